@@ -1,0 +1,85 @@
+# Every step that CI takes is a target here. The tools come from .venv, which is made on first use from the lock file.
+
+PYTHON ?= python3
+# More words for pytest, such as PYTEST_FLAGS="-n auto -k fold".
+PYTEST_FLAGS ?=
+# More words for the benchmarks, such as BENCH_FLAGS="--locomo locomo10.json".
+BENCH_FLAGS ?=
+# `make lock LOCK_FLAGS=--upgrade` takes the newest versions; without it, pins stay as they are where they can.
+LOCK_FLAGS ?=
+
+BIN := .venv/bin
+# Nothing is compiled and no package's own script is run: wheels whose hashes are in a lock file, or nothing.
+INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes
+# What is built here from this checkout needs no network: setuptools comes from the lock file.
+INSTALL_LOCAL := -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-python-downloads --only-binary :all: \
+	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test test-fast lint types wheel bench schemas lock clean
+
+help: ## List the targets.
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
+		printf '  make %-10s %s\n' "$$target" "$$text"; done
+
+venv: .venv/.installed ## Make .venv from the lock file, with Recollect in it as an editable install.
+
+# Two stamps, so that a change of pyproject.toml alone does not fetch everything again.
+.venv/.locked: requirements-dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 10) <= sys.version_info < (3, 13) else \
+		"Recollect needs Python 3.10, 3.11 or 3.12, for example: make PYTHON=python3.12")'
+	@echo "Installing what $< names into .venv. The first time this fetches about 190 MB and takes a minute or two."
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python $(INSTALL) -r $<
+	@touch $@
+
+.venv/.installed: .venv/.locked pyproject.toml
+	@echo "Installing Recollect into .venv."
+	@$(BIN)/python $(INSTALL_LOCAL) --editable .
+	@touch $@
+
+demo: venv ## Show Recollect at work, in a throw-away home.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: venv ## Run all tests, the fast ones first.
+	$(BIN)/python -m pytest --durations=10 $(PYTEST_FLAGS)
+
+test-fast: venv ## Run the fast tests only, on every core.
+	$(BIN)/python -m pytest -m "not slow" -n auto $(PYTEST_FLAGS)
+
+lint: venv ## Check style and format.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: venv ## Check types.
+	$(BIN)/mypy -p recollect
+
+# The wheel is built from the sdist, so both are shown to be whole; then it runs on the base lock file and nothing else.
+wheel: venv ## Build the wheel and the sdist, and try the wheel in a scratch environment.
+	@rm -rf build dist .venv-wheel
+	$(BIN)/python -m build --quiet --no-isolation
+	@echo "Trying the wheel in .venv-wheel, with what requirements.lock names."
+	@$(PYTHON) -m venv .venv-wheel
+	@.venv-wheel/bin/python $(INSTALL) -r requirements.lock
+	@.venv-wheel/bin/python $(INSTALL_LOCAL) dist/*.whl
+	cd dist && ../.venv-wheel/bin/python -I -c \
+		"import recollect.schemas, recollect.state, recollect.flows, recollect.sinks, recollect.tools"
+	cd dist && ../.venv-wheel/bin/recollect --help
+	@rm -rf .venv-wheel
+
+bench: venv ## Run the benchmarks.
+	$(BIN)/python -m recollect.tools.bench $(BENCH_FLAGS)
+
+schemas: venv ## Write schemas/json again from the types.
+	@$(BIN)/python -m recollect.tools.json_schemas
+
+# The resolver is pinned too, so that the same pins are always written in the same way.
+lock: venv ## Write the lock files again from pyproject.toml.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
+	$(COMPILE) --output-file requirements.lock pyproject.toml
+	$(COMPILE) --constraint requirements.lock --extra dev --output-file requirements-dev.lock pyproject.toml
+
+clean: ## Remove everything that make made.
+	rm -rf .venv .venv-wheel build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,130 @@
+"""Events to bytes and back: one JSON object, written by orjson with sorted keys (the canonical form).
+
+Reading is strict and never guesses. What this file refuses becomes an error at the door and a dead
+letter on the log, decided here once for both.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+import orjson
+
+from recollect.schemas.errors import InvalidEvent
+from recollect.schemas.events import BODIES, MAX_EVENT_BYTES, RESERVED, Event, check_event
+from recollect.schemas.upcasts import upcast
+
+KEYS = frozenset(Event.__struct_fields__)
+
+_PATH = re.compile(r"`(\$[^`]*)`\Z")
+_NESTED = re.compile(r"^\$")
+
+
+class _Envelope(Event, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The event before its body is read under its own type."""
+
+    body: Any
+
+
+def canonical(value: Any) -> bytes:
+    """Return the canonical form of an event or of any JSON value: sorted keys, no spaces, UTF-8."""
+    return orjson.dumps(msgspec.to_builtins(value), option=orjson.OPT_SORT_KEYS)
+
+
+def encode(event: Event) -> bytes:
+    """Return the bytes of an event for the log.
+
+    Whatever a reader would refuse is refused here, with `InvalidEvent`: nothing passes the door that
+    would be a dead letter behind it. A blank event passes, for copies of logs that hold some.
+    """
+    try:
+        payload = canonical(event)
+    except (TypeError, ValueError) as error:  # orjson's word for lone surrogates and integers beyond 64 bits.
+        raise InvalidEvent("invalid", f"The event cannot be written as JSON: {error}.") from None
+    decode(payload)
+    return payload
+
+
+def decode(payload: bytes) -> Event:
+    """Return the event of these bytes at its newest version, or raise `InvalidEvent`."""
+    if len(payload) > MAX_EVENT_BYTES:
+        raise InvalidEvent(
+            "oversized", f"The event has {len(payload):,} bytes; at most {MAX_EVENT_BYTES:,} are allowed."
+        )
+    try:
+        parsed = orjson.loads(payload)
+    except orjson.JSONDecodeError as error:
+        raise InvalidEvent("not_json", f"Not JSON: {error.msg}.") from None
+    return _typed(_known(parsed, payload))
+
+
+def content_digest(event: Event) -> int:
+    """Return 64 bits that tell a second event of an id apart from a repetition; `sent` does not count."""
+    content = canonical(msgspec.structs.replace(event, sent=0))
+    return int.from_bytes(blake2b(content, digest_size=8).digest(), "big")
+
+
+def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
+    """Return the object lifted to the newest version of its type, its keys checked."""
+    if not isinstance(parsed, dict):
+        raise InvalidEvent("invalid", "An event is a JSON object.", "$")
+    if parsed.keys() != KEYS:
+        strange = sorted(parsed.keys() - KEYS)
+        missing = sorted(KEYS - parsed.keys())
+        said = f"the field {strange[0][:60]!r} is unknown" if strange else f"the field {missing[0]!r} is missing"
+        raise InvalidEvent("invalid", f"Not an event: {said}.", "$")
+    type_name = parsed["type"]
+    if isinstance(type_name, str) and type_name in RESERVED:
+        raise InvalidEvent("reserved_type", f"Events of type {type_name!r} are not yet accepted.", "$.type")
+    if not isinstance(type_name, str) or type_name not in BODIES:
+        raise InvalidEvent("unknown_type", f"No event has the type {str(type_name)[:60]!r}.", "$.type")
+    # JSON can say NUL only by this escape, so that most payloads need no walk through their strings.
+    if b"\\u0000" in payload and _holds_nul(parsed):
+        raise InvalidEvent("invalid", "A text holds the character NUL.", "$")
+    return upcast(parsed)
+
+
+def _typed(parsed: dict[str, Any]) -> Event:
+    where = ""
+    try:
+        envelope = msgspec.convert(parsed, _Envelope)
+        where = "body"
+        body = envelope.body
+        if body is not None:
+            body = msgspec.convert(body, BODIES[envelope.type])
+    except msgspec.ValidationError as error:
+        raise _invalid(error, where) from None
+    event = Event(
+        actor=envelope.actor,
+        at=envelope.at,
+        body=body,
+        id=envelope.id,
+        refs=envelope.refs,
+        scope=envelope.scope,
+        sent=envelope.sent,
+        session=envelope.session,
+        type=envelope.type,
+        v=envelope.v,
+    )
+    check_event(event)
+    return event
+
+
+def _invalid(error: msgspec.ValidationError, inside: str) -> InvalidEvent:
+    """Turn msgspec's message into ours, with the path counted from the event's own root."""
+    message = str(error)
+    path = _PATH.search(message)
+    where = _NESTED.sub("$.body", path[1]) if path and inside else path[1] if path else "$.body" if inside else "$"
+    said = _PATH.sub("", message).removesuffix(" - at ")
+    return InvalidEvent("invalid", f"{where}: {said[:300]}.", where)
+
+
+def _holds_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any(_holds_nul(key) or _holds_nul(inner) for key, inner in value.items())
+    return isinstance(value, list) and any(_holds_nul(inner) for inner in value)

@@ -1,0 +1,72 @@
+"""The errors that a caller can act on, each with one sentence and, where there is one, the next step.
+
+Only errors that cross a room's border live here; what goes wrong inside one function stays there.
+"""
+
+from __future__ import annotations
+
+
+class RecollectError(Exception):
+    """Base of every error that Recollect raises on purpose.
+
+    `str(error)` is one sentence for people; `hint` is what to do next, or empty.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class InvalidEvent(RecollectError):
+    """An event that may not stand on the log.
+
+    `code` is a stable word (`not_json`, `unknown_type`, `reserved_type`, `newer_version`, `oversized`,
+    `invalid`) and `where` the path of the offending field (`$.body.text`) or empty. Neither holds
+    anything that the payload said, so both may be kept in a dead letter; the message may quote it.
+    """
+
+    def __init__(self, code: str, message: str, where: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.where = where
+
+    @property
+    def reason(self) -> str:
+        """The code and the place, without a word of the payload."""
+        return f"{self.code} at {self.where}" if self.where else self.code
+
+
+class InvalidScope(RecollectError):
+    """A scope that is neither `global` nor `project:<name>`."""
+
+
+class OffsetOutOfRange(RecollectError):
+    """A read at an offset that the partition does not hold; a reader stops here and never jumps."""
+
+
+class DamagedLog(RecollectError):
+    """A slot whose bytes do not match their digest, or a log that cannot be what it says it is."""
+
+
+class LogExists(RecollectError):
+    """A log was to be made where one stands with other properties (another number of partitions)."""
+
+
+class Locked(RecollectError):
+    """Another living process holds the lock; `pid` names it, or is None where it could not be read."""
+
+    def __init__(self, message: str, pid: int | None, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.pid = pid
+
+
+class NotFound(RecollectError):
+    """No capture or memory of the asked scopes has this id."""
+
+
+class ViewTimeout(RecollectError):
+    """The views did not reach the asked position in time; `lag` is how many events they are behind."""
+
+    def __init__(self, message: str, lag: int, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.lag = lag

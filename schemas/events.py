@@ -1,0 +1,253 @@
+"""The envelope and the body of every type of event, frozen at version 1, and the rules that one event alone must keep.
+
+What a sequence of events means is not here (`state`), nor are their bytes (`codec`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from recollect.schemas.errors import InvalidEvent
+from recollect.schemas.ids import ID_PATTERN, derived_id
+from recollect.schemas.scopes import GLOBAL, SCOPE_PATTERN
+from recollect.schemas.settings import Settings
+from recollect.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
+
+MAX_TEXT_BYTES = 64 * 1024
+MAX_TAGS = 64
+MAX_IDS = 10_000
+MAX_EVENT_BYTES = 1_000_000  # Below Kafka's default of 1 MiB for a record with its headers.
+MAX_AT_LEAD_US = 300 * US_PER_S
+
+Origin = Literal["operator", "user", "agent", "tool", "web", "model"]
+Kind = Literal["turn", "fact", "journal", "goal", "plan", "insight", "document", "page"]
+
+Id = Annotated[str, Meta(pattern=ID_PATTERN)]
+Scope = Annotated[str, Meta(pattern=SCOPE_PATTERN)]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Tag = Annotated[str, Meta(min_length=1, max_length=128)]
+Label = Annotated[str, Meta(min_length=1, max_length=4_096)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Time = Annotated[int, Meta(ge=MIN_TIME_US, le=MAX_TIME_US)]
+Ids = Annotated[tuple[Id, ...], Meta(max_length=MAX_IDS)]
+
+
+class _Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Strict and closed: every key is present, and no other is."""
+
+
+class Media(_Body, frozen=True):
+    """A picture or file that came with a text; its bytes are never on the log."""
+
+    caption: Annotated[str, Meta(max_length=4_096)] | None
+    kind: Literal["image", "audio", "video", "file"]
+    uri: Label | None
+
+
+class Part(_Body, frozen=True):
+    """Which piece of a document too long for one event this is: `index` from 0, of `count`."""
+
+    count: Annotated[int, Meta(ge=1, le=1_000_000)]
+    index: Annotated[int, Meta(ge=0, lt=1_000_000)]
+
+
+class Captured(_Body, frozen=True):
+    """A text that somebody said or wrote. `importance_given` is in hundredths, 0 to 100."""
+
+    branch: Label | None
+    importance_given: Annotated[int, Meta(ge=0, le=100)] | None
+    kind: Kind
+    media: Annotated[tuple[Media, ...], Meta(max_length=64)]
+    part: Part | None
+    path: Label | None
+    source: Label | None
+    tags: Annotated[tuple[Tag, ...], Meta(max_length=MAX_TAGS)]
+    text: str
+
+
+class Filters(_Body, frozen=True):
+    """What a search was narrowed to; empty or null where it was not."""
+
+    kinds: Annotated[tuple[Kind, ...], Meta(max_length=16)]
+    since: Time | None
+    tags: Annotated[tuple[Tag, ...], Meta(max_length=MAX_TAGS)]
+    until: Time | None
+
+
+class Mark(_Body, frozen=True):
+    """Up to which offset (exclusive) of a partition the views stood."""
+
+    offset: Count
+    partition: Count
+
+
+class Recalled(_Body, frozen=True):
+    """A search: what was asked, how, what it returned, best first, and under what it answered.
+
+    `now` is ranking's now in microseconds; `revision` is that of the settings in force.
+    """
+
+    filters: Filters
+    lanes: Annotated[tuple[Name, ...], Meta(max_length=16)]
+    limit: Annotated[int, Meta(ge=1, le=1_000)]
+    now: Time
+    passes: Annotated[int, Meta(ge=1, le=16)]
+    query: str
+    results: Annotated[tuple[Id, ...], Meta(max_length=1_000)]
+    revision: Count
+    watermark: Annotated[tuple[Mark, ...], Meta(max_length=1_024)]
+
+
+class Forgotten(_Body, frozen=True):
+    """A tombstone on captured ids. Of long-term kinds it also bans the same normalised texts in the scope."""
+
+    ids: Ids
+    reason: Annotated[str, Meta(max_length=4_096)] | None
+
+
+class Restored(_Body, frozen=True):
+    """The end of every tombstone on these captured ids and on their normalised texts."""
+
+    ids: Ids
+    reason: Annotated[str, Meta(max_length=4_096)] | None
+
+
+class Configured(_Body, frozen=True):
+    """The log's id, its number of partitions and every setting that changes meaning, as of a revision."""
+
+    log_id: Id
+    partitions: Annotated[int, Meta(ge=1, le=1_024)]
+    revision: Count
+    settings: Settings
+
+
+class Ticked(_Body, frozen=True):
+    """The time: `hour` whole hours since 1970 in UTC. `accepted` lets an operator pass a great jump."""
+
+    accepted: bool
+    hour: Annotated[int, Meta(ge=0, le=MAX_TIME_US // HOUR_US)]
+    partition: Annotated[int, Meta(ge=0, lt=1_024)]
+
+
+Body = Captured | Recalled | Forgotten | Restored | Configured | Ticked
+
+BODIES: dict[str, type[Body]] = {
+    "captured": Captured,
+    "recalled": Recalled,
+    "forgotten": Forgotten,
+    "restored": Restored,
+    "configured": Configured,
+    "ticked": Ticked,
+}
+"""The type of body of each type of event, at its newest version."""
+
+VERSIONS: dict[str, int] = dict.fromkeys(BODIES, 1)
+"""The newest version of each type, which is what a reader's code knows."""
+
+RESERVED = frozenset(
+    "embedded used erased withdrawn archived pinned linked edited unfolded scope_changed decided settled".split()
+)
+"""Types whose names are taken and whose bodies are not yet frozen."""
+
+CONTROL = ("configured", "ticked")
+"""Types without a scope, which go to each partition explicitly."""
+
+
+class Actor(_Body, frozen=True):
+    """Who said it: a name for people, and an origin set by the producing surface, never by the text."""
+
+    name: Name
+    origin: Origin
+
+
+SYSTEM = Actor(name="recollect", origin="tool")
+"""Who appends what no person or agent said: settings and time."""
+
+
+class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One event. `at` is when it happened and `sent` when it was appended, microseconds in UTC.
+
+    `body` is None where the event was erased: the header stays, what a person or model wrote is gone.
+    """
+
+    actor: Actor
+    at: Time
+    body: Body | None
+    id: Id
+    refs: Ids
+    scope: Scope | None
+    sent: Annotated[int, Meta(ge=0, le=MAX_TIME_US)]
+    session: Name | None
+    type: str
+    v: int
+
+
+def check_event(event: Event) -> None:
+    """Hold the rules of one event that its fields' types do not say; raise `InvalidEvent` otherwise."""
+    if (event.scope is None) is not (event.type in CONTROL):
+        expected = "has no scope" if event.type in CONTROL else "needs a scope"
+        raise InvalidEvent("invalid", f"A {event.type} event {expected}.", "$.scope")
+    if event.at > event.sent + MAX_AT_LEAD_US:
+        raise InvalidEvent(
+            "invalid",
+            f"at ({format_time(event.at)}) is more than 5 minutes after sent ({format_time(event.sent)}).",
+            "$.at",
+        )
+    match event.body:
+        case None if event.type in CONTROL:
+            raise InvalidEvent("invalid", f"A {event.type} event cannot be blank.", "$.body")
+        case Captured() as captured:
+            _check_captured(captured)
+        case Recalled(query=query):
+            _check_size("query", query)
+        case Ticked() as ticked if event.id != tick_id(ticked):
+            raise InvalidEvent("invalid", "A tick's id must be derived from its partition and hour.", "$.id")
+        case _:
+            pass
+
+
+def may_write(event: Event) -> bool:
+    """Whether its origin may change what this scope remembers: `global` belongs to operators."""
+    return event.scope != GLOBAL or event.actor.origin == "operator" or event.type == "recalled"
+
+
+def tick_id(tick: Ticked) -> str:
+    """Return the id of a tick, so that two writers of the same hour write the same event."""
+    return derived_id("ticked", None, None, f"{tick.partition}:{tick.hour}:{int(tick.accepted)}")
+
+
+def make_tick(partition: int, sent: int, accepted: bool = False) -> Event:
+    """Return the tick of the hour of `sent`, the same whoever makes it (`sent` apart)."""
+    tick = Ticked(accepted=accepted, hour=sent // HOUR_US, partition=partition)
+    return _control("ticked", tick_id(tick), tick, at=tick.hour * HOUR_US, sent=sent)
+
+
+def make_configured(log_id: str, partitions: int, settings: Settings, revision: int, sent: int, id: str) -> Event:
+    """Return the event that gives a log its settings."""
+    body = Configured(log_id=log_id, partitions=partitions, revision=revision, settings=settings)
+    return _control("configured", id, body, at=sent, sent=sent)
+
+
+def _control(type: str, id: str, body: Configured | Ticked, at: int, sent: int) -> Event:
+    return Event(actor=SYSTEM, at=at, body=body, id=id, refs=(), scope=None, sent=sent, session=None, type=type, v=1)
+
+
+def _check_captured(captured: Captured) -> None:
+    _check_size("text", captured.text)
+    if not captured.media and not captured.text.strip():
+        raise InvalidEvent("invalid", "The text is empty.", "$.body.text")
+    if captured.part and captured.part.index >= captured.part.count:
+        raise InvalidEvent("invalid", "A part's index must be below its count.", "$.body.part")
+
+
+def _check_size(field: str, text: str) -> None:
+    # A character takes at most four bytes, so that most texts need not be encoded to be measured.
+    if len(text) * 4 > MAX_TEXT_BYTES and len(text.encode()) > MAX_TEXT_BYTES:
+        raise InvalidEvent(
+            "oversized",
+            f"The {field} has {len(text.encode()):,} bytes; at most {MAX_TEXT_BYTES:,} go into one event.",
+            f"$.body.{field}",
+        )

@@ -1,0 +1,29 @@
+"""Event ids: lower-case UUIDs, version 7 where they are new, version 8 where a source names its own things.
+
+Making a version 7 needs a clock and randomness and therefore happens in `tools`.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from uuid import UUID
+
+import orjson
+
+ID_PATTERN = r"^[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z"
+
+
+def derived_id(type: str, scope: str | None, source: str | None, native_id: str) -> str:
+    """Return the id of a thing that its source already names: the same for every import of it.
+
+    UUID version 8 (RFC 9562) over blake2b-128 of the canonical form of `[type, scope, source, native id]`.
+    """
+    digest = bytearray(blake2b(orjson.dumps([type, scope, source, native_id]), digest_size=16).digest())
+    digest[6] = 0x80 | (digest[6] & 0x0F)
+    digest[8] = 0x80 | (digest[8] & 0x3F)
+    return str(UUID(bytes=bytes(digest)))
+
+
+def id_bytes(event_id: str) -> bytes:
+    """Return the 16 bytes of an id, for places that hold very many."""
+    return UUID(event_id).bytes

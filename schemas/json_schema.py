@@ -1,0 +1,35 @@
+"""The events as JSON Schema, for producers in other languages. The files in `schemas/json` are made from this.
+
+`python -m recollect.tools.json_schemas` writes them; a test holds them to the types.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from recollect.schemas.events import BODIES, VERSIONS, Event
+
+
+def json_schemas() -> dict[str, dict[str, Any]]:
+    """Return the JSON Schema (2020-12) of every type of event at its newest version, by file name."""
+    return {f"{name}.v{VERSIONS[name]}.json": _schema(name, body) for name, body in BODIES.items()}
+
+
+def _schema(name: str, body: type[msgspec.Struct]) -> dict[str, Any]:
+    hints = {field.name: field.type for field in msgspec.structs.fields(Event)}
+    hints |= {"body": body | None, "type": Literal[name], "v": Literal[VERSIONS[name]]}
+    event = msgspec.defstruct(name, list(hints.items()), forbid_unknown_fields=True, kw_only=True)
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(event)}
+    portable: dict[str, Any] = _portable(schema)
+    return portable
+
+
+def _portable(value: Any) -> Any:
+    """Python ends a pattern with \\Z, other languages with $."""
+    if isinstance(value, dict):
+        return {key: _portable(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_portable(inner) for inner in value]
+    return value.replace("\\Z", "$") if isinstance(value, str) else value

@@ -1,0 +1,70 @@
+"""The log's interface: what every log must offer, whatever it is kept on.
+
+The implementations are in `sinks` (embedded, in memory) and pass one contract suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from recollect.schemas.events import Event
+
+
+class Position(msgspec.Struct, frozen=True, order=True):
+    """Where an event stands: offsets count from 0 in each partition, without gaps."""
+
+    partition: int
+    offset: int
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """One place of the log and the bytes in it, which nothing has decoded or believed yet."""
+
+    partition: int
+    offset: int
+    payload: bytes
+
+
+class Log(Protocol):
+    """An append-only log of events in a fixed number of partitions, durable when `append` returns.
+
+    Several processes and threads may append and read at once. The log does not remove duplicates
+    and does not judge: readers do both.
+    """
+
+    log_id: str
+    partitions: int
+
+    def append(self, events: Sequence[Event]) -> list[Position]:
+        """Append all of `events` or none, and return their positions, in order.
+
+        An event with a scope goes to the scope's partition. Before a partition's first event of an
+        hour (by `sent`) the hour's tick is appended. A tick goes to the partition that it names and a
+        `configured` to every one, whose position in partition 0 is returned. Raises `InvalidEvent`.
+        """
+        ...
+
+    def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
+        """Append bytes as they are, unread and without ticks, for copies of logs and for tests."""
+        ...
+
+    def read(
+        self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
+    ) -> list[Slot]:
+        """Return at most `limit` slots from `offset` on, in order; none at the end.
+
+        With `scope` or `types` only the slots of events of that scope and of those types. Raises
+        `OffsetOutOfRange` for an offset below 0 or beyond the end, `DamagedLog` for a damaged slot.
+        """
+        ...
+
+    def ends(self) -> list[int]:
+        """Return the next offset of each partition."""
+        ...
+
+    def close(self) -> None:
+        """Release what the log holds open. Closing twice is allowed."""
+        ...

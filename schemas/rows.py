@@ -1,0 +1,221 @@
+"""What the views hold: the rows of their tables and the pages of the vault, as plain values.
+
+A row's `key` is its scope and id, since an id is only unique inside its scope. The guard of a row
+(`generation`, `offset`) says which event caused it; like every offset it is left out of the state hash.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from recollect.schemas.events import Actor, Kind, Origin
+
+
+class Change(NamedTuple):
+    """A row that an event touched. Sinks ask the state for what the row holds now."""
+
+    table: Literal["memories", "turns", "tombstones", "journal"]
+    scope: str
+    id: str
+
+
+class MemberRow(msgspec.Struct, frozen=True):
+    """One capture of a memory: how it joined, and how similar it was (ten-thousandths of a cosine)."""
+
+    id: str
+    how: str
+    similarity: int
+    offset: int
+
+
+class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory. `text` is the canonical one, `id` the name: its earliest living capture.
+
+    `ids` are all captures that resolve to it, members then echoes. `confirmations` counts the living members
+    beyond the first; echoes count as none. `revises` is a
+    captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
+    took over from. A hidden memory is forgotten and can be restored.
+    """
+
+    key: str
+    id: str
+    scope: str
+    kind: Kind
+    text: str
+    tags: tuple[str, ...]
+    source: str | None
+    branch: str | None
+    path: str | None
+    actor: str
+    origin: Origin
+    session: str | None
+    importance_given: int | None
+    seq: int
+    at: int
+    first_at: int
+    last_at: int
+    confirmations: int
+    ids: tuple[str, ...]
+    members: tuple[MemberRow, ...]
+    echoes: tuple[MemberRow, ...]
+    revises: str | None
+    similarity: int
+    replaced: bool
+    hidden: bool
+
+
+class TurnRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was said, whole."""
+
+    key: str
+    id: str
+    scope: str
+    kind: Kind
+    text: str
+    captions: tuple[str, ...]
+    tags: tuple[str, ...]
+    source: str | None
+    branch: str | None
+    path: str | None
+    actor: str
+    origin: Origin
+    session: str | None
+    seq: int
+    at: int
+    offset_of: int
+    hidden: bool
+
+
+class TombstoneRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A ban in force: on a normalised text (`id` is `text:` and its digest) or on a captured id (`id:` and it)."""
+
+    key: str
+    id: str
+    scope: str
+    forgotten_by: str
+    at: int
+
+
+class GoneRow(msgspec.Struct, frozen=True):
+    """A row that is no more: it keeps its key and guard, so that a late write cannot raise the dead."""
+
+    key: str
+    id: str
+    scope: str
+
+
+Row = MemoryRow | TurnRow | TombstoneRow | GoneRow
+
+
+class Guarded(msgspec.Struct, frozen=True):
+    """A row with its guard: the scope's generation and the offset of the event that caused it."""
+
+    table: Literal["memories", "turns", "tombstones"]
+    row: Row
+    generation: int
+    offset: int
+
+
+class DeadLetter(msgspec.Struct, frozen=True):
+    """A slot that could not be read. `reason` holds nothing of the payload, `digest` is blake2b-128 of it."""
+
+    partition: int
+    offset: int
+    reason: str
+    digest: str
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a daily log."""
+
+    id: str
+    at: int
+    actor: Actor
+    kind: Kind
+    session: str | None
+    text: str
+    captions: tuple[str, ...]
+
+
+class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
+    """`MEMORY.md`: what holds now, and where the rest is."""
+
+    scope: str
+    path: str
+    goal: MemoryRow | None
+    plan: MemoryRow | None
+    facts: tuple[MemoryRow, ...]
+    memories: int
+    memory_pages: tuple[str, ...]
+    day_pages: tuple[str, ...]
+
+
+class MemoryPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of the consolidated list: memories in the order of their captures."""
+
+    scope: str
+    path: str
+    number: int
+    rows: tuple[MemoryRow, ...]
+
+
+class DayPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What was said on one UTC day (or one part of a very long one), in order of time."""
+
+    scope: str
+    path: str
+    day: str
+    entries: tuple[Entry, ...]
+
+
+Page = IndexPage | MemoryPage | DayPage
+
+
+class ScopeMark(msgspec.Struct, frozen=True):
+    """Up to which position a scope's Markdown is true."""
+
+    scope: str
+    partition: int
+    offset: int
+
+
+class Counters(msgspec.Struct):
+    """What a partition has met, for `status`; never part of a state hash."""
+
+    events: int = 0
+    """Events of scopes that counted, erased ones included."""
+    duplicates: int = 0
+    divergent: int = 0
+    """Second events of an id with other content than the first; they change nothing."""
+    ignored: int = 0
+    """Events without effect by rule: writes to `global` by others than operators, stale settings, far ticks."""
+    dead_letters: int = 0
+
+
+class Watermark(msgspec.Struct, frozen=True, kw_only=True):
+    """Up to which offset (exclusive) the views of a partition are true, and under which rules and settings."""
+
+    partition: int
+    offset: int
+    log_id: str
+    rules: str
+    revision: int
+    clock: int
+    counters: Counters
+
+
+class Delta(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run of events changed in the views of one partition; `watermark` is true once all of it is written."""
+
+    rows: tuple[Guarded, ...]
+    pages: tuple[Page, ...]
+    marks: tuple[ScopeMark, ...]
+    dead_letters: tuple[DeadLetter, ...]
+    watermark: Watermark
+
+    @property
+    def empty(self) -> bool:
+        """Whether no row, page or dead letter changed, so that nothing needs to be written."""
+        return not (self.rows or self.pages or self.dead_letters)

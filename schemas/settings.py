@@ -1,0 +1,41 @@
+"""Every setting that changes meaning, with its default and the unit in its name.
+
+A log carries its settings in `configured` events, whole. A setting that is introduced later has, in
+logs older than itself, the default that stands here for ever: so a default is never changed, only a
+new revision is appended.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The constants in force. All are integers, since numbers that decide are integers."""
+
+    embedder: str = "floor"
+    """Name of the embedder whose vectors decide folds; `floor` is the lexical one that needs no model."""
+
+    fold_cosine_hundredths: Annotated[int, Meta(ge=-1, le=100)] = 85
+    """Cosine from which texts without new specifics fold, for embedders with vectors; below 0 nothing folds."""
+
+    revision_cosine_hundredths: Annotated[int, Meta(ge=1, le=100)] = 60
+    """Cosine from which a text with other specifics is linked as a revision, on the floor."""
+
+    echo_recalls: Annotated[int, Meta(ge=0, le=100)] = 3
+    """How many of a session's latest recalls can make a capture an echo; 0 switches echoes off."""
+
+    echo_window_s: Annotated[int, Meta(ge=0, le=86_400)] = 1_800
+    """How long after a recall a capture of what it returned is an echo, in event time."""
+
+    at_lead_s: Annotated[int, Meta(ge=0, le=86_400)] = 3_600
+    """How far beyond its partition's clock an event's `at` counts; what is later is clamped."""
+
+    tick_jump_days: Annotated[int, Meta(ge=1, le=36_500)] = 400
+    """A tick further than this past the clock is ignored unless an operator accepted it."""
+
+    memory_page_lines: Annotated[int, Meta(ge=20, le=10_000)] = 200
+    """The most lines that a scope's `MEMORY.md` may have."""

@@ -1,0 +1,53 @@
+"""Times are integers: microseconds since 1970 in UTC. Here they are read from and written for people.
+
+No clock is read here; "now" is always handed in.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+
+from recollect.schemas.errors import RecollectError
+
+US_PER_S = 1_000_000
+HOUR_US = 3_600 * US_PER_S
+DAY_US = 24 * HOUR_US
+MIN_TIME_US = -62_135_596_800 * US_PER_S  # 0001-01-01, the first instant that people's calendars here can show.
+MAX_TIME_US = 253_402_300_799 * US_PER_S  # 9999-12-31T23:59:59.
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_AGO = re.compile(r"^(\d{1,6})([smhdw])\Z")
+_UNIT_S = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+def to_datetime(time_us: int) -> datetime:
+    """Return the aware UTC datetime of a time."""
+    return _EPOCH + timedelta(microseconds=time_us)
+
+
+def format_time(time_us: int) -> str:
+    """Return ISO 8601 in UTC to the second, as `2026-11-21T09:30:00Z`."""
+    return to_datetime(time_us).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+
+
+def format_day(time_us: int) -> str:
+    """Return the UTC day, as `2026-11-21`."""
+    return format_time(time_us)[:10]
+
+
+def parse_time(text: str, now_us: int) -> int:
+    """Read ISO 8601 (UTC where no zone is given), or an age such as `90m`, `3d`, `2w` before `now_us`."""
+    age = _AGO.match(text.strip())
+    if age:
+        return now_us - int(age[1]) * _UNIT_S[age[2]] * US_PER_S
+    try:
+        # Python 3.10 does not read the suffix Z.
+        moment = datetime.fromisoformat(re.sub(r"[zZ]\Z", "+00:00", text.strip()))
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=timezone.utc)
+        return (moment - _EPOCH) // timedelta(microseconds=1)
+    except (ValueError, OverflowError):
+        raise RecollectError(
+            f"{text[:60]!r} is not a time.", "Give ISO 8601, as 2026-11-21T09:30:00Z, or an age, as 90m, 3d or 2w."
+        ) from None

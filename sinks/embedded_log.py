@@ -1,0 +1,220 @@
+"""The embedded log: one SQLite database in WAL mode, with many writing and reading processes at once.
+
+This file owns the format of `log.db`. An append is durable when it returns (`synchronous=FULL`), deleted
+bytes are overwritten (`secure_delete`), and every slot carries a salted digest, so that damage is found.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+
+import uuid_utils
+
+from recollect.schemas.codec import decode
+from recollect.schemas.errors import DamagedLog, InvalidEvent, LogExists, OffsetOutOfRange, RecollectError
+from recollect.schemas.events import Event, make_configured
+from recollect.schemas.log import Position, Slot
+from recollect.schemas.settings import Settings
+from recollect.sinks.admission import admit
+
+SCHEMA_VERSION = "1"
+DEFAULT_PARTITIONS = 16
+BUSY_TIMEOUT_S = 60.0
+SALT_BYTES = 16
+
+_TABLES = """
+CREATE TABLE slots (
+    partition INTEGER NOT NULL, offset INTEGER NOT NULL, scope TEXT, id TEXT, type TEXT, sent INTEGER,
+    salt BLOB NOT NULL, digest BLOB NOT NULL, payload BLOB NOT NULL,
+    PRIMARY KEY (partition, offset)
+) WITHOUT ROWID;
+CREATE INDEX slots_by_scope ON slots (scope, type, partition, offset);
+CREATE INDEX slots_by_id ON slots (id);
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+_INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class EmbeddedLog:
+    """A `Log` on a file. Safe for threads; each process opens its own.
+
+    `partitions` is only asked when the log is made; opened with another number it raises `LogExists`.
+    """
+
+    def __init__(self, path: Path, partitions: int | None = None, settings: Settings | None = None) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._ticks: set[tuple[int, int]] = set()
+        with self._explained():
+            self._db = sqlite3.connect(
+                path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=FULL")
+            self._db.execute("PRAGMA secure_delete=ON")
+            meta = self._meta() or self._create(partitions or DEFAULT_PARTITIONS, settings or Settings())
+        self.log_id = meta["log_id"]
+        self.partitions = int(meta["partitions"])
+        if meta["schema"] != SCHEMA_VERSION:
+            raise DamagedLog(
+                f"{path} has format {meta['schema']}, this version reads {SCHEMA_VERSION}.", "Upgrade Recollect."
+            )
+        if partitions is not None and partitions != self.partitions:
+            raise LogExists(
+                f"{path} has {self.partitions} partitions, not {partitions}.",
+                "The number never changes; copy the log into a new one to have another.",
+            )
+
+    def append(self, events: Sequence[Event]) -> list[Position]:
+        """See `Log.append`. The call is one transaction."""
+        positions = [Position(0, 0)] * len(events)
+        with self._writing():
+            admitted = admit(events, self.partitions, self._has_tick)
+            ends = {partition: self._end(partition) for partition in {entry.partition for entry in admitted}}
+            salts = os.urandom(SALT_BYTES * len(admitted))
+            rows = []
+            for number, (partition, event, payload, place) in enumerate(admitted):
+                offset = ends[partition]
+                ends[partition] += 1
+                salt = salts[number * SALT_BYTES : (number + 1) * SALT_BYTES]
+                rows.append(_row(partition, offset, event, salt, payload))
+                if place is not None:
+                    positions[place] = Position(partition, offset)
+            self._db.executemany(_INSERT, rows)
+        return positions
+
+    def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
+        """See `Log.append_raw`. The call is one transaction."""
+        if not 0 <= partition < self.partitions:
+            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
+        with self._writing():
+            first = self._end(partition)
+            self._db.executemany(
+                _INSERT,
+                (
+                    _row(partition, first + index, _header(payload), os.urandom(SALT_BYTES), payload)
+                    for index, payload in enumerate(payloads)
+                ),
+            )
+        return [Position(partition, first + index) for index in range(len(payloads))]
+
+    def read(
+        self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
+    ) -> list[Slot]:
+        """See `Log.read`."""
+        where = "partition = ? AND offset >= ?"
+        values: list[object] = [partition, offset]
+        if scope is not None:
+            where, values = where + " AND scope = ?", [*values, scope]
+        if types:
+            where, values = f"{where} AND type IN ({', '.join('?' * len(types))})", [*values, *types]
+        query = f"SELECT offset, salt, digest, payload FROM slots WHERE {where} ORDER BY offset LIMIT ?"
+        with self._lock, self._explained():
+            rows = self._db.execute(query, [*values, limit]).fetchall()
+            if not rows and not 0 <= offset <= (end := self._end(partition)):
+                raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
+        for place, salt, digest, payload in rows:
+            if _digest(salt, payload) != digest:
+                raise DamagedLog(
+                    f"Slot {place} of partition {partition} in {self.path} does not match its digest.",
+                    "Restore log.db from a backup; nothing has been skipped.",
+                )
+        return [Slot(partition, place, payload) for place, _, _, payload in rows]
+
+    def ends(self) -> list[int]:
+        """See `Log.ends`."""
+        with self._lock, self._explained():
+            return [self._end(partition) for partition in range(self.partitions)]
+
+    def close(self) -> None:
+        """See `Log.close`."""
+        with self._lock:
+            self._db.close()
+
+    def _end(self, partition: int) -> int:
+        (last,) = self._db.execute("SELECT max(offset) FROM slots WHERE partition = ?", [partition]).fetchone()
+        return 0 if last is None else int(last) + 1
+
+    def _has_tick(self, partition: int, id: str, hour: int) -> bool:
+        if (partition, hour) not in self._ticks:
+            found = self._db.execute("SELECT 1 FROM slots WHERE id = ? AND partition = ?", [id, partition]).fetchone()
+            if found is None:
+                return False
+            # Only what stands committed is remembered: this transaction may still fail.
+            self._ticks.add((partition, hour))
+        return True
+
+    def _meta(self) -> dict[str, str]:
+        if self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone() is None:
+            return {}
+        return dict(self._db.execute("SELECT key, value FROM meta"))
+
+    def _create(self, partitions: int, settings: Settings) -> dict[str, str]:
+        """Make the tables and put the settings first into every partition, unless another process just did."""
+        with self._writing():
+            if meta := self._meta():
+                return meta
+            for statement in _TABLES.split(";\n"):
+                self._db.execute(statement)
+            log_id = str(uuid_utils.uuid7())
+            meta = {"log_id": log_id, "partitions": str(partitions), "schema": SCHEMA_VERSION}
+            self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+            configured = make_configured(log_id, partitions, settings, 0, time.time_ns() // 1_000, log_id)
+            rows = [
+                _row(entry.partition, 0, entry.event, os.urandom(SALT_BYTES), entry.payload)
+                for entry in admit([configured], partitions, lambda *_: True)
+            ]
+            self._db.executemany(_INSERT, rows)
+        return meta
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction that holds the database's write lock from its start, and is all or nothing."""
+        with self._lock, self._explained():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorname", None) or str(error)
+            if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+                raise DamagedLog(
+                    f"{self.path} cannot be read as a log: {error}.", "Restore it from a backup."
+                ) from error
+            raise RecollectError(
+                f"The log {self.path} cannot be used: {error} ({code}).",
+                "See that the folder exists, is writable and its disk has room; nothing of this call was stored.",
+            ) from error
+
+
+def _row(partition: int, offset: int, event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:
+    scope, id, type, sent = (event.scope, event.id, event.type, event.sent) if event else (None, None, None, None)
+    return partition, offset, scope, id, type, sent, salt, _digest(salt, payload), payload
+
+
+def _digest(salt: bytes, payload: bytes) -> bytes:
+    return blake2b(salt + payload, digest_size=16).digest()
+
+
+def _header(payload: bytes) -> Event | None:
+    """Return the event of bytes that nobody has checked, None where they are none; they are stored all the same."""
+    try:
+        return decode(payload)
+    except InvalidEvent:
+        return None

@@ -1,0 +1,222 @@
+"""LanceDB tables, one folder a partition: this file owns their schemas, their guarded writes and their reading.
+
+A write is idempotent: a row is only replaced by one of a later generation or offset. A row that is gone
+stays, blank, so that a late write meets its guard. LanceDB is imported when a shard is first opened,
+since that alone takes more than a second.
+"""
+
+from __future__ import annotations
+
+import shutil
+import types
+import typing
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import msgspec
+
+from recollect.schemas.codec import canonical
+from recollect.schemas.errors import RecollectError
+from recollect.schemas.rows import (
+    DeadLetter,
+    GoneRow,
+    Guarded,
+    MemoryRow,
+    Row,
+    TombstoneRow,
+    TurnRow,
+    Watermark,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from lancedb.db import DBConnection
+    from lancedb.table import Table
+
+ROW_TYPES: dict[str, type[MemoryRow] | type[TurnRow] | type[TombstoneRow]] = {
+    "memories": MemoryRow,
+    "turns": TurnRow,
+    "tombstones": TombstoneRow,
+}
+OPTIMIZE_EVERY = 64
+"""Versions of a table between two clean-ups: a thousand one-row commits make reads ten times slower."""
+KEEP_VERSIONS = timedelta(minutes=10)
+"""Old versions stay this long for readers that hold one open."""
+
+_NEWER = (
+    "source.generation > target.generation OR (source.generation = target.generation AND source.offset > target.offset)"
+)
+
+RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow)
+
+
+class Shard:
+    """The tables of one partition. One process writes them; any number may read."""
+
+    def __init__(self, path: Path, partition: int) -> None:
+        self.path = path
+        self.partition = partition
+        self._tables: dict[str, Table] = {}
+        self._db: DBConnection | None = None
+
+    def exists(self) -> bool:
+        """Whether a first row has ever come."""
+        return self.path.is_dir()
+
+    def write(self, rows: Sequence[Guarded], dead_letters: Sequence[DeadLetter]) -> None:
+        """Write rows and dead letters; a row that is not newer than the one that is there changes nothing."""
+        for name, row_type in ROW_TYPES.items():
+            records = [_record(row_type, guarded) for guarded in rows if guarded.table == name]
+            if records:
+                self._merge(name, _schema(row_type), records, "key", _NEWER)
+        if dead_letters:
+            records = [msgspec.to_builtins(letter) for letter in dead_letters]
+            self._merge("dead_letters", _schema(DeadLetter, guarded=False), records, "offset", None)
+
+    def write_watermark(self, watermark: Watermark) -> None:
+        """Say up to where everything that was written is true; call it last."""
+        record = {"partition": watermark.partition, "watermark": canonical(watermark).decode()}
+        self._merge("watermarks", _watermark_schema(), [record], "partition", None)
+
+    def watermark(self) -> Watermark | None:
+        """Return the last watermark, None where there is none."""
+        table = self._table("watermarks")
+        rows = table.search().limit(1).to_list() if table else []
+        return msgspec.json.decode(rows[0]["watermark"], type=Watermark) if rows else None
+
+    def rows(self, row_type: type[RowT], scope: str | None = None, where: str = "") -> list[RowT]:
+        """Return the rows of a table that are not gone, of one scope or all, in the order of their keys."""
+        name = next(table for table, kind in ROW_TYPES.items() if kind is row_type)
+        table = self._table(name)
+        if table is None:
+            return []
+        conditions = ["NOT gone"]
+        if scope is not None:
+            conditions.append(f"scope = {quoted(scope)}")
+        if where:
+            conditions.append(f"({where})")
+        fields = list(row_type.__struct_fields__)
+        found = table.search().where(" AND ".join(conditions)).select(fields).to_arrow().to_pylist()
+        return sorted((msgspec.convert(row, row_type) for row in found), key=lambda row: row.key)
+
+    def all_rows(self, name: str) -> list[Row]:
+        """Return the rows of a table by its name that are not gone, for who compares whole views."""
+        return list(self.rows(ROW_TYPES[name]))  # type: ignore[type-var]
+
+    def visibility(self, name: Literal["memories", "turns"]) -> list[tuple[str, str, bool]]:
+        """Return (scope, id, hidden) of every row of a table that is not gone."""
+        table = self._table(name)
+        if table is None:
+            return []
+        found = table.search().where("NOT gone").select(["scope", "id", "hidden"]).to_arrow()
+        return list(zip(*(found.column(field).to_pylist() for field in ("scope", "id", "hidden")), strict=True))
+
+    def version(self, row_type: type[Row]) -> int:
+        """Return the version of a table, by which a reader knows that what it holds is still true; 0 for none."""
+        table = self._table(next(name for name, kind in ROW_TYPES.items() if kind is row_type))
+        return int(table.version) if table else 0
+
+    def dead_letters(self, limit: int) -> list[DeadLetter]:
+        """Return dead letters in the order of their offsets."""
+        table = self._table("dead_letters")
+        rows = table.search().limit(None).to_list() if table else []
+        letters = (msgspec.convert(row, DeadLetter) for row in rows)
+        return sorted(letters, key=lambda letter: letter.offset)[:limit]
+
+    def discard(self) -> None:
+        """Delete the whole shard, to be written again from the log."""
+        self._tables.clear()
+        self._db = None
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], key: str, newer: str | None) -> None:
+        import pyarrow as pa
+
+        table = self._table(name)
+        data = pa.Table.from_pylist(records, schema=schema)
+        if table is None:
+            table = self._tables[name] = self._connect(create=True).create_table(name, schema=schema)
+            table.set_unenforced_primary_key(key)  # type: ignore[attr-defined]
+        merge = table.merge_insert(key).when_matched_update_all(where=newer)
+        merge.when_not_matched_insert_all().execute(data)
+        if table.version % OPTIMIZE_EVERY == 0:
+            table.optimize(cleanup_older_than=KEEP_VERSIONS)
+
+    def _table(self, name: str) -> Table | None:
+        if name not in self._tables:
+            if not (self.path / f"{name}.lance").is_dir():
+                return None
+            self._tables[name] = self._connect().open_table(name)
+        return self._tables[name]
+
+    def _connect(self, create: bool = False) -> DBConnection:
+        import lancedb
+
+        if create:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._db is None:
+            # A default handle never sees what another process writes.
+            self._db = lancedb.connect(self.path, read_consistency_interval=timedelta(0))
+        return self._db
+
+
+def quoted(text: str) -> str:
+    """Return a string literal for a filter; ids and scopes are checked before, other text goes through here."""
+    if "\x00" in text:
+        raise RecollectError("A filter cannot hold the character NUL.")
+    return "'" + text.replace("'", "''") + "'"
+
+
+def any_of(column: str, values: Iterable[str]) -> str:
+    """Return a filter that holds where a column has one of these values; for none it never holds."""
+    literals = ", ".join(quoted(value) for value in values)
+    return f"{column} IN ({literals})" if literals else "false"
+
+
+def _record(row_type: type[Any], guarded: Guarded) -> dict[str, Any]:
+    fields = msgspec.to_builtins(guarded.row)
+    gone = isinstance(guarded.row, GoneRow)
+    record = {name: fields.get(name) for name in row_type.__struct_fields__}
+    return {**record, "gone": gone, "generation": guarded.generation, "offset": guarded.offset}
+
+
+@cache
+def _schema(row_type: type[Any], guarded: bool = True) -> pa.Schema:
+    """Return the Arrow schema of a row; all but its key may be null, since a gone row is."""
+    import pyarrow as pa
+
+    fields = [
+        pa.field(name, _arrow_type(hint), nullable=name not in ("key", "id", "scope"))
+        for name, hint in typing.get_type_hints(row_type).items()
+    ]
+    if guarded:
+        fields += [pa.field("gone", pa.bool_(), nullable=False)]
+        fields += [pa.field(name, pa.int64(), nullable=False) for name in ("generation", "offset")]
+    return pa.schema([field.with_nullable(False) if not guarded else field for field in fields])
+
+
+@cache
+def _watermark_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema(
+        [pa.field("partition", pa.int64(), nullable=False), pa.field("watermark", pa.string(), nullable=False)]
+    )
+
+
+def _arrow_type(hint: Any) -> pa.DataType:
+    import pyarrow as pa
+
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _arrow_type(next(option for option in inside if option is not type(None)))
+    if origin is tuple:
+        return pa.list_(_arrow_type(inside[0]))
+    if origin is Literal:
+        return pa.string()
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return pa.struct([pa.field(name, _arrow_type(kind)) for name, kind in typing.get_type_hints(hint).items()])
+    return {str: pa.string(), int: pa.int64(), bool: pa.bool_()}[hint]

@@ -1,0 +1,85 @@
+"""A log in this process's memory: for tests, of this project and of those who use it. Nothing of it survives."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+import uuid_utils
+
+from recollect.schemas.codec import decode
+from recollect.schemas.errors import InvalidEvent, OffsetOutOfRange
+from recollect.schemas.events import Event, make_configured
+from recollect.schemas.log import Position, Slot
+from recollect.schemas.settings import Settings
+from recollect.sinks.admission import admit
+
+
+class MemoryLog:
+    """A `Log` of lists, safe for threads."""
+
+    def __init__(self, partitions: int = 16, settings: Settings | None = None) -> None:
+        self.log_id = str(uuid_utils.uuid7())
+        self.partitions = partitions
+        self._payloads: list[list[bytes]] = [[] for _ in range(partitions)]
+        self._ticks: set[tuple[int, str]] = set()
+        self._lock = threading.Lock()
+        configured = make_configured(
+            self.log_id, partitions, settings or Settings(), 0, time.time_ns() // 1_000, self.log_id
+        )
+        self.append([configured])
+
+    def append(self, events: Sequence[Event]) -> list[Position]:
+        """See `Log.append`."""
+        with self._lock:
+            admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, id) in self._ticks)
+            positions = [Position(0, 0)] * len(events)
+            for partition, event, payload, place in admitted:
+                if event.type == "ticked":
+                    self._ticks.add((partition, event.id))
+                self._payloads[partition].append(payload)
+                if place is not None:
+                    positions[place] = Position(partition, len(self._payloads[partition]) - 1)
+            return positions
+
+    def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
+        """See `Log.append_raw`."""
+        with self._lock:
+            first = len(self._payloads[partition])
+            self._payloads[partition] += payloads
+            return [Position(partition, first + index) for index in range(len(payloads))]
+
+    def read(
+        self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
+    ) -> list[Slot]:
+        """See `Log.read`."""
+        with self._lock:
+            payloads = self._payloads[partition]
+            if not 0 <= offset <= len(payloads):
+                raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {len(payloads)}.")
+            slots: list[Slot] = []
+            for place in range(offset, len(payloads)):
+                if len(slots) == limit:
+                    break
+                if _matches(payloads[place], scope, types):
+                    slots.append(Slot(partition, place, payloads[place]))
+            return slots
+
+    def ends(self) -> list[int]:
+        """See `Log.ends`."""
+        with self._lock:
+            return [len(payloads) for payloads in self._payloads]
+
+    def close(self) -> None:
+        """See `Log.close`."""
+
+
+def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
+    if scope is None and not types:
+        return True
+    try:
+        event = decode(payload)
+    except InvalidEvent:
+        return False
+    return (scope is None or event.scope == scope) and (not types or event.type in types)

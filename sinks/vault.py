@@ -1,0 +1,181 @@
+"""The Markdown vault: how pages are written, for people and for Obsidian. This file owns that format.
+
+A page is a pure function of its value: the same page has the same bytes. It is written whole or not at
+all, and only when it changed. What agents said is data and is escaped, so that none of it becomes a
+heading, a link, an embedded page or HTML.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from recollect.schemas.codec import canonical
+from recollect.schemas.rows import DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, ScopeMark
+from recollect.schemas.times import format_day, format_time
+from recollect.schemas.visible import one_line, visible
+from recollect.sinks.home import Home
+
+WATERMARK_FILE = "watermark.json"
+INDEX_TEXT_CHARS = 400
+"""How much of a text `MEMORY.md` shows; the page of the list has the whole."""
+
+_SPECIAL = re.compile(r"[\\`*_\[\]<>#|~$&@^=%!{}]")
+_BLOCK_MARK = re.compile(r"^(\s*)([-+])|^(\s*\d+)([.)])(?=\s|$)")
+_AUTOLINK = re.compile(r"(?<=[a-zA-Z]):(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):")
+
+
+def render(page: Page) -> str:
+    """Return the Markdown of a page; empty for a page on which nothing stands."""
+    match page:
+        case IndexPage():
+            lines = _index(page)
+        case MemoryPage():
+            lines = _memories(page)
+        case DayPage():
+            lines = _day(page)
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def escape(text: str) -> str:
+    """Return one line of text as Markdown that shows just that text."""
+    line = _SPECIAL.sub(lambda found: "\\" + found[0], visible(text))
+    line = _AUTOLINK.sub(lambda found: "\\" + found[0], line)
+    return _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
+
+
+class Vault:
+    """The pages on disk of the scopes of one home."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+
+    def write(self, pages: Iterable[Page], marks: Iterable[ScopeMark]) -> None:
+        """Write pages that differ from what is there, remove empty ones, then each scope's watermark."""
+        for page in pages:
+            path = self.home.scope_folder(page.scope) / page.path
+            text = render(page)
+            if text:
+                _write_if_changed(path, text.encode())
+            else:
+                path.unlink(missing_ok=True)
+        for mark in marks:
+            _write_if_changed(self.home.scope_folder(mark.scope) / WATERMARK_FILE, canonical(mark) + b"\n")
+
+    def read(self, scope: str) -> dict[str, bytes]:
+        """Return the bytes of every page of a scope by path, the watermark left out."""
+        folder = self.home.scope_folder(scope)
+        return {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in sorted(folder.rglob("*.md"))
+            if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        }
+
+    def covered(self, partition: int) -> int:
+        """Return the offset up to which a partition's pages are known to stand on disk."""
+        try:
+            return int(self._cover_path(partition).read_text())
+        except (FileNotFoundError, ValueError):
+            return 0
+
+    def cover(self, partition: int, offset: int) -> None:
+        """Note that the pages of a partition stand up to `offset`. Without the note they are written again."""
+        _write_if_changed(self._cover_path(partition), f"{offset}\n".encode())
+
+    def _cover_path(self, partition: int) -> Path:
+        return self.home.vault / ".recollect" / f"p{partition:02}"
+
+
+def _write_if_changed(path: Path, data: bytes) -> None:
+    try:
+        if path.read_bytes() == data:
+            return
+    except FileNotFoundError:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_bytes(data)
+    temporary.replace(path)
+
+
+def _index(page: IndexPage) -> list[str]:
+    lines = [f"# Memory of {escape(page.scope)}", ""]
+    for title, row in (("Goal", page.goal), ("Plan", page.plan)):
+        if row is not None:
+            lines += [f"## {title}", "", _short(row), ""]
+    if page.facts:
+        lines += ["## What holds", "", *(f"- {_short(row)}" for row in page.facts), ""]
+    if page.memories > len(page.facts):
+        lines += [f"{page.memories} memories in all.", ""]
+    latest = page.memory_pages[-10:]
+    if latest:
+        lines += ["Every memory: " + " · ".join(_link(path) for path in latest), ""]
+    if page.day_pages:
+        lines += ["Daily logs: " + " · ".join(_link(path) for path in page.day_pages), ""]
+    return lines[:-1]
+
+
+def _memories(page: MemoryPage) -> list[str]:
+    if not page.rows:
+        return []
+    lines = [f"# Memories of {escape(page.scope)}, page {page.number}", ""]
+    for row in page.rows:
+        lines += [f"## {format_day(row.first_at)} {row.kind}{_confirmed(row)}", ""]
+        lines += [*_quote(row.text), "", f"`{row.id}` {_said_by(row)}"]
+        if row.tags:
+            lines.append("tags: " + ", ".join(escape(one_line(tag)) for tag in row.tags))
+        if row.source:
+            lines.append("source: " + escape(one_line(row.source)))
+        if row.revises:
+            lines.append(f"revises `{row.revises}`")
+        if row.replaced:
+            lines.append("replaced by a later one")
+        lines.append("")
+    return lines[:-1]
+
+
+def _day(page: DayPage) -> list[str]:
+    if not page.entries:
+        return []
+    lines = [f"# {page.day} in {escape(page.scope)}", ""]
+    session: str | None = None
+    for entry in page.entries:
+        if entry.session is not None and entry.session != session:
+            lines += [f"## Session {escape(one_line(entry.session))}", ""]
+        session = entry.session
+        lines += [*_entry(entry), ""]
+    return lines[:-1]
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    kind = "" if entry.kind == "turn" else f" {entry.kind}"
+    who = f"{escape(one_line(entry.actor.name))}** ({entry.actor.origin})"
+    yield f"**{format_time(entry.at)[11:16]} {who}{kind} `{entry.id}`"
+    yield ""
+    yield from _quote(entry.text)
+    for caption in entry.captions:
+        yield f"> (shows: {escape(one_line(caption))})"
+
+
+def _quote(text: str) -> list[str]:
+    return [f"> {escape(line)}".rstrip() for line in text.split("\n")]
+
+
+def _short(row: MemoryRow) -> str:
+    return f"{escape(one_line(row.text, INDEX_TEXT_CHARS))}{_confirmed(row)}"
+
+
+def _confirmed(row: MemoryRow) -> str:
+    if not row.confirmations:
+        return ""
+    times = "once" if row.confirmations == 1 else f"{row.confirmations} times"
+    return f" (confirmed {times}, last {format_day(row.last_at)})"
+
+
+def _said_by(row: MemoryRow) -> str:
+    return f"by {escape(one_line(row.actor))} ({row.origin}) on {format_day(row.at)}"
+
+
+def _link(path: str) -> str:
+    return f"[{path.rpartition('/')[2].removesuffix('.md')}]({path})"

@@ -1,0 +1,7 @@
+"""What it means: reducers, the fold rule, ranking, pages, digests and the replay oracle.
+
+Pure. Nothing here imports Bytewax, LanceDB or Kafka, reads a clock, a file, the environment or
+randomness, iterates a set, or stores a float. Each subject offers the same names: a state class,
+`evolve(state, event, …) -> changes`, `snapshot(state)` and `restore(bytes)`; `evolve` changes its state
+in place and never raises on a valid event.
+"""

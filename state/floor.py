@@ -1,0 +1,127 @@
+"""The lexical floor: a vector of hashed terms that needs no model, and the nearest of many in exact integers.
+
+The vector is a pure function of the text, computed here at once and without an event. What similarity
+means for folding is decided in `fold`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from hashlib import blake2b
+from math import isqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+DIMENSIONS = 384
+SCALE = 4_000
+SIMILARITY_ONE = 10_000
+
+
+class Vector(NamedTuple):
+    """A sparse quantised vector: the unit vector x 4,000, rounded half to even, and its sum of squares."""
+
+    dims: NDArray[np.intp]
+    values: NDArray[np.int16]
+    square: int
+
+
+def floor_vector(tokens: tuple[str, ...]) -> Vector:
+    """Return the vector of a sequence of tokens; all zeros for none.
+
+    Each token adds its sign at its dimension (feature hashing, Weinberger et al. 2009). A component is
+    `SCALE * sum / norm`, rounded in integers, so that no rounding mode or CPU can change it.
+    """
+    sums: Counter[int] = Counter()
+    for token in tokens:
+        dim, sign = _place(token)
+        sums[dim] += sign
+    norm_square = sum(value * value for value in sums.values())
+    dims = sorted(dim for dim, value in sums.items() if value)
+    values = [_round_ratio(SCALE * sums[dim], norm_square) for dim in dims]
+    return Vector(
+        np.array(dims, dtype=np.intp), np.array(values, dtype=np.int16), sum(value * value for value in values)
+    )
+
+
+def similarity(dot: int, square_a: int, square_b: int) -> int:
+    """Return the cosine in ten-thousandths, rounded down; 0 where it is not positive."""
+    if dot <= 0:
+        return 0
+    return min(SIMILARITY_ONE, isqrt(dot * dot * SIMILARITY_ONE**2 // (square_a * square_b)))
+
+
+class Columns:
+    """Vectors of named things, searched exactly for all that are similar enough.
+
+    Dots are float32 products of integers whose sums stay below 2^24, hence exact in any order. A query
+    touches only the dimensions that it has, so that 10,000 vectors cost some 100 microseconds.
+    """
+
+    def __init__(self) -> None:
+        self._names: list[int] = []
+        self._column_of: dict[int, int] = {}
+        self._free: list[int] = []
+        self._matrix = np.zeros((DIMENSIONS, 64), dtype=np.float32)
+        self._squares = np.zeros(64, dtype=np.int64)
+
+    def put(self, name: int, vector: Vector) -> None:
+        """Give `name` this vector, in place of the one that it had."""
+        self.drop(name)
+        column = self._free.pop() if self._free else self._grow()
+        self._names[column] = name
+        self._column_of[name] = column
+        self._matrix[vector.dims, column] = vector.values
+        self._squares[column] = vector.square
+
+    def drop(self, name: int) -> None:
+        """Take `name` out; nothing happens if it is not there."""
+        column = self._column_of.pop(name, None)
+        if column is not None:
+            self._matrix[:, column] = 0
+            self._squares[column] = 0
+            self._free.append(column)
+
+    def similar(self, vector: Vector, cosine_hundredths: int) -> list[tuple[int, int]]:
+        """Return (name, similarity in ten-thousandths) of all whose cosine reaches the threshold.
+
+        Decided in integers: dot > 0 and dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits.
+        """
+        count = len(self._names)
+        if not count or not vector.square:
+            return []
+        dots = (vector.values.astype(np.float32) @ self._matrix[vector.dims, :count]).astype(np.int64)
+        bounds = self._squares[:count] * (cosine_hundredths * cosine_hundredths * vector.square)
+        hits = np.flatnonzero((dots > 0) & (dots * dots * 10_000 >= bounds))
+        return [
+            (self._names[column], similarity(int(dots[column]), vector.square, int(self._squares[column])))
+            for column in hits.tolist()
+        ]
+
+    def _grow(self) -> int:
+        column = len(self._names)
+        if column == self._matrix.shape[1]:
+            matrix = np.zeros((DIMENSIONS, 2 * column), dtype=np.float32)
+            matrix[:, :column] = self._matrix
+            self._matrix = matrix
+            self._squares = np.concatenate([self._squares, np.zeros(column, dtype=np.int64)])
+        self._names.append(0)
+        return column
+
+
+@lru_cache(maxsize=65_536)
+def _place(token: str) -> tuple[int, int]:
+    hashed = int.from_bytes(blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    return hashed % DIMENSIONS, 1 if hashed >> 63 else -1
+
+
+def _round_ratio(numerator: int, square: int) -> int:
+    """Return `numerator / sqrt(square)`, rounded half to even."""
+    doubled_square = 4 * numerator * numerator
+    doubled = isqrt(doubled_square // square)
+    rounded = (doubled + 1) // 2
+    if doubled % 2 and doubled * doubled * square == doubled_square and rounded % 2:
+        rounded -= 1
+    return rounded if numerator > 0 else -rounded

@@ -1,0 +1,203 @@
+"""Memories: which captures are one, what each is called and which of its texts speaks for it.
+
+A memory is a set of captures, known inside by the seq of its first (`birth`), which never changes, and
+outside by its name: its earliest living capture. Folding changes membership and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from recollect.schemas.events import Captured, Event
+from recollect.state.captures import FAMILIES, REPLACING, Capture, Captures
+from recollect.state.fold import NEW, Candidates, How, Verdict, judge_same
+from recollect.state.moment import Moment
+from recollect.state.recalls import Recalls, is_echo
+
+
+class Join(msgspec.Struct, frozen=True, gc=False):
+    """A capture's tie to a memory: how it was judged and how similar, in ten-thousandths."""
+
+    seq: int
+    how: How
+    similarity: int
+
+
+class Memory(msgspec.Struct):
+    """One memory. `name` and `canonical` are seqs and follow from what lives; canonical is -1 if nothing does.
+
+    `revises` is the tie to the capture that was the name of the memory it revises.
+    """
+
+    birth: int
+    members: list[Join]
+    echoes: list[Join]
+    revises: Join | None
+    name: int = -1
+    canonical: int = -1
+
+
+class Memories:
+    """The memories of a scope in the order of their births."""
+
+    def __init__(self) -> None:
+        self.by_birth: dict[int, Memory] = {}
+        self.birth_of: dict[int, int] = {}
+        self.births_of_family: dict[str, list[int]] = {family: [] for family in REPLACING}
+        self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
+        self.current: dict[str, int] = {}
+        self._candidates = {family: Candidates() for family in FAMILIES.values() if family not in REPLACING}
+
+    def of(self, seq: int) -> Memory | None:
+        """Return the memory of a capture, None for a turn."""
+        birth = self.birth_of.get(seq)
+        return None if birth is None else self.by_birth[birth]
+
+    def name_of(self, birth: int) -> int:
+        """Return the seq of a memory's name."""
+        return self.by_birth[birth].name
+
+    def living(self) -> Iterator[Memory]:
+        """Yield the memories of which something is visible, in the order of their births."""
+        return (memory for memory in self.by_birth.values() if memory.canonical >= 0)
+
+
+def evolve(
+    state: Memories, event: Event, captures: Captures, recalls: Recalls, flipped: list[Capture], moment: Moment
+) -> list[str]:
+    """Take in a `captured` that `captures` holds, then what an event has hidden or shown (`flipped`).
+
+    Returns the ids of the memory rows that this touched, names that were given up included.
+    """
+    changes: list[str] = []
+    capture = captures.get(event.id) if isinstance(event.body, Captured) else None
+    if capture is not None and capture.body.kind != "turn":
+        _join(state, capture, captures, recalls, moment, changes)
+    for other in flipped:
+        memory = state.of(other.seq)
+        if memory is not None and other is not capture:
+            _refresh(state, memory, captures, changes)
+    return changes
+
+
+def snapshot(state: Memories) -> bytes:
+    """Return the bytes from which, with the captures, `restore` makes an equal state."""
+    return msgspec.msgpack.encode(list(state.by_birth.values()))
+
+
+def restore(data: bytes, captures: Captures) -> Memories:
+    """Return the state of a snapshot; what can be found again from the captures is."""
+    state = Memories()
+    for memory in msgspec.msgpack.decode(data, type=list[Memory]):
+        _add(state, memory, captures.by_seq[memory.birth])
+        for join in memory.members:
+            _know(state, memory, captures.by_seq[join.seq])
+        for join in memory.echoes:
+            state.birth_of[join.seq] = memory.birth
+        _offer(state, memory, captures)
+    for family in REPLACING:
+        _choose_current(state, family, captures)
+    return state
+
+
+def _join(
+    state: Memories, capture: Capture, captures: Captures, recalls: Recalls, moment: Moment, changes: list[str]
+) -> None:
+    verdict = _judge(state, capture, captures, moment)
+    if verdict.how in ("same", "similar"):
+        memory = state.by_birth[verdict.birth]
+        known = (join.seq for joins in (memory.members, memory.echoes) for join in joins)
+        if is_echo(recalls, capture, known, moment):
+            verdict = verdict._replace(how="echo")
+    else:
+        tie = Join(state.name_of(verdict.birth), verdict.how, verdict.similarity) if verdict.birth >= 0 else None
+        memory = Memory(capture.seq, [], [], tie)
+        _add(state, memory, capture)
+    join = Join(capture.seq, "new" if memory.birth == capture.seq else verdict.how, verdict.similarity)
+    if join.how == "echo":
+        memory.echoes.append(join)
+        state.birth_of[capture.seq] = memory.birth
+        changes.append(captures.by_seq[memory.name].id)
+        return
+    memory.members.append(join)
+    _know(state, memory, capture)
+    if capture.hidden or memory.canonical < 0 or capture.family in REPLACING:
+        _refresh(state, memory, captures, changes)
+    else:  # The usual case of a memory that lives and grows, whose other members need no second look.
+        memory.canonical = max(memory.canonical, capture.seq, key=lambda seq: captures.by_seq[seq].rank)
+        changes.append(captures.by_seq[memory.name].id)
+        _offer(state, memory, captures)
+
+
+def _judge(state: Memories, capture: Capture, captures: Captures, moment: Moment) -> Verdict:
+    family = capture.family
+    if family is None or moment.settings.fold_cosine_hundredths < 0:
+        return NEW
+    same = state.births_of_normal.get((family, capture.normal))
+    if same:
+        return judge_same(same, state.name_of)
+    if family in REPLACING:
+        return NEW
+    return state._candidates[family].judge(capture.body.text, moment.settings, state.name_of)
+
+
+def _add(state: Memories, memory: Memory, first: Capture) -> None:
+    state.by_birth[memory.birth] = memory
+    if first.family in REPLACING:
+        state.births_of_family[first.family].append(memory.birth)
+
+
+def _know(state: Memories, memory: Memory, member: Capture) -> None:
+    state.birth_of[member.seq] = memory.birth
+    if member.family:
+        births = state.births_of_normal.setdefault((member.family, member.normal), [])
+        if memory.birth not in births:
+            births.append(memory.birth)
+
+
+def _refresh(state: Memories, memory: Memory, captures: Captures, changes: list[str]) -> None:
+    """Choose name and canonical text anew from what lives, and note the rows that this touches."""
+    if memory.name >= 0:
+        changes.append(captures.by_seq[memory.name].id)
+    members = [captures.by_seq[join.seq] for join in memory.members]
+    living = [capture for capture in members if not capture.hidden]
+    memory.name = (living or members)[0].seq
+    memory.canonical = max(living, key=lambda capture: capture.rank).seq if living else -1
+    changes.append(captures.by_seq[memory.name].id)
+    _offer(state, memory, captures)
+    family = captures.by_seq[memory.birth].family
+    if family in REPLACING:
+        before = state.current.get(family)
+        _choose_current(state, family, captures)
+        after = state.current.get(family)
+        changes.extend(
+            captures.by_seq[state.name_of(birth)].id
+            for birth in (before, after)
+            if birth is not None and before != after
+        )
+
+
+def _offer(state: Memories, memory: Memory, captures: Captures) -> None:
+    """Make the canonical text, if there is one, a candidate for what comes."""
+    candidates = state._candidates.get(captures.by_seq[memory.birth].family or "")
+    if candidates is None:
+        return
+    if memory.canonical < 0:
+        candidates.drop(memory.birth)
+    else:
+        candidates.put(memory.birth, captures.by_seq[memory.canonical].body.text)
+
+
+def _choose_current(state: Memories, family: str, captures: Captures) -> None:
+    """The goal or plan in force is the one that was captured last among those that live."""
+    last: dict[int, int] = {}
+    for birth in state.births_of_family[family]:
+        seqs = [join.seq for join in state.by_birth[birth].members if not captures.by_seq[join.seq].hidden]
+        if seqs:
+            last[birth] = seqs[-1]
+    if last:
+        state.current[family] = max(last, key=lambda birth: last[birth])
+    else:
+        state.current.pop(family, None)

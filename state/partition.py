@@ -1,0 +1,136 @@
+"""A partition: its scopes, its clock, its settings, and the step from bytes on the log to changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import NamedTuple
+
+import msgspec
+
+from recollect.schemas.codec import decode
+from recollect.schemas.errors import InvalidEvent
+from recollect.schemas.events import Configured, Event, Ticked
+from recollect.schemas.log import Slot
+from recollect.schemas.rows import Change, Counters, DeadLetter
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.settings import Settings
+from recollect.schemas.times import DAY_US, HOUR_US, US_PER_S
+from recollect.state import scope as scope_state
+from recollect.state.moment import Moment
+from recollect.state.scope import Scope
+
+
+class Partition:
+    """Everything that one partition's events mean.
+
+    `clock` is None until the first `configured`; after that only ticks move it, forward. `offset` is
+    the next to be read. `counters` are for people and take no part in any decision or digest.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.offset = 0
+        self.clock: int | None = None
+        self.log_id = ""
+        self.partitions = 0
+        self.revision = -1
+        self.settings = Settings()
+        self.scopes: dict[str, Scope] = {}
+        self.counters = Counters()
+
+
+class Folded(NamedTuple):
+    """What a run of slots did: each touched row with the offset of the last event that did, and what was unreadable."""
+
+    changes: dict[Change, int]
+    dead_letters: list[DeadLetter]
+
+
+def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
+    """Take in slots of this partition, in order; what cannot be read is a dead letter and stops nothing."""
+    folded = Folded({}, [])
+    for slot in slots:
+        try:
+            event = _readable(state, slot)
+        except InvalidEvent as error:
+            state.counters.dead_letters += 1
+            folded.dead_letters.append(dead_letter(slot, error))
+        else:
+            for change in evolve(state, event, slot.offset):
+                folded.changes[change] = slot.offset
+        state.offset = slot.offset + 1
+    return folded
+
+
+def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
+    """Take in an event at its offset and return the rows that it touched."""
+    match event.body:
+        case Configured() as configured:
+            _configure(state, configured, event.sent)
+            return []
+        case Ticked() as tick:
+            _tick(state, tick)
+            return []
+    assert event.scope is not None
+    scope = state.scopes.get(event.scope)
+    if scope is None:
+        scope = state.scopes[event.scope] = Scope(event.scope)
+    at = event.at if state.clock is None else min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)
+    return scope_state.evolve(scope, event, Moment(scope.seq, offset, at, state.settings), state.counters)
+
+
+def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
+    """Return the dead letter of a slot, which holds nothing of its payload."""
+    digest = blake2b(slot.payload, digest_size=16).hexdigest()
+    return DeadLetter(slot.partition, slot.offset, error.reason, digest)
+
+
+def snapshot(state: Partition) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    head = (state.number, state.offset, state.clock, state.log_id, state.partitions, state.revision)
+    scopes = [scope_state.snapshot(scope) for scope in state.scopes.values()]
+    return msgspec.msgpack.encode((head, state.settings, state.counters, scopes))
+
+
+def restore(data: bytes) -> Partition:
+    """Return the state of a snapshot."""
+    head, settings, counters, scopes = msgspec.msgpack.decode(
+        data, type=tuple[tuple[int, int, int | None, str, int, int], Settings, Counters, list[bytes]]
+    )
+    state = Partition(head[0])
+    _, state.offset, state.clock, state.log_id, state.partitions, state.revision = head
+    state.settings, state.counters = settings, counters
+    for scope in map(scope_state.restore, scopes):
+        state.scopes[scope.name] = scope
+    return state
+
+
+def _readable(state: Partition, slot: Slot) -> Event:
+    """Return the event of a slot, or raise `InvalidEvent` also for one that stands in the wrong partition."""
+    event = decode(slot.payload)
+    if event.scope is not None and state.partitions and partition_of(event.scope, state.partitions) != state.number:
+        raise InvalidEvent("invalid", f"{event.scope} does not belong to partition {state.number}.", "$.scope")
+    if isinstance(event.body, Ticked) and event.body.partition != state.number:
+        raise InvalidEvent("invalid", f"A tick of another partition than {state.number}.", "$.body.partition")
+    return event
+
+
+def _configure(state: Partition, configured: Configured, sent: int) -> None:
+    if state.clock is None:
+        state.clock = sent
+        state.log_id, state.partitions = configured.log_id, configured.partitions
+    if configured.revision > state.revision:
+        state.revision, state.settings = configured.revision, configured.settings
+    else:
+        state.counters.ignored += 1
+
+
+def _tick(state: Partition, tick: Ticked) -> None:
+    time = tick.hour * HOUR_US
+    if state.clock is None or time <= state.clock:
+        return
+    if time - state.clock > state.settings.tick_jump_days * DAY_US and not tick.accepted:
+        state.counters.ignored += 1
+    else:
+        state.clock = time

@@ -1,0 +1,62 @@
+"""What each session was lately shown, by which a capture that only repeats it is known as an echo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from recollect.schemas.events import Event, Recalled
+from recollect.schemas.times import US_PER_S
+from recollect.state.captures import Capture, Captures
+from recollect.state.moment import Moment
+
+ECHOING = ("agent", "tool", "model")
+"""Origins whose repetitions may be echoes; a user's or an operator's repetition is a confirmation."""
+
+
+class Recall(msgspec.Struct, frozen=True):
+    """When something was recalled, and the seqs of the scope's own captures that were returned."""
+
+    at: int
+    seqs: tuple[int, ...]
+
+
+class Recalls:
+    """The latest recalls of each session, oldest first."""
+
+    def __init__(self) -> None:
+        self.latest: dict[str, tuple[Recall, ...]] = {}
+
+
+def evolve(state: Recalls, event: Event, captures: Captures, moment: Moment) -> None:
+    """Take in a `recalled` event. No row of a view depends on it."""
+    body = event.body
+    assert isinstance(body, Recalled)
+    keep = moment.settings.echo_recalls
+    if event.session is None or not keep:
+        return
+    found = (captures.seq_of.get(id) for id in body.results)
+    recall = Recall(moment.at, tuple(seq for seq in found if seq is not None))
+    state.latest[event.session] = (*state.latest.get(event.session, ()), recall)[-keep:]
+
+
+def is_echo(state: Recalls, capture: Capture, seqs: Iterable[int], moment: Moment) -> bool:
+    """Whether the session of `capture` was shown one of `seqs` shortly before, and its origin only repeats."""
+    if capture.session is None or capture.actor.origin not in ECHOING:
+        return False
+    window_us = moment.settings.echo_window_s * US_PER_S
+    recent = [recall for recall in state.latest.get(capture.session, ()) if 0 <= capture.at - recall.at <= window_us]
+    return bool(recent) and any(seq in recall.seqs for seq in seqs for recall in recent)
+
+
+def snapshot(state: Recalls) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode(state.latest)
+
+
+def restore(data: bytes) -> Recalls:
+    """Return the state of a snapshot."""
+    state = Recalls()
+    state.latest = msgspec.msgpack.decode(data, type=dict[str, tuple[Recall, ...]])
+    return state

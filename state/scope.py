@@ -1,0 +1,122 @@
+"""A scope: the sum of its subjects, and the door at which duplicates of its events stop."""
+
+from __future__ import annotations
+
+import msgspec
+
+from recollect.schemas.codec import content_digest
+from recollect.schemas.events import Captured, Event, Forgotten, Recalled, Restored, may_write
+from recollect.schemas.ids import id_bytes
+from recollect.schemas.rows import Change, Counters
+from recollect.state import captures, memories, recalls, tombstones
+from recollect.state.captures import Captures
+from recollect.state.memories import Memories
+from recollect.state.moment import Moment
+from recollect.state.recalls import Recalls
+from recollect.state.tombstones import Tombstones
+
+_DIGEST_MASK = 0xFFFFFFFF
+
+
+class Scope:
+    """Everything that one scope's events mean.
+
+    `seq` is the count of its events without duplicates; `sent` the greatest `sent` of them; `changed` is
+    the offset of the last event that touched a row. `generation` counts the `erased` events folded.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.seq = 0
+        self.sent = 0
+        self.changed = -1
+        self.generation = 0
+        self.captures = Captures()
+        self.tombstones = Tombstones()
+        self.memories = Memories()
+        self.recalls = Recalls()
+        self._seen: dict[bytes, int] = {}
+
+    def known(self, event: Event, counters: Counters) -> bool:
+        """Whether the id stood before; if not it is now known, with 32 bits of what the event said."""
+        key, digest = id_bytes(event.id), content_digest(event) & _DIGEST_MASK
+        first = self._seen.setdefault(key, self.seq << 32 | digest)
+        if first >> 32 == self.seq and len(self._seen) == self.seq + 1:
+            return False
+        if first & _DIGEST_MASK == digest:
+            counters.duplicates += 1
+        else:
+            counters.divergent += 1
+        return True
+
+
+def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> list[Change]:
+    """Take in an event of this scope and return the rows that it touched."""
+    if state.known(event, counters):
+        return []
+    state.seq += 1
+    state.sent = max(state.sent, event.sent)
+    counters.events += 1
+    if not may_write(event):
+        counters.ignored += 1
+        return []
+    changes: list[Change] = []
+    match event.body:
+        case Recalled():
+            recalls.evolve(state.recalls, event, state.captures, moment)
+        case Captured():
+            capture = captures.evolve(state.captures, event, moment)
+            if capture.body.kind == "journal":
+                changes.append(Change("journal", state.name, capture.id))
+            changes += _hide_and_fold(state, event, moment)
+            if capture.body.kind == "turn":
+                changes.append(Change("turns", state.name, capture.id))
+        case Forgotten() | Restored():
+            changes += _hide_and_fold(state, event, moment)
+        case _:  # An erased event is its header: it counts and says nothing.
+            pass
+    if changes:
+        state.changed = moment.offset
+    return changes
+
+
+def snapshot(state: Scope) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode(
+        (
+            (state.name, state.seq, state.sent, state.changed, state.generation),
+            state._seen,
+            captures.snapshot(state.captures),
+            tombstones.snapshot(state.tombstones),
+            memories.snapshot(state.memories),
+            recalls.snapshot(state.recalls),
+        )
+    )
+
+
+def restore(data: bytes) -> Scope:
+    """Return the state of a snapshot."""
+    head, seen, said, banned, folded, recalled = msgspec.msgpack.decode(
+        data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], bytes, bytes, bytes, bytes]
+    )
+    state = Scope(head[0])
+    _, state.seq, state.sent, state.changed, state.generation = head
+    state._seen = seen
+    state.captures = captures.restore(said)
+    state.tombstones = tombstones.restore(banned)
+    state.memories = memories.restore(folded, state.captures)
+    state.recalls = recalls.restore(recalled)
+    return state
+
+
+def _hide_and_fold(state: Scope, event: Event, moment: Moment) -> list[Change]:
+    effect = tombstones.evolve(state.tombstones, event, state.captures, moment.at)
+    names = memories.evolve(state.memories, event, state.captures, state.recalls, effect.flipped, moment)
+    changes = [Change("tombstones", state.name, id) for id in effect.rows]
+    changes += [Change("memories", state.name, id) for id in names]
+    for capture in effect.flipped:
+        if capture.body.kind == "turn":
+            changes.append(Change("turns", state.name, capture.id))
+        elif capture.body.kind == "journal":
+            changes.append(Change("journal", state.name, capture.id))
+    return changes

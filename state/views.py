@@ -1,0 +1,259 @@
+"""Rows and pages as pure functions of the state: what the sinks write and what `verify` expects to find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from heapq import nlargest
+
+from recollect.schemas.rows import (
+    Change,
+    DayPage,
+    Entry,
+    GoneRow,
+    Guarded,
+    IndexPage,
+    MemberRow,
+    MemoryPage,
+    MemoryRow,
+    Page,
+    Row,
+    TombstoneRow,
+    TurnRow,
+)
+from recollect.schemas.settings import Settings
+from recollect.state.captures import ENTRY_KINDS, REPLACING, Capture
+from recollect.state.memories import Join, Memory
+from recollect.state.partition import Partition
+from recollect.state.scope import Scope
+from recollect.state.tombstones import text_row_id
+
+MEMORIES_PER_PAGE = 500
+ENTRIES_PER_PAGE = 500
+INDEX_PATH = "MEMORY.md"
+DAYS_ON_INDEX = 7
+INDEX_LINES_BESIDE_FACTS = 40
+"""Headings, goal, plan, notes and links of `MEMORY.md`, which share its lines with the facts."""
+
+
+def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guarded]:
+    """Return the rows that changes touched as they stand now, each with its guard."""
+    rows = []
+    for change, offset in changes.items():
+        if change.table != "journal":
+            scope = partition.scopes[change.scope]
+            rows.append(Guarded(change.table, row_of(scope, change), scope.generation, offset))
+    return rows
+
+
+def all_changes(scope: Scope) -> dict[Change, int]:
+    """Return every row that the scope has, as if all had changed, for those who compare whole views."""
+    changes = {Change("memories", scope.name, scope.captures.by_seq[m.name].id): 0 for m in _memories(scope)}
+    for capture in scope.captures.by_seq.values():
+        if capture.body.kind == "turn":
+            changes[Change("turns", scope.name, capture.id)] = 0
+        elif capture.body.kind in ENTRY_KINDS:
+            changes[Change("journal", scope.name, capture.id)] = 0
+    for normal in scope.tombstones.texts:
+        changes[Change("tombstones", scope.name, text_row_id(normal))] = 0
+    for id in scope.tombstones.ids:
+        changes[Change("tombstones", scope.name, f"id:{id}")] = 0
+    return changes
+
+
+def row_of(scope: Scope, change: Change) -> Row:
+    """Return what a row holds now; a name that was given up or a ban that has ended is gone."""
+    row: Row | None
+    if change.table == "tombstones":
+        row = _tombstone_row(scope, change.id)
+    else:
+        capture = scope.captures.get(change.id)
+        if capture is None:
+            row = None
+        else:
+            row = _turn_row(scope, capture) if change.table == "turns" else _memory_row(scope, capture)
+    return row or GoneRow(_key(scope, change.id), change.id, scope.name)
+
+
+def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
+    """Return the pages that changes touched as they stand now, each once."""
+    touched: dict[tuple[str, str], None] = {}
+    for change in changes:
+        for path in _paths(partition.scopes[change.scope], change):
+            touched[change.scope, path] = None
+    return [page(partition.scopes[scope], path, partition.settings) for scope, path in touched]
+
+
+def page(scope: Scope, path: str, settings: Settings) -> Page:
+    """Return the page of a path that `_paths` has named."""
+    if path == INDEX_PATH:
+        return _index_page(scope, settings)
+    folder, _, name = path.removesuffix(".md").partition("/")
+    return _memory_page(scope, path, int(name)) if folder == "memories" else _day_page(scope, path, name)
+
+
+def _key(scope: Scope, id: str) -> str:
+    return f"{scope.name}/{id}"
+
+
+def _memories(scope: Scope) -> Iterator[Memory]:
+    return iter(scope.memories.by_birth.values())
+
+
+def _memory_row(scope: Scope, capture: Capture) -> MemoryRow | None:
+    memory = scope.memories.of(capture.seq)
+    if memory is None or memory.name != capture.seq:
+        return None
+    by_seq = scope.captures.by_seq
+    members = [by_seq[join.seq] for join in memory.members]
+    shown = [member for member in members if not member.hidden] or members
+    spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
+    family = capture.family
+    return MemoryRow(
+        key=_key(scope, capture.id),
+        id=capture.id,
+        scope=scope.name,
+        kind=spoken.body.kind,
+        text=spoken.body.text,
+        tags=spoken.body.tags,
+        source=spoken.body.source,
+        branch=spoken.body.branch,
+        path=spoken.body.path,
+        actor=spoken.actor.name,
+        origin=spoken.actor.origin,
+        session=spoken.session,
+        importance_given=max(
+            (m.body.importance_given for m in shown if m.body.importance_given is not None), default=None
+        ),
+        seq=capture.seq,
+        at=spoken.at,
+        first_at=min(member.at for member in shown),
+        last_at=max(member.at for member in shown),
+        confirmations=len(shown) - 1,
+        ids=tuple(by_seq[join.seq].id for join in (*memory.members, *memory.echoes)),
+        members=_ties(scope, memory.members),
+        echoes=_ties(scope, memory.echoes),
+        revises=None if memory.revises is None else by_seq[memory.revises.seq].id,
+        similarity=0 if memory.revises is None else memory.revises.similarity,
+        replaced=family in REPLACING and scope.memories.current.get(family) != memory.birth,
+        hidden=memory.canonical < 0,
+    )
+
+
+def _ties(scope: Scope, joins: list[Join]) -> tuple[MemberRow, ...]:
+    captures = (scope.captures.by_seq[join.seq] for join in joins)
+    return tuple(
+        MemberRow(capture.id, join.how, join.similarity, capture.offset)
+        for join, capture in zip(joins, captures, strict=True)
+    )
+
+
+def _turn_row(scope: Scope, capture: Capture) -> TurnRow:
+    body = capture.body
+    return TurnRow(
+        key=_key(scope, capture.id),
+        id=capture.id,
+        scope=scope.name,
+        kind=body.kind,
+        text=body.text,
+        captions=_captions(capture),
+        tags=body.tags,
+        source=body.source,
+        branch=body.branch,
+        path=body.path,
+        actor=capture.actor.name,
+        origin=capture.actor.origin,
+        session=capture.session,
+        seq=capture.seq,
+        at=capture.at,
+        offset_of=capture.offset,
+        hidden=capture.hidden,
+    )
+
+
+def _tombstone_row(scope: Scope, row_id: str) -> TombstoneRow | None:
+    tombstone = scope.tombstones.get(row_id)
+    if tombstone is None:
+        return None
+    return TombstoneRow(
+        key=_key(scope, row_id), id=row_id, scope=scope.name, forgotten_by=tombstone.event_id, at=tombstone.at
+    )
+
+
+def _captions(capture: Capture) -> tuple[str, ...]:
+    return tuple(media.caption for media in capture.body.media if media.caption)
+
+
+def _paths(scope: Scope, change: Change) -> Iterator[str]:
+    """Yield the paths of the pages on which a row stands or stood."""
+    capture = scope.captures.get(change.id)
+    if change.table == "tombstones" or capture is None:
+        return
+    yield INDEX_PATH
+    if change.table == "memories":
+        yield f"memories/{capture.ordinal // MEMORIES_PER_PAGE + 1:03}.md"
+    else:
+        day, place = scope.captures.day_place(capture)
+        part = place // ENTRIES_PER_PAGE
+        yield f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
+
+
+def _index_page(scope: Scope, settings: Settings) -> IndexPage:
+    """Goal and plan, then the facts and insights confirmed most, the latest first among equals."""
+    living = [scope.captures.by_seq[memory.name] for memory in scope.memories.living()]
+    facts = (scope.memories.of(capture.seq) for capture in living if capture.family == "fact")
+    best = nlargest(
+        settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS,
+        (memory for memory in facts if memory is not None),
+        key=lambda memory: (len(memory.members), scope.captures.by_seq[memory.canonical].at, memory.birth),
+    )
+    return IndexPage(
+        scope=scope.name,
+        path=INDEX_PATH,
+        goal=_current(scope, "goal"),
+        plan=_current(scope, "plan"),
+        facts=tuple(row for memory in best if (row := _memory_row(scope, scope.captures.by_seq[memory.name]))),
+        memories=len(living),
+        memory_pages=tuple(sorted({f"memories/{c.ordinal // MEMORIES_PER_PAGE + 1:03}.md" for c in living})),
+        day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
+    )
+
+
+def _latest_days(scope: Scope) -> list[str]:
+    by_seq = scope.captures.by_seq
+    days = (day for day, seqs in scope.captures.days.items() if any(not by_seq[seq].hidden for seq in seqs))
+    return nlargest(DAYS_ON_INDEX, days)
+
+
+def _current(scope: Scope, family: str) -> MemoryRow | None:
+    birth = scope.memories.current.get(family)
+    if birth is None:
+        return None
+    return _memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)])
+
+
+def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
+    first = (number - 1) * MEMORIES_PER_PAGE
+    names = (scope.captures.by_seq[seq] for seq in scope.captures.ordinals[first : first + MEMORIES_PER_PAGE])
+    rows = (_memory_row(scope, capture) for capture in names if not capture.hidden)
+    return MemoryPage(scope=scope.name, path=path, number=number, rows=tuple(row for row in rows if row))
+
+
+def _day_page(scope: Scope, path: str, name: str) -> DayPage:
+    day, _, part = name.partition(".")
+    first = (int(part or 1) - 1) * ENTRIES_PER_PAGE
+    seqs = scope.captures.days[day][first : first + ENTRIES_PER_PAGE]
+    said = (scope.captures.by_seq[seq] for seq in seqs)
+    entries = [
+        Entry(
+            id=capture.id,
+            at=capture.at,
+            actor=capture.actor,
+            kind=capture.body.kind,
+            session=capture.session,
+            text=capture.body.text,
+            captions=_captions(capture),
+        )
+        for capture in sorted(said, key=lambda capture: (capture.at, capture.seq))
+        if not capture.hidden
+    ]
+    return DayPage(scope=scope.name, path=path, day=day, entries=tuple(entries))

@@ -1,0 +1,131 @@
+"""Events for tests: made by hand with defaults, or drawn by hypothesis from a small world in which things collide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from recollect.schemas.codec import encode
+from recollect.schemas.events import (
+    Actor,
+    Captured,
+    Event,
+    Filters,
+    Forgotten,
+    Mark,
+    Recalled,
+    Restored,
+    make_configured,
+)
+from recollect.schemas.ids import derived_id
+from recollect.schemas.log import Slot
+from recollect.schemas.settings import Settings
+
+START = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
+MINUTE = 60_000_000
+LOG_ID = derived_id("log", None, None, "tests")
+
+
+def make_id(name: object) -> str:
+    """Return the same id for the same name."""
+    return derived_id("test", None, None, str(name))
+
+
+def event(type: str, body: Any, id: object, **fields: Any) -> Event:
+    """Return an event with everything that a test does not care about filled in."""
+    sent = fields.pop("sent", START)
+    return Event(
+        actor=Actor(name=fields.pop("actor", "Ada"), origin=fields.pop("origin", "user")),
+        at=fields.pop("at", sent),
+        body=body,
+        id=make_id(id),
+        refs=(),
+        scope=fields.pop("scope", "project:test"),
+        sent=sent,
+        session=fields.pop("session", None),
+        type=type,
+        v=1,
+    )
+
+
+def captured(text: str, id: object | None = None, kind: str = "fact", **fields: Any) -> Event:
+    """Return a `captured` event; its id follows from its text unless one is given."""
+    body: dict[str, Any] = dict.fromkeys(("branch", "importance_given", "part", "path", "source"))
+    body |= {"kind": kind, "media": (), "tags": (), "text": text}
+    body |= {key: fields.pop(key) for key in list(fields) if key in body}
+    return event("captured", Captured(**body), text if id is None else id, **fields)
+
+
+def recalled(results: list[object], id: object, query: str = "what", **fields: Any) -> Event:
+    """Return a `recalled` event that returned the captures of these names."""
+    body = Recalled(
+        filters=Filters(kinds=(), since=None, tags=(), until=None),
+        lanes=("sparse",),
+        limit=10,
+        now=fields.get("sent", START),
+        passes=1,
+        query=query,
+        results=tuple(map(make_id, results)),
+        revision=0,
+        watermark=(Mark(offset=0, partition=0),),
+    )
+    return event("recalled", body, id, **fields)
+
+
+def forgotten(ids: list[object], id: object, **fields: Any) -> Event:
+    """Return a `forgotten` event on the captures of these names."""
+    return event("forgotten", Forgotten(ids=tuple(map(make_id, ids)), reason=None), id, **fields)
+
+
+def restored(ids: list[object], id: object, **fields: Any) -> Event:
+    """Return a `restored` event on the captures of these names."""
+    return event("restored", Restored(ids=tuple(map(make_id, ids)), reason=None), id, **fields)
+
+
+def configured(settings: Settings | None = None, revision: int = 0, partitions: int = 1, sent: int = START) -> Event:
+    """Return the event that opens a partition."""
+    return make_configured(
+        LOG_ID, partitions, settings or Settings(), revision, sent, make_id(f"configured {revision}")
+    )
+
+
+def slots(events: list[Event], partition: int = 0, start: int = 0) -> list[Slot]:
+    """Return events as they would stand in a partition."""
+    return [Slot(partition, start + place, encode(event)) for place, event in enumerate(events)]
+
+
+WORDS = ("the", "port", "is", "8080", "8081", "staging", "not", "database", "uses", "Redis", "never", "on", "Anna")
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+names = st.integers(0, 30)
+
+
+@st.composite
+def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> list[Event]:
+    """A history of one scope in which texts repeat, ids come twice, and tombstones name what is, was or will be."""
+    events: list[Event] = []
+    sent = START
+    for number in range(draw(st.integers(0, max_size))):
+        sent += draw(st.integers(0, 20)) * MINUTE
+        common: dict[str, Any] = {
+            "scope": scope,
+            "sent": sent,
+            "at": sent - draw(st.sampled_from((0, 0, 0, 5 * MINUTE, 3_000 * MINUTE))),
+            "session": draw(st.sampled_from((None, "s1", "s2"))),
+            "origin": draw(st.sampled_from(("user", "agent", "tool", "operator"))),
+        }
+        match draw(st.sampled_from(("captured",) * 6 + ("recalled", "forgotten", "restored", "again"))):
+            case "captured":
+                kind = draw(st.sampled_from(("fact", "fact", "fact", "insight", "journal", "goal", "turn", "document")))
+                # Ids are drawn from few, so that an id comes twice with the same or with other content.
+                events.append(captured(draw(texts), draw(names), kind, **common))
+            case "recalled":
+                events.append(recalled(draw(st.lists(names, max_size=4)), f"r{number}", **common))
+            case "forgotten":
+                events.append(forgotten(draw(st.lists(names, max_size=3)), f"f{number}", **common))
+            case "restored":
+                events.append(restored(draw(st.lists(names, max_size=3)), f"u{number}", **common))
+            case _:
+                if events:
+                    events.append(draw(st.sampled_from(events)))
+    return events

@@ -1,0 +1,19 @@
+"""What every test shares: how hard hypothesis tries, and that fast tests come first."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline anywhere: a loaded machine is not a wrong answer. CI draws the same examples every time, so that a failure
+# there is a failure of the change; `thorough` is for a night, and finds new ones.
+settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("thorough", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put slow tests last, so that most mistakes show within seconds; otherwise the order stays as it was."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)

@@ -1,0 +1,224 @@
+"""What folds, what revises, what is an echo, what is hidden: the rule of `docs/architecture.md`, case by case."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import MINUTE, START, captured, configured, forgotten, make_id, recalled, restored, slots
+
+from recollect.schemas.events import Event
+from recollect.schemas.rows import Change, MemoryRow
+from recollect.schemas.settings import Settings
+from recollect.state.partition import Partition, fold
+from recollect.state.scope import Scope
+from recollect.state.views import row_of
+
+PAIRS = [json.loads(line) for line in (Path(__file__).parent / "data" / "fold_pairs.jsonl").read_text().splitlines()]
+
+
+def world(*events: Event, settings: Settings | None = None) -> Scope:
+    partition = Partition(0)
+    fold(partition, slots([configured(settings), *events]))
+    return partition.scopes["project:test"]
+
+
+def memories(scope: Scope) -> list[MemoryRow]:
+    """Every memory of a scope, hidden ones too, in the order of births."""
+    rows = []
+    for memory in scope.memories.by_birth.values():
+        row = row_of(scope, Change("memories", scope.name, scope.captures.by_seq[memory.name].id))
+        assert isinstance(row, MemoryRow)
+        rows.append(row)
+    return rows
+
+
+def only(scope: Scope) -> MemoryRow:
+    (row,) = memories(scope)
+    return row
+
+
+def test_the_same_text_is_a_confirmation() -> None:
+    row = only(world(captured("Use tabs.", 1), captured("  use   tabs. ", 2, sent=START + MINUTE)))
+    assert row.id == make_id(1)
+    assert row.confirmations == 1
+    assert [member.how for member in row.members] == ["new", "same"]
+    assert (row.first_at, row.last_at) == (START, START + MINUTE)
+
+
+def test_equal_content_folds_and_other_specifics_revise() -> None:
+    first, second = memories(
+        world(
+            captured("The staging database listens on port 5433.", 1),
+            captured("the staging db listens on port 5433", 2),
+            captured("The staging database listens on port 5434.", 3),
+        )
+    )
+    assert [member.how for member in first.members] == ["new", "similar"]
+    assert second.revises == make_id(1)
+    assert second.similarity >= 6_000
+
+
+def test_only_kinds_of_one_family_are_compared() -> None:
+    scope = world(*(captured("We deploy on Tuesdays.", kind, kind) for kind in ("fact", "insight", "journal")))
+    assert [row.confirmations for row in memories(scope)] == [1, 0]
+
+
+@pytest.mark.parametrize("kind", ["turn", "document", "page"])
+def test_what_is_session_memory_never_folds(kind: str) -> None:
+    scope = world(captured("Yes.", 1, kind), captured("Yes.", 2, kind))
+    assert len(scope.captures.by_seq) == 2
+    assert all(row.confirmations == 0 for row in memories(scope))
+
+
+def test_a_goal_replaces_the_one_before_and_keeps_history() -> None:
+    scope = world(captured("Ship it.", 1, "goal"), captured("Polish it.", 2, "goal"))
+    assert [row.replaced for row in memories(scope)] == [True, False]
+    scope = world(*(captured(text, n, "goal") for n, text in enumerate(("Ship it.", "Polish it.", "ship it."))))
+    assert [(row.replaced, row.confirmations) for row in memories(scope)] == [(False, 1), (True, 0)]
+
+
+def test_the_canonical_text_is_the_most_trusted_then_the_latest() -> None:
+    row = only(
+        world(
+            captured("The repo uses tabs", 1, origin="user"),
+            captured("the repository uses tabs", 2, origin="agent", sent=START + MINUTE),
+        )
+    )
+    assert row.text == "The repo uses tabs"
+    row = only(world(captured("Use tabs", 1), captured("use tabs", 2, sent=START + MINUTE)))
+    assert row.text == "use tabs"
+    assert row.id == make_id(1)
+
+
+def test_a_negative_threshold_switches_folding_off() -> None:
+    scope = world(captured("a b c", 1), captured("a b c", 2), settings=Settings(fold_cosine_hundredths=-1))
+    assert len(memories(scope)) == 2
+
+
+ECHO: dict[str, Any] = {"session": "s", "origin": "agent", "sent": START + 2 * MINUTE}
+
+
+@pytest.mark.parametrize(
+    ("changed", "echoes", "confirmations"),
+    [
+        ({}, 1, 0),
+        ({"origin": "tool"}, 1, 0),
+        ({"origin": "model"}, 1, 0),
+        ({"origin": "user"}, 0, 1),
+        ({"origin": "operator"}, 0, 1),
+        ({"session": "another"}, 0, 1),
+        ({"session": None}, 0, 1),
+        ({"sent": START + 31 * MINUTE}, 1, 0),
+        ({"sent": START + 32 * MINUTE}, 0, 1),
+        ({"at": START}, 0, 1),
+    ],
+)
+def test_an_agent_repeating_what_it_was_just_shown_is_an_echo(
+    changed: dict[str, Any], echoes: int, confirmations: int
+) -> None:
+    scope = world(
+        captured("Use tabs.", 1),
+        recalled([1], "r", session="s", sent=START + MINUTE),
+        captured("use tabs", 2, **(ECHO | changed)),
+    )
+    row = only(scope)
+    assert (len(row.echoes), row.confirmations) == (echoes, confirmations)
+    assert row.ids == (make_id(1), make_id(2))
+
+
+def test_only_the_last_three_recalls_make_an_echo() -> None:
+    recalls = [recalled([1] if n == 0 else [], f"r{n}", session="s", sent=START + MINUTE) for n in range(4)]
+    assert len(only(world(captured("Use tabs.", 1), *recalls[:3], captured("use tabs", 2, **ECHO))).echoes) == 1
+    assert len(only(world(captured("Use tabs.", 1), *recalls, captured("use tabs", 2, **ECHO))).echoes) == 0
+
+
+def test_an_echo_is_found_by_any_member_and_never_names_or_speaks() -> None:
+    scope = world(
+        captured("Use tabs.", 1, origin="agent"),
+        captured("use tabs", 2),
+        recalled([2], "r", session="s", sent=START + MINUTE),
+        captured("Use tabs", 3, **ECHO),
+    )
+    row = only(scope)
+    assert [echo.id for echo in row.echoes] == [make_id(3)]
+    assert row.text == "use tabs"
+
+
+def test_forgetting_hides_every_member_and_the_same_text_before_and_after() -> None:
+    events = [
+        captured("Use tabs.", 1),
+        captured("use tabs.", 2, "journal"),
+        forgotten([1], "f"),
+        captured("Use  tabs.", 3),
+    ]
+    rows = memories(world(*events))
+    assert [(row.hidden, row.ids) for row in rows] == [(True, (make_id(1), make_id(3))), (True, (make_id(2),))]
+    assert not any(row.hidden for row in memories(world(*events, restored([3], "u"))))
+
+
+def test_an_id_may_be_forgotten_before_it_comes() -> None:
+    events = [forgotten([1, 2], "f"), captured("Use tabs.", 1), captured("Hello.", 2, "turn")]
+    scope = world(*events)
+    assert all(capture.hidden for capture in scope.captures.by_seq.values())
+    assert only(world(*events, captured("use tabs.", 3))).hidden
+    scope = world(forgotten([1], "f"), restored([1], "u"), captured("Use tabs.", 1))
+    assert not only(scope).hidden
+
+
+def test_a_turn_is_hidden_by_its_id_alone() -> None:
+    scope = world(captured("Yes.", 1, "turn"), captured("Yes.", 2, "turn"), forgotten([1], "f"))
+    assert [capture.hidden for capture in scope.captures.by_seq.values()] == [True, False]
+
+
+def test_dead_members_are_never_name_canonical_or_candidate() -> None:
+    events = [
+        captured("The repo uses tabs", 1, origin="operator"),
+        captured("The repository uses tabs", 2),
+        forgotten([1], "f"),
+    ]
+    row = only(world(*events))
+    assert (row.id, row.text, row.hidden, row.confirmations) == (make_id(2), "The repository uses tabs", False, 0)
+    assert only(world(*events, restored([1], "u"))).id == make_id(1)
+    # With nothing of a memory alive, a similar text finds no candidate, and the very text still joins.
+    dead = [captured("The repo uses tabs", 1), forgotten([1], "f")]
+    assert len(memories(world(*dead, captured("The repository uses tabs", 2)))) == 2
+    assert only(world(*dead, captured("the repo uses tabs", 2))).hidden
+
+
+def test_global_belongs_to_operators() -> None:
+    partition = Partition(0)
+    events = [
+        captured("from an agent", 1, scope="global", origin="agent"),
+        captured("from one", 2, scope="global", origin="operator"),
+    ]
+    fold(partition, slots([configured(), *events]))
+    scope = partition.scopes["global"]
+    assert [capture.body.text for capture in scope.captures.by_seq.values()] == ["from one"]
+    assert partition.counters.ignored == 1
+
+
+def test_a_second_event_of_an_id_is_counted_and_changes_nothing() -> None:
+    partition = Partition(0)
+    first = captured("Use tabs.", 1)
+    fold(partition, slots([configured(), first, first, captured("Use spaces.", 1)]))
+    assert (partition.counters.events, partition.counters.duplicates, partition.counters.divergent) == (1, 1, 1)
+    assert partition.scopes["project:test"].seq == 1
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair['label']}-{pair['why']}")
+def test_nothing_different_is_ever_folded_together(pair: dict[str, str]) -> None:
+    rows = memories(world(captured(pair["a"], 1), captured(pair["b"], 2)))
+    if pair["label"] != "same":
+        assert len(rows) == 2, f"{pair['a']!r} and {pair['b']!r} became one memory"
+
+
+def test_how_well_the_floor_folds() -> None:
+    """Precision is 1 by the test above; recall is what the floor can reach, and must not sink unnoticed."""
+    same = [pair for pair in PAIRS if pair["label"] == "same"]
+    joined = sum(len(memories(world(captured(pair["a"], 1), captured(pair["b"], 2)))) == 1 for pair in same)
+    print(f"\nfold on the floor: precision 1.00, recall {joined / len(same):.2f} ({joined} of {len(same)})")
+    assert len(PAIRS) >= 150
+    assert joined / len(same) >= 0.5

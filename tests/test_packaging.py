@@ -1,0 +1,106 @@
+"""What is installed is whole, also from a checkout that has no symbolic links.
+
+Windows and some file systems check the links in `recollect/` out as small text files. setuptools' own lists decide what
+is built, so a wheel, an sdist and an editable install are made here from such a checkout and compared with what git
+holds. Only what is committed is tested.
+"""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("schemas", "state", "flows", "sinks", "tools")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (ROOT / ".git").exists(), reason="this tree is no git checkout, so there is nothing to clone"
+    ),
+]
+
+# Import every room, and tell where each came from: an installed copy elsewhere must not stand in for a missing one.
+IMPORT_ROOMS = f"""
+import importlib
+for room in {ROOMS}:
+    print(importlib.import_module("recollect." + room).__file__)
+"""
+
+
+def run(*command: object, cwd: Path, **variables: str) -> str:
+    """Run a command as a fresh shell would and return what it printed; a failure shows its output."""
+    # Inside a git hook these variables point at the repository that is being committed to.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON"))}
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=environment | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{command} failed:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a checkout of HEAD without symbolic links."""
+    path = tmp_path_factory.mktemp("packaging") / "clone"
+    run("git", "-c", "core.symlinks=false", "clone", "--quiet", ROOT, path, cwd=path.parent)
+    assert [room for room in ROOMS if not (path / "recollect" / room).is_file()] == [], "the links are links after all"
+    return path
+
+
+@pytest.fixture(scope="module")
+def wheel(clone: Path) -> Path:
+    """Return the wheel that is built straight from the checkout."""
+    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", clone.parent / "wheel", cwd=clone)
+    return next((clone.parent / "wheel").glob("*.whl"))
+
+
+def committed(clone: Path) -> set[str]:
+    """Return what git holds of the package and its rooms, by the names that a wheel gives them; notes are left out."""
+    paths = run("git", "ls-files", "-z", "recollect", *ROOMS, cwd=clone).split("\0")
+    links = {f"recollect/{room}" for room in ROOMS}
+    named = {path if path.startswith("recollect/") else f"recollect/{path}" for path in paths if path}
+    samples = "recollect/tools/sample/"
+    return {name for name in named - links if name.startswith(samples) or not name.endswith(".md")}
+
+
+def packed(wheel: Path) -> set[str]:
+    """Return the package's files in a wheel."""
+    return {name for name in ZipFile(wheel).namelist() if name.startswith("recollect/")}
+
+
+def test_the_wheel_holds_every_file(clone: Path, wheel: Path) -> None:
+    assert committed(clone) - packed(wheel) == set(), "name the missing files under packages or package-data"
+    assert packed(wheel) - committed(clone) == set(), "the wheel holds what git does not"
+
+
+def test_a_wheel_from_the_sdist_is_the_same(clone: Path, wheel: Path) -> None:
+    # Without --wheel, build makes the sdist and then the wheel from that.
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", clone.parent / "both", cwd=clone)
+    assert packed(next((clone.parent / "both").glob("*.whl"))) == packed(wheel)
+
+
+def test_each_room_imports_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel, cwd=tmp_path)
+    places = run(sys.executable, "-c", IMPORT_ROOMS, cwd=tmp_path, PYTHONPATH=str(target)).split("\n")[:-1]
+    assert places == [str(target / "recollect" / room / "__init__.py") for room in ROOMS]
+
+
+def test_each_room_imports_from_an_editable_install(clone: Path, tmp_path: Path) -> None:
+    hook = "import sys, setuptools.build_meta as backend; backend.build_editable(sys.argv[1])"
+    run(sys.executable, "-c", hook, tmp_path, cwd=clone)
+    ZipFile(next(tmp_path.glob("*.whl"))).extractall(tmp_path)
+    # Python runs without `site` and is handed the libraries itself, so that it cannot see another editable install.
+    code = f"import site, sys; site.addsitedir({str(tmp_path)!r}); sys.path.append({sysconfig.get_path('purelib')!r})"
+    places = run(sys.executable, "-S", "-c", code + IMPORT_ROOMS, cwd=tmp_path).split("\n")[:-1]
+    assert places == [str(clone / room / "__init__.py") for room in ROOMS]

@@ -1,0 +1,345 @@
+"""The rooms keep their places: who may import whom, and what a pure room may not touch.
+
+The rules are read from the source with `ast`, so they hold for code that no test runs. Each rule is a function from a
+parsed file to complaints, and is shown at the end of this file to find what it is there to find.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeGuard
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Imports go one way: schemas <- state <- flows, sinks <- tools.
+MAY_IMPORT = {
+    "schemas": {"schemas"},
+    "state": {"schemas", "state"},
+    "flows": {"schemas", "state", "flows"},
+    "sinks": {"schemas", "state", "sinks"},
+    "tools": {"schemas", "state", "flows", "sinks", "tools"},
+}
+ROOMS = list(MAY_IMPORT)
+
+# What is said is plain data: nothing in `schemas` reads or writes anything, or finds out what time it is.
+SCHEMAS_MAY_NOT = set(
+    """
+    asyncio bytewax fcntl fileinput ftplib getpass glob http io kafka lance lancedb locale logging mmap multiprocessing
+    os pathlib platform platformdirs pyarrow random requests secrets select selectors shutil signal socket sqlite3 ssl
+    subprocess tempfile threading time urllib urllib3 uuid_utils
+    """.split()
+)
+
+# The room that must be pure names what it may import instead, since the list of what is impure has no end. A module
+# belongs here if its answers depend on its arguments alone: no clock, randomness, files, environment or threads.
+STATE_MAY = set(
+    """
+    __future__ abc array base64 binascii bisect collections contextlib copy crc32c dataclasses datetime decimal enum
+    fractions functools hashlib heapq html itertools json keyword math msgspec numpy operator orjson rank_bm25 re
+    recollect string struct textwrap types typing typing_extensions unicodedata zlib
+    """.split()
+)
+
+# What `math` does in integers alone; the rest of it gives floats, whose last bits differ from machine to machine.
+EXACT_MATHS = {"comb", "factorial", "gcd", "isqrt", "lcm", "perm"}
+
+# Builtins that reach outside, or whose answer is another one in the next process (`hash` of a text, `id`).
+IMPURE_BUILTINS = {"__import__", "breakpoint", "eval", "exec", "hash", "id", "input", "open", "print"}
+
+# Files of `state` that may hold floats, by path from the root, each with the reason.
+FLOATS_ALLOWED: dict[str, str] = {}
+
+# What may be handed a walk over a set, since its answer is the same in any order; and what passes the order on.
+ORDER_BLIND = {"all", "any", "frozenset", "len", "set", "sorted", "sum"}
+ORDER_SEEING = {"dict", "enumerate", "fromkeys", "iter", "join", "list", "map", "tuple", "zip"}
+
+
+def files_of(*rooms: str) -> list[str]:
+    """Return the Python files of rooms, as paths from the root."""
+    return sorted(path.relative_to(ROOT).as_posix() for room in rooms for path in (ROOT / room).rglob("*.py"))
+
+
+def parse(path: str) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"), path)
+
+
+def imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield (line, dotted name) of every import, at whatever depth; relative imports keep their leading dots."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            # `from recollect import state` names a room in its last part.
+            names = [f"recollect.{alias.name}" for alias in node.names] if module == "recollect" else [module]
+            yield from ((node.lineno, name) for name in names)
+
+
+def wrong_direction(tree: ast.Module, room: str) -> Iterator[str]:
+    """Complain of imports within the project that go the wrong way or are spelled otherwise than in full."""
+    for line, name in imported(tree):
+        top, _, rest = name.partition(".")
+        target = rest.partition(".")[0]
+        if name.startswith(".") or top in MAY_IMPORT:
+            yield f"line {line}: {name} must be spelled recollect.<room>"
+        elif name == "recollect.__version__":
+            continue
+        elif top == "recollect" and target not in MAY_IMPORT[room]:
+            yield f"line {line}: {room} may not import {name}"
+
+
+def does_io(tree: ast.Module) -> Iterator[str]:
+    """Complain of what the room `schemas` may not import."""
+    for line, name in imported(tree):
+        if name.partition(".")[0] in SCHEMAS_MAY_NOT:
+            yield f"line {line}: schemas do no I/O, so they may not import {name}"
+
+
+def impure(tree: ast.Module) -> Iterator[str]:
+    """Complain of imports, builtins and calls by which a pure room would see the world."""
+    for line, name in imported(tree):
+        if name.partition(".")[0] not in STATE_MAY or name.startswith("numpy.random"):
+            yield f"line {line}: {name} is not among the modules that are known to be pure (STATE_MAY)"
+    # A file may give these names to its own variables, as `id` often is.
+    own = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    own |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in IMPURE_BUILTINS - own:
+            yield f"line {node.lineno}: {node.id} is not pure"
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) in {"np.random", "numpy.random"}:
+            yield f"line {node.lineno}: {ast.unparse(node)} is not pure"
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            given = len(node.args) + len(node.keywords)
+            if node.func.attr in {"now", "today", "utcnow"}:
+                yield f"line {node.lineno}: {ast.unparse(node.func)}() reads a clock"
+            elif (node.func.attr, given) in {("fromtimestamp", 1), ("astimezone", 0)}:
+                yield f"line {node.lineno}: {ast.unparse(node.func)}() without a zone reads the machine's"
+
+
+def floating(tree: ast.Module) -> Iterator[str]:
+    """Complain of floats: numbers that are stored or decide are integers, or go through `decimal`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and any(alias.name == "math" for alias in node.names):
+            yield f"line {node.lineno}: name what is needed of math, so that it can be seen to be exact"
+        elif isinstance(node, ast.ImportFrom) and node.module == "math":
+            names = {alias.name for alias in node.names} - EXACT_MATHS
+            yield from (f"line {node.lineno}: math.{name} gives floats" for name in sorted(names))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, float | complex):
+            yield f"line {node.lineno}: {node.value!r} is a float"
+
+
+def name_of(node: ast.expr) -> str:
+    """Return the last part of a dotted name, or nothing for any other expression."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def is_call_of(node: ast.AST, names: set[str]) -> TypeGuard[ast.Call]:
+    """Tell whether a node calls a function or method of one of these names."""
+    return isinstance(node, ast.Call) and name_of(node.func) in names
+
+
+def is_set(node: ast.expr, names: set[str]) -> bool:
+    """Tell whether an expression is a set on the face of it, or has one of the names that are known to be sets."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
+        # The algebra of dict keys gives a set, though the keys themselves are in order.
+        return any(is_set(side, names) or is_call_of(side, {"keys"}) for side in (node.left, node.right))
+    if isinstance(node, ast.IfExp):
+        return is_set(node.body, names) or is_set(node.orelse, names)
+    makers = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
+    return isinstance(node, ast.Set | ast.SetComp) or is_call_of(node, makers | names) or name_of(node) in names
+
+
+def names_of_sets(tree: ast.Module) -> set[str]:
+    """Return the variables, attributes and functions that this file binds to sets and to nothing else."""
+    sets: set[str] = set()
+    others: set[str] = set()
+
+    def note(name: str, a_set: bool) -> None:
+        (sets if a_set else others).add(name)
+
+    def says_set(annotation: ast.expr | None) -> bool:
+        return annotation is not None and re.match(r"(frozen)?set\b|\w*Set\b", ast.unparse(annotation)) is not None
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            note(node.arg, says_set(node.annotation))
+        elif isinstance(node, ast.FunctionDef):
+            note(node.name, says_set(node.returns))
+        elif isinstance(node, ast.AnnAssign):
+            note(name_of(node.target), says_set(node.annotation))
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                note(name_of(target), is_set(node.value, set()))
+    return sets - others - {""}
+
+
+def set_order(tree: ast.Module) -> Iterator[str]:
+    """Complain of what would see the order of a set, which is another one in the next process."""
+    names = names_of_sets(tree)
+    blind = [argument for node in ast.walk(tree) if is_call_of(node, ORDER_BLIND) for argument in node.args]
+    for node in ast.walk(tree):
+        seen: list[ast.expr] = []
+        if isinstance(node, ast.For):
+            seen = [node.iter]
+        elif isinstance(node, ast.ListComp | ast.DictComp | ast.GeneratorExp) and node not in blind:
+            seen = [generator.iter for generator in node.generators]
+        elif isinstance(node, ast.Starred) and node not in blind:
+            seen = [node.value]
+        elif is_call_of(node, ORDER_SEEING):
+            seen = node.args
+        yield from (f"line {e.lineno}: sort {ast.unparse(e)} before walking it" for e in seen if is_set(e, names))
+
+
+def without_docstring(tree: ast.Module) -> Iterator[str]:
+    """Complain of a file that does not say what it is for."""
+    if not ast.get_docstring(tree):
+        yield "the file does not open with a docstring"
+
+
+def test_every_room_is_there() -> None:
+    assert [room for room in ROOMS if not (ROOT / room / "__init__.py").is_file()] == []
+    assert not (ROOT / "__init__.py").exists(), "the root is not a package"
+
+
+@pytest.mark.parametrize("path", files_of(*ROOMS))
+def test_imports_go_one_way(path: str) -> None:
+    assert list(wrong_direction(parse(path), path.partition("/")[0])) == []
+
+
+@pytest.mark.parametrize("path", files_of(*ROOMS))
+def test_files_open_with_a_docstring(path: str) -> None:
+    assert list(without_docstring(parse(path))) == []
+
+
+@pytest.mark.parametrize("path", files_of("schemas"))
+def test_schemas_do_no_io(path: str) -> None:
+    assert list(does_io(parse(path))) == []
+
+
+@pytest.mark.parametrize("path", files_of("state"))
+def test_state_is_pure(path: str) -> None:
+    assert list(impure(parse(path))) == []
+
+
+@pytest.mark.parametrize("path", files_of("state"))
+def test_state_never_sees_the_order_of_a_set(path: str) -> None:
+    assert list(set_order(parse(path))) == []
+
+
+@pytest.mark.parametrize("path", [path for path in files_of("state") if path not in FLOATS_ALLOWED])
+def test_state_holds_no_floats(path: str) -> None:
+    assert list(floating(parse(path))) == []
+
+
+def test_every_exception_is_still_needed() -> None:
+    idle = [path for path in FLOATS_ALLOWED if not (ROOT / path).is_file() or not list(floating(parse(path)))]
+    assert idle == []
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the names of all modules that a fresh Python has loaded after running some code at the root."""
+    command = [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules, sep='\\n')"]
+    run = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return set(run.stdout.split())
+
+
+def test_no_room_is_loaded_by_its_bare_name() -> None:
+    rooms = ", ".join(f"recollect.{room}" for room in ROOMS)
+    loaded = loaded_by(f"import recollect.tools.cli, {rooms}")
+    assert {f"recollect.{room}" for room in ROOMS} <= loaded
+    assert loaded & set(ROOMS) == set()
+
+
+def test_importing_recollect_loads_nothing_else() -> None:
+    loaded = loaded_by("import recollect")
+    assert {name for name in loaded if name.startswith("recollect.")} == set()
+    assert loaded & {"bytewax", "click", "kafka", "lancedb", "msgspec", "numpy", "orjson", "pyarrow"} == set()
+
+
+def in_room(room: str) -> Callable[[ast.Module], Iterator[str]]:
+    return lambda tree: wrong_direction(tree, room)
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        (in_room("schemas"), "from recollect.state.fold import Fold"),
+        (in_room("state"), "import recollect.sinks.vault"),
+        (in_room("state"), "from recollect import tools"),
+        (in_room("state"), "from recollect import Client"),
+        (in_room("flows"), "def f():\n    from recollect.sinks import log"),
+        (in_room("sinks"), "from recollect.flows import views"),
+        (in_room("sinks"), "from recollect.tools.cli import main"),
+        (in_room("tools"), "import state"),
+        (in_room("tools"), "from state.fold import Fold"),
+        (in_room("tools"), "from . import cli"),
+        (in_room("tools"), "from .cli import main"),
+        (in_room("tools"), "import recollect"),
+        (does_io, "import os.path"),
+        (does_io, "def f():\n    from pathlib import Path"),
+        (impure, "import time"),
+        (impure, "from bytewax.dataflow import Dataflow"),
+        (impure, "import uuid"),
+        (impure, "from numpy.random import default_rng"),
+        (impure, "np.random.default_rng(1)"),
+        (impure, "open('x')"),
+        (impure, "key = hash(text)"),
+        (impure, "sorted(rows, key=id)"),
+        (impure, "datetime.datetime.now(tz=utc)"),
+        (impure, "date.today()"),
+        (impure, "datetime.fromtimestamp(1)"),
+        (impure, "moment.astimezone()"),
+        (floating, "x = 0.5"),
+        (floating, "x = -1e3"),
+        (floating, "import math"),
+        (floating, "from math import exp, isqrt"),
+        (set_order, "for x in {1, 2}: pass"),
+        (set_order, "for x in set(xs) | ys: pass"),
+        (set_order, "for x in a.keys() & b.keys(): pass"),
+        (set_order, "for x in names.union(more): pass"),
+        (set_order, "[x for x in {y for y in ys}]"),
+        (set_order, "{x: 1 for x in frozenset(xs)}"),
+        (set_order, "f(x for x in set(xs))"),
+        (set_order, "for i, x in enumerate(set(xs)): pass"),
+        (set_order, "list(set(xs))"),
+        (set_order, "' '.join(set(xs))"),
+        (set_order, "dict.fromkeys(set(xs))"),
+        (set_order, "[*set(xs)]"),
+        (set_order, "seen = set()\nfor x in seen: pass"),
+        (set_order, "class A:\n    ids: set[str]\n    def f(self):\n        return list(self.ids)"),
+        (set_order, "def f(xs: frozenset[str]):\n    return [x for x in xs]"),
+        (set_order, "def f() -> set[str]: ...\nfor x in f(): pass"),
+        (without_docstring, "x = 1"),
+    ],
+)
+def test_each_rule_finds_what_it_is_for(rule: Callable[[ast.Module], Iterator[str]], code: str) -> None:
+    assert len(list(rule(ast.parse(code)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        (in_room("tools"), "from recollect import __version__\nfrom recollect.flows import views\nimport stateful"),
+        (in_room("sinks"), "from recollect.state.fold import Fold\nfrom recollect.schemas import ids\nimport os"),
+        (impure, "from datetime import datetime\ndatetime.fromtimestamp(1, tz=utc)\nrow.id = state.now"),
+        (impure, "def f(id): return id"),
+        (floating, "from math import gcd, isqrt\nx = 1\ny = Decimal('0.5')\nz = '0.5'"),
+        (set_order, "for x in sorted(set(xs)): pass"),
+        (set_order, "sorted(x for x in set(xs))"),
+        (set_order, "any(x in ys for x in {1, 2})"),
+        (set_order, "{x for x in set(xs)}"),
+        (set_order, "xs = set(xs)\nxs = sorted(xs)\nfor x in xs: pass"),
+        (set_order, "for x in a.keys(): pass"),
+        (set_order, "x in {1, 2}"),
+        (set_order, "for x in range(len(set(xs)) - 1): pass"),
+        (without_docstring, '"""Why."""'),
+    ],
+)
+def test_no_rule_finds_what_is_not_there(rule: Callable[[ast.Module], Iterator[str]], code: str) -> None:
+    assert list(rule(ast.parse(code))) == []

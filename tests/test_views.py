@@ -1,0 +1,275 @@
+"""The flow and the sinks with everything real: one home, one log, whatever the batches, workers and epochs."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from builders import START, captured, forgotten, make_id, recalled, restored
+
+from recollect.schemas.events import Event
+from recollect.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, Watermark
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.sinks.lance import Shard
+from recollect.sinks.locks import FileLock
+from recollect.state.replay import replay
+from recollect.tools.client import Client
+from recollect.tools.projector import Projector
+from recollect.tools.verify import verify
+
+SCOPES = ("project:a", "project:b", "project:c", "global")
+SEED = 11
+
+
+def history(count: int, seed: int = SEED) -> list[Event]:
+    """A history in which scopes interleave, texts repeat, and things are forgotten and restored."""
+    rng = random.Random(seed)
+    words = "port staging database redis anna deploys never on tuesday 8080 8081 the".split()
+    events: list[Event] = []
+    for number in range(count):
+        scope = rng.choice(SCOPES)
+        common = {"scope": scope, "sent": START + number * 60_000_000, "session": rng.choice(("s1", "s2"))}
+        common["origin"] = "operator" if scope == "global" else rng.choice(("user", "agent"))
+        what = rng.random()
+        if what < 0.8:
+            kind = rng.choice(("fact", "fact", "turn", "turn", "journal", "goal", "document"))
+            text = " ".join(rng.choices(words, k=rng.randint(1, 4)))
+            events.append(captured(text, f"{seed}-{number}", kind, **common))
+        elif what < 0.9:
+            events.append(recalled([f"{seed}-{rng.randrange(count)}"], f"{seed}-r{number}", **common))
+        else:
+            make = rng.choice((forgotten, restored))
+            events.append(make([f"{seed}-{rng.randrange(count)}" for _ in range(3)], f"{seed}-t{number}", **common))
+    return events
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def filled(home: Home, count: int = 400) -> EmbeddedLog:
+    log = EmbeddedLog(home.log_path)
+    events = history(count)
+    for at in range(0, count, 50):
+        log.append(events[at : at + 50])
+    return log
+
+
+def vault_bytes(home: Home) -> dict[str, bytes]:
+    return {
+        path.relative_to(home.vault).as_posix(): path.read_bytes()
+        for path in sorted(home.vault.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_the_same_log_gives_the_same_views_however_it_is_projected(tmp_path: Path) -> None:
+    """Batches of 1, 7 and 500, one and two workers, epochs of 0, 1 and 10 s, at once and in steps: one state hash."""
+    origin = Home(tmp_path / "origin")
+    filled(origin, 300).close()
+    hashes, vaults = {}, {}
+    for number, (batch, workers, epoch_s) in enumerate([(500, 1, 0), (7, 2, 0), (1, 2, 1), (500, 2, 10), (7, 1, 10)]):
+        home = Home(tmp_path / f"home{number}")
+        shutil.copy(origin.log_path, home.log_path)
+        log = EmbeddedLog(home.log_path)
+        epoch = timedelta(seconds=epoch_s)
+        Projector(home, log, once=True, workers=workers, epoch=epoch, batch_events=batch).run()
+        verdict = verify(home, log)
+        assert verdict.ok, verdict.differences[:5]
+        hashes[batch, workers, epoch_s], vaults[batch, workers, epoch_s] = verdict.state_hash, vault_bytes(home)
+    assert len(set(hashes.values())) == 1, hashes
+    first = next(iter(vaults.values()))
+    assert first
+    assert all(vault == first for vault in vaults.values())
+
+
+def test_projecting_in_steps_is_projecting_at_once(home: Home, tmp_path: Path) -> None:
+    log = EmbeddedLog(home.log_path)
+    events = history(240)
+    for at in range(0, 240, 60):
+        log.append(events[at : at + 60])
+        Projector(home, log, once=True).run()
+        assert verify(home, log).ok
+    state_hash = verify(home, log).state_hash
+    log.close()  # Only then is everything in the one file that is copied.
+    other = Home(tmp_path / "other")
+    shutil.copy(home.log_path, other.log_path)
+    again = EmbeddedLog(other.log_path)
+    Projector(other, again, once=True).run()
+    assert verify(other, again).state_hash == state_hash
+    assert vault_bytes(other) == vault_bytes(home)
+
+
+def test_views_that_were_deleted_come_back_byte_for_byte(home: Home) -> None:
+    log = filled(home)
+    Projector(home, log, once=True).run()
+    vault, state_hash = vault_bytes(home), verify(home, log).state_hash
+    for folder in (home.vault, home.path / "builds"):
+        shutil.rmtree(folder)
+        assert not verify(home, log).ok or folder != home.vault
+        Projector(home, log, once=True).run()
+        verdict = verify(home, log)
+        assert verdict.ok, verdict.differences[:5]
+        assert verdict.state_hash == state_hash
+        assert vault_bytes(home) == vault
+
+
+def test_views_of_another_log_are_not_kept(home: Home, tmp_path: Path) -> None:
+    log = filled(home, 100)
+    Projector(home, log, once=True).run()
+    log.close()
+    for path in home.path.glob("log.db*"):
+        path.unlink()
+    other = EmbeddedLog(home.log_path)
+    other.append(history(50, seed=12))
+    Projector(home, other, once=True).run()
+    shard_ids = {row.id for n in range(16) for row in Shard(home.shard(n), n).rows(TurnRow)}
+    assert shard_ids
+    assert shard_ids <= {event.id for event in history(50, seed=12)}
+
+
+def test_the_oracle_and_the_views_agree_on_what_is_hidden(home: Home) -> None:
+    log = filled(home)
+    Projector(home, log, once=True).run()
+    state = replay(slot for number in range(16) for slot in log.read(number, 0, 10_000))
+    for number, partition in state.partitions.items():
+        rows = {row.id: row for row in Shard(home.shard(number), number).rows(MemoryRow)}
+        for scope in partition.scopes.values():
+            for memory in scope.memories.by_birth.values():
+                row = rows[scope.captures.by_seq[memory.name].id]
+                assert row.hidden is (memory.canonical < 0)
+
+
+def memory_row(text: str, key: str = "project:a/x") -> MemoryRow:
+    return MemoryRow(
+        key=key, id="x", scope="project:a", kind="fact", text=text, tags=("t",), source=None, branch=None, path=None,
+        actor="Ada", origin="user", session=None, importance_given=None, seq=0, at=1, first_at=1, last_at=1,
+        confirmations=0, ids=("x",), members=(), echoes=(), revises=None, similarity=0, replaced=False, hidden=False,
+    )  # fmt: skip
+
+
+def test_a_write_is_idempotent_and_never_goes_back(tmp_path: Path) -> None:
+    shard = Shard(tmp_path / "p00", 0)
+    new = Guarded("memories", memory_row("new"), generation=0, offset=10)
+    shard.write([new], [])
+    for stale in (
+        Guarded("memories", memory_row("old"), generation=0, offset=9),
+        Guarded("memories", memory_row("again"), generation=0, offset=10),
+    ):
+        shard.write([stale], [])
+        assert [row.text for row in shard.rows(MemoryRow)] == ["new"]
+    gone = Guarded("memories", GoneRow("project:a/x", "x", "project:a"), generation=0, offset=11)
+    shard.write([gone], [])
+    shard.write([new], [])
+    assert shard.rows(MemoryRow) == []
+    shard.write([Guarded("memories", memory_row("refolded"), generation=1, offset=3)], [])
+    assert [row.text for row in shard.rows(MemoryRow)] == ["refolded"]
+
+
+def test_a_row_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    shard = Shard(tmp_path / "p00", 0)
+    row = memory_row("it's \"quoted\"\n'; -- 語 \U0001f600")
+    shard.write([Guarded("memories", row, 0, 1)], [])
+    assert Shard(tmp_path / "p00", 0).rows(MemoryRow, "project:a") == [row]
+    assert shard.rows(TombstoneRow) == []
+    assert shard.rows(MemoryRow, "project:'; DROP") == []
+
+
+def test_a_shard_that_cannot_be_opened_is_written_again(home: Home) -> None:
+    log = filled(home, 100)
+    Projector(home, log, once=True).run()
+    for manifest in home.build().rglob("watermarks.lance/_versions/*"):
+        manifest.write_bytes(b"")
+    Projector(home, log, once=True).run()
+    verdict = verify(home, log)
+    assert verdict.ok, verdict.differences[:5]
+
+
+def test_verify_names_what_differs(home: Home) -> None:
+    log = filled(home, 100)
+    Projector(home, log, once=True).run()
+    page = next(home.vault.rglob("MEMORY.md"))
+    page.write_text("edited\n")
+    number = next(n for n in range(16) if Shard(home.shard(n), n).rows(TurnRow))
+    shard = Shard(home.shard(number), number)
+    row = shard.rows(TurnRow)[0]
+    shard.write([Guarded("turns", GoneRow(row.key, row.id, row.scope), 5, 10_000)], [])
+    verdict = verify(home, log)
+    assert not verdict.ok
+    assert {(found.view, found.id, found.what) for found in verdict.differences} == {
+        ("vault", "MEMORY.md", "changed"),
+        ("turns", row.id, "missing"),
+    }
+
+
+def test_dead_letters_are_counted_and_hold_nothing_of_the_payload(home: Home) -> None:
+    log = filled(home, 50)
+    secret = b'{"text": "swordfish"'
+    (position,) = log.append_raw(3, [secret])
+    log.append([captured("after it", "after", scope="project:a")])
+    Projector(home, log, once=True).run()
+    with Client(home.path, scope="project:a", log=log) as client:
+        status = client.status()
+        assert status.dead_letters == 1
+        (letter,) = status.latest_dead_letters
+        assert (letter.partition, letter.offset, letter.reason) == (3, position.offset, "not_json")
+        assert status.lag == 0
+        assert client.search("after it", quiet=True).answer.results[0].text == "after it"
+    assert not any(b"swordfish" in path.read_bytes() for path in home.build().rglob("*") if path.is_file())
+
+
+def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None:
+    filled(home, 20).close()
+    holder = subprocess.Popen([sys.executable, "-m", "recollect", "run", "--home", str(home.path)])
+    try:
+        lock = home.projector_lock()
+        while lock.holder() is None:
+            assert holder.poll() is None
+        second = subprocess.run(
+            [sys.executable, "-m", "recollect", "run", "--once", "--home", str(home.path)],
+            capture_output=True, text=True, timeout=30,
+        )  # fmt: skip
+        assert second.returncode == 1
+        assert f"pid {holder.pid}" in second.stderr
+    finally:
+        holder.terminate()
+    assert holder.wait(30) == 0
+    assert home.projector_lock().holder() is None
+
+
+def test_a_lock_is_held_by_one_thread_and_given_back(tmp_path: Path) -> None:
+    from recollect.schemas.errors import Locked
+
+    lock, other = FileLock(tmp_path / "lock", "It"), FileLock(tmp_path / "lock", "It")
+    with lock:
+        with pytest.raises(Locked, match="pid"):
+            other.acquire(0.05)
+        with pytest.raises(Locked):
+            lock.acquire(0.05)
+    other.acquire(0.05)
+    other.release()
+
+
+def test_a_batch_that_changes_no_row_commits_nothing(home: Home) -> None:
+    log = filled(home, 50)
+    Projector(home, log, once=True).run()
+    number = next(n for n in range(16) if Shard(home.shard(n), n).exists())
+    shard = Shard(home.shard(number), number)
+    rows_version, before = shard.version(TurnRow), shard.watermark()
+    scope = next(s for s in SCOPES if shard.rows(TurnRow, s))
+    log.append([recalled([], "quiet", scope=scope, sent=START)])
+    Projector(home, log, once=True).run()
+    assert shard.version(TurnRow) == rows_version
+    after = shard.watermark()
+    assert isinstance(before, Watermark)
+    assert isinstance(after, Watermark)
+    # At its end the projector still says how far it came.
+    assert after.offset == before.offset + 1
+    assert make_id("quiet")

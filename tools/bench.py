@@ -1,0 +1,139 @@
+"""Benchmarks: `make bench`. Figures are for comparing within one run on one machine; none is asserted anywhere.
+
+`python -m recollect.tools.bench [--events N] [--locomo FILE]`
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from recollect.schemas.codec import encode
+from recollect.schemas.log import Slot
+from recollect.state.replay import replay
+from recollect.tools.client import Client
+from recollect.tools.lines import Line
+from recollect.tools.locomo import read_locomo
+
+SINGLE = 500
+COLD_RUNS = 5
+SEED = 7
+SUBJECTS = "harbour lighthouse gauge gateway database server build release parser index".split()
+VERBS = "uses needs stores reports sends reads rejects counts keeps checks".split()
+OBJECTS = "readings tides alerts tokens rows pages messages metres backups logs".split()
+
+
+def synthetic(count: int, kinds: tuple[str, ...] = ("turn", "turn", "turn", "fact")) -> Iterator[Line]:
+    """Yield lines as varied as small talk about one project is: a quarter of them facts, some of them repeated."""
+    rng = random.Random(SEED)
+    for number in range(count):
+        subject, verb, thing = rng.choice(SUBJECTS), rng.choice(VERBS), rng.choice(OBJECTS)
+        tail = " ".join(rng.choice(OBJECTS) + str(rng.randrange(40)) for _ in range(6))
+        yield Line(
+            text=f"The {subject} {verb} {thing} on port {rng.randrange(2000)}, {tail}.",
+            kind=kinds[number % len(kinds)],  # type: ignore[arg-type]
+            session=f"session {number // 200}",
+        )
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Return how many seconds an action took."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def row(what: str, figure: str) -> None:
+    """Print one line of the table."""
+    click.echo(f"{what:<58} {figure:>18}")
+
+
+@click.command()
+@click.option("--events", default=20_000, show_default=True, help="How many events to capture in batches.")
+@click.option("--locomo", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A LoCoMo file.")
+def main(events: int, locomo: Path | None) -> None:
+    """Measure capture, replay, projection and search in a throw-away home."""
+    with tempfile.TemporaryDirectory() as folder, Client(Path(folder), scope="project:bench", origin="user") as client:
+        _capture(client, events)
+        _project_and_search(client, "gauge readings on port 17")
+        _cold(Path(folder))
+    if locomo is not None:
+        with tempfile.TemporaryDirectory() as folder, Client(Path(folder), scope="project:bench") as client:
+            _locomo(client, locomo)
+
+
+def _capture(client: Client, count: int) -> None:
+    lines = list(synthetic(count + SINGLE))
+    seconds = timed(lambda: [client.capture_many([line]) for line in lines[:SINGLE]])
+    row(f"capture, {SINGLE} one by one", f"{SINGLE / seconds:,.0f} events/s")
+    seconds = timed(lambda: [client.capture_many(lines[at : at + 1_000]) for at in range(SINGLE, len(lines), 1_000)])
+    row(f"capture, {count:,} in thousands", f"{count / seconds:,.0f} events/s")
+    made = [event for line in lines for event in client.events_of(line)]
+    slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(made)]
+    seconds = timed(lambda: replay(slots))
+    row(f"state/replay.py, {len(slots):,} events of one scope", f"{len(slots) / seconds:,.0f} events/s")
+
+
+def _project_and_search(client: Client, query: str) -> None:
+    read = 0
+
+    def project() -> None:
+        nonlocal read
+        read = client.project()
+
+    seconds = timed(project)
+    row(f"run --once, {read:,} events", f"{read / seconds:,.0f} events/s")
+    row("run --once again, nothing new", f"{timed(project):.2f} s")
+    first = timed(lambda: client.search(query, quiet=True))
+    warm = [timed(lambda: client.search(query, quiet=True)) for _ in range(20)]
+    row("search in process, first", f"{first * 1_000:,.0f} ms")
+    row("search in process, warm, median of 20", f"{statistics.median(warm) * 1_000:,.1f} ms")
+
+
+def _cold(home: Path) -> None:
+    where = ["--scope", "project:bench", "--home", str(home)]
+    for what in (["search", "gauge readings", "--quiet"], ["capture", "One more."]):
+        command = [sys.executable, "-m", "recollect", *what, *where]
+        runs = [_process_s(command) for _ in range(COLD_RUNS)]
+        row(f"recollect {what[0]}, cold process, median of {COLD_RUNS}", f"{statistics.median(runs) * 1_000:,.0f} ms")
+
+
+def _process_s(command: list[str]) -> float:
+    return timed(lambda: subprocess.run(command, check=True, capture_output=True))
+
+
+def _locomo(client: Client, path: Path) -> None:
+    conversations = read_locomo(path)
+    turns = [line for conversation in conversations for line in conversation.lines]
+    seconds = timed(lambda: client.capture_many(turns))
+    row(f"LoCoMo: capture of {len(turns):,} turns in one batch", f"{len(turns) / seconds:,.0f} events/s")
+    seconds = timed(client.project)
+    row("LoCoMo: run --once", f"{len(turns) / seconds:,.0f} events/s")
+    shares: list[float] = []
+    took: list[float] = []
+    for conversation in conversations:
+        asker = Client(client.home.path, scope=conversation.scope, log=client.log)
+        id_of = {line.native_id: asker.events_of(line)[0].id for line in conversation.lines}
+        for question in conversation.questions:
+            wanted = [id_of[native] for native in question.evidence if native in id_of]
+            if not wanted:
+                continue
+            start = time.perf_counter()
+            results = asker.search(question.text, 10, quiet=True).answer.results
+            took.append(time.perf_counter() - start)
+            found = {result.id for result in results}
+            shares.append(sum(id in found for id in wanted) / len(wanted))
+    row(f"LoCoMo: recall@10 over {len(shares):,} questions with evidence", f"{statistics.mean(shares):.3f}")
+    row("LoCoMo: search in process, median", f"{statistics.median(took) * 1_000:,.1f} ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""The command `recollect`: one group, its commands gathered from the files that define them."""
+
+from __future__ import annotations
+
+import click
+
+from recollect import __version__
+from recollect.tools.operate_commands import run, verify
+from recollect.tools.read_commands import log, search, show, status, why
+from recollect.tools.write_commands import capture, forget, restore
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="recollect")
+def main() -> None:
+    """Agent memory you can replay.
+
+    Everything that agents say, recall and delete is an event on one log, and every memory is a view of it.
+
+    \b
+    Example:
+      recollect capture "We deploy on Tuesdays."
+      recollect search "when do we deploy"
+    """
+
+
+for command in (capture, search, show, why, forget, restore, status, log, run, verify):
+    main.add_command(command)

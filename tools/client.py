@@ -1,0 +1,303 @@
+"""The Python client: every verb of Recollect on one home. The commands are a thin shell over it.
+
+```python
+from recollect import Client
+
+with Client(scope="project:demo", actor="Ada", origin="user") as memory:
+    memory.capture("The staging database listens on port 5433.")
+    print(memory.search("staging port").results[0].text)
+```
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple
+
+import uuid_utils
+
+from recollect.schemas.errors import InvalidEvent, Locked, RecollectError
+from recollect.schemas.events import (
+    MAX_AT_LEAD_US,
+    Actor,
+    Body,
+    Captured,
+    Event,
+    Filters,
+    Forgotten,
+    Kind,
+    Origin,
+    Recalled,
+    Restored,
+)
+from recollect.schemas.ids import derived_id
+from recollect.schemas.log import Log, Position, Slot
+from recollect.schemas.scopes import check_scope, partition_of
+from recollect.schemas.times import parse_time
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.tools.lines import Line, chunks
+from recollect.tools.project import scope_of_folder
+
+if TYPE_CHECKING:
+    from recollect.tools.inspection import Explained, Opened, Status
+    from recollect.tools.retrieval import Answer, Retriever
+    from recollect.tools.verify import Verdict
+
+HOME_VARIABLE = "RECOLLECT_HOME"
+SESSION_VARIABLE = "RECOLLECT_SESSION"
+INLINE_EVENTS = 2_000
+"""A search projects by itself what is pending while the whole log is shorter than this."""
+BATCH_LINES = 1_000
+
+
+class Receipt(NamedTuple):
+    """A capture that is durable: its id and where it stands."""
+
+    id: str
+    position: Position
+
+
+class Found(NamedTuple):
+    """What a search answered, and the id of the `recalled` event that says so (None where it was quiet)."""
+
+    answer: Answer
+    recall_id: str | None
+
+
+class Client:
+    """One door to a home, for one actor in one scope. Not for several threads at once.
+
+    `home` is a folder, by default `$RECOLLECT_HOME` or the user's data folder. `scope` is by default that
+    of the project of the current folder. `origin` says what kind of actor speaks, see `schemas.events`.
+    """
+
+    def __init__(
+        self,
+        home: str | os.PathLike[str] | None = None,
+        *,
+        scope: str | None = None,
+        actor: str | None = None,
+        origin: Origin = "agent",
+        session: str | None = None,
+        log: Log | None = None,
+    ) -> None:
+        self.home = Home(Path(home) if home is not None else default_home())
+        self.log: Log = log if log is not None else EmbeddedLog(self.home.log_path)
+        self._scope = check_scope(scope) if scope is not None else None
+        self.actor = Actor(name=actor or default_actor(), origin=origin)
+        self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
+        self._retriever_made: Retriever | None = None
+
+    @property
+    def scope(self) -> str:
+        """The scope that is meant where none is named; found out when it is first needed."""
+        if self._scope is None:
+            self._scope = scope_of_folder(Path.cwd(), self.home)
+        return self._scope
+
+    def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
+        """Put one text on the log and return its receipt; `fields` are those of a `Line`.
+
+        A document too long for one event is cut into parts, and the receipt is that of the first.
+        Raises `InvalidEvent` for what may not stand on the log.
+        """
+        return self.capture_many([Line(text=text, kind=kind, **fields)])[0]  # type: ignore[arg-type]
+
+    def capture_many(self, lines: Iterable[Line]) -> list[Receipt]:
+        """Put many texts on the log, all or none, and return a receipt for each event."""
+        events = [event for line in lines for event in self.events_of(line)]
+        positions = self.log.append(events)
+        return [Receipt(event.id, position) for event, position in zip(events, positions, strict=True)]
+
+    def events_of(self, line: Line) -> list[Event]:
+        """Return the `captured` events of a line: one, or one for each part of a long document."""
+        now = _now_us()
+        at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
+        if at > now + MAX_AT_LEAD_US:
+            raise InvalidEvent("invalid", "The time of a capture is more than 5 minutes in the future.", "$.at")
+        scope = check_scope(line.scope) if line.scope is not None else self.scope
+        kind: Kind = line.kind or "fact"
+        pieces = chunks(line.text) if kind == "document" else [(line.text, None)]
+        events = []
+        for text, part in pieces:
+            body = Captured(
+                branch=line.branch,
+                importance_given=None if line.importance is None else round(line.importance * 100),
+                kind=kind,
+                media=line.media_of_event(),
+                part=part,
+                path=line.path,
+                source=line.source,
+                tags=line.tags,
+                text=text,
+            )
+            native = line.native_id if line.native_id is None or part is None else f"{line.native_id}#{part.index}"
+            actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
+            id = _new_id() if native is None else derived_id("captured", scope, line.source, native)
+            session = line.session or self.session
+            events.append(_event("captured", id, body, scope, actor, session, at=at, sent=now))
+        return events
+
+    def search(self, query: str, limit: int = 10, *, filters: Filters | None = None, quiet: bool = False) -> Found:
+        """Return what the scope and `global` know of a query, best first.
+
+        What is pending is projected first where that is quick; otherwise the answer covers it by words
+        and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before.
+        """
+        if not query.strip():
+            raise RecollectError("The query is empty.", "Say what to look for.")
+        if not 1 <= limit <= 1_000:
+            raise RecollectError(f"A limit of {limit} is not between 1 and 1000.", "Ask for fewer.")
+        filters = filters or Filters(kinds=(), since=None, tags=(), until=None)
+        self.catch_up()
+        answer = self._retriever.search(self.scope, query, limit, filters)
+        if quiet:
+            return Found(answer, None)
+        body = Recalled(
+            filters=filters,
+            lanes=("sparse",),
+            limit=limit,
+            now=answer.now,
+            passes=1,
+            query=query,
+            results=tuple(result.id for result in answer.results),
+            revision=answer.revision,
+            watermark=answer.watermark,
+        )
+        return Found(answer, self._append("recalled", body, self.scope).id)
+
+    def show(self, id: str) -> Opened:
+        """Return the memory or turn that an id resolves to, whole. Raises `NotFound`."""
+        from recollect.tools.inspection import opened
+
+        self.catch_up()
+        return opened(self._retriever.find(self.scope, id), id)
+
+    def why(self, id: str) -> Explained:
+        """Return every event behind a memory. Raises `NotFound`."""
+        from recollect.tools.inspection import explained
+
+        self.catch_up()
+        return explained(self._retriever, self.log, self.scope, id)
+
+    def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
+        """Hide a memory (every capture that is it) or a turn, until it is restored; return the ids that were named.
+
+        With `only` one capture is named; of a long-term kind its text stays banned all the same.
+        """
+        return self._tombstone("forgotten", id, only, reason)
+
+    def restore(self, id: str, *, reason: str | None = None) -> list[str]:
+        """End what hides a memory or turn and return the ids that were named."""
+        return self._tombstone("restored", id, False, reason)
+
+    def status(self) -> Status:
+        """Return counts, positions and lag of the whole home."""
+        from recollect.tools.inspection import status
+
+        return status(self.home, self.log, self._retriever)
+
+    def read_log(self, partition: int, offset: int, limit: int, types: Sequence[str] = ()) -> list[Slot]:
+        """Return slots of the log as they are, from an offset on."""
+        return self.log.read(partition, offset, limit, types=types)
+
+    def verify(self) -> Verdict:
+        """Replay the log and compare what it says with the views."""
+        from recollect.tools.verify import verify
+
+        return verify(self.home, self.log)
+
+    def project(self, on_progress: Callable[[int], None] | None = None) -> int:
+        """Bring the views up to date and return how many events were read. Raises `Locked`."""
+        from recollect.tools.projector import Projector
+
+        return Projector(self.home, self.log, once=True).run(on_progress)
+
+    def catch_up(self) -> None:
+        """Project what is pending if that is quick and nobody else does, else start a projector in the background."""
+        from recollect.tools.inspection import pending
+        from recollect.tools.retrieval import scopes_read
+        from recollect.tools.settings import local_settings
+
+        partitions = {partition_of(scope, self.log.partitions): None for scope in scopes_read(self.scope)}
+        if not pending(self.log, self._retriever, partitions):
+            return
+        if sum(self.log.ends()) < INLINE_EVENTS:
+            try:
+                self.project()
+            except Locked:
+                return  # Whoever holds the lock is projecting; the tail covers what is not there yet.
+        elif local_settings(self.home).catch_up and self.home.projector_lock().holder() is None:
+            from recollect.tools.projector import start_detached
+
+            start_detached(self.home)
+
+    def close(self) -> None:
+        """Close the log."""
+        self.log.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def _retriever(self) -> Retriever:
+        # Reading the views needs LanceDB, which whoever only captures never loads.
+        if self._retriever_made is None:
+            from recollect.tools.retrieval import Retriever
+
+            self._retriever_made = Retriever(self.home, self.log)
+        return self._retriever_made
+
+    def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
+        from recollect.tools.inspection import ids_behind
+
+        self.catch_up()
+        scope, ids = ids_behind(self._retriever, self.scope, id)
+        named = (id,) if only else ids
+        body = (Forgotten if type == "forgotten" else Restored)(ids=named, reason=reason)
+        self._append(type, body, scope)
+        return list(named)
+
+    def _append(self, type: str, body: Body, scope: str) -> Receipt:
+        now = _now_us()
+        event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
+        return Receipt(event.id, self.log.append([event])[0])
+
+
+def default_home() -> Path:
+    """Return `$RECOLLECT_HOME`, or the user's data folder of this platform."""
+    named = os.environ.get(HOME_VARIABLE)
+    if named:
+        return Path(named)
+    from platformdirs import user_data_path
+
+    return user_data_path("recollect", appauthor=False)
+
+
+def default_actor() -> str:
+    """Return the name of the user that runs this process."""
+    return os.environ.get("USER") or os.environ.get("LOGNAME") or "unknown"
+
+
+def _event(
+    type: str, id: str, body: Body, scope: str, actor: Actor, session: str | None, *, at: int, sent: int
+) -> Event:
+    return Event(actor=actor, at=at, body=body, id=id, refs=(), scope=scope, sent=sent, session=session, type=type, v=1)
+
+
+def _new_id() -> str:
+    return str(uuid_utils.uuid7())
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1_000

@@ -1,0 +1,243 @@
+"""Looking at what there is: one memory opened, everything behind it, and the state of a whole home."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from recollect.schemas.codec import decode
+from recollect.schemas.events import Event, Forgotten, Restored
+from recollect.schemas.log import Log
+from recollect.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, Watermark
+from recollect.schemas.scopes import partition_of
+from recollect.sinks.home import Home
+from recollect.tools.retrieval import TAIL_TYPES, Retriever
+
+COUNTED_SLOTS = 10_000
+"""A lag beyond this is not counted event by event."""
+QUIET_TYPES = ("recalled", "ticked", "configured")
+"""Events that change no view."""
+LISTED = 20
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory, turn or not yet projected capture, whole. `asked` is the id that led here."""
+
+    asked: str
+    type: str
+    memory: MemoryRow | None = None
+    turn: TurnRow | None = None
+    captured: Event | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is forgotten, and `recollect restore` would show it again."""
+        row = self.memory or self.turn
+        return row is not None and row.hidden
+
+
+class Behind(msgspec.Struct, frozen=True, kw_only=True):
+    """An event behind a memory: what part it played, how it joined, how similar it was (0 to 1), and itself."""
+
+    part: str
+    how: str
+    similarity: float
+    partition: int
+    offset: int
+    event: Event
+
+
+class Explained(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory's name and scope, and every event behind it in the order of the log."""
+
+    id: str
+    scope: str
+    revises: str | None
+    events: tuple[Behind, ...]
+
+
+class ScopeCount(msgspec.Struct, frozen=True, kw_only=True):
+    """What the views hold of one scope; `hidden` memories and turns can be restored."""
+
+    memories: int
+    turns: int
+    hidden: int
+
+
+class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
+    """The next offset of a partition of the log, and up to where its views are true."""
+
+    end: int
+    watermark: int
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a home. Counts are those of the views; `lag` is how many events they lack."""
+
+    home: str
+    log_id: str
+    embedder: str
+    projector_pid: int | None
+    memories: int
+    turns: int
+    hidden: int
+    hidden_ids: tuple[str, ...]
+    events: int
+    duplicates: int
+    divergent: int
+    ignored: int
+    dead_letters: int
+    latest_dead_letters: tuple[DeadLetter, ...]
+    lag: int
+    scopes: dict[str, ScopeCount]
+    positions: dict[int, PartitionPosition]
+
+
+def opened(found: MemoryRow | TurnRow | Event, asked: str) -> Opened:
+    """Return what was found under its own name."""
+    match found:
+        case MemoryRow():
+            return Opened(asked=asked, type="memory", memory=found)
+        case TurnRow():
+            return Opened(asked=asked, type="turn", turn=found)
+        case _:
+            return Opened(asked=asked, type="captured", captured=found)
+
+
+def ids_behind(retriever: Retriever, scope: str, id: str) -> tuple[str, tuple[str, ...]]:
+    """Return the scope in which an id stands and every captured id that is the same memory."""
+    found = retriever.find(scope, id)
+    if isinstance(found, Event):
+        assert found.scope is not None
+        return found.scope, (id,)
+    return found.scope, found.ids if isinstance(found, MemoryRow) else (found.id,)
+
+
+def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
+    """Return every event behind an id: captures with how they joined, echoes, and what hid or restored them."""
+    found = retriever.find(scope, id)
+    if isinstance(found, Event):
+        assert found.scope is not None
+        partition = partition_of(found.scope, log.partitions)
+        events = list(_waiting(log, partition, retriever.offset(partition), found.scope, id))
+        return Explained(id=id, scope=found.scope, revises=None, events=tuple(events))
+    partition = partition_of(found.scope, log.partitions)
+    if isinstance(found, MemoryRow):
+        ties = [("member", member) for member in found.members] + [("echo", echo) for echo in found.echoes]
+        name, ids, revises = found.id, found.ids, found.revises
+    else:
+        ties = [("turn", MemberRow(found.id, "said", 0, found.offset_of))]
+        name, ids, revises = found.id, (found.id,), None
+    events = [_behind(log, partition, part, tie) for part, tie in ties]
+    events += _tombstones(log, partition, found.scope, ids)
+    return Explained(
+        id=name, scope=found.scope, revises=revises, events=tuple(sorted(events, key=lambda event: event.offset))
+    )
+
+
+def pending(log: Log, retriever: Retriever, partitions: Iterable[int]) -> bool:
+    """Whether the log holds anything behind these partitions' watermarks that changes what is visible."""
+    ends = log.ends()
+    return any(
+        offset < ends[number] and bool(log.read(number, offset, 1, types=TAIL_TYPES))
+        for number in partitions
+        for offset in (retriever.offset(number),)
+    )
+
+
+def status(home: Home, log: Log, retriever: Retriever) -> Status:
+    """Return counts, positions and lag of a home, read from its views and the ends of its log."""
+    ends = log.ends()
+    marks = {number: retriever.watermark(number) for number in range(log.partitions)}
+    counters = Counters()
+    scopes: dict[str, Counter[str]] = {}
+    hidden: list[str] = []
+    dead_letters: list[DeadLetter] = []
+    for number, mark in marks.items():
+        if mark is None:
+            continue
+        for field in Counters.__struct_fields__:
+            setattr(counters, field, getattr(counters, field) + getattr(mark.counters, field))
+        shard = retriever.shard(number)
+        for table in ("memories", "turns"):
+            for scope, id, is_hidden in shard.visibility(table):
+                scopes.setdefault(scope, Counter())["hidden" if is_hidden else table] += 1
+                if is_hidden:
+                    hidden.append(id)
+        dead_letters += shard.dead_letters(LISTED)
+    totals = sum(scopes.values(), Counter())
+    return Status(
+        home=str(home.path),
+        log_id=log.log_id,
+        embedder="floor",
+        projector_pid=home.projector_lock().holder(),
+        memories=totals["memories"],
+        turns=totals["turns"],
+        hidden=totals["hidden"],
+        hidden_ids=tuple(hidden[:LISTED]),
+        events=counters.events,
+        duplicates=counters.duplicates,
+        divergent=counters.divergent,
+        ignored=counters.ignored,
+        dead_letters=counters.dead_letters,
+        latest_dead_letters=tuple(dead_letters[-LISTED:]),
+        lag=sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
+        scopes={
+            scope: ScopeCount(memories=count["memories"], turns=count["turns"], hidden=count["hidden"])
+            for scope, count in sorted(scopes.items())
+        },
+        positions={
+            number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
+            for number, end in enumerate(ends)
+        },
+    )
+
+
+def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:
+    """Return how many events a partition's views lack. Those that change no view are left out where that is cheap."""
+    offset = mark.offset if mark else 0
+    distance = end - offset
+    if not 0 < distance <= COUNTED_SLOTS:
+        return max(distance, 0)
+    return distance - len(log.read(number, offset, distance, types=QUIET_TYPES))
+
+
+def _behind(log: Log, partition: int, part: str, tie: MemberRow) -> Behind:
+    (slot,) = log.read(partition, tie.offset, 1)
+    return Behind(
+        part=part,
+        how=tie.how,
+        similarity=tie.similarity / 10_000,
+        partition=partition,
+        offset=tie.offset,
+        event=decode(slot.payload),
+    )
+
+
+def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iterator[Behind]:
+    """Yield a capture that no view holds yet, which is alone until it is folded."""
+    for slot in log.read(partition, offset, COUNTED_SLOTS, scope=scope, types=("captured",)):
+        event = decode(slot.payload)
+        if event.id == id:
+            yield Behind(
+                part="capture", how="waiting", similarity=0.0, partition=partition, offset=slot.offset, event=event
+            )
+
+
+def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
+    offset = 0
+    while slots := log.read(partition, offset, COUNTED_SLOTS, scope=scope, types=("forgotten", "restored")):
+        for slot in slots:
+            event = decode(slot.payload)
+            if isinstance(event.body, (Forgotten, Restored)) and not set(ids).isdisjoint(event.body.ids):
+                yield Behind(
+                    part="tombstone",
+                    how=event.type,
+                    similarity=0.0,
+                    partition=partition,
+                    offset=slot.offset,
+                    event=event,
+                )
+        offset = slots[-1].offset + 1

@@ -1,0 +1,83 @@
+"""Reads LoCoMo as it is published (Maharana et al., ACL 2024): long conversations, and questions with their evidence.
+
+The data is for evaluation, under CC BY-NC 4.0, and is not part of this project: users bring their own copy.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from recollect.schemas.errors import RecollectError
+from recollect.schemas.scopes import PROJECT_PREFIX, slug
+from recollect.schemas.times import US_PER_S
+from recollect.tools.lines import Line, MediaLine
+
+SESSION_TIME = "%I:%M %p on %d %B, %Y"
+TURN_GAP_US = 30 * US_PER_S
+"""The file dates sessions, not turns: each turn is put this long after the one before."""
+
+_SESSION = re.compile(r"^session_(\d+)\Z")
+
+
+class Question(NamedTuple):
+    """A question, and the native ids of the turns that hold its answer (none where there is none)."""
+
+    text: str
+    evidence: tuple[str, ...]
+    category: int
+
+
+class Conversation(NamedTuple):
+    """One conversation as captures of a scope of its own, in order, and what is asked of it."""
+
+    scope: str
+    lines: list[Line]
+    questions: list[Question]
+
+
+def read_locomo(path: Path) -> list[Conversation]:
+    """Return the conversations of a published LoCoMo file; raise `RecollectError` where it is none."""
+    try:
+        return [_conversation(sample) for sample in orjson.loads(path.read_bytes())]
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RecollectError(
+            f"{path} cannot be read as LoCoMo: {type(error).__name__} {error}.",
+            "It should be a JSON list of samples with `conversation` and `qa`, as published.",
+        ) from None
+
+
+def _conversation(sample: dict[str, Any]) -> Conversation:
+    scope = PROJECT_PREFIX + slug(sample["sample_id"])
+    said = sample["conversation"]
+    numbers = sorted(int(found[1]) for key in said if (found := _SESSION.match(key)))
+    lines = [line for number in numbers for line in _session(said, number, scope)]
+    questions = [
+        Question(item["question"], tuple(item.get("evidence") or ()), int(item.get("category", 0)))
+        for item in sample["qa"]
+    ]
+    return Conversation(scope, lines, questions)
+
+
+def _session(said: dict[str, Any], number: int, scope: str) -> list[Line]:
+    begun = datetime.strptime(said[f"session_{number}_date_time"], SESSION_TIME).replace(tzinfo=timezone.utc)
+    start = int(begun.timestamp()) * US_PER_S
+    return [
+        Line(
+            text=turn["text"],
+            kind="turn",
+            at=start + place * TURN_GAP_US,
+            actor=turn["speaker"],
+            origin="user",
+            session=f"session {number}",
+            scope=scope,
+            source="locomo",
+            native_id=turn["dia_id"],
+            media=(MediaLine(caption=turn["blip_caption"]),) if turn.get("blip_caption") else (),
+        )
+        for place, turn in enumerate(said[f"session_{number}"])
+    ]

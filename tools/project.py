@@ -1,0 +1,86 @@
+"""Which scope a folder belongs to: made once for a repository or folder, pinned, and the same ever after.
+
+A repository keeps its scope as `recollect.scope` in its common git configuration, so that worktrees share
+it and a rename loses nothing. A folder outside git keeps it in the home.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import subprocess
+from hashlib import blake2b
+from pathlib import Path
+
+import orjson
+
+from recollect.schemas.errors import RecollectError
+from recollect.schemas.scopes import PROJECT_PREFIX, check_scope, slug
+from recollect.sinks.home import Home
+from recollect.sinks.locks import FileLock
+
+GIT_KEY = "recollect.scope"
+GIT_TIMEOUT_S = 10
+
+_SCP_URL = re.compile(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)\Z")
+_URL = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
+
+
+def scope_of_folder(folder: Path, home: Home) -> str:
+    """Return the scope of the project that a folder belongs to, made and pinned at the first call."""
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    if top is None:
+        return _scope_outside_git(folder.resolve(), home)
+    # Without --worktree git writes the configuration that all worktrees share.
+    pinned = _git(folder, "config", "--local", "--get", GIT_KEY)
+    if pinned:
+        return check_scope(pinned)
+    origin = _git(folder, "config", "--get", "remote.origin.url")
+    name = _normal_origin(origin).rpartition("/")[2] if origin else Path(top).name
+    scope = _new_scope(name, origin)
+    if _git(folder, "config", "--local", GIT_KEY, scope) is None:
+        raise RecollectError(
+            f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
+        )
+    return scope
+
+
+def _new_scope(name: str, origin: str | None) -> str:
+    """Return a slug for people and hex digits, the origin's where there is one, that keep folders of one name apart."""
+    digits = blake2b(_normal_origin(origin).encode(), digest_size=4).hexdigest() if origin else secrets.token_hex(4)
+    return f"{PROJECT_PREFIX}{slug(name)}-{digits}"
+
+
+def _normal_origin(url: str) -> str:
+    """Return host and path alone, so that ssh, https and a user's name in the URL give the same scope."""
+    url = url.strip()
+    found = _URL.match(url) or _SCP_URL.match(url)
+    if not found:
+        return url.rstrip("/").removesuffix(".git")
+    host = found[1].lower().partition(":")[0]
+    return f"{host}/{found[2].strip('/').removesuffix('.git').rstrip('/')}"
+
+
+def _scope_outside_git(folder: Path, home: Home) -> str:
+    with FileLock(home.path / "folders.lock", "The list of folders"):
+        path = home.folders_path
+        folders: dict[str, str] = orjson.loads(path.read_bytes()) if path.exists() else {}
+        for known in (folder, *folder.parents):
+            if str(known) in folders:
+                return check_scope(folders[str(known)])
+        folders[str(folder)] = scope = _new_scope(folder.name, None)
+        temporary = path.with_suffix(".new")
+        temporary.write_bytes(orjson.dumps(folders, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+        temporary.replace(path)
+    return scope
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    """Return what git prints, None where it fails or is not installed."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=GIT_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,339 @@
+"""The commands that ask: search, show, why, status, log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from recollect.schemas.codec import decode
+from recollect.schemas.errors import InvalidEvent
+from recollect.schemas.events import BODIES, Captured, Event, Filters, Kind, Origin
+from recollect.schemas.log import Log, Slot
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.times import format_time, parse_time
+from recollect.schemas.visible import one_line, visible
+from recollect.tools.options import (
+    client_of,
+    explained,
+    home_option,
+    json_option,
+    kind_filter,
+    print_json,
+    scope_options,
+)
+
+if TYPE_CHECKING:
+    from recollect.tools.inspection import Behind, Opened, Status
+    from recollect.tools.retrieval import Result
+
+FOLLOW_S = 0.2
+
+
+@click.command()
+@click.argument("query")
+@click.option("--limit", default=10, show_default=True, help="The most results, 1 to 1000.")
+@kind_filter
+@click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
+@click.option("--since", help="Only from this time on: ISO 8601 or an age such as 3d.")
+@click.option("--until", help="Only before this time.")
+@click.option("--quiet", is_flag=True, help="Do not put this search on the log.")
+@scope_options
+@home_option
+@json_option
+@explained
+def search(
+    query: str,
+    limit: int,
+    kinds: tuple[Kind, ...],
+    tags: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    quiet: bool,
+    home: str | None,
+    scope: str | None,
+    actor: str | None,
+    origin: Origin | None,
+    session: str | None,
+    as_json: bool,
+) -> None:
+    """Find memories and turns of this project, and of global, by words.
+
+    \b
+    Example:
+      recollect search "staging database port" --kind fact
+    """
+    now = time.time_ns() // 1_000
+    filters = Filters(
+        kinds=kinds,
+        since=parse_time(since, now) if since else None,
+        tags=tags,
+        until=parse_time(until, now) if until else None,
+    )
+    with client_of(home, scope, actor, origin, session) as client:
+        found = client.search(query, limit, filters=filters, quiet=quiet)
+    answer = found.answer
+    if as_json:
+        print_json(
+            {
+                "results": answer.results,
+                "watermark": {mark.partition: mark.offset for mark in answer.watermark},
+                "lag": answer.lag,
+                "recall_id": found.recall_id,
+            }
+        )
+        return
+    for number, result in enumerate(answer.results, start=1):
+        click.echo(_result(number, result))
+    if not answer.results:
+        click.echo("Nothing found. Try fewer or other words; `recollect status` says what there is.")
+    if answer.lag:
+        click.echo(f"The views lack {answer.lag} events; what they say is found by words all the same.", err=True)
+
+
+@click.command()
+@click.argument("id")
+@scope_options
+@home_option
+@json_option
+@explained
+def show(
+    id: str,
+    home: str | None,
+    scope: str | None,
+    actor: str | None,
+    origin: Origin | None,
+    session: str | None,
+    as_json: bool,
+) -> None:
+    """Open one memory or turn whole, by the id of any of its captures.
+
+    \b
+    Example:
+      recollect show 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
+    with client_of(home, scope, actor, origin, session) as client:
+        opened = client.show(id)
+    if as_json:
+        print_json(opened)
+    else:
+        click.echo("\n".join(_opened(opened)))
+
+
+@click.command()
+@click.argument("id")
+@scope_options
+@home_option
+@json_option
+@explained
+def why(
+    id: str,
+    home: str | None,
+    scope: str | None,
+    actor: str | None,
+    origin: Origin | None,
+    session: str | None,
+    as_json: bool,
+) -> None:
+    """Show every event behind a memory: captures, echoes, and what hid or restored it.
+
+    \b
+    Example:
+      recollect why 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
+    with client_of(home, scope, actor, origin, session) as client:
+        explanation = client.why(id)
+    if as_json:
+        print_json(explanation)
+        return
+    click.echo(f"Memory {explanation.id} in {explanation.scope}")
+    if explanation.revises:
+        click.echo(f"revises {explanation.revises}")
+    for behind in explanation.events:
+        click.echo(_behind(behind))
+
+
+@click.command()
+@home_option
+@json_option
+@explained
+def status(home: str | None, as_json: bool) -> None:
+    """Say what the home holds, how far its views are, and what could not be read.
+
+    \b
+    Example:
+      recollect status --json
+    """
+    with client_of(home, "global") as client:
+        state = client.status()
+    if as_json:
+        print_json(state)
+    else:
+        click.echo("\n".join(_status(state)))
+
+
+@click.command()
+@click.option("--partition", type=click.IntRange(0), help="Read this partition, all scopes of it.")
+@click.option(
+    "--from", "offset", type=click.IntRange(0), help="Read from this offset on; needs --partition or a scope."
+)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="The most events.")
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice(tuple(BODIES)), help="Only this type; may be repeated."
+)
+@click.option("--follow", is_flag=True, help="Wait for more and print it as it comes, until interrupted.")
+@scope_options
+@home_option
+@json_option
+@explained
+def log(
+    partition: int | None,
+    offset: int | None,
+    limit: int,
+    types: tuple[str, ...],
+    follow: bool,
+    home: str | None,
+    scope: str | None,
+    actor: str | None,
+    origin: Origin | None,
+    session: str | None,
+    as_json: bool,
+) -> None:
+    """Print events of the log as they stand: the last ones, or from an offset on.
+
+    \b
+    Example:
+      recollect log --limit 5
+      recollect log --partition 3 --from 0 --json
+    """
+    if follow and as_json:
+        raise click.UsageError("--follow has no end, so it cannot give one JSON document.")
+    with client_of(home, scope, actor, origin, session) as client:
+        of_scope = client.scope if partition is None else None
+        number = partition_of(client.scope, client.log.partitions) if partition is None else partition
+        if number >= client.log.partitions:
+            raise click.UsageError(f"The log has partitions 0 to {client.log.partitions - 1}.")
+        if offset is None:
+            slots = _last(client.log, number, limit, of_scope, types)
+        else:
+            slots = client.log.read(number, offset, limit, scope=of_scope, types=types)
+        if as_json:
+            print_json({"events": [_slot_json(slot) for slot in slots]})
+            return
+        for slot in slots:
+            click.echo(_slot(slot))
+        end = slots[-1].offset + 1 if slots else client.log.ends()[number]
+        while follow:
+            sys.stdout.flush()
+            time.sleep(FOLLOW_S)
+            for slot in client.log.read(number, end, limit, scope=of_scope, types=types):
+                click.echo(_slot(slot))
+                end = slot.offset + 1
+
+
+def _last(log: Log, partition: int, limit: int, scope: str | None, types: tuple[str, ...]) -> list[Slot]:
+    """Return the last slots that match, looking back further until there are enough."""
+    end = log.ends()[partition]
+    window = 4 * limit
+    while True:
+        start = max(0, end - window)
+        slots = log.read(partition, start, window, scope=scope, types=types)
+        if len(slots) >= limit or start == 0:
+            return slots[-limit:]
+        window *= 4
+
+
+def _slot_json(slot: Slot) -> dict[str, object]:
+    try:
+        return {"partition": slot.partition, "offset": slot.offset, "event": decode(slot.payload)}
+    except InvalidEvent as error:
+        return {"partition": slot.partition, "offset": slot.offset, "event": None, "unreadable": error.reason}
+
+
+def _slot(slot: Slot) -> str:
+    place = f"{slot.partition}/{slot.offset}"
+    try:
+        event = decode(slot.payload)
+    except InvalidEvent as error:
+        return f"{place}  unreadable: {error.reason}"
+    return f"{place}  {_event(event)}"
+
+
+def _event(event: Event) -> str:
+    said = one_line(event.body.text, 120) if isinstance(event.body, Captured) else ""
+    kind = f" {event.body.kind}" if isinstance(event.body, Captured) else ""
+    who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
+    blank = " (erased)" if event.body is None else ""
+    return f"{format_time(event.sent)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
+
+
+def _result(number: int, result: Result) -> str:
+    about = [result.kind, format_time(result.at)[:10], f"{one_line(result.actor, 40)} ({result.origin})"]
+    if result.confirmations:
+        about.append(f"confirmed {result.confirmations}x")
+    if result.source:
+        about.append(one_line(result.source, 60))
+    if result.scope == "global":
+        about.append("global")
+    if not result.projected:
+        about.append("not yet folded")
+    return (
+        f"{number:2}. {one_line(result.text, 300)}\n    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
+    )
+
+
+def _opened(opened: Opened) -> list[str]:
+    if opened.captured is not None:
+        event = opened.captured
+        assert isinstance(event.body, Captured)
+        return [visible(event.body.text), "", _event(event), "Not yet folded: `recollect run --once` projects it."]
+    row = opened.memory or opened.turn
+    assert row is not None
+    lines = [visible(row.text), "", f"{row.kind} {row.id} in {row.scope}"]
+    lines.append(f"said by {one_line(row.actor)} ({row.origin}) at {format_time(row.at)}")
+    if row.session:
+        lines.append(f"session {one_line(row.session)}")
+    if row.tags:
+        lines.append("tags " + ", ".join(map(one_line, row.tags)))
+    if row.source:
+        lines.append(f"source {one_line(row.source)}")
+    if opened.memory is not None:
+        memory = opened.memory
+        lines.append(f"confirmed {memory.confirmations} times, last {format_time(memory.last_at)[:10]}")
+        lines.append(f"captures {', '.join(memory.ids)}")
+        if memory.revises:
+            lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
+    if opened.hidden:
+        lines.append(f"Hidden: forgotten. To show it again: recollect restore {row.id} --scope {row.scope}")
+    return lines
+
+
+def _behind(behind: Behind) -> str:
+    similarity = f" {behind.similarity:.2f}" if behind.similarity else ""
+    return f"{behind.partition}/{behind.offset}  {behind.part}: {behind.how}{similarity}  {_event(behind.event)}"
+
+
+def _status(state: Status) -> list[str]:
+    projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
+    lines = [
+        f"home          {state.home}",
+        f"memories      {state.memories:,}",
+        f"turns         {state.turns:,}",
+        f"events        {state.events:,}",
+        f"not counted   {state.duplicates:,} duplicates, {state.divergent:,} divergent, {state.ignored:,} ignored",
+        f"lag           {state.lag:,} events",
+        f"embedder      {state.embedder}",
+        f"projector     {projector}",
+    ]
+    if state.dead_letters:
+        lines.append(f"DEAD LETTERS  {state.dead_letters:,} events on the log could not be read:")
+        lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in state.latest_dead_letters]
+    if state.hidden:
+        lines.append(f"hidden        {state.hidden:,} forgotten; `recollect restore ID` shows one again:")
+        lines += [f"  {id}" for id in state.hidden_ids]
+    for scope, count in state.scopes.items():
+        hidden = f", {count.hidden:,} hidden" if count.hidden else ""
+        lines.append(f"  {scope}: {count.memories:,} memories, {count.turns:,} turns{hidden}")
+    return lines

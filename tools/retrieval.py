@@ -1,0 +1,246 @@
+"""How a question is answered: the rows of a scope, what stands behind their watermark, and one ranking.
+
+A project's search reads its scope and `global`, each scored from its own texts alone, then merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from recollect.schemas.codec import decode
+from recollect.schemas.errors import InvalidEvent, NotFound
+from recollect.schemas.events import Captured, Event, Filters, Kind, Mark, Origin
+from recollect.schemas.log import Log
+from recollect.schemas.rows import MemoryRow, TombstoneRow, TurnRow, Watermark
+from recollect.schemas.scopes import GLOBAL, partition_of
+from recollect.sinks.home import Home
+from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
+from recollect.state.ranking import Corpus
+from recollect.state.tail import overlay
+
+PAGE_SLOTS = 5_000
+TAIL_TYPES = ("captured", "forgotten", "restored")
+"""Events that change what is visible; a recall or a tick alone leaves nothing pending."""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer. `score` compares within one search only; `lanes` say what found it.
+
+    `projected` is False for a capture that no view holds yet, which therefore is not folded.
+    """
+
+    id: str
+    text: str
+    kind: Kind
+    scope: str
+    score: float
+    at: int
+    source: str | None
+    origin: Origin
+    actor: str
+    session: str | None
+    tags: tuple[str, ...]
+    confirmations: int
+    captions: tuple[str, ...]
+    lanes: tuple[str, ...]
+    projected: bool
+
+
+class Answer(NamedTuple):
+    """The results, best first, the position that they are true up to, and how many events the views lack."""
+
+    results: list[Result]
+    watermark: tuple[Mark, ...]
+    lag: int
+    revision: int
+    now: int
+
+
+class ScopeView(NamedTuple):
+    """Where the views of one scope stand; `now` is the later of the partition's clock and the tail's last `sent`."""
+
+    mark: Mark
+    lag: int
+    revision: int
+    now: int
+
+
+class _Ready(NamedTuple):
+    """A scope's visible documents, ready to be ranked for as long as `key` stays what it is."""
+
+    key: object
+    view: ScopeView
+    documents: list[Result]
+    corpus: Corpus
+
+
+class Retriever:
+    """Answers from the views of one home. It keeps what it made ready while the views do not change."""
+
+    def __init__(self, home: Home, log: Log) -> None:
+        self._home = home
+        self._log = log
+        self._shards: dict[int, Shard] = {}
+        self._ready: dict[str, _Ready] = {}
+
+    def shard(self, partition: int) -> Shard:
+        """Return the tables of a partition in the build that is being served."""
+        shard = self._shards.get(partition)
+        path = self._home.shard(partition)
+        if shard is None or shard.path != path:
+            shard = self._shards[partition] = Shard(path, partition)
+        return shard
+
+    def search(self, scope: str, query: str, limit: int, filters: Filters) -> Answer:
+        """Return the best results of a scope, and of `global` where the scope is a project."""
+        found: list[Result] = []
+        views = []
+        for name in scopes_read(scope):
+            ready = self._get_ready(name)
+            views.append(ready.view)
+            documents = ready.documents
+            hits = (msgspec.structs.replace(documents[hit.place], score=hit.score) for hit in ready.corpus.rank(query))
+            found += [result for result in hits if _passes(result, filters)]
+        found.sort(key=lambda result: (-result.score, result.kind, result.id))
+        return Answer(
+            found[:limit],
+            tuple({view.mark.partition: view.mark for view in views}.values()),
+            sum(view.lag for view in views),
+            views[0].revision,
+            max(view.now for view in views),
+        )
+
+    def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
+        """Return the memory or turn that an id resolves to, hidden ones included, or a capture of the tail.
+
+        Raises `NotFound`, also for what is no id.
+        """
+        for name in scopes_read(scope):
+            partition = partition_of(name, self._log.partitions)
+            shard = self.shard(partition)
+            memories = shard.rows(MemoryRow, name, f"array_has(ids, {quoted(id)})")
+            turns = shard.rows(TurnRow, name, any_of("id", [id]))
+            if memories:
+                return memories[0]
+            if turns:
+                return turns[0]
+            for event in tail_of(self._log, partition, self.offset(partition), name):
+                if event.id == id and isinstance(event.body, Captured):
+                    return event
+        raise NotFound(
+            f"{scope} has no memory or turn {id[:60]}.", "`recollect search` shows ids; another --scope may have it."
+        )
+
+    def watermark(self, partition: int) -> Watermark | None:
+        """Return how far the views of a partition are."""
+        shard = self.shard(partition)
+        return shard.watermark() if shard.exists() else None
+
+    def offset(self, partition: int) -> int:
+        """Return the offset up to which (exclusive) the views of a partition are true."""
+        watermark = self.watermark(partition)
+        return watermark.offset if watermark else 0
+
+    def _get_ready(self, scope: str) -> _Ready:
+        """Return a scope's documents. The watermark is read first: rows may only be newer than it."""
+        partition = partition_of(scope, self._log.partitions)
+        shard = self.shard(partition)
+        watermark = self.watermark(partition)
+        tail = list(tail_of(self._log, partition, watermark.offset if watermark else 0, scope))
+        versions = tuple(shard.version(row_type) for row_type in ROW_TYPES.values())
+        key = (shard.path, watermark, versions, tuple(event.id for event in tail))
+        ready = self._ready.get(scope)
+        if ready is None or ready.key != key:
+            ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail)
+        return ready
+
+
+def _make_ready(key: object, shard: Shard, scope: str, watermark: Watermark | None, tail: list[Event]) -> _Ready:
+    laid = overlay(shard.rows(MemoryRow, scope), shard.rows(TurnRow, scope), shard.rows(TombstoneRow, scope), tail)
+    documents = [*map(_from_memory, laid.memories), *map(_from_turn, laid.turns), *map(_from_event, laid.captured)]
+    corpus = Corpus(["\n".join((document.text, *document.captions)) for document in documents])
+    mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
+    now = max([watermark.clock if watermark else 0, *(event.sent for event in tail)])
+    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, now)
+    return _Ready(key, view, documents, corpus)
+
+
+def scopes_read(scope: str) -> tuple[str, ...]:
+    """Return the scopes that a search in `scope` reads."""
+    return (scope,) if scope == GLOBAL else (scope, GLOBAL)
+
+
+def tail_of(log: Log, partition: int, offset: int, scope: str | None = None) -> Iterator[Event]:
+    """Yield the events from `offset` on that change what is visible, of one scope or all."""
+    while True:
+        slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=TAIL_TYPES)
+        for slot in slots:
+            try:
+                yield decode(slot.payload)
+            except InvalidEvent:  # The projector will make it a dead letter.
+                continue
+        if len(slots) < PAGE_SLOTS:
+            return
+        offset = slots[-1].offset + 1
+
+
+def _passes(result: Result, filters: Filters) -> bool:
+    return (
+        (not filters.kinds or result.kind in filters.kinds)
+        and all(tag in result.tags for tag in filters.tags)
+        and (filters.since is None or result.at >= filters.since)
+        and (filters.until is None or result.at < filters.until)
+    )
+
+
+def _result(row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str]) -> Result:
+    return Result(
+        id=row.id,
+        text=row.text,
+        kind=row.kind,
+        scope=row.scope,
+        score=0.0,
+        at=row.at,
+        source=row.source,
+        origin=row.origin,
+        actor=row.actor,
+        session=row.session,
+        tags=row.tags,
+        confirmations=confirmations,
+        captions=tuple(captions),
+        lanes=("sparse",),
+        projected=True,
+    )
+
+
+def _from_memory(row: MemoryRow) -> Result:
+    return _result(row, row.confirmations, ())
+
+
+def _from_turn(row: TurnRow) -> Result:
+    return _result(row, 0, row.captions)
+
+
+def _from_event(event: Event) -> Result:
+    body = event.body
+    assert isinstance(body, Captured) and event.scope is not None
+    return Result(
+        id=event.id,
+        text=body.text,
+        kind=body.kind,
+        scope=event.scope,
+        score=0.0,
+        at=event.at,
+        source=body.source,
+        origin=event.actor.origin,
+        actor=event.actor.name,
+        session=event.session,
+        tags=body.tags,
+        confirmations=0,
+        captions=tuple(media.caption for media in body.media if media.caption),
+        lanes=("sparse",),
+        projected=False,
+    )

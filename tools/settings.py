@@ -1,0 +1,24 @@
+"""What this machine prefers: `settings.toml` in the home. None of it changes what an event means."""
+
+from __future__ import annotations
+
+import msgspec
+
+from recollect.schemas.errors import RecollectError
+from recollect.sinks.home import Home
+
+
+class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`catch_up`: whether a search that finds the views behind starts a projector in the background."""
+
+    catch_up: bool = True
+
+
+def local_settings(home: Home) -> LocalSettings:
+    """Return the settings of a home, the defaults where it has none."""
+    try:
+        return msgspec.toml.decode(home.settings_path.read_bytes(), type=LocalSettings)
+    except FileNotFoundError:
+        return LocalSettings()
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise RecollectError(f"{home.settings_path} cannot be used: {error}.", "Mend or delete it.") from None
