@@ -245,9 +245,7 @@ def _check_captured(captured: Captured) -> None:
 
 def _check_size(field: str, text: str) -> None:
     # A character takes at most four bytes, so that most texts need not be encoded to be measured.
-    if len(text) * 4 > MAX_TEXT_BYTES and len(text.encode()) > MAX_TEXT_BYTES:
-        raise InvalidEvent(
-            "oversized",
-            f"The {field} has {len(text.encode()):,} bytes; at most {MAX_TEXT_BYTES:,} go into one event.",
-            f"$.body.{field}",
-        )
+    size = len(text) if len(text) * 4 <= MAX_TEXT_BYTES else len(text.encode("utf-8", "surrogatepass"))
+    if size > MAX_TEXT_BYTES:
+        message = f"The {field} has {size:,} bytes; at most {MAX_TEXT_BYTES:,} go into one event."
+        raise InvalidEvent("oversized", message, f"$.body.{field}")

@@ -1,7 +1,7 @@
 """The word lists behind `text`: which capitals mean something, which spellings are one word, what may be dropped.
 
-Lists only. A word may stand in a list only if every reading of it allows what the list does: what has two readings
-is left out, since a missed fold costs a line and a wrong fold costs a fact. No code that reads a text lives here.
+A word is in a list only if what the list does is right for every reading of it. Words of two readings stay out, since
+a fold that is missed costs a line and a fold that is wrong costs a fact. No code that reads a text lives here.
 """
 
 from __future__ import annotations
@@ -12,138 +12,194 @@ def _words(lines: str) -> frozenset[str]:
 
 
 def _pairs(lines: str) -> dict[str, tuple[str, ...]]:
-    """Return {word: what it is read as} of lines like `gonna=going+to`."""
-    return {left: tuple(right.split("+")) for left, _, right in (pair.partition("=") for pair in lines.split())}
+    """Return {word: what is read for it} of items like `gonna=going+to`."""
+    return {word: tuple(reading.split("+")) for word, _, reading in (item.partition("=") for item in lines.split())}
 
 
 # --- Case ---
 
-# Common words that are also names: their capital is kept wherever it stands, at the start of a sentence too, since
-# `Polish is needed` and `polish is needed` are both sentences.
+# Words that are names too and can begin a sentence as either (`Polish is needed`), and units of which the capital is
+# the size. Their case always stays.
 NAMES = _words(
     """
-    polish turkey china japan rust swift slack rose lily ivy daisy grace hope faith joy bill frank jack nick rob pat
-    sue drew grant art guy dean ray gene chip jean dawn eve violet holly iris jasmine olive pearl ruby amber crystal
-    penny robin jay chase cliff clay dale glen heather nancy victor max rich randy buck harry chuck jimmy dick peter
-    mercury mars earth saturn pluto cancer aries
+    polish turkey china japan rust swift slack catholic orthodox dane finn swede pole turk celt scot job lent mass
     reading nice bath cork mobile lima chad jordan guinea cologne champagne burgundy bologna limerick sandwich slough
-    concord bordeaux cheddar sherry panama bermuda brazil wales orange bend buffalo phoenix boulder
-    job lent mass august catholic orthodox liberal conservative labour labor democratic republican green greens
-    pole finn dane swede scot turk
-    apple apples amazon oracle shell gap meta signal stripe square notion linear discord zoom teams steam
-    brave opera safari windows excel outlook keynote numbers pages photos
-    bush rice cook baker smith carter brown black white gray grey young long short king field fox wolf bird fish hunt
-    price strong waters banks brooks stone bell ball case cash church cross day english french potter fisher hunter
-    mason cooper carpenter taylor miller weaver archer butler porter parker walker gardener shepherd fuller gates
-    jobs wood woods forest rivers lake hill hills moon sun star snow winter summer autumn spring lane street love
-    bishop abbot pope prince duke earl major marshal sergeant virgin trinity lord god father hamlet homer
+    concord bordeaux cheddar sherry panama bermuda buffalo boulder tangier split hull deal ham rugby battle rye troy
+    aurora providence independence tombstone male jersey guernsey sofia florence paris victoria wells niger togo
+
+    rose lily ivy daisy grace hope faith joy bill frank jack nick rob pat sue drew grant art guy dean ray gene chip jean
+    dawn eve violet holly iris jasmine olive pearl ruby amber crystal penny robin jay cliff clay dale glen heather nancy
+    victor max rich randy buck harry chuck jimmy dick peter angel carol chase colt destiny ernest ginger hazel honor
+    jasper kit leo lance melody mercy miles norm patience prudence rusty sandy skip stew terry trinity wade ward charity
+    christian dolly gale glory harmony jade lane laurel lark merry myrtle poppy raven reed sage storm stormy tom tony
+    wren piper brook dot fern flora herb jewel kitty mike marina misty norman norma opal pepper ralph rex roger rocky
+    rowan saffron shelly sonny tad toby vic viola wally warren woody ace barb basil blaze buster chester cole cookie don
+    ed ford foster hank heath jo josh juno lacy leslie lucky luna marigold mario maverick minnie monty nova oscar otto
+    paddy patty peg pete phil pierce polly precious ram regina ricky rod rosemary ruth sally scarlet scout spencer spike
+    stella teddy tess tiger tucker una van vera wes win
+
+    mercury mars earth saturn pluto cancer aries moon jupiter venus neptune leo virgo
+    apple apples amazon oracle shell gap meta signal stripe notion linear discord steam safari excel outlook keynote
+    kindle alexa puma jaguar mustang corona tide dove
+    kb kib mb mib gb gib tb tib pb mw ms pa
     """
 )
 
-# The same for function words, verbs and terms that open many sentences: at the start of one the capital says nothing.
+# The same, but they open so many sentences that a capital at the start says nothing: there they become plain words.
+# Within one it says a title, a product, a surname: `watches The Office`, `uses Word`, `asked Cook`.
 NAMES_INSIDE = _words(
     """
-    the an it who us may will mark march go in on or me hi oh pa ma la am pm do be by to is as at if of so up we my no
-    he her him his them they you your she its our not yes now then there here what which when where why how
-    can must might could should would shall need dare let get set put run see say said come came make take give
-    one two three six seven ten old new big little good bad best free open first last next all any some none more most
-    up out off over under down again home house office friends lost wicked cars up inside frozen it's
-    python java basic pascal scheme julia crystal elixir clojure dart kotlin scala ada c go ocaml lisp perl node react
-    flask bottle pyramid express rails spring play struts maven gradle ant make bazel buck git mercurial subversion
-    kafka spark storm flink beam airflow dagster prefect hive pig presto impala cassandra redis consul vault nomad
-    packer vagrant terraform ansible chef puppet salt docker swarm rancher harbor helm argo flux envoy istio linkerd
-    chrome edge word access publisher project planner lists loop forms sites drive docs sheets slides calendar meet
-    chat keep maps music news podcasts books home health fitness wallet pay messages contacts notes reminders files
-    bash fish jest mocha jasmine chai cypress playwright puppeteer ruff black flake bandit sentry grafana prometheus
-    loki tempo mimir target shell port path user term lang editor display debug host head main master release
-    directory active services store play prime fire echo alexa kindle ring nest pixel surface bing copilot gemini
-    claude codex cursor opus sonnet haiku llama mistral falcon bard phoenix
-    square block circle wise chime affirm robinhood uber lyft bolt grab
-    base core guard rest soap acid solid dry kiss lamp gimp cap cola
+    the an it who us may will mark march go in on or me hi oh ma am do be by to is as at if of so up we my no he her him
+    his them they you your she its our not yes now then there here this that these those what which when where why how
+    can must might could should would shall need dare let get set put run see saw say said come came make take give
+    tell told call ask move start stop keep turn try think know want have has had was were are been being and but for
+    from with without out off over under down again into onto through before after between against about near
+    one two three four five six seven eight nine ten eleven twelve hundred thousand zero second minute math maths
+    old new big small good bad free open closed first last next all any some none more most other both each every
+    sat sun wed mar jan dec mon fri father mother god lord
+
+    bush rice cook baker smith carter brown black white gray grey green greens young long short king field fox wolf bird
+    fish hunt price strong waters banks brooks stone bell ball cash church cross day english french potter fisher mason
+    cooper carpenter taylor miller weaver archer butler porter parker walker gardener shepherd fuller gates jobs wood
+    woods rivers lake hill hills swan crane drake finch hawk peacock sparrow nightingale wise sharp savage blunt moody
+    armstrong bacon berry best blood bond bone bones bull burns chandler cotton dyer farmer fielding flowers gill glass
+    gold golden goodman hardy hood horn horne house hurt kidd knight lamb law leach little love lowe major marsh mayor
+    moss noble nutter park peel penn pitt pope pound powers prince quick read rock sellers singer silver spears steel
+    sterling stark sweet tanner thatcher trump turner tyler wall washer watt weber west wilder wright duke earl bishop
+    abbot virgin angelo homer hamlet hunter summer summers winter winters spring springs autumn fall snow frost page
+    august april june brand case chance christmas coffin cole cold crow cruise diamond english fair fallon gore grand
+    grave graves hand hart hawking heard hunter joker kitchen lock locke mann marshal marshall middle minor moody nash
+    paine pain poole post power rush sands shaw slater small snipes speed spade stern street swift temple tell viper
+    walls ware weaver webb welch welles wheeler wood woolf yard
+
+    office friends lost wicked cars frozen alien aliens cats rent heat network matrix police band beach doors eagles
+    killers kinks smiths roots strokes verve cure clash jam ghost jaws taken crash gravity arrival contact signs scream
+    dune elf tangled soul onward severance succession dark suits castle monk girls scrubs cheers homeland industry
+    atlanta community silo beef hacks chess risk clue sorry life doom quake portal control prey rage limbo journey
+    flower hades halo ark spore thief queen kiss yes genesis europe boston chicago kansas asia america heart cream bread
+    traffic wings muse blur pulp suede oasis garbage hole live tool train creed poison warrant extreme air pink seal
+    sting slash flea future common usher justice editors spoon low wire swans ride lush sleep mono envy rhapsody
+
+    java basic pascal scheme julia elixir clojure dart ada lisp perl node flask bottle pyramid express rails play struts
+    ant subversion storm flink beam airflow hive pig presto impala vault nomad packer vagrant chef puppet salt swarm
+    rancher harbor helm argo flux envoy elm reason racket clean eclipse atom sublime brackets helix nano kate warp arc
+    chrome edge word words access publisher project planner lists loop forms sites drive docs sheets slides calendar
+    meet chat maps music news podcasts books home health fitness wallet pay messages contacts notes reminders files
+    photos teams windows pages numbers store prime fire ring nest pixel surface echo box sketch mural loom bear craft
+    things obsidian roam pocket buffer segment amplitude heap tableau snowflake render fly railway neon planet clerk
+    duo ramp lattice bamboo front drift help crisp plain pilot bench ledger kraken compound maker curve sushi polygon
+    avalanche cosmos flow square circle wave brave opera zoom monday medium patch jest mocha chai cypress flake bandit
+    sentry loki tempo mimir target boots argos guess dell dodge mini smart seat polo golf beetle focus fiesta escort
+    explorer civic accord leaf note rogue titan frontier spark volt bolt charger challenger ranger bronco escape fusion
+    galaxy blackberry cricket adobe sprint caterpillar orange cursor opus sonnet haiku falcon bard copilot llama
+    active directory services security visa monster uber lyft grab chime affirm
+
+    times guardian economist mirror mail star independent observer standard sunday nature science cell people vogue time
+    fortune money post liberal liberals conservative conservatives labour labor democratic democrats republican
+    republicans left right central general united national international royal university college institute bank state
+    states county city road avenue court station airport north south east west upper lower great western eastern
+    northern southern internet web bible easter
     """
 )
 
-# Words that stay one word when shouted or written as an acronym; every other word in capitals keeps them (PATH, POST).
+# Words that stay one word in capitals. All others keep them, since PATH, POST and HEAD are not path, post and head.
 PLAIN_CAPITALS = _words(
     """
-    never not always must do don't cannot no only all any every important note warning please and very really
-    required forbidden deprecated urgent attention
+    never not always must do no only every important note warning please and very really required forbidden
     ok api apis url urls uri http https html css json xml yaml toml csv pdf sql nosql cpu gpu cpus gpus ssh ssl tls
-    vpn dns tcp udp ftp sftp smtp imap usb hdmi ssd hdd ui ux id ids ai llm llms pr prs ci qa db os vm vms ip uk eu
-    usa tv faq jwt oauth saml ldap mfa crud orm sdk cli gui ide http2 rss npm php aws gcp
+    vpn dns tcp udp ftp sftp smtp imap usb hdmi ssd hdd ui ux id ids ai llm llms pr prs qa db uk eu usa tv faq
+    jwt oauth saml ldap mfa crud orm sdk cli gui ide rss npm php aws gcp fyi
     """
 )
 
-# Products whose inner capitals nobody needs to tell them apart.
+# Products whose inner capitals tell nothing apart.
 PLAIN_PRODUCTS = _words(
     """
     postgresql github gitlab javascript typescript mysql sqlite mongodb youtube linkedin openai chatgpt iphone ipad
-    ipados macos ios macbook whatsapp paypal vscode graphql nodejs devops fastapi pytorch tensorflow numpy clickhouse
-    rabbitmq dynamodb mariadb bigquery powershell webassembly websocket websockets bitbucket circleci stackoverflow
-    wordpress facebook tiktok ebay wifi hashicorp cloudflare digitalocean docusign hubspot
+    macos macbook whatsapp paypal vscode graphql nodejs devops fastapi pytorch tensorflow clickhouse rabbitmq dynamodb
+    mariadb bigquery powershell webassembly websocket websockets bitbucket circleci stackoverflow wordpress facebook
+    tiktok ebay wifi hashicorp cloudflare digitalocean docusign hubspot
     """
 )
 
-# Words of other languages: in such a text capitals tell nouns and names from other words, and English rules are off.
+# Words that tell of another language than English. There capitals tell nouns and names from the rest, and no English
+# rule holds. What is also an English word, an acronym or a part of place names is left out.
 FOREIGN = _words(
     """
-    der das und ist nicht ein eine einen einem einer mit auf für von zu zum zur im dem des sind wird werden wurde haben
-    hat ich wir sie er sein seine ihr ihre auch nur noch kein keine aber oder wenn dass bei nach über unter aus wie
-    el los las que es en una y del al por para con su sus lo se ser está son como más pero muy mi tu sin nos
-    le les et est il elle dans pour avec sur pas ne je nous vous ils sont du au aux ce cette qui mais ou
-    gli che di per non della sono nel anche più uno
-    os um uma não em na ao dos das com foi mais
-    het een en niet van voor op aan maar ook deze naar zijn wordt
-    och att som inte på av är ett jag det den
-    og ikke til som av er på
-    jest nie się na że ale czy
+    der das und ist nicht ein eine einen einem einer eines auf für von zu zum zur dem des sind wird werden wurde wurden
+    haben ich wir ihr ihre ihren sein seine seinen auch nur noch kein keine keinen aber oder wenn dass bei nach über
+    unter aus wie jetzt immer nie ohne gegen mein meine dein deine heißt
+    el que una del por como más pero muy sus está están también nunca siempre mis nuestro hay tiene
+    le les et dans avec ne je nous vous ils une du ce cette qui mais c'est j'aime n'est d'un d'une
+    gli che di della sono nel anche più
+    uma não ao foi
+    het een niet voor aan maar ook deze naar zijn wordt
+    och inte på ett jag är att ikke
+    jest nie się że czy
     """
-) - _words("on as a am an or is war die her him to no so do me in at ten")
+)
 
-# Words that only an English text holds.
-ENGLISH = _words("the is are was were of and with has have for that this it its user uses prefers likes not")
+# Words that tell of English, so that one foreign letter, as in `café`, makes no foreign text.
+ENGLISH = _words("the is are were of and with has have for that this it its uses prefers likes not does")
 
-# After these a dot ends no sentence.
+# What is written with a dot of its own, so that the next word opens no sentence.
 ABBREVIATIONS = _words("e.g. i.e. vs. mr. mrs. ms. dr. prof. st. no. approx. cf. incl. a.m. p.m. u.s. inc. ltd. co.")
 
-# --- What two texts may differ in and still be one memory ---
+# What may open a text before its first sentence does.
+BULLETS = _words("- * • –")
+ANNOUNCERS = BULLETS | _words("note: remember: fyi fyi: fyi,")
 
+
+# --- What two texts may differ in and be one memory ---
+
+# Each is only short for the other. `it's`, `he'd` and `let's` have two readings.
 CONTRACTIONS = _pairs(
     """
     don't=do+not doesn't=does+not didn't=did+not can't=can+not cannot=can+not couldn't=could+not won't=will+not
     wouldn't=would+not shouldn't=should+not isn't=is+not aren't=are+not wasn't=was+not weren't=were+not
     hasn't=has+not haven't=have+not hadn't=had+not mustn't=must+not needn't=need+not shan't=shall+not
-    i'm=i+am you're=you+are we're=we+are they're=they+are i've=i+have you've=you+have we've=we+have
-    they've=they+have i'll=i+will you'll=you+will he'll=he+will she'll=she+will it'll=it+will we'll=we+will
-    they'll=they+will gonna=going+to
+    i'm=i+am you're=you+are we're=we+are they're=they+are i've=i+have you've=you+have we've=we+have they've=they+have
+    i'll=i+will you'll=you+will he'll=he+will she'll=she+will it'll=it+will we'll=we+will they'll=they+will
+    gonna=going+to
     """
 )
 
-# Short and long, or two names of one thing, with one meaning in every text that is likely to hold them.
+# Two names of one thing. Left out: app (an application can be a form), folder (a directory can be a list of people),
+# info (a log level), purchase (a purchase order is no buy order), min, dev, auth, env, and all that only come close.
 VARIANTS = _pairs(
     """
     repo=repository repos=repositories config=configuration configs=configurations db=database dbs=databases
-    docs=documentation k8s=kubernetes postgres=postgresql js=javascript dir=directory dirs=directories
-    e-mail=email e-mails=emails tv=television tvs=televisions telephone=phone telephones=phones
-    photo=photograph photos=photographs bike=bicycle bikes=bicycles mum=mom okay=ok wi-fi=wifi info=information
-    i18n=internationalization l10n=localization a11y=accessibility mongo=mongodb fridge=refrigerator
-    maths=mathematics math=mathematics approx=approximately vs=versus co-worker=coworker co-workers=coworkers
-    thurs=thursday tues=tuesday feb=february w/o=without an=a
-    utilise=use utilises=uses utilised=used utilising=using utilize=use utilizes=uses utilized=used utilizing=using
-    purchase=buy purchases=buys purchased=bought purchasing=buying
-    whilst=while amongst=among towards=toward
+    docs=documentation dir=directory dirs=directories k8s=kubernetes postgres=postgresql js=javascript mongo=mongodb
+    e-mail=email e-mails=emails wi-fi=wifi tv=television tvs=televisions telephone=phone telephones=phones
+    photo=photograph photos=photographs bike=bicycle bikes=bicycles mum=mom fridge=refrigerator fridges=refrigerators
+    okay=ok maths=mathematics math=mathematics approx=approximately vs=versus co-worker=coworker co-workers=coworkers
+    i18n=internationalization l10n=localization a11y=accessibility thurs=thursday tues=tuesday feb=february
+    w/o=without an=a utilise=use utilises=uses utilising=using utilize=use utilizes=uses utilizing=using
+    purchased=bought whilst=while amongst=among towards=toward
     """
 )
 
-_IZE = """
+# After these a bare name may be the very string: a folder, a host, a value (`stored in docs`, `host: db`).
+LITERAL_AFTER = _words(
+    "in into under inside from to at as is are was be = : @ -> user import or and not , cd ls mkdir rm"
+)
+
+# Where a variant has its other reading, with the word before it.
+OTHER_READINGS = frozenset(
+    [("google", "docs"), ("microsoft", "docs"), ("active", "directory")]
+    + [(verb, "mum") for verb in "keep keeps kept keeping stay stays stayed staying".split()]
+)
+
+# British and American spellings. Left out where one side is a word of its own: metre, programme, cheque, tyre, storey,
+# draught, disc, licence as against the verb is one word to Americans and so is practise.
+_ISE = """
     organ real recogn optim custom priorit summar minim maxim initial serial normal author final standard synchron
     categor apolog critic emphas special visual token container parallel random modern local capital central character
-    general memor stabil vector virtual sanit monet
+    general memor stabil vector virtual sanit monet deserial reorgan
     """.split()
 _OUR = "colour favour behaviour honour neighbour flavour humour rumour harbour odour vapour endeavour armour".split()
-
 SPELLINGS = (
-    {f"{stem}is{end}": (f"{stem}iz{end}",) for stem in _IZE for end in "e es ed ing er ers ation ations".split()}
+    {f"{stem}is{end}": (f"{stem}iz{end}",) for stem in _ISE for end in "e es ed ing er ers ation ations".split()}
     | {
         stem + end: (stem[:-2] + "r" + end,)
         for stem in _OUR
@@ -154,7 +210,7 @@ SPELLINGS = (
         centre=center centres=centers centred=centered theatre=theater theatres=theaters litre=liter litres=liters
         fibre=fiber fibres=fibers analyse=analyze analysed=analyzed analysing=analyzing catalogue=catalog
         catalogues=catalogs licence=license licences=licenses practise=practice practised=practiced
-        practising=practicing defence=defense offence=offense grey=gray mould=mold moustache=mustache pyjamas=pajamas
+        practising=practicing defence=defense offence=offense grey=gray moustache=mustache pyjamas=pajamas
         aluminium=aluminum jewellery=jewelry traveller=traveler travellers=travelers travelling=traveling
         travelled=traveled cancelled=canceled cancelling=canceling labelled=labeled labelling=labeling
         modelled=modeled modelling=modeling signalling=signaling enrol=enroll enrols=enrolls fulfil=fulfill
@@ -164,78 +220,83 @@ SPELLINGS = (
     )
 )
 
+# Not `one`, which is a pronoun too.
 NUMBERS = _pairs("two=2 three=3 four=4 five=5 six=6 seven=7 eight=8 nine=9 ten=10 eleven=11 twelve=12")
 
-SYNONYMS = CONTRACTIONS | VARIANTS | SPELLINGS | NUMBERS
+SYNONYMS = VARIANTS | SPELLINGS | NUMBERS
 
-# Where a variant has its other reading: the word before, as in `keep mum`, `google docs`.
-NOT_AFTER = {
-    "mum": _words("keep keeps kept keeping stay stays stayed staying"),
-    "docs": _words("google"),
-}
-
-# Read so only right after a number.
+# Read so right after a number only. A meter measures, so `2 meters` may be devices; `min`, `m` and `s` are left out.
 UNITS = _pairs(
     """
     percent=% kilometre=km kilometres=km kilometer=km kilometers=km kilogram=kg kilograms=kg gigabyte=GB gigabytes=GB
-    megabyte=MB megabytes=MB millisecond=ms milliseconds=ms metre=meter metres=meter meters=meter pixels=px pixel=px
-    hr=hour hrs=hour hours=hour mins=minute minutes=minute secs=second seconds=second p.m=pm p.m.=pm a.m=am a.m.=am
+    megabyte=MB megabytes=MB millisecond=ms milliseconds=ms pixel=px pixels=px hrs=hours hr=hours mins=minutes
+    secs=seconds p.m=pm PM=pm a.m=am AM=am
     """
 )
 
-# `the` adds nothing before these: one of a kind to whoever speaks, never a verb, never without an article otherwise.
-THE_ADDS_NOTHING = _words(
+# `the` before one of these at the head of a sentence, with one of those verbs after it, is only good manners.
+ONE_OF_A_KIND = _words(
+    "user repository repo database db server api backend frontend codebase website app application team project"
+)
+FINITE = _words(
     """
-    user repository repo database db server api backend frontend codebase website password config configuration
-    directory dashboard documentation app
+    is was has had does did can cannot must should will would may might isn't wasn't hasn't doesn't didn't can't won't
+    prefers likes loves hates dislikes wants uses lives asks asked wanted moved started stopped owns speaks depends
     """
 )
 
-# `a` adds nothing before these: they are only ever counted, so that leaving it out is but haste.
-A_ADDS_NOTHING = _words(
+_IMPERATIVES = _words(
     """
-    dog cat car house daughter son brother sister wife husband girlfriend boyfriend laptop meeting garden
+    do don't never always use avoid keep make run write add remove call commit push pull remember send check update
+    prefer reply answer respond ensure include put set wait ask tell give read format install test deploy delete
     """
 )
-
-# What may stand before the matter itself. Those that end in `that` need a clause after them.
-LEAD_INS = tuple(
-    tuple(line.split())
-    for line in (
-        "please",
-        "please note that",
-        "please note :",
-        "please remember that",
-        "note that",
-        "note :",
-        "remember that",
-        "remember :",
-        "keep in mind that",
-        "fyi",
-        "fyi ,",
-        "fyi :",
-    )
+_CLAUSES = _words(
+    "the a an i we you he she they it user there this that my our your his their all every no never always"
 )
 
-# A clause begins with one of these, so that `remember that day` is no lead-in.
-CLAUSE_OPENERS = _words("the a an i we you he she they it user there my our your his their all every no")
+# What may stand before the matter itself, by its first word, and what must follow (nothing: anything may), so that
+# neither `please the customer` nor `remember that day` loses its verb.
+LEAD_INS: dict[str, tuple[tuple[tuple[str, ...], frozenset[str]], ...]] = {
+    "please": (
+        (("please", "note", "that"), _CLAUSES),
+        (("please", "remember", "that"), _CLAUSES),
+        (("please",), _IMPERATIVES),
+    ),
+    "note": ((("note", "that"), _CLAUSES), (("note", ":"), frozenset())),
+    "remember": ((("remember", "that"), _CLAUSES), (("remember", ":"), frozenset())),
+    "keep": ((("keep", "in", "mind", "that"), _CLAUSES),),
+    "fyi": ((("fyi", ","), frozenset()), (("fyi", ":"), frozenset()), (("fyi",), _CLAUSES)),
+}
 
-# Texts that speak of words mean the very word.
+# A text with one of these speaks of the very words: nothing in it stands for another.
 ABOUT_WORDS = _words(
     """
-    word words spell spells spelled spelt spelling spellings misspelled letter letters write writes written typed
-    named called name names label labels labelled labeled variable variables column columns field fields key keys
-    function method class flag identifier abbreviation abbreviate abbreviations contraction contractions synonym term
+    word words spell spells spelled spelt spelling spellings misspelled letter letters typed typing pronounced literal
+    literally write writes phrase string abbreviation abbreviate abbreviated abbreviations contraction contractions
+    synonym term terms british american digit digits numeral numerals means stands capital capitals hyphen hyphenated
+    formal informal apostrophe apostrophes
     """
 )
 
-# Ruby methods and Rust macros of which the exclamation mark is a part.
-BANGS = _words(
+# A text with one of these may give a name or a value to be typed: in it no name stands for another.
+ABOUT_NAMES = _words(
     """
-    save create update map sort merge select reject uniq compact flatten reverse strip gsub sub destroy find_by
-    println print format vec panic todo dbg assert unimplemented unreachable macro_rules write
+    named called name names nickname label labels labelled labeled title titled variable variables column columns field
+    fields key keys function method class flag identifier text number numbers code type types password passwords
+    passphrase passcode pin secret token host hostname username login account role branch folder package module
+    attribute attributes parameter parameters param argument option property tag command level mean domain topic schema
     """
 )
+
+# Ruby methods and Rust macros that end in an exclamation mark.
+BANGS = _words(
+    """
+    save create update map sort merge select reject uniq compact flatten reverse strip gsub sub destroy
+    println print eprintln format vec panic todo dbg assert unimplemented unreachable write
+    """
+)
+
 
 # --- Searching ---
 
@@ -245,9 +306,11 @@ SEARCH_STOP = _words(
     is are am was were be been being do does did doing have has had having will would shall should can could may might
     must i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
     this that these those there here what which who whom whose when where why how
-    not no nor too very just also only own same such s t don doesn didn isn aren wasn weren hasn haven hadn won wouldn
-    shouldn couldn ll ve re d m
-    der die das den dem des ein eine einen einem einer und oder ist sind war im am zu zum zur mit von für auf
+    not no nor too very just also only own same such
+    don't doesn't didn't can't cannot couldn't won't wouldn't shouldn't isn't aren't wasn't weren't hasn't haven't
+    hadn't mustn't needn't i'm you're we're they're i've you've we've they've i'll you'll he'll she'll it'll we'll
+    they'll i'd you'd he'd she'd we'd they'd let's
+    der die das den dem des ein eine einen einem einer und oder ist sind im am zu zum zur mit von für auf
     el la los las un una y o de del en es por para con que se su
     """
 )

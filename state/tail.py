@@ -37,6 +37,8 @@ def overlay(
                 if event.id not in captured and event.id not in bans.keys_of:
                     captured[event.id] = event
                     bans.learn(event.id, [text_row_id(normal_digest(text))] if kind in FAMILIES else [])
+                    if bans.waits_for(event.id):
+                        bans.forget([event.id])
             case Forgotten(ids=ids):
                 bans.forget(ids)
             case Restored(ids=ids):
@@ -70,6 +72,10 @@ class _Bans:
     def learn(self, id: str, keys: list[str]) -> None:
         """Note that an id can be hidden by its own ban and by these."""
         self.keys_of[id] = [f"id:{id}", *keys]
+
+    def waits_for(self, id: str) -> bool:
+        """Whether an id was forgotten before its capture came, whose text is then banned as well."""
+        return f"id:{id}" in self._banned
 
     def forget(self, ids: Iterable[str]) -> None:
         """Apply a tombstone to ids and all that shares a key with them."""

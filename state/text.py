@@ -19,8 +19,9 @@ _CJK += "\U00020000-\U0003ffff"
 _CJK_CHAR = re.compile(f"[{_CJK}]")
 _CJK_OR_RUN = re.compile(f"[{_CJK}]|[^{_CJK}]+")
 
-_OPENERS = "\"'([{“‘„‚«¿¡"
-_CLOSERS = "\"')]}”’»,;:?!.…"
+_OPENERS = "\"'([{“‘„‚«¿¡「『【"
+_CLOSERS = "\"')]}”’»,;:?!.…」』】。、"
+_VERBATIM = frozenset("\"'[]{}“”‘„‚«»「」『』【】")
 _PLAIN = re.compile(r"[^\W\d_]+(?:['’‑-][^\W\d_]+)*")
 _JOINT = re.compile(r"(['’‑-])")
 _BACKTICKS = re.compile("`+")
@@ -89,7 +90,7 @@ def _chunks(text: str) -> list[str]:
 
 def _opens_sentence(index: int, before: str) -> bool:
     """Tell whether the chunk after `before` opens a sentence, so that its capital may say nothing."""
-    if index == 0 or (index == 1 and before in lexicon.BULLETS):
+    if index == 0 or (index == 1 and before.lower() in lexicon.ANNOUNCERS):
         return True
     return before.rstrip("\"')]”’»").endswith((".", "!", "?", "…")) and before.lower() not in lexicon.ABBREVIATIONS
 
@@ -103,7 +104,7 @@ def _lower_chunk(chunk: str, opens: bool, english: bool) -> str:
 
 def _lower_run(run: str, opens: bool, english: bool) -> str:
     opened, core, closed = _peeled(run)
-    if not _PLAIN.fullmatch(core):
+    if not _PLAIN.fullmatch(core) or not _VERBATIM.isdisjoint(opened + closed):
         return run
     parts = _JOINT.split(core)  # Word, joint, word, joint, word.
     parts[0] = _lower_word(parts[0], opens, english)
@@ -144,10 +145,10 @@ _TYPOGRAPHY = str.maketrans(
 _FINAL_STOP = re.compile(r"""(?<=[\w)\]"'”’%`])\.$|(?<=\w)[。！]+$""")
 _FINAL_BANG = re.compile(r"""(?:^|\s)["'(]?([^\W\d_]{2,}(?:['’-][^\W\d_]+)*)(!+)$""")
 _NUMBER = re.compile(r"\d[\d.,:]*")
-_WITH_UNIT = re.compile(r"(\d[\d.,:]*)(%|[kcm]m|kg|ms|[KMGT]B|[kMG]?Hz|px|[ap]m)")
+_WITH_UNIT = re.compile(r"(\d[\d.,:]*)(%|[kcm]m|kg|ms|[KMGT]B|[kMG]?Hz|px|[ap]m|[AP]M)")
 _CODE = re.compile(r"`([\w./\\:@-]*\w)`")
 _QUOTES = frozenset("\"'")
-_TOUCHED = frozenset(["the", *lexicon.SYNONYMS, *lexicon.UNITS])
+_TOUCHED = frozenset(["the", *lexicon.CONTRACTIONS, *lexicon.SYNONYMS, *lexicon.UNITS])
 
 
 def content_key(text: str) -> tuple[str, ...]:
@@ -163,7 +164,8 @@ def content_key(text: str) -> tuple[str, ...]:
     tokens = _without_lead_in(tokens)
     if found.isdisjoint(_TOUCHED):
         return tuple(tokens)
-    return tuple(token for index in range(len(tokens)) for token in _reading(tokens, index))
+    names = not found.isdisjoint(lexicon.ABOUT_NAMES)
+    return tuple(token for index in range(len(tokens)) for token in _reading(tokens, index, names))
 
 
 def _without_end(text: str) -> str:
@@ -214,7 +216,7 @@ def _core_tokens(core: str) -> tuple[str, ...]:
 
 
 def _without_lead_in(tokens: list[str]) -> list[str]:
-    if tokens and tokens[0] in lexicon.BULLETS_APART and len(tokens) > 1 and tokens[1].isalpha() and len(tokens[1]) > 1:
+    if tokens and tokens[0] in lexicon.BULLETS and len(tokens) > 1 and tokens[1].isalpha() and len(tokens[1]) > 1:
         tokens = tokens[1:]
     if tokens and tokens[0] in lexicon.LEAD_INS:
         for lead_in, followers in lexicon.LEAD_INS[tokens[0]]:
@@ -224,20 +226,26 @@ def _without_lead_in(tokens: list[str]) -> list[str]:
     return tokens
 
 
-def _reading(tokens: list[str], index: int) -> tuple[str, ...]:
-    """Return what stands for the token at an index, given its neighbours."""
+def _reading(tokens: list[str], index: int, names: bool) -> tuple[str, ...]:
+    """Return what stands for the token at an index, given its neighbours and whether the text may give names."""
     token = tokens[index]
     if token not in _TOUCHED:
         return (token,)
+    if token in lexicon.CONTRACTIONS:
+        return lexicon.CONTRACTIONS[token]
     before = tokens[index - 1] if index else "."
     if token == "the":
         return () if before == "." and _is_plain_subject(tokens[index + 1 : index + 3]) else ("the",)
     counted = before in lexicon.NUMBERS or _NUMBER.fullmatch(before) is not None
-    if token in lexicon.UNITS and counted:
-        return lexicon.UNITS[token]
-    if token in lexicon.VARIANTS and (counted or before in lexicon.LITERAL_AFTER or (before, token) in lexicon.OTHER):
+    if token in lexicon.UNITS:
+        return lexicon.UNITS[token] if counted else (token,)
+    if names or (token in lexicon.VARIANTS and (counted or _is_literal(before, token))):
         return (token,)
-    return lexicon.SYNONYMS.get(token, (token,))
+    return lexicon.SYNONYMS[token]
+
+
+def _is_literal(before: str, variant: str) -> bool:
+    return before in lexicon.LITERAL_AFTER or (before, variant) in lexicon.OTHER_READINGS
 
 
 def _is_plain_subject(tokens: list[str]) -> bool:
@@ -250,12 +258,14 @@ def _is_plain_subject(tokens: list[str]) -> bool:
 
 # --- Words to search by ---
 
+# Marks that are no letters to `re` but belong to words, as the vowel signs of India do; whole blocks are near enough.
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u109f\u1ab0-\u1aff\u1dc0-\u1dff"
 _PAIRED = _CJK + "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
 _PAIRED_CHAR = re.compile(f"[{_PAIRED}]")
 _PIECE = rf"(?:[^\W{_PAIRED}]|[{_MARKS}])+"
 _WORD = re.compile(rf"[{_PAIRED}]+|{_PIECE}(?:[./\\:@'’-]+{_PIECE})*")
-_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\WA-Za-z\d_]+")
+_SEPARATORS = re.compile(r"[./\\:@'’_-]+")
+_HUMP = re.compile(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z\d]+")
 
 
 def words(text: str) -> list[str]:
@@ -266,7 +276,7 @@ def words(text: str) -> list[str]:
     found: list[str] = []
     for run in _WORD.findall(unicodedata.normalize("NFKC", text)):
         if _PAIRED_CHAR.match(run):
-            found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+            found += _pairs(run)
         elif run.isalpha() and run[1:] == run[1:].lower():
             found.append(run.lower())
         else:
@@ -274,9 +284,16 @@ def words(text: str) -> list[str]:
     return [word for word in found if word not in lexicon.SEARCH_STOP] or found
 
 
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+
+
 def _with_parts(run: str) -> list[str]:
-    whole = run.lower().replace("’", "'").removesuffix("'s")
+    run = run.replace("’", "'").removesuffix("'s")
+    whole = run.lower()
     if whole in lexicon.PLAIN_PRODUCTS or whole in lexicon.CONTRACTIONS or not any(map(str.isalpha, whole)):
         return [whole]
-    parts = [hump.lower() for hump in _HUMP.findall(run[: len(whole)])]
-    return [whole] if parts == [whole] else [whole, *parts]
+    parts: list[str] = []
+    for piece in _SEPARATORS.split(run):
+        parts += map(str.lower, _HUMP.findall(piece)) if piece.isascii() else [piece.lower()]
+    return [whole, *(part for part in parts if part and part != whole)]

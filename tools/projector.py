@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from recollect.flows.clock import ClockWorker
+from recollect.schemas.errors import RecollectError
 from recollect.schemas.log import Log
 from recollect.sinks.home import Home
 
@@ -82,7 +83,17 @@ class Projector:
             if on_progress is not None:
                 on_progress(self._control.events_read)
         if failures:
-            raise failures[0]
+            raise _cause(failures[0])
+
+
+def _cause(error: BaseException) -> BaseException:
+    """Return what Recollect itself raised inside the flow, where Bytewax has wrapped it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, RecollectError):
+            return cause
+        cause = cause.__cause__
+    return error
 
 
 def start_detached(home: Home) -> None:

@@ -1,0 +1,309 @@
+"""The commands as people and agents call them, each in a process of its own or through click's runner."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.tools.cli import main
+
+SCOPE = ("--scope", "project:test")
+README = Path(__file__).parent.parent / "README.md"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test has a home of its own, and no session or scope from outside."""
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("RECOLLECT_SESSION", raising=False)
+    return tmp_path / "home"
+
+
+def call(*words: str, input: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(main, words, input=input)
+
+
+def document(*words: str, input: str | bytes | None = None) -> Any:
+    """What a command prints with --json, which must be one document and nothing else."""
+    result = call(*words, "--json", input=input)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def capture(text: str, *words: str) -> str:
+    id: str = document("capture", text, *SCOPE, *words)["id"]
+    return id
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_every_command_has_help_with_an_example_json_and_a_place_in_the_readme(name: str) -> None:
+    help = call(name, "--help").output
+    assert "Example:" in help
+    assert f"recollect {name}" in help
+    assert "--json" in help
+    assert "--home" in help
+    assert all(
+        getattr(option, "help", "x") for option in main.commands[name].params if isinstance(option, click.Option)
+    )
+    assert re.search(rf"recollect {name}\b|`{name}`", README.read_text())
+
+
+def test_capture_search_show_why_forget_restore() -> None:
+    placed = document("capture", "The staging database listens on port 5433.", *SCOPE, "--tag", "infra")
+    assert set(placed) == {"id", "partition", "offset"}
+    capture("the staging db listens on port 5433")
+    found = document("search", "staging port", *SCOPE)
+    (result,) = found["results"]
+    assert (result["id"], result["kind"], result["scope"]) == (placed["id"], "fact", "project:test")
+    assert result["confirmations"] == 1
+    assert {"text", "score", "at", "source"} <= set(result)
+    assert found["lag"] == 0
+    assert found["watermark"][str(placed["partition"])] > placed["offset"]
+
+    shown = document("show", placed["id"], *SCOPE)
+    assert shown["memory"]["tags"] == []  # The later capture speaks for the memory, and had no tag.
+    behind = document("why", placed["id"], *SCOPE)["events"]
+    assert [(event["part"], event["how"]) for event in behind] == [("member", "new"), ("member", "similar")]
+
+    assert len(document("forget", placed["id"], *SCOPE, "--reason", "old")["ids"]) == 2
+    assert document("search", "staging port", *SCOPE)["results"] == []
+    assert "recollect restore" in call("show", placed["id"], *SCOPE).output
+    assert document("status")["hidden_ids"] == [placed["id"]]
+    document("restore", placed["id"], *SCOPE)
+    assert len(document("search", "staging port", *SCOPE)["results"]) == 1
+    parts = [event["part"] for event in document("why", placed["id"], *SCOPE)["events"]]
+    assert parts == ["member", "member", "tombstone", "tombstone"]
+    assert document("verify")["ok"]
+
+
+def test_a_search_is_on_the_log_unless_it_is_quiet() -> None:
+    capture("Use tabs.")
+    answer = document("search", "tabs", *SCOPE, "--session", "s")
+    recalls = document("log", *SCOPE, "--type", "recalled")["events"]
+    assert [recall["event"]["id"] for recall in recalls] == [answer["recall_id"]]
+    assert recalls[0]["event"]["body"]["results"] == [answer["results"][0]["id"]]
+    assert document("search", "tabs", *SCOPE, "--quiet")["recall_id"] is None
+    assert len(document("log", *SCOPE, "--type", "recalled")["events"]) == 1
+
+
+def test_an_agent_that_repeats_what_it_searched_for_is_an_echo() -> None:
+    capture("Use tabs.")
+    document("search", "tabs", *SCOPE, "--session", "s", "--origin", "agent")
+    capture("use tabs", "--session", "s", "--origin", "agent")
+    (result,) = document("search", "tabs", *SCOPE)["results"]
+    assert result["confirmations"] == 0
+
+
+def test_many_lines_at_once_and_the_bad_ones_named(tmp_path: Path) -> None:
+    good = [{"text": f"Fact number {n}.", "tags": ["x"], "at": "2026-01-02T03:04:05Z"} for n in range(2_500)]
+    lines = [json.dumps(line) for line in good]
+    lines[1_200:1_200] = ["not json", '{"text": "x", "colour": "red"}', '{"text": ""}', '{"text": "\\ud800"}']
+    result = call("capture", "-", *SCOPE, "--json", input="\n".join(lines))
+    assert result.exit_code == 1
+    said = json.loads(result.stdout)
+    assert said["count"] == 2_500
+    assert [refusal["line"] for refusal in said["refused"]] == [1201, 1202, 1203, 1204]
+    assert document("run", "--once")["events"] >= 2_500
+    status = document("status")
+    assert (status["memories"], status["lag"]) == (2_500, 0)
+    path = tmp_path / "more.jsonl"
+    path.write_text('{"text": "From a file.", "kind": "turn"}\n')
+    assert document("capture", "--file", str(path), *SCOPE) == {"count": 1, "refused": []}
+
+
+def test_the_same_native_id_is_captured_once() -> None:
+    line = '{"text": "Hello.", "kind": "turn", "source": "chat", "native_id": "7", "at": 1767323045000000}\n'
+    for _ in range(2):
+        document("capture", "-", *SCOPE, input=line)
+    document("run", "--once")
+    status = document("status")
+    assert (status["turns"], status["events"], status["duplicates"]) == (1, 1, 1)
+
+
+def test_a_long_document_is_cut_into_parts_that_overlap(tmp_path: Path) -> None:
+    path = tmp_path / "long.md"
+    paragraphs = [f"Paragraph {n} speaks of lighthouse {n}." for n in range(4_000)]
+    path.write_text("\n\n".join(paragraphs))
+    placed = document("capture", "--file", str(path), *SCOPE)
+    assert placed["count"] == len(placed["ids"]) > 10
+    (result,) = document("search", '"lighthouse 3999"', *SCOPE, "--limit", "1")["results"]
+    assert "lighthouse 3999" in result["text"]
+    texts = [document("show", id, *SCOPE)["memory"]["text"] for id in placed["ids"]]
+    assert all(paragraph in "".join(texts) for paragraph in paragraphs[::97])
+    assert call("capture", "--file", str(path), *SCOPE, "--kind", "fact").exit_code == 1
+
+
+REFUSED = {
+    "10 MB of text": (["capture", "x" * 100_000], "65,536"),
+    "empty": (["capture", "  "], "empty"),
+    "NUL": (["capture", "a\x00b"], "NUL"),
+    "too many tags": (["capture", "x", *(word for n in range(65) for word in ("--tag", f"t{n}"))], "tags"),
+    "2099": (["capture", "x", "--at", "2099-01-01"], "future"),
+    "no time": (["capture", "x", "--at", "yesterday-ish"], "not a time"),
+    "scope with a path": (["capture", "x", "--scope", "project:../../etc"], "not a scope"),
+    "global": (["capture", "x", "--scope", "global"], "operator"),
+    "unknown id": (["show", "019ab0c4-9a3c-7000-8000-0123456789ab"], "no memory"),
+    "id with a path": (["forget", "../../../etc/passwd"], "no memory"),
+    "id with a quote": (["why", "x' OR 1=1 --"], "no memory"),
+    "empty query": (["search", "   "], "empty"),
+    "limit 0": (["search", "x", "--limit", "0"], "limit"),
+    "limit of a million": (["search", "x", "--limit", "1000000"], "limit"),
+    "offset beyond the end": (["log", "--from", "999"], "no offset"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_refused_in_one_sentence(name: str) -> None:
+    words, expected = REFUSED[name]
+    result = call(*words, *(() if "--scope" in words else SCOPE))
+    assert result.exit_code == 1, result.output
+    assert expected in result.stderr
+    assert "Traceback" not in result.output
+    assert len(result.stderr) < 500
+
+
+def test_ten_megabytes_and_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "big.txt"
+    path.write_text("x" * 10_000_000)
+    result = call("capture", "--file", str(path), "--kind", "fact", *SCOPE)
+    assert (result.exit_code, "10,000,000 bytes" in result.stderr) == (1, True)
+    path.write_bytes(b"caf\xe9")
+    result = call("capture", "--file", str(path), *SCOPE)
+    assert (result.exit_code, "not UTF-8" in result.stderr) == (1, True)
+    assert call("capture", *SCOPE, input=b"piped \xff").exit_code == 1
+    assert call("capture", *SCOPE, input="piped text").exit_code == 0
+
+
+def test_a_query_of_operators_and_control_characters_is_only_words() -> None:
+    capture("Use tabs, never spaces.")
+    long = "tabs \U0001f600 " + "x" * 60_000
+    for query in ("tabs AND (", '"tabs', "tabs*", "\x1b[31m tabs", "tabs' OR 1=1 --", long):
+        "tabs AND (",
+        '"tabs',
+        "tabs*",
+        "\x1b[31m tabs",
+        "tabs' OR 1=1 --",
+        "tabs \U0001f600 " + "x" * 60_000,
+    ):
+        assert [found["text"] for found in document("search", query, *SCOPE)["results"]] == ["Use tabs, never spaces."]
+    assert call("search", "x" * 1_000_000, *SCOPE).exit_code == 1
+
+
+def test_what_is_printed_cannot_act_on_the_terminal() -> None:
+    id = capture("Red \x1b[31m alert\x07 \u202eevil\u202c and <b>bold</b>.")
+    for words in (("search", "alert"), ("show", id), ("why", id), ("log",)):
+        output = call(*words, *SCOPE).output
+        assert "\x1b" not in output
+        assert "\u202e" not in output
+        assert "<U+001B>" in output
+
+
+def test_wrong_usage_is_exit_code_2() -> None:
+    for words in (("search",), ("capture", "x", "--kind", "poem"), ("run", "--workers", "0"), ("nonsense",)):
+        assert call(*words).exit_code == 2
+
+
+def test_an_unusable_home_or_log_is_explained(tmp_path: Path, home: Path) -> None:
+    occupied = tmp_path / "file"
+    occupied.write_text("not a folder")
+    result = call("capture", "x", *SCOPE, "--home", str(occupied / "below"))
+    assert (result.exit_code, "home" in result.stderr) == (1, True)
+    home.mkdir()
+    (home / "log.db").write_bytes(b"This is no database, whatever its name says." * 100)
+    result = call("capture", "x", *SCOPE)
+    assert (result.exit_code, "cannot be read as a log" in result.stderr) == (1, True)
+
+
+def test_capture_never_loads_what_only_a_search_needs(home: Path) -> None:
+    script = (
+        "import sys; from recollect.tools.cli import main\n"
+        "main(['capture', 'Hello.', '--scope', 'project:test'], standalone_mode=False)\n"
+        "heavy = {'lancedb', 'pyarrow', 'numpy', 'bytewax', 'kafka', 'rank_bm25', 'pandas'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "RECOLLECT_HOME": str(home)})
+
+
+def test_a_bar_and_talk_go_to_stderr_and_data_to_stdout() -> None:
+    capture("Use tabs.")
+    result = call("run", "--once", "--json")
+    assert json.loads(result.stdout)["events"] >= 1
+
+
+def test_json_errors_are_one_document_too() -> None:
+    result = call("show", "nothing", *SCOPE, "--json")
+    assert result.exit_code == 1
+    assert set(json.loads(result.stdout)) == {"error", "hint"}
+
+
+def test_the_daemon_projects_what_comes_and_ends_cleanly(home: Path) -> None:
+    capture("Before it started.")
+    for signal_name in ("SIGTERM", "SIGINT"):
+        daemon = subprocess.Popen(
+            [sys.executable, "-m", "recollect", "run", "--json"], stdout=subprocess.PIPE, text=True
+        )
+        capture(f"While it ran, {signal_name}.")
+        deadline = time.monotonic() + 30
+        while document("status")["lag"] and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert document("status")["lag"] == 0
+        daemon.send_signal(getattr(signal, signal_name))
+        out, _ = daemon.communicate(timeout=30)
+        assert daemon.returncode == 0
+        assert json.loads(out)["stopped"] is True
+    assert document("status")["memories"] == 3
+    assert document("verify")["ok"]
+    # The daemon's clock worker has put this hour on every partition.
+    log = EmbeddedLog(home / "log.db")
+    assert all(log.read(number, 0, 10, types=("ticked",)) for number in range(16))
+
+
+def test_the_scope_of_a_repository_is_pinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def git(*words: str, cwd: Path) -> str:
+        done = subprocess.run(["git", *words], cwd=cwd, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def scope_in(folder: Path) -> str:
+        monkeypatch.chdir(folder)
+        scope: str = document("capture", "Hello.")["id"] and call("capture", "Hello.").output
+        found = re.search(r"project:[a-z0-9.-]+", scope)
+        assert found
+        return found[0]
+
+    first, second = tmp_path / "one" / "api", tmp_path / "two" / "api"
+    for folder in (first, second):
+        folder.mkdir(parents=True)
+        git("init", "-q", cwd=folder)
+    scope = scope_in(first)
+    assert re.fullmatch(r"project:api-[0-9a-f]{8}", scope)
+    assert scope_in(second) != scope
+    (first / "inside").mkdir()
+    assert scope_in(first / "inside") == scope
+    assert git("config", "recollect.scope", cwd=first) == scope
+    moved = first.rename(tmp_path / "one" / "renamed")
+    assert scope_in(moved) == scope
+    # The origin gives the same scope on every machine, however it is reached.
+    for folder, url in (
+        (second, "git@example.org:team/Shop.git"),
+        (tmp_path / "third", "https://me@example.org/team/Shop"),
+    ):
+        folder.mkdir(exist_ok=True)
+        git("init", "-q", cwd=folder)
+        git("config", "--unset-all", "recollect.scope", cwd=folder) if folder == second else None
+        git("remote", "add", "origin", url, cwd=folder)
+    assert scope_in(second) == scope_in(tmp_path / "third")
+    outside = tmp_path / "plain"
+    (outside / "deep").mkdir(parents=True)
+    assert scope_in(outside) == scope_in(outside / "deep")

@@ -1,0 +1,60 @@
+"""The documentation runs: every block of the README that is marked to run does, and the demo says what it should."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BLOCKS = re.findall(r"<!-- run -->\n```(sh|python)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """A home of its own, and a `recollect` on the path that is this checkout's."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, words in (("recollect", f"{sys.executable} -m recollect"), ("python3", sys.executable)):
+        (folder / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        (folder / name).chmod(0o755)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    home = str(tmp_path / "home")
+    return {**os.environ, "PATH": path, "RECOLLECT_HOME": home, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+
+
+@pytest.mark.slow
+def test_every_command_of_the_readme_is_true(environment: dict[str, str], tmp_path: Path) -> None:
+    assert len(BLOCKS) >= 5
+    for language, block in BLOCKS:
+        command = ["sh", "-euxc", block] if language == "sh" else [sys.executable, "-c", block]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.slow
+def test_the_demo_shows_what_it_promises(environment: dict[str, str], tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["sh", str(ROOT / "examples" / "demo.sh")],
+        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=180,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    for line in ("Captured 24 events.", "The views are what the log says.", "# Memory of project:lighthouse"):
+        assert line in done.stdout
+    assert "member: similar" in done.stdout
+
+
+def test_the_documents_name_what_there_is() -> None:
+    """Links between documents lead somewhere, and paths of the architecture exist."""
+    for document in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]:
+        text = document.read_text()
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+        for path in re.findall(r"`((?:schemas|state|flows|sinks|tools|tests|examples)/[\w./-]+\.\w+)`", text):
+            r"`((?:schemas|state|flows|sinks|tools|tests|docs|examples)/[\w./-]+\.(?:py|md|sh))`", text
+        ):
+            assert (ROOT / path).exists(), f"{document.name} speaks of {path}"

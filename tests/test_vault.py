@@ -1,0 +1,110 @@
+"""What agents said is data on a page: it shows as itself and makes nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from builders import START, captured, configured, slots
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.schemas.rows import DayPage, IndexPage
+from recollect.schemas.settings import Settings
+from recollect.schemas.visible import one_line, visible
+from recollect.sinks.home import Home
+from recollect.sinks.vault import Vault, escape, render
+from recollect.state.partition import Partition, fold
+from recollect.state.views import all_changes, page, pages_of
+
+HOSTILE = [
+    "# heading",
+    "- item",
+    "+ item",
+    "1. item",
+    "12) item",
+    "> quote",
+    "--- ",
+    "===",
+    "```sh",
+    "~~~",
+    "[link](javascript:alert(1))",
+    "![[embedded]] [[wiki]] ![image](x)",
+    "<script>alert(1)</script> <!-- comment",
+    "&lt;script&gt;",
+    "https://example.org/x and www.example.org and me@example.org",
+    "%%comment%% ==mark== ^block $math$ #tag {{template}}",
+    "| a | b |",
+    "back\\slash `code` *bold* _em_",
+    "\x1b[31m \u202e \u200b \ufeff \U000e0041 \r",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_mark_of_markdown_survives_unescaped(text: str) -> None:
+    line = escape(text)
+    assert not re.search(r"(?<!\\)(\\\\)*[`*_\[\]<>#|~$&@^%!{}]", re.sub(r"\\[^\w\s]", "", line))
+    assert not re.match(r"\s*([-+]\s|\d+[.)]\s|[-=]{3})", line)
+    assert not re.search(r"(?<!\\)://|www\.", line)
+    assert all(char.isprintable() or char == "\t" for char in line)
+
+
+@given(st.text())
+def test_what_is_escaped_can_be_read_back(text: str) -> None:
+    """A reader that takes the backslashes off sees the text, its hidden characters written out."""
+    for line in visible(text).split("\n"):
+        assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escape(line)) == line
+
+
+@given(st.text())
+def test_visible_text_hides_nothing_and_is_stable(text: str) -> None:
+    shown = visible(text)
+    assert all(char in "\n\t" or ord(char) >= 32 for char in shown)
+    assert not set(shown) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\ufeff\x7f")
+    assert visible(shown) == shown
+    assert "\n" not in one_line(text)
+
+
+def test_joiners_of_emoji_and_other_scripts_are_left_alone() -> None:
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    assert visible(family) == family
+    assert visible("pass\u200dword") == "pass<U+200D>word"
+
+
+def test_a_text_of_many_lines_stays_inside_its_quote() -> None:
+    partition = Partition(0)
+    text = "first\n\n# not a heading\n> not a quote\n```\nnot code"
+    fold(partition, slots([configured(), captured(text, 1, "turn"), captured(text, 2)]))
+    for found in pages_of(partition, all_changes(partition.scopes["project:test"])):
+        for line in render(found).splitlines():
+            assert "not a heading" not in line or line.startswith(("> \\# not", "- first"))
+
+
+@given(st.integers(0, 400), st.integers(20, 120))
+def test_memory_md_never_has_more_lines_than_allowed(facts: int, lines: int) -> None:
+    partition = Partition(0)
+    events = [captured(f"fact {n} of {n * 7}\nwith a second line", n) for n in range(facts)]
+    events += [captured("a goal", "g", "goal"), captured("a plan\n" * 50, "p", "plan")]
+    events += [captured("said", f"t{n}", "turn", sent=START + n * 86_400_000_000) for n in range(3)]
+    fold(partition, slots([configured(), *events]))
+    settings = Settings(memory_page_lines=lines)
+    index = page(partition.scopes["project:test"], "MEMORY.md", settings)
+    assert isinstance(index, IndexPage)
+    assert render(index).count("\n") <= lines
+
+
+def test_a_page_is_written_only_when_it_changed_and_never_half(tmp_path: Path) -> None:
+    vault = Vault(Home(tmp_path))
+    partition = Partition(0)
+    fold(partition, slots([configured(), captured("Hello.", 1, "turn")]))
+    pages = pages_of(partition, all_changes(partition.scopes["project:test"]))
+    vault.write(pages, [])
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")}
+    assert before
+    vault.write(pages, [])
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")} == before
+    empty = next(found for found in pages if isinstance(found, DayPage))
+    vault.write([DayPage(scope=empty.scope, path=empty.path, day=empty.day, entries=())], [])
+    assert empty.path not in vault.read("project:test")
+    assert not [path for path in tmp_path.rglob(".*") if path.is_file()]
