@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import msgspec
 
-from recollect.schemas.log import Slot
+from recollect.schemas.log import Log, Slot, slots_between
 from recollect.schemas.rows import Delta, ScopeMark, Watermark
 from recollect.state.digests import rules_version
-from recollect.state.partition import Partition, fold
+from recollect.state.partition import Partition, fold, restore, snapshot
 from recollect.state.views import guarded_rows, pages_of
+
+SNAPSHOT_EVENTS = 50_000
+
+
+class SnapshotStore(Protocol):
+    """Where a partition's snapshots are kept, as `sinks.snapshots.Snapshots` does."""
+
+    def write(self, offset: int, data: bytes) -> None: ...
+
+    def newest(self, at_most: int) -> bytes | None: ...
 
 
 class Projection:
@@ -20,9 +31,11 @@ class Projection:
     not written again.
     """
 
-    def __init__(self, partition: int, written: int) -> None:
-        self.state = Partition(partition)
+    def __init__(self, state: Partition, written: int, snapshots: SnapshotStore) -> None:
+        self.state = state
         self.written = written
+        self._snapshots = snapshots
+        self._snapshot_offset = state.offset
 
     def advance(self, slots: Sequence[Slot]) -> Delta | None:
         """Fold slots and return what they changed, None while all of it is written already."""
@@ -37,13 +50,33 @@ class Projection:
             pages=tuple(pages_of(state, changes)),
             marks=tuple(ScopeMark(scope, state.number, state.scopes[scope].changed + 1) for scope in scopes),
             dead_letters=tuple(letter for letter in folded.dead_letters if letter.offset >= self.written),
-            watermark=Watermark(
-                partition=state.number,
-                offset=state.offset,
-                log_id=state.log_id,
-                rules=rules_version(),
-                revision=max(state.revision, 0),
-                clock=state.clock or 0,
-                counters=msgspec.structs.replace(state.counters),
-            ),
+            watermark=watermark_of(state),
         )
+
+    def keep(self) -> None:
+        """Write a snapshot if enough has been folded since the last one."""
+        if self.state.offset - self._snapshot_offset >= SNAPSHOT_EVENTS:
+            self._snapshots.write(self.state.offset, snapshot(self.state))
+            self._snapshot_offset = self.state.offset
+
+
+def watermark_of(state: Partition) -> Watermark:
+    """Return the watermark of views that hold all of a state."""
+    return Watermark(
+        partition=state.number,
+        offset=state.offset,
+        log_id=state.log_id,
+        rules=rules_version(),
+        revision=max(state.revision, 0),
+        clock=state.clock or 0,
+        counters=msgspec.structs.replace(state.counters),
+    )
+
+
+def open_projection(log: Log, partition: int, offset: int, written: int, snapshots: SnapshotStore) -> Projection:
+    """Return the projection of a partition as it stood before `offset`: its newest snapshot, and the log from there."""
+    data = snapshots.newest(offset)
+    state = Partition(partition) if data is None else restore(data)
+    projection = Projection(state, written, snapshots)
+    fold(state, slots_between(log, partition, state.offset, offset))
+    return projection

@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Protocol
 
 from bytewax import operators as op
@@ -17,13 +19,14 @@ from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
 from bytewax.operators import StatefulBatchLogic
 from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
-from recollect.flows.projection import Projection
+from recollect.flows.projection import Projection, SnapshotStore, open_projection
+from recollect.schemas.errors import OffsetOutOfRange
 from recollect.schemas.log import Log, Slot
 from recollect.schemas.rows import Delta
-from recollect.state.digests import rules_version
 
 BATCH_EVENTS = 2_000
 POLL = timedelta(milliseconds=100)
+EPOCH = timedelta(0)
 
 Slots = list[Slot]
 
@@ -38,6 +41,16 @@ class Views(Protocol):
     def close(self) -> None: ...
 
 
+class Target(Protocol):
+    """Where a flow lands: for each partition its views, its snapshots, and up to where it is written."""
+
+    def views(self, partition: int) -> Views: ...
+
+    def snapshots(self, partition: int) -> SnapshotStore: ...
+
+    def written(self, partition: int) -> int: ...
+
+
 class Control:
     """How the caller and the running flow speak: stop it, and see how far it is.
 
@@ -48,36 +61,28 @@ class Control:
         self.once = once
         self.batch_events = batch_events
         self.stopping = threading.Event()
-        self.reached: dict[int, int] = {}
+        self.read: dict[int, int] = {}
 
     @property
     def events_read(self) -> int:
         """How many slots the sources have handed out."""
-        return sum(self.reached.values())
+        return sum(self.read.values())
 
 
-def views(log: Log, views_of: Callable[[int], Views], control: Control) -> Dataflow:
-    """Return the dataflow that keeps the views of every partition of `log` up to date."""
+def views(log: Log, target: Target, control: Control) -> Dataflow:
+    """Return the dataflow that brings the views of `target` up to date with `log`."""
     flow = Dataflow("views")
-    slots = op.input("log", flow, _LogSource(log, control))
     # Step ids and keys are what a recovery store is found by: renaming one orphans it.
-    opened: dict[int, Views] = {}
-    lock = threading.Lock()
-
-    def open_views(number: int) -> Views:
-        with lock:
-            if number not in opened:
-                opened[number] = views_of(number)
-            return opened[number]
-
-    deltas = op.stateful_batch("fold", slots, lambda _: _Fold(log.log_id, open_views))
-    op.output("views", deltas, _ViewsSink(log.partitions, open_views))
+    slots = op.input("log", flow, _LogSource(log, target, control))
+    deltas = op.stateful_batch("fold", slots, lambda _: _Fold(log, target))
+    op.output("views", deltas, _ViewsSink(log.partitions, target.views))
     return flow
 
 
 class _LogSource(FixedPartitionedSource[tuple[str, Slots], int]):
-    def __init__(self, log: Log, control: Control) -> None:
+    def __init__(self, log: Log, target: Target, control: Control) -> None:
         self._log = log
+        self._target = target
         self._control = control
         self._ends = log.ends()
 
@@ -86,16 +91,25 @@ class _LogSource(FixedPartitionedSource[tuple[str, Slots], int]):
 
     def build_part(self, step_id: str, for_part: str, resume_state: int | None) -> _LogReader:
         number = int(for_part)
-        return _LogReader(self._log, self._control, number, self._ends[number])
+        # The views may be behind the recovery store (they were deleted) or ahead of it (a crash came between).
+        written = self._target.written(number)
+        start = written if resume_state is None else min(resume_state, written)
+        end = self._ends[number]
+        if start > end:
+            raise OffsetOutOfRange(
+                f"The views of partition {number} are true up to offset {start}, but the log ends at {end}.",
+                "The log has lost events: restore it, or delete builds/ and vault/ to have views of what is left.",
+            )
+        return _LogReader(self._log, self._control, number, start, end)
 
 
 class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
-    def __init__(self, log: Log, control: Control, partition: int, end: int) -> None:
+    def __init__(self, log: Log, control: Control, partition: int, start: int, end: int) -> None:
         self._log = log
         self._control = control
         self._partition = partition
         self._end = end
-        self._offset = 0
+        self._offset = start
         self._idle = False
 
     def next_batch(self) -> Iterable[tuple[str, Slots]]:
@@ -108,7 +122,7 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         if not slots:
             return []
         self._offset = slots[-1].offset + 1
-        self._control.reached[self._partition] = self._offset
+        self._control.read[self._partition] = self._control.read.get(self._partition, 0) + len(slots)
         return [(_key(self._partition), slots)]
 
     def next_awake(self) -> datetime | None:
@@ -119,30 +133,40 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
 
 
 class _Fold(StatefulBatchLogic[Slots, Delta, int]):
-    """One partition's projection, made when its first slots come, since only they carry its number."""
+    """One partition's projection, made when its first slots come, since only they say which it is and from where.
 
-    def __init__(self, log_id: str, open_views: Callable[[int], Views]) -> None:
-        self._log_id = log_id
-        self._open_views = open_views
+    The log is the journal: what Bytewax stores of it is the next offset, and the state comes from the
+    newest snapshot and the log.
+    """
+
+    def __init__(self, log: Log, target: Target) -> None:
+        self._log = log
+        self._target = target
         self._projection: Projection | None = None
 
     def on_batch(self, values: list[Slots]) -> tuple[Iterable[Delta], bool]:
-        if self._projection is None:
-            number = values[0][0].partition
-            written = self._open_views(number).start(self._log_id, rules_version())
-            self._projection = Projection(number, written)
-        # Each batch is its own delta: several may come at once where epochs are long.
-        deltas = (self._projection.advance(slots) for slots in values)
-        return [delta for delta in deltas if delta is not None], StatefulBatchLogic.RETAIN
+        projection = self._projection
+        if projection is None:
+            first = values[0][0]
+            written, snapshots = self._target.written(first.partition), self._target.snapshots(first.partition)
+            projection = open_projection(self._log, first.partition, first.offset, written, snapshots)
+            self._projection = projection
+        deltas = []
+        for slots in values:  # Each batch is its own delta: several may come at once where epochs are long.
+            delta = projection.advance(slots)
+            projection.keep()
+            if delta is not None:
+                deltas.append(delta)
+        return deltas, StatefulBatchLogic.RETAIN
 
     def snapshot(self) -> int:
         return self._projection.state.offset if self._projection else 0
 
 
 class _ViewsSink(FixedPartitionedSink[Delta, None]):
-    def __init__(self, partitions: int, open_views: Callable[[int], Views]) -> None:
+    def __init__(self, partitions: int, views_of: Callable[[int], Views]) -> None:
         self._partitions = partitions
-        self._open_views = open_views
+        self._views_of = views_of
 
     def list_parts(self) -> list[str]:
         return [_key(number) for number in range(self._partitions)]
@@ -151,7 +175,7 @@ class _ViewsSink(FixedPartitionedSink[Delta, None]):
         return int(item_key)
 
     def build_part(self, step_id: str, for_part: str, resume_state: None) -> _ViewsWriter:
-        return _ViewsWriter(self._open_views(int(for_part)))
+        return _ViewsWriter(self._views_of(int(for_part)))
 
 
 class _ViewsWriter(StatefulSinkPartition[Delta, None]):
@@ -174,9 +198,28 @@ def _key(partition: int) -> str:
     return f"{partition:04}"
 
 
-def run_flow(flow: Dataflow, workers: int, epoch: timedelta) -> None:
-    """Run a dataflow in this thread and `workers - 1` others until it ends."""
+def run_flow(flow: Dataflow, workers: int, epoch: timedelta, recovery: Path | None) -> None:
+    """Run a dataflow in this thread and `workers - 1` others until it ends; `recovery` is a prepared store."""
     from bytewax._bytewax import cluster_main
+    from bytewax.recovery import RecoveryConfig
 
-    kwargs: dict[str, Any] = {"addresses": [], "proc_id": 0, "worker_count_per_proc": workers}
-    cluster_main(flow, **kwargs, epoch_interval=epoch)  # type: ignore[no-untyped-call]
+    kwargs: dict[str, Any] = {"addresses": [], "proc_id": 0, "worker_count_per_proc": workers, "epoch_interval": epoch}
+    if recovery is not None:
+        kwargs["recovery_config"] = RecoveryConfig(str(recovery))  # type: ignore[no-untyped-call]
+    cluster_main(flow, **kwargs)  # type: ignore[no-untyped-call]
+
+
+def is_about_recovery(error: BaseException) -> bool:
+    """Whether Bytewax could not use its recovery store. It has classes for some of that and panics at the rest."""
+    from bytewax.recovery import InconsistentPartitionsError, MissingPartitionsError, NoPartitionsError
+
+    known = (InconsistentPartitionsError, MissingPartitionsError, NoPartitionsError, UnpicklingError)
+    return isinstance(error, known) or "recovery.rs" in str(error)
+
+
+def prepare_recovery(folder: Path) -> None:
+    """Make an empty recovery store, one file for all partitions, since it holds an offset for each."""
+    from bytewax.recovery import init_db_dir
+
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    init_db_dir(str(folder), 1)  # type: ignore[no-untyped-call]

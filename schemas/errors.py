@@ -21,7 +21,7 @@ class InvalidEvent(RecollectError):
     """An event that may not stand on the log.
 
     `code` is a stable word (`not_json`, `unknown_type`, `reserved_type`, `newer_version`, `oversized`,
-    `invalid`) and `where` the path of the offending field (`$.body.text`) or empty. Neither holds
+    `misplaced`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty. Neither holds
     anything that the payload said, so both may be kept in a dead letter; the message may quote it.
     """
 

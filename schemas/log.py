@@ -5,11 +5,12 @@ The implementations are in `sinks` (embedded, in memory) and pass one contract s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import msgspec
 
+from recollect.schemas.errors import OffsetOutOfRange
 from recollect.schemas.events import Event
 
 
@@ -61,6 +62,10 @@ class Log(Protocol):
         """
         ...
 
+    def offset_after(self, partition: int, sent: int) -> int:
+        """Return the offset of the first event whose `sent` is after a time, the end where there is none."""
+        ...
+
     def ends(self) -> list[int]:
         """Return the next offset of each partition."""
         ...
@@ -68,3 +73,16 @@ class Log(Protocol):
     def close(self) -> None:
         """Release what the log holds open. Closing twice is allowed."""
         ...
+
+
+PAGE_SLOTS = 5_000
+
+
+def slots_between(log: Log, partition: int, start: int, end: int) -> Iterator[Slot]:
+    """Yield the slots of a partition from `start` to before `end`, a page at a time; all of them must be there."""
+    while start < end:
+        slots = log.read(partition, start, min(PAGE_SLOTS, end - start))
+        if not slots:
+            raise OffsetOutOfRange(f"Partition {partition} has no offset {start}, which was to be read up to {end}.")
+        yield from slots
+        start = slots[-1].offset + 1

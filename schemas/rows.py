@@ -12,6 +12,8 @@ import msgspec
 
 from recollect.schemas.events import Actor, Kind, Origin
 
+TableName = Literal["memories", "turns", "tombstones"]
+
 
 class Change(NamedTuple):
     """A row that an event touched. Sinks ask the state for what the row holds now."""
@@ -112,7 +114,7 @@ Row = MemoryRow | TurnRow | TombstoneRow | GoneRow
 class Guarded(msgspec.Struct, frozen=True):
     """A row with its guard: the scope's generation and the offset of the event that caused it."""
 
-    table: Literal["memories", "turns", "tombstones"]
+    table: TableName
     row: Row
     generation: int
     offset: int

@@ -128,6 +128,13 @@ class EmbeddedLog:
                 )
         return [Slot(partition, place, payload) for place, _, _, payload in rows]
 
+    def offset_after(self, partition: int, sent: int) -> int:
+        """See `Log.offset_after`."""
+        query = "SELECT min(offset) FROM slots WHERE partition = ? AND sent > ?"
+        with self._lock, self._explained():
+            (offset,) = self._db.execute(query, [partition, sent]).fetchone()
+            return self._end(partition) if offset is None else int(offset)
+
     def ends(self) -> list[int]:
         """See `Log.ends`."""
         with self._lock, self._explained():

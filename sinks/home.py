@@ -3,11 +3,42 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import project_name
 from recollect.sinks.locks import FileLock
+
+
+class Build:
+    """One whole set of LanceDB tables, with the state that a projector keeps beside them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def number(self) -> int:
+        """Builds are counted from 1."""
+        return int(self.path.name)
+
+    @property
+    def state(self) -> Path:
+        """Snapshots of the partitions."""
+        return self.path / "state"
+
+    @property
+    def recovery(self) -> Path:
+        """Bytewax's own recovery store, which holds the next offset of each partition."""
+        return self.path / "state" / "recovery"
+
+    def shard(self, partition: int) -> Path:
+        """The LanceDB folder of one partition."""
+        return self.path / "lance" / f"p{partition:02}"
+
+    def discard(self) -> None:
+        """Delete the build. What cannot be deleted is tried again when the next one is made."""
+        shutil.rmtree(self.path, ignore_errors=True)
 
 
 class Home:
@@ -36,6 +67,16 @@ class Home:
         return self.path / "vault"
 
     @property
+    def requests(self) -> Path:
+        """What other processes ask of the projector."""
+        return self.path / "requests"
+
+    @property
+    def as_of(self) -> Path:
+        """Cached views of past positions."""
+        return self.path / "as-of"
+
+    @property
     def folders_path(self) -> Path:
         """Which folders outside git have which scope."""
         return self.path / "folders.json"
@@ -50,23 +91,35 @@ class Home:
         name = project_name(scope)
         return self.vault / "global" if name is None else self.vault / "projects" / name
 
-    def build(self) -> Path:
-        """The build that is being served, as `current` names it; the first is made when there is none."""
+    def current(self) -> Build:
+        """Return the build that is being served, as `current` names it; the first where there is none."""
         pointer = self.path / "current"
         try:
             number = pointer.read_text().strip()
         except FileNotFoundError:
             number = "1"
-            self._point(pointer, number)
         if not number.isdigit():
-            raise RecollectError(
-                f"{pointer} does not name a build.", f"Delete it together with {self.path / 'builds'}."
-            )
-        return self.path / "builds" / number
+            raise RecollectError(f"{pointer} names no build.", f"Delete it together with {self.path / 'builds'}.")
+        return self.build(int(number))
 
-    def shard(self, partition: int) -> Path:
-        """The LanceDB folder of one partition in the build that is being served."""
-        return self.build() / "lance" / f"p{partition:02}"
+    def build(self, number: int) -> Build:
+        """Return a build, whether it is there or not."""
+        return Build(self.path / "builds" / str(number))
+
+    def builds(self) -> list[Build]:
+        """Return the builds that are there, oldest first."""
+        folder = self.path / "builds"
+        found = (path for path in folder.iterdir() if path.name.isdigit()) if folder.is_dir() else ()
+        return sorted((Build(path) for path in found), key=lambda build: build.number)
+
+    def serve(self, build: Build) -> None:
+        """Make `current` name a build, in one step."""
+        temporary = self.path / f".current.{os.getpid()}"
+        with temporary.open("w") as file:
+            file.write(f"{build.number}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self.path / "current")
 
     def projector_lock(self) -> FileLock:
         """Held for life by the one process that writes the views."""
@@ -75,8 +128,3 @@ class Home:
     def epoch_lock(self) -> FileLock:
         """Held from an epoch's first write to its watermark, so that who takes it reads whole epochs."""
         return FileLock(self.path / "epoch.lock", "The views of this home")
-
-    def _point(self, pointer: Path, number: str) -> None:
-        temporary = pointer.with_name(f".current.{os.getpid()}")
-        temporary.write_text(number + "\n")
-        temporary.replace(pointer)

@@ -26,6 +26,7 @@ from recollect.schemas.rows import (
     Guarded,
     MemoryRow,
     Row,
+    TableName,
     TombstoneRow,
     TurnRow,
     Watermark,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from lancedb.db import DBConnection
     from lancedb.table import Table
 
-ROW_TYPES: dict[str, type[MemoryRow] | type[TurnRow] | type[TombstoneRow]] = {
+ROW_TYPES: dict[TableName, type[MemoryRow] | type[TurnRow] | type[TombstoneRow]] = {
     "memories": MemoryRow,
     "turns": TurnRow,
     "tombstones": TombstoneRow,
@@ -76,6 +77,13 @@ class Shard:
             records = [msgspec.to_builtins(letter) for letter in dead_letters]
             self._merge("dead_letters", _schema(DeadLetter, guarded=False), records, "offset", None)
 
+    def replace(self, rows: Sequence[Guarded]) -> None:
+        """Write rows whatever stands there, to mend what was damaged behind the guards' back."""
+        for name, row_type in ROW_TYPES.items():
+            records = [_record(row_type, guarded) for guarded in rows if guarded.table == name]
+            if records:
+                self._merge(name, _schema(row_type), records, "key", None)
+
     def write_watermark(self, watermark: Watermark) -> None:
         """Say up to where everything that was written is true; call it last."""
         record = {"partition": watermark.partition, "watermark": canonical(watermark).decode()}
@@ -102,7 +110,7 @@ class Shard:
         found = table.search().where(" AND ".join(conditions)).select(fields).to_arrow().to_pylist()
         return sorted((msgspec.convert(row, row_type) for row in found), key=lambda row: row.key)
 
-    def all_rows(self, name: str) -> list[Row]:
+    def all_rows(self, name: TableName) -> list[Row]:
         """Return the rows of a table by its name that are not gone, for who compares whole views."""
         return list(self.rows(ROW_TYPES[name]))  # type: ignore[type-var]
 
@@ -161,6 +169,11 @@ class Shard:
             # A default handle never sees what another process writes.
             self._db = lancedb.connect(self.path, read_consistency_interval=timedelta(0))
         return self._db
+
+
+def table_of(row: Row) -> TableName:
+    """Return the table in which a living row stands."""
+    return next(name for name, row_type in ROW_TYPES.items() if type(row) is row_type)
 
 
 def quoted(text: str) -> str:

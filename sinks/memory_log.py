@@ -66,6 +66,12 @@ class MemoryLog:
                     slots.append(Slot(partition, place, payloads[place]))
             return slots
 
+    def offset_after(self, partition: int, sent: int) -> int:
+        """See `Log.offset_after`."""
+        with self._lock:
+            payloads = self._payloads[partition]
+            return next((place for place, data in enumerate(payloads) if _sent(data) > sent), len(payloads))
+
     def ends(self) -> list[int]:
         """See `Log.ends`."""
         with self._lock:
@@ -73,6 +79,13 @@ class MemoryLog:
 
     def close(self) -> None:
         """See `Log.close`."""
+
+
+def _sent(payload: bytes) -> int:
+    try:
+        return decode(payload).sent
+    except InvalidEvent:
+        return 0
 
 
 def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from recollect.schemas.codec import canonical
 from recollect.schemas.rows import DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, ScopeMark
+from recollect.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from recollect.schemas.times import format_day, format_time
 from recollect.schemas.visible import one_line, visible
 from recollect.sinks.home import Home
@@ -73,6 +74,19 @@ class Vault:
             if not any(part.startswith(".") for part in path.relative_to(folder).parts)
         }
 
+    def prune(self, scope: str, paths: Collection[str]) -> None:
+        """Remove the pages of a scope that are not among `paths`."""
+        for path in self.read(scope):
+            if path not in paths:
+                (self.home.scope_folder(scope) / path).unlink(missing_ok=True)
+
+    def scopes(self) -> list[str]:
+        """Return the scopes that have a folder in the vault."""
+        folder = self.home.vault / "projects"
+        projects = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+        has_global = self.home.scope_folder(GLOBAL).is_dir()
+        return [*([GLOBAL] if has_global else []), *(PROJECT_PREFIX + name for name in projects)]
+
     def covered(self, partition: int) -> int:
         """Return the offset up to which a partition's pages are known to stand on disk."""
         try:
@@ -83,6 +97,10 @@ class Vault:
     def cover(self, partition: int, offset: int) -> None:
         """Note that the pages of a partition stand up to `offset`. Without the note they are written again."""
         _write_if_changed(self._cover_path(partition), f"{offset}\n".encode())
+
+    def uncover(self, partition: int) -> None:
+        """Take the note back."""
+        self._cover_path(partition).unlink(missing_ok=True)
 
     def _cover_path(self, partition: int) -> Path:
         return self.home.vault / ".recollect" / f"p{partition:02}"

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from recollect.schemas.rows import Delta, Watermark
-from recollect.sinks.home import Home
+from recollect.sinks.home import Build, Home
 from recollect.sinks.lance import Shard
+from recollect.sinks.snapshots import Snapshots
 from recollect.sinks.vault import Vault
 
 
 class PartitionViews:
-    """Writes the deltas of one partition: rows, pages, and last the watermark that says that they are there."""
+    """Writes the deltas of one partition: rows, pages, and last the watermark that says that they are there.
 
-    def __init__(self, home: Home, partition: int) -> None:
+    A build that is not served yet has no vault: its pages are written when it takes over.
+    """
+
+    def __init__(self, home: Home, build: Build, partition: int, *, vault: bool = True) -> None:
         self.partition = partition
-        self._shard = Shard(home.shard(partition), partition)
-        self._vault = Vault(home)
+        self._shard = Shard(build.shard(partition), partition)
+        self._vault = Vault(home) if vault else None
         self._epoch_lock = home.epoch_lock()
         self._unwritten: Watermark | None = None
 
@@ -32,7 +36,11 @@ class PartitionViews:
         if watermark is None or (watermark.log_id, watermark.rules) != (log_id, rules):
             self._shard.discard()
             return 0
-        return min(watermark.offset, self._vault.covered(self.partition))
+        return watermark.offset
+
+    def vault_offset(self) -> int:
+        """Return the offset up to which the pages are known to stand on disk."""
+        return 0 if self._vault is None else self._vault.covered(self.partition)
 
     def apply(self, delta: Delta) -> None:
         """Write one delta; one that changes nothing is only remembered until the next, or until `close`."""
@@ -42,7 +50,8 @@ class PartitionViews:
             return
         with self._epoch_lock:
             self._shard.write(delta.rows, delta.dead_letters)
-            self._vault.write(delta.pages, delta.marks)
+            if self._vault is not None:
+                self._vault.write(delta.pages, delta.marks)
             self._finish(delta.watermark)
 
     def close(self) -> None:
@@ -52,6 +61,42 @@ class PartitionViews:
                 self._finish(self._unwritten)
 
     def _finish(self, watermark: Watermark) -> None:
-        self._vault.cover(self.partition, watermark.offset)
         self._shard.write_watermark(watermark)
+        # After it, so that a vault that claims more than the tables is one whose tables were lost.
+        if self._vault is not None:
+            self._vault.cover(self.partition, watermark.offset)
         self._unwritten = None
+
+
+class BuildTarget:
+    """Everything that a flow writes of one build: views and snapshots of every partition, opened when first needed.
+
+    `written` is found out once, at the start; `vault` is False for a build that is not served yet.
+    """
+
+    def __init__(self, home: Home, build: Build, log_id: str, rules: str, partitions: int, *, vault: bool) -> None:
+        self._views = [PartitionViews(home, build, number, vault=vault) for number in range(partitions)]
+        self._snapshots = [Snapshots(build.state, number, log_id, rules) for number in range(partitions)]
+        self._written = [views.start(log_id, rules) for views in self._views]
+
+    def views(self, partition: int) -> PartitionViews:
+        """Return what writes the views of a partition."""
+        return self._views[partition]
+
+    def snapshots(self, partition: int) -> Snapshots:
+        """Return the snapshots of a partition."""
+        return self._snapshots[partition]
+
+    def written(self, partition: int) -> int:
+        """Return the offset below which the views of a partition were written when the flow started."""
+        return self._written[partition]
+
+    def uncovered(self) -> list[tuple[int, int]]:
+        """Return (partition, offset) where the vault is behind the tables: deleted, or cut short."""
+        offsets = enumerate(self._written)
+        return [(number, offset) for number, offset in offsets if self._views[number].vault_offset() < offset]
+
+    @property
+    def doubts(self) -> list[str]:
+        """What was discarded on the way, a sentence each."""
+        return [doubt for snapshots in self._snapshots for doubt in snapshots.doubts]

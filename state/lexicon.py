@@ -24,24 +24,22 @@ NAMES = _words(
     """
     polish turkey china japan rust swift slack catholic orthodox dane finn swede pole turk celt scot job lent mass
     reading nice bath cork mobile lima chad jordan guinea cologne champagne burgundy bologna limerick sandwich slough
-    concord bordeaux cheddar sherry panama bermuda buffalo boulder tangier split hull deal ham rugby battle rye troy
-    aurora providence independence tombstone male jersey guernsey sofia florence paris victoria wells niger togo
+    concord bordeaux cheddar sherry panama bermuda buffalo boulder tangier hull rugby rye troy aurora providence
+    independence tombstone male jersey guernsey sofia florence paris victoria wells niger togo
 
-    rose lily ivy daisy grace hope faith joy bill frank jack nick rob pat sue drew grant art guy dean ray gene chip jean
-    dawn eve violet holly iris jasmine olive pearl ruby amber crystal penny robin jay cliff clay dale glen heather nancy
-    victor max rich randy buck harry chuck jimmy dick peter angel carol chase colt destiny ernest ginger hazel honor
-    jasper kit leo lance melody mercy miles norm patience prudence rusty sandy skip stew terry trinity wade ward charity
-    christian dolly gale glory harmony jade lane laurel lark merry myrtle poppy raven reed sage storm stormy tom tony
-    wren piper brook dot fern flora herb jewel kitty mike marina misty norman norma opal pepper ralph rex roger rocky
-    rowan saffron shelly sonny tad toby vic viola wally warren woody ace barb basil blaze buster chester cole cookie don
-    ed ford foster hank heath jo josh juno lacy leslie lucky luna marigold mario maverick minnie monty nova oscar otto
-    paddy patty peg pete phil pierce polly precious ram regina ricky rod rosemary ruth sally scarlet scout spencer spike
-    stella teddy tess tiger tucker una van vera wes win
+    rose lily ivy daisy grace hope faith joy bill frank jack nick rob pat sue drew art guy dean ray gene chip jean dawn
+    eve violet holly iris jasmine olive pearl ruby amber crystal penny robin jay cliff dale glen heather nancy victor
+    randy harry chuck jimmy dick peter angel carol colt destiny ernest ginger hazel honor jasper kit leo lance melody
+    mercy patience prudence rusty sandy stew terry trinity wade ward christian dolly gale glory harmony jade lane laurel
+    lark merry myrtle poppy raven reed sage stormy tom tony wren piper brook fern flora herb jewel kitty mike marina
+    misty norman norma opal pepper ralph rex roger rocky rowan saffron shelly sonny tad toby vic viola wally warren
+    woody ace barb basil blaze buster chester cookie don ed ford foster hank heath jo josh juno lacy leslie lucky luna
+    marigold mario maverick minnie monty nova oscar otto paddy patty peg pete phil pierce polly precious ram regina
+    ricky rod rosemary ruth sally scarlet scout spencer spike stella teddy tess tiger tucker una van vera wes win
 
-    mercury mars earth saturn pluto cancer aries moon jupiter venus neptune leo virgo
-    apple apples amazon oracle shell gap meta signal stripe notion linear discord steam safari excel outlook keynote
-    kindle alexa puma jaguar mustang corona tide dove
-    kb kib mb mib gb gib tb tib pb mw ms pa
+    mercury mars earth saturn pluto cancer aries moon jupiter venus neptune leo virgo apple apples amazon oracle stripe
+    notion linear discord steam safari excel outlook keynote kindle alexa puma jaguar mustang corona tide dove kb kib mb
+    mib gb gib tb tib pb mw ms pa
     """
 )
 
@@ -51,34 +49,33 @@ NAMES_INSIDE = _words(
     """
     the an it who us may will mark march go in on or me hi oh ma am do be by to is as at if of so up we my no he her him
     his them they you your she its our not yes now then there here this that these those what which when where why how
-    can must might could should would shall need dare let get set put run see saw say said come came make take give
-    tell told call ask move start stop keep turn try think know want have has had was were are been being and but for
-    from with without out off over under down again into onto through before after between against about near
-    one two three four five six seven eight nine ten eleven twelve hundred thousand zero second minute math maths
-    old new big small good bad free open closed first last next all any some none more most other both each every
-    sat sun wed mar jan dec mon fri father mother god lord
+    can must might could should would shall need dare let get set put run see saw say said come came make take give tell
+    told call ask move start stop keep turn try think know want have has had was were are been being and but for from
+    with without out off over under down again into onto through before after between against about near one two three
+    four five six seven eight nine ten eleven twelve hundred thousand zero second minute math maths next all any some
+    none more most every sat sun wed mar jan dec mon fri father mother god lord
 
     bush rice cook baker smith carter brown black white gray grey green greens young long short king field fox wolf bird
     fish hunt price strong waters banks brooks stone bell ball cash church cross day english french potter fisher mason
     cooper carpenter taylor miller weaver archer butler porter parker walker gardener shepherd fuller gates jobs wood
     woods rivers lake hill hills swan crane drake finch hawk peacock sparrow nightingale wise sharp savage blunt moody
-    armstrong bacon berry best blood bond bone bones bull burns chandler cotton dyer farmer fielding flowers gill glass
-    gold golden goodman hardy hood horn horne house hurt kidd knight lamb law leach little love lowe major marsh mayor
-    moss noble nutter park peel penn pitt pope pound powers prince quick read rock sellers singer silver spears steel
+    armstrong bacon berry blood bond bone bones bull burns chandler cotton dyer farmer fielding flowers gill glass gold
+    golden goodman hardy hood horn horne house hurt kidd knight lamb law leach little love lowe major marsh mayor moss
+    noble nutter park peel penn pitt pope pound powers prince quick read rock sellers singer silver spears steel
     sterling stark sweet tanner thatcher trump turner tyler wall washer watt weber west wilder wright duke earl bishop
     abbot virgin angelo homer hamlet hunter summer summers winter winters spring springs autumn fall snow frost page
-    august april june brand case chance christmas coffin cole cold crow cruise diamond english fair fallon gore grand
-    grave graves hand hart hawking heard hunter joker kitchen lock locke mann marshal marshall middle minor moody nash
-    paine pain poole post power rush sands shaw slater small snipes speed spade stern street swift temple tell viper
-    walls ware weaver webb welch welles wheeler wood woolf yard
+    august april june brand case chance christmas coffin cole cold crow cruise diamond fair fallon gore grand grave
+    graves hand hart hawking heard joker kitchen lock locke mann marshal marshall middle minor nash paine pain poole
+    post power rush sands shaw slater snipes speed spade stern street temple viper walls ware webb welch welles wheeler
+    woolf yard skip grant chase split deal battle max rich signal meta gap shell ham dot buck charity miles norm
 
-    office friends lost wicked cars frozen alien aliens cats rent heat network matrix police band beach doors eagles
-    killers kinks smiths roots strokes verve cure clash jam ghost jaws taken crash gravity arrival contact signs scream
-    dune elf tangled soul onward severance succession dark suits castle monk girls scrubs cheers homeland industry
-    atlanta community silo beef hacks chess risk clue sorry life doom quake portal control prey rage limbo journey
-    flower hades halo ark spore thief queen kiss yes genesis europe boston chicago kansas asia america heart cream bread
-    traffic wings muse blur pulp suede oasis garbage hole live tool train creed poison warrant extreme air pink seal
-    sting slash flea future common usher justice editors spoon low wire swans ride lush sleep mono envy rhapsody
+    office friends cars alien aliens cats rent heat network matrix police band beach doors eagles killers kinks smiths
+    roots strokes verve cure clash jam ghost jaws crash gravity arrival contact signs scream dune elf soul onward
+    severance succession suits castle monk girls scrubs cheers homeland industry atlanta community silo beef hacks chess
+    risk clue sorry life doom quake portal control prey rage limbo journey flower hades halo ark spore thief queen kiss
+    genesis europe boston chicago kansas asia america heart cream bread traffic wings muse blur pulp suede oasis garbage
+    hole live tool train creed poison warrant air pink seal sting slash flea future usher justice editors spoon low wire
+    swans ride lush sleep mono envy rhapsody
 
     java basic pascal scheme julia elixir clojure dart ada lisp perl node flask bottle pyramid express rails play struts
     ant subversion storm flink beam airflow hive pig presto impala vault nomad packer vagrant chef puppet salt swarm
@@ -86,19 +83,29 @@ NAMES_INSIDE = _words(
     chrome edge word words access publisher project planner lists loop forms sites drive docs sheets slides calendar
     meet chat maps music news podcasts books home health fitness wallet pay messages contacts notes reminders files
     photos teams windows pages numbers store prime fire ring nest pixel surface echo box sketch mural loom bear craft
-    things obsidian roam pocket buffer segment amplitude heap tableau snowflake render fly railway neon planet clerk
-    duo ramp lattice bamboo front drift help crisp plain pilot bench ledger kraken compound maker curve sushi polygon
-    avalanche cosmos flow square circle wave brave opera zoom monday medium patch jest mocha chai cypress flake bandit
-    sentry loki tempo mimir target boots argos guess dell dodge mini smart seat polo golf beetle focus fiesta escort
-    explorer civic accord leaf note rogue titan frontier spark volt bolt charger challenger ranger bronco escape fusion
-    galaxy blackberry cricket adobe sprint caterpillar orange cursor opus sonnet haiku falcon bard copilot llama
-    active directory services security visa monster uber lyft grab chime affirm
+    things obsidian roam pocket buffer segment amplitude heap tableau snowflake render fly railway neon planet clerk duo
+    ramp lattice bamboo front drift help crisp plain pilot bench ledger kraken compound maker curve sushi polygon
+    avalanche cosmos flow square circle wave brave opera zoom medium patch jest mocha chai cypress flake bandit sentry
+    loki tempo mimir target boots argos guess dell dodge mini smart seat polo golf beetle focus fiesta escort explorer
+    civic accord leaf note rogue titan frontier spark volt bolt charger challenger ranger bronco escape fusion galaxy
+    bar blackberry cricket adobe sprint caterpillar orange cursor opus sonnet haiku falcon bard copilot llama active
+    directory services security visa monster uber lyft grab chime affirm python react bash gemini yarn bun deno parcel
+    rollup gulp grunt bower karma enzyme cucumber gherkin selenium ember backbone angular meteor polymer knockout svelte
+    lit stencil alpine stimulus remix celery tornado pony pillow requests pandas torch keras caffe arrow parquet iceberg
+    delta drill drone concourse cortex beats insomnia postman fiddler charles burp snort fork tower magnet alfred
+    spotlight blender maya premiere audition resolve reaper logic audacity evolution unity unreal gnome cinnamon mate
+    mint arch fedora puppy void tails elementary kali coke sprite subway vans crocs wired twilight tag uno dominos
+    snickers bounty gain cheer crest aim secret axe raid pledge glad hefty bounce era limited forever coach diesel
+    fossil champion converse supreme wish bumble hinge match blind indeed stash acorns canvas blackboard moodle zelle
+    venmo klaviyo gong outreach apollo clay
 
     times guardian economist mirror mail star independent observer standard sunday nature science cell people vogue time
-    fortune money post liberal liberals conservative conservatives labour labor democratic democrats republican
-    republicans left right central general united national international royal university college institute bank state
-    states county city road avenue court station airport north south east west upper lower great western eastern
-    northern southern internet web bible easter
+    fortune money liberal liberals conservative conservatives labour labor democratic democrats republican republicans
+    left right central bank states city court internet web bible easter cabinet crown congress treasury senate union
+    gospel communion host advent epiphany assumption depression restoration reformation prohibition enlightenment
+    renaissance underground tube metro channel gulf strip highlands cape village queens heights mall strand oval shard
+    mission sunset bay valley pacific continent resistance revolution occupation troubles blitz prophet saviour savior
+    baptist methodist
     """
 )
 
@@ -108,7 +115,7 @@ PLAIN_CAPITALS = _words(
     never not always must do no only every important note warning please and very really required forbidden
     ok api apis url urls uri http https html css json xml yaml toml csv pdf sql nosql cpu gpu cpus gpus ssh ssl tls
     vpn dns tcp udp ftp sftp smtp imap usb hdmi ssd hdd ui ux id ids ai llm llms pr prs qa db uk eu usa tv faq
-    jwt oauth saml ldap mfa crud orm sdk cli gui ide rss npm php aws gcp fyi
+    js vm vms ip ci os jwt oauth saml ldap mfa crud orm sdk cli gui ide rss npm php aws gcp fyi
     """
 )
 
@@ -127,20 +134,40 @@ PLAIN_PRODUCTS = _words(
 FOREIGN = _words(
     """
     der das und ist nicht ein eine einen einem einer eines auf für von zu zum zur dem des sind wird werden wurde wurden
-    haben ich wir ihr ihre ihren sein seine seinen auch nur noch kein keine keinen aber oder wenn dass bei nach über
-    unter aus wie jetzt immer nie ohne gegen mein meine dein deine heißt
+    haben habe ich wir er sie ihr ihm ihn ihre ihren sein seine seinen uns mir mich dir dich sich auch nur noch kein
+    keine keinen aber oder wenn dass bei nach über unter aus wie jetzt immer nie ohne gegen mein meine dein deine heißt
+    als alle viele diese dieser dieses durch beim vom seit gern gerne doch geht kommt steht liegt macht muss kann soll
     el que una del por como más pero muy sus está están también nunca siempre mis nuestro hay tiene
     le les et dans avec ne je nous vous ils une du ce cette qui mais c'est j'aime n'est d'un d'une
-    gli che di della sono nel anche più
-    uma não ao foi
-    het een niet voor aan maar ook deze naar zijn wordt
-    och inte på ett jag är att ikke
-    jest nie się że czy
+    gli che di della sono nel anche più uma não ao foi het een niet voor aan maar ook deze naar zijn wordt
+    och inte på ett jag är att ikke jest nie się że czy
     """
 )
 
-# Words that tell of English, so that one foreign letter, as in `café`, makes no foreign text.
-ENGLISH = _words("the is are were of and with has have for that this it its uses prefers likes not does")
+# Words that tell of English and of no neighbour of it. A text without any is taken for another language, since that
+# only leaves more as it is.
+ENGLISH = _words(
+    """
+    the is are were of and with have had for that this these those it its not does did to be been being from
+    i your our their they he we she you his them who what which when where why how there then than
+    must should can could would may might shall cannot never always only every each any both some more most other
+    use uses used using prefer prefers like likes want wants need needs run runs work works live lives keep keeps
+    love loves drink drinks eat eats plays goes went makes made says said told costs starts started stops stopped
+    moved bought asks asked speaks reads user if but because before after into about until while without between up
+    don't doesn't didn't can't couldn't won't wouldn't shouldn't isn't aren't wasn't weren't i'm you're we're they're
+    """
+)
+
+# Words that tell of something to be typed to the letter. In such a text capitals stay, since `Main` is not `main`.
+ABOUT_TYPING = _words(
+    """
+    password passwords passphrase passcode secret secrets token tokens key keys username login variable variables
+    column columns field fields class classes function functions method methods identifier identifiers flag flags
+    branch branches module modules attribute attributes parameter parameters param params argument arguments property
+    properties tag tags enum constant constants file files folder folders filename path paths command commands hostname
+    alias aliases env schema
+    """
+)
 
 # What is written with a dot of its own, so that the next word opens no sentence.
 ABBREVIATIONS = _words("e.g. i.e. vs. mr. mrs. ms. dr. prof. st. no. approx. cf. incl. a.m. p.m. u.s. inc. ltd. co.")
@@ -152,10 +179,10 @@ ANNOUNCERS = BULLETS | _words("note: remember: fyi fyi: fyi,")
 
 # --- What two texts may differ in and be one memory ---
 
-# Each is only short for the other. `it's`, `he'd` and `let's` have two readings.
+# Each is only short for the other. `it's`, `he'd` and `let's` have two readings, and so has `can not only`.
 CONTRACTIONS = _pairs(
     """
-    don't=do+not doesn't=does+not didn't=did+not can't=can+not cannot=can+not couldn't=could+not won't=will+not
+    don't=do+not doesn't=does+not didn't=did+not can't=cannot couldn't=could+not won't=will+not
     wouldn't=would+not shouldn't=should+not isn't=is+not aren't=are+not wasn't=was+not weren't=were+not
     hasn't=has+not haven't=have+not hadn't=had+not mustn't=must+not needn't=need+not shan't=shall+not
     i'm=i+am you're=you+are we're=we+are they're=they+are i've=i+have you've=you+have we've=we+have they've=they+have
@@ -181,7 +208,10 @@ VARIANTS = _pairs(
 
 # After these a bare name may be the very string: a folder, a host, a value (`stored in docs`, `host: db`).
 LITERAL_AFTER = _words(
-    "in into under inside from to at as is are was be = : @ -> user import or and not , cd ls mkdir rm"
+    """
+    in into under inside from to at as is are was be = : @ -> user or and not , cd ls git import require run install add
+    pull push start stop restart exec image
+    """
 )
 
 # Where a variant has its other reading, with the word before it.
@@ -190,8 +220,8 @@ OTHER_READINGS = frozenset(
     + [(verb, "mum") for verb in "keep keeps kept keeping stay stays stayed staying".split()]
 )
 
-# British and American spellings. Left out where one side is a word of its own: metre, programme, cheque, tyre, storey,
-# draught, disc, licence as against the verb is one word to Americans and so is practise.
+# British and American spellings of one word. Left out where one side is also another word: metre, programme, cheque,
+# tyre, storey, draught, disc, mould, learnt, spelt.
 _ISE = """
     organ real recogn optim custom priorit summar minim maxim initial serial normal author final standard synchron
     categor apolog critic emphas special visual token container parallel random modern local capital central character
@@ -220,7 +250,7 @@ SPELLINGS = (
     )
 )
 
-# Not `one`, which is a pronoun too.
+# Not `one`, which is a pronoun too, and not at the head of a sentence, where it may be `Five Guys`.
 NUMBERS = _pairs("two=2 three=3 four=4 five=5 six=6 seven=7 eight=8 nine=9 ten=10 eleven=11 twelve=12")
 
 SYNONYMS = VARIANTS | SPELLINGS | NUMBERS
@@ -279,13 +309,11 @@ ABOUT_WORDS = _words(
     """
 )
 
-# A text with one of these may give a name or a value to be typed: in it no name stands for another.
-ABOUT_NAMES = _words(
+# A text with one of these may give a name or a value: in it no name stands for another.
+ABOUT_NAMES = ABOUT_TYPING | _words(
     """
-    named called name names nickname label labels labelled labeled title titled variable variables column columns field
-    fields key keys function method class flag identifier text number numbers code type types password passwords
-    passphrase passcode pin secret token host hostname username login account role branch folder package module
-    attribute attributes parameter parameters param argument option property tag command level mean domain topic schema
+    named called name names nickname label labels labelled labeled title titled text number numbers code type types
+    pin host account role package option options level mean domain topic
     """
 )
 

@@ -110,9 +110,9 @@ def _readable(state: Partition, slot: Slot) -> Event:
     """Return the event of a slot, or raise `InvalidEvent` also for one that stands in the wrong partition."""
     event = decode(slot.payload)
     if event.scope is not None and state.partitions and partition_of(event.scope, state.partitions) != state.number:
-        raise InvalidEvent("invalid", f"{event.scope} does not belong to partition {state.number}.", "$.scope")
+        raise InvalidEvent("misplaced", f"{event.scope} does not belong to partition {state.number}.", "$.scope")
     if isinstance(event.body, Ticked) and event.body.partition != state.number:
-        raise InvalidEvent("invalid", f"A tick of another partition than {state.number}.", "$.body.partition")
+        raise InvalidEvent("misplaced", f"A tick of another partition than {state.number}.", "$.body.partition")
     return event
 
 

@@ -24,6 +24,7 @@ _CLOSERS = "\"')]}”’»,;:?!.…」』】。、"
 _VERBATIM = frozenset("\"'[]{}“”‘„‚«»「」『』【】")
 _PLAIN = re.compile(r"[^\W\d_]+(?:['’‑-][^\W\d_]+)*")
 _JOINT = re.compile(r"(['’‑-])")
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _BACKTICKS = re.compile("`+")
 
 # What is remembered of single chunks saves most of the work; long chunks are rare and would fill the memory.
@@ -43,29 +44,21 @@ def normal_text(text: str) -> str:
     text = " ".join(unicodedata.normalize("NFC", text).split())
     if text == text.lower():
         return text
-    english = _is_english(text)
+    found = frozenset(_LETTERS.findall(text.lower()))
+    plain = _is_english(found) and found.isdisjoint(lexicon.ABOUT_TYPING)
     chunks = _chunks(text)
     before = ""
     for index, chunk in enumerate(chunks):
         if chunk != chunk.lower() and "`" not in chunk:
             lower = _lower_chunk if len(chunk) <= _SHORT else _lower_chunk.__wrapped__
-            chunks[index] = lower(chunk, _opens_sentence(index, before), english)
+            chunks[index] = lower(chunk, _opens_sentence(index, before), plain)
         before = chunk
     return unicodedata.normalize("NFC", " ".join(chunks))
 
 
-def _is_english(text: str) -> bool:
-    """Tell whether a text may be read as English: no telling word of another language, and no foreign letter
-    unless there is a telling English word too.
-    """
-    found = frozenset(text.lower().split())
-    if not found.isdisjoint(lexicon.FOREIGN):
-        return False
-    return text.isascii() or not found.isdisjoint(lexicon.ENGLISH) or not any(map(_is_foreign, text))
-
-
-def _is_foreign(char: str) -> bool:
-    return char > "\x7f" and char.isalpha()
+def _is_english(found: frozenset[str]) -> bool:
+    """Tell whether a text that holds these words may be read as English."""
+    return found.isdisjoint(lexicon.FOREIGN) and not found.isdisjoint(lexicon.ENGLISH)
 
 
 def _chunks(text: str) -> list[str]:
@@ -96,34 +89,35 @@ def _opens_sentence(index: int, before: str) -> bool:
 
 
 @lru_cache(_CACHED)
-def _lower_chunk(chunk: str, opens: bool, english: bool) -> str:
-    if _CJK_CHAR.search(chunk):
-        return "".join(_lower_run(run, False, english) for run in _CJK_OR_RUN.findall(chunk))
-    return _lower_run(chunk, opens, english)
-
-
-def _lower_run(run: str, opens: bool, english: bool) -> str:
-    opened, core, closed = _peeled(run)
-    if not _PLAIN.fullmatch(core) or not _VERBATIM.isdisjoint(opened + closed):
-        return run
+def _lower_chunk(chunk: str, opens: bool, plain: bool) -> str:
+    """Return a chunk with its words in lower case; those that do not open a sentence only in `plain` text."""
+    opened, core, closed = _peeled(chunk)
+    if not (opens or plain) or not _PLAIN.fullmatch(core) or not _VERBATIM.isdisjoint(opened + closed):
+        return chunk
+    if core.lower().replace("’", "'") in lexicon.CONTRACTIONS:
+        return chunk.lower()
     parts = _JOINT.split(core)  # Word, joint, word, joint, word.
-    parts[0] = _lower_word(parts[0], opens, english)
+    parts[0] = _lower_word(parts[0], opens, plain)
     for index in range(2, len(parts), 2):
         clitic = parts[index - 1] in "'’" and len(parts[index]) == 1
-        parts[index] = parts[index].lower() if clitic else _lower_word(parts[index], False, english)
+        parts[index] = parts[index].lower() if clitic else _lower_word(parts[index], False, plain)
     return opened + "".join(parts) + closed
 
 
-def _lower_word(word: str, opens: bool, english: bool) -> str:
+def _lower_word(word: str, opens: bool, plain: bool) -> str:
     """Return a word in lower case, or as it is where its capitals tell something."""
     lower = word.lower()
     if len(word) == 1:
-        return lower if word == "I" or (word == "A" and opens) else word
-    if word[1:] != lower[1:]:
-        return lower if lower in (lexicon.PLAIN_CAPITALS if word.isupper() else lexicon.PLAIN_PRODUCTS) else word
-    if lower in lexicon.NAMES:
-        return word
-    return lower if opens or (english and lower not in lexicon.NAMES_INSIDE) else word
+        return lower if (plain and word == "I") or (opens and word == "A") else word
+    if word.isupper():
+        tells = not plain or lower not in lexicon.PLAIN_CAPITALS
+    elif word[1:] != lower[1:]:
+        tells = not plain or lower not in lexicon.PLAIN_PRODUCTS
+    elif opens:
+        tells = lower in lexicon.NAMES
+    else:
+        tells = not plain or lower in lexicon.NAMES or lower in lexicon.NAMES_INSIDE
+    return word if tells else lower
 
 
 def _peeled(run: str) -> tuple[str, str, str]:
@@ -159,13 +153,19 @@ def content_key(text: str) -> tuple[str, ...]:
     text = normal_text(text)
     tokens = _tokens(_without_end(text))
     found = frozenset(tokens)
-    if not (found.isdisjoint(_QUOTES) and found.isdisjoint(lexicon.ABOUT_WORDS) and _is_english(text)):
+    if not (found.isdisjoint(_QUOTES) and found.isdisjoint(lexicon.ABOUT_WORDS) and _is_english(found)):
         return tuple(tokens)
     tokens = _without_lead_in(tokens)
     if found.isdisjoint(_TOUCHED):
         return tuple(tokens)
     names = not found.isdisjoint(lexicon.ABOUT_NAMES)
-    return tuple(token for index in range(len(tokens)) for token in _reading(tokens, index, names))
+    read: list[str] = []
+    for index, token in enumerate(tokens):
+        if token in _TOUCHED:
+            read += _reading(tokens, index, names)
+        else:
+            read.append(token)
+    return tuple(read)
 
 
 def _without_end(text: str) -> str:
@@ -173,14 +173,15 @@ def _without_end(text: str) -> str:
     if text.endswith("!"):
         bang = _FINAL_BANG.search(text)
         return text[: bang.start(2)] if bang and bang[1] not in lexicon.BANGS else text
-    return _FINAL_STOP.sub("", text)
+    return _FINAL_STOP.sub("", text) if text.endswith((".", "。", "！")) else text
 
 
 def _tokens(text: str) -> list[str]:
+    wide = not text.isascii()
     tokens: list[str] = []
     for chunk in _chunks(text):
         found = _chunk_tokens(chunk) if len(chunk) <= _SHORT else _chunk_tokens.__wrapped__(chunk)
-        if not text.isascii() and tokens and found and _CJK_CHAR.match(tokens[-1]) and _CJK_CHAR.match(found[0]):
+        if wide and tokens and found and _CJK_CHAR.match(tokens[-1]) and _CJK_CHAR.match(found[0]):
             tokens.append(" ")  # A space between ideographs or kana says where a word ends.
         tokens += found
     return tokens
@@ -227,10 +228,8 @@ def _without_lead_in(tokens: list[str]) -> list[str]:
 
 
 def _reading(tokens: list[str], index: int, names: bool) -> tuple[str, ...]:
-    """Return what stands for the token at an index, given its neighbours and whether the text may give names."""
+    """Return what stands for a touched token, given its neighbours and whether the text may give names."""
     token = tokens[index]
-    if token not in _TOUCHED:
-        return (token,)
     if token in lexicon.CONTRACTIONS:
         return lexicon.CONTRACTIONS[token]
     before = tokens[index - 1] if index else "."
@@ -239,13 +238,16 @@ def _reading(tokens: list[str], index: int, names: bool) -> tuple[str, ...]:
     counted = before in lexicon.NUMBERS or _NUMBER.fullmatch(before) is not None
     if token in lexicon.UNITS:
         return lexicon.UNITS[token] if counted else (token,)
-    if names or (token in lexicon.VARIANTS and (counted or _is_literal(before, token))):
-        return (token,)
-    return lexicon.SYNONYMS[token]
+    return (token,) if names or _is_literal(token, before, counted) else lexicon.SYNONYMS[token]
 
 
-def _is_literal(before: str, variant: str) -> bool:
-    return before in lexicon.LITERAL_AFTER or (before, variant) in lexicon.OTHER_READINGS
+def _is_literal(token: str, before: str, counted: bool) -> bool:
+    """Tell whether the word before makes a token the very thing: `Five Guys`, `60 dB`, `stored in docs`, `keep mum`."""
+    if token in lexicon.NUMBERS:
+        return before == "."
+    if token in lexicon.SPELLINGS:
+        return False
+    return counted or before in lexicon.LITERAL_AFTER or (before, token) in lexicon.OTHER_READINGS
 
 
 def _is_plain_subject(tokens: list[str]) -> bool:

@@ -190,13 +190,6 @@ def test_a_query_of_operators_and_control_characters_is_only_words() -> None:
     capture("Use tabs, never spaces.")
     long = "tabs \U0001f600 " + "x" * 60_000
     for query in ("tabs AND (", '"tabs', "tabs*", "\x1b[31m tabs", "tabs' OR 1=1 --", long):
-        "tabs AND (",
-        '"tabs',
-        "tabs*",
-        "\x1b[31m tabs",
-        "tabs' OR 1=1 --",
-        "tabs \U0001f600 " + "x" * 60_000,
-    ):
         assert [found["text"] for found in document("search", query, *SCOPE)["results"]] == ["Use tabs, never spaces."]
     assert call("search", "x" * 1_000_000, *SCOPE).exit_code == 1
 

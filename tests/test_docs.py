@@ -55,6 +55,4 @@ def test_the_documents_name_what_there_is() -> None:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
         for path in re.findall(r"`((?:schemas|state|flows|sinks|tools|tests|examples)/[\w./-]+\.\w+)`", text):
-            r"`((?:schemas|state|flows|sinks|tools|tests|docs|examples)/[\w./-]+\.(?:py|md|sh))`", text
-        ):
             assert (ROOT / path).exists(), f"{document.name} speaks of {path}"

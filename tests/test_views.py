@@ -20,6 +20,7 @@ from recollect.sinks.lance import Shard
 from recollect.sinks.locks import FileLock
 from recollect.state.replay import replay
 from recollect.tools.client import Client
+from recollect.tools.projecting import Owner
 from recollect.tools.projector import Projector
 from recollect.tools.verify import verify
 
@@ -62,6 +63,11 @@ def filled(home: Home, count: int = 400) -> EmbeddedLog:
     return log
 
 
+def project(home: Home, log: EmbeddedLog) -> int:
+    with Owner(home, log) as owner:
+        return owner.project()
+
+
 def vault_bytes(home: Home) -> dict[str, bytes]:
     return {
         path.relative_to(home.vault).as_posix(): path.read_bytes()
@@ -95,26 +101,26 @@ def test_projecting_in_steps_is_projecting_at_once(home: Home, tmp_path: Path) -
     events = history(240)
     for at in range(0, 240, 60):
         log.append(events[at : at + 60])
-        Projector(home, log, once=True).run()
+        project(home, log)
         assert verify(home, log).ok
     state_hash = verify(home, log).state_hash
     log.close()  # Only then is everything in the one file that is copied.
     other = Home(tmp_path / "other")
     shutil.copy(home.log_path, other.log_path)
     again = EmbeddedLog(other.log_path)
-    Projector(other, again, once=True).run()
+    project(other, again)
     assert verify(other, again).state_hash == state_hash
     assert vault_bytes(other) == vault_bytes(home)
 
 
 def test_views_that_were_deleted_come_back_byte_for_byte(home: Home) -> None:
     log = filled(home)
-    Projector(home, log, once=True).run()
+    project(home, log)
     vault, state_hash = vault_bytes(home), verify(home, log).state_hash
     for folder in (home.vault, home.path / "builds"):
         shutil.rmtree(folder)
         assert not verify(home, log).ok or folder != home.vault
-        Projector(home, log, once=True).run()
+        project(home, log)
         verdict = verify(home, log)
         assert verdict.ok, verdict.differences[:5]
         assert verdict.state_hash == state_hash
@@ -123,24 +129,24 @@ def test_views_that_were_deleted_come_back_byte_for_byte(home: Home) -> None:
 
 def test_views_of_another_log_are_not_kept(home: Home, tmp_path: Path) -> None:
     log = filled(home, 100)
-    Projector(home, log, once=True).run()
+    project(home, log)
     log.close()
     for path in home.path.glob("log.db*"):
         path.unlink()
     other = EmbeddedLog(home.log_path)
     other.append(history(50, seed=12))
-    Projector(home, other, once=True).run()
-    shard_ids = {row.id for n in range(16) for row in Shard(home.shard(n), n).rows(TurnRow)}
+    project(home, other)
+    shard_ids = {row.id for n in range(16) for row in Shard(home.current().shard(n), n).rows(TurnRow)}
     assert shard_ids
     assert shard_ids <= {event.id for event in history(50, seed=12)}
 
 
 def test_the_oracle_and_the_views_agree_on_what_is_hidden(home: Home) -> None:
     log = filled(home)
-    Projector(home, log, once=True).run()
+    project(home, log)
     state = replay(slot for number in range(16) for slot in log.read(number, 0, 10_000))
     for number, partition in state.partitions.items():
-        rows = {row.id: row for row in Shard(home.shard(number), number).rows(MemoryRow)}
+        rows = {row.id: row for row in Shard(home.current().shard(number), number).rows(MemoryRow)}
         for scope in partition.scopes.values():
             for memory in scope.memories.by_birth.values():
                 row = rows[scope.captures.by_seq[memory.name].id]
@@ -184,21 +190,21 @@ def test_a_row_comes_back_as_it_was_written(tmp_path: Path) -> None:
 
 def test_a_shard_that_cannot_be_opened_is_written_again(home: Home) -> None:
     log = filled(home, 100)
-    Projector(home, log, once=True).run()
-    for manifest in home.build().rglob("watermarks.lance/_versions/*"):
+    project(home, log)
+    for manifest in home.current().path.rglob("watermarks.lance/_versions/*"):
         manifest.write_bytes(b"")
-    Projector(home, log, once=True).run()
+    project(home, log)
     verdict = verify(home, log)
     assert verdict.ok, verdict.differences[:5]
 
 
 def test_verify_names_what_differs(home: Home) -> None:
     log = filled(home, 100)
-    Projector(home, log, once=True).run()
+    project(home, log)
     page = next(home.vault.rglob("MEMORY.md"))
     page.write_text("edited\n")
-    number = next(n for n in range(16) if Shard(home.shard(n), n).rows(TurnRow))
-    shard = Shard(home.shard(number), number)
+    number = next(n for n in range(16) if Shard(home.current().shard(n), n).rows(TurnRow))
+    shard = Shard(home.current().shard(number), number)
     row = shard.rows(TurnRow)[0]
     shard.write([Guarded("turns", GoneRow(row.key, row.id, row.scope), 5, 10_000)], [])
     verdict = verify(home, log)
@@ -214,7 +220,7 @@ def test_dead_letters_are_counted_and_hold_nothing_of_the_payload(home: Home) ->
     secret = b'{"text": "swordfish"'
     (position,) = log.append_raw(3, [secret])
     log.append([captured("after it", "after", scope="project:a")])
-    Projector(home, log, once=True).run()
+    project(home, log)
     with Client(home.path, scope="project:a", log=log) as client:
         status = client.status()
         assert status.dead_letters == 1
@@ -222,7 +228,7 @@ def test_dead_letters_are_counted_and_hold_nothing_of_the_payload(home: Home) ->
         assert (letter.partition, letter.offset, letter.reason) == (3, position.offset, "not_json")
         assert status.lag == 0
         assert client.search("after it", quiet=True).answer.results[0].text == "after it"
-    assert not any(b"swordfish" in path.read_bytes() for path in home.build().rglob("*") if path.is_file())
+    assert not any(b"swordfish" in path.read_bytes() for path in home.current().path.rglob("*") if path.is_file())
 
 
 def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None:
@@ -259,13 +265,13 @@ def test_a_lock_is_held_by_one_thread_and_given_back(tmp_path: Path) -> None:
 
 def test_a_batch_that_changes_no_row_commits_nothing(home: Home) -> None:
     log = filled(home, 50)
-    Projector(home, log, once=True).run()
-    number = next(n for n in range(16) if Shard(home.shard(n), n).exists())
-    shard = Shard(home.shard(number), number)
+    project(home, log)
+    number = next(n for n in range(16) if Shard(home.current().shard(n), n).exists())
+    shard = Shard(home.current().shard(number), number)
     rows_version, before = shard.version(TurnRow), shard.watermark()
     scope = next(s for s in SCOPES if shard.rows(TurnRow, s))
     log.append([recalled([], "quiet", scope=scope, sent=START)])
-    Projector(home, log, once=True).run()
+    project(home, log)
     assert shard.version(TurnRow) == rows_version
     after = shard.watermark()
     assert isinstance(before, Watermark)

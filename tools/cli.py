@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
-from recollect.tools.operate_commands import run, verify
-from recollect.tools.read_commands import log, search, show, status, why
+from recollect.tools.operate_commands import rebuild, run, verify
+from recollect.tools.read_commands import diff_command, log, search, show, status, why
 from recollect.tools.write_commands import capture, forget, restore
 
 
@@ -24,5 +24,5 @@ def main() -> None:
     """
 
 
-for command in (capture, search, show, why, forget, restore, status, log, run, verify):
+for command in (capture, search, show, why, forget, restore, status, log, diff_command, run, verify, rebuild):
     main.add_command(command)

@@ -44,6 +44,7 @@ from recollect.tools.lines import Line, chunks
 from recollect.tools.project import scope_of_folder
 
 if TYPE_CHECKING:
+    from recollect.tools.diff import Diff
     from recollect.tools.inspection import Explained, Opened, Status
     from recollect.tools.retrieval import Answer, Retriever
     from recollect.tools.verify import Verdict
@@ -87,7 +88,8 @@ class Client:
         log: Log | None = None,
     ) -> None:
         self.home = Home(Path(home) if home is not None else default_home())
-        self.log: Log = log if log is not None else EmbeddedLog(self.home.log_path)
+        self._owns_log = log is None
+        self.log: Log = EmbeddedLog(self.home.log_path) if log is None else log
         self._scope = check_scope(scope) if scope is not None else None
         self.actor = Actor(name=actor or default_actor(), origin=origin)
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
@@ -143,20 +145,28 @@ class Client:
             events.append(_event("captured", id, body, scope, actor, session, at=at, sent=now))
         return events
 
-    def search(self, query: str, limit: int = 10, *, filters: Filters | None = None, quiet: bool = False) -> Found:
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        filters: Filters | None = None,
+        quiet: bool = False,
+        as_of: str | None = None,
+    ) -> Found:
         """Return what the scope and `global` know of a query, best first.
 
         What is pending is projected first where that is quick; otherwise the answer covers it by words
-        and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before.
+        and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before. With
+        `as_of`, a position or a time, the past answers, and nothing is appended.
         """
         if not query.strip():
             raise RecollectError("The query is empty.", "Say what to look for.")
         if not 1 <= limit <= 1_000:
             raise RecollectError(f"A limit of {limit} is not between 1 and 1000.", "Ask for fewer.")
         filters = filters or Filters(kinds=(), since=None, tags=(), until=None)
-        self.catch_up()
-        answer = self._retriever.search(self.scope, query, limit, filters)
-        if quiet:
+        answer = self._views(as_of).search(self.scope, query, limit, filters)
+        if quiet or as_of is not None:
             return Found(answer, None)
         body = Recalled(
             filters=filters,
@@ -171,12 +181,11 @@ class Client:
         )
         return Found(answer, self._append("recalled", body, self.scope).id)
 
-    def show(self, id: str) -> Opened:
-        """Return the memory or turn that an id resolves to, whole. Raises `NotFound`."""
+    def show(self, id: str, *, as_of: str | None = None) -> Opened:
+        """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
         from recollect.tools.inspection import opened
 
-        self.catch_up()
-        return opened(self._retriever.find(self.scope, id), id)
+        return opened(self._views(as_of).find(self.scope, id), id)
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory. Raises `NotFound`."""
@@ -196,27 +205,45 @@ class Client:
         """End what hides a memory or turn and return the ids that were named."""
         return self._tombstone("restored", id, False, reason)
 
-    def status(self) -> Status:
-        """Return counts, positions and lag of the whole home."""
+    def status(self, *, as_of: str | None = None) -> Status:
+        """Return counts, positions and lag of the whole home, now or in the past."""
         from recollect.tools.inspection import status
 
-        return status(self.home, self.log, self._retriever)
+        return status(self.home, self.log, self._retriever if as_of is None else self._views(as_of))
+
+    def diff(self, before: str, after: str, *, scope: str | None = None) -> Diff:
+        """Return what changed between two positions or times, in one scope or in all."""
+        from recollect.tools.as_of import parse_position
+        from recollect.tools.diff import diff
+
+        now = _now_us()
+        first, second = (parse_position(text, self.log, now) for text in (before, after))
+        return diff(self.home, self.log, first, second, scope)
 
     def read_log(self, partition: int, offset: int, limit: int, types: Sequence[str] = ()) -> list[Slot]:
         """Return slots of the log as they are, from an offset on."""
         return self.log.read(partition, offset, limit, types=types)
 
-    def verify(self) -> Verdict:
-        """Replay the log and compare what it says with the views."""
+    def verify(self, scope: str | None = None, on_progress: Callable[[int], None] | None = None) -> Verdict:
+        """Replay the log and compare what it says with the views, of all scopes or one."""
         from recollect.tools.verify import verify
 
-        return verify(self.home, self.log)
+        return verify(self.home, self.log, scope=scope, on_progress=on_progress)
+
+    def projected(self) -> int:
+        """Return how many slots of the log the views are made from."""
+        return sum(self._retriever.offset(number) for number in range(self.log.partitions))
+
+    def unread(self) -> int:
+        """Return how many slots of the log stand behind the views' watermarks."""
+        return sum(self.log.ends()) - self.projected()
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
-        from recollect.tools.projector import Projector
+        from recollect.tools.projecting import Owner
 
-        return Projector(self.home, self.log, once=True).run(on_progress)
+        with Owner(self.home, self.log) as owner:
+            return owner.project(on_progress)
 
     def catch_up(self) -> None:
         """Project what is pending if that is quick and nobody else does, else start a projector in the background."""
@@ -238,8 +265,9 @@ class Client:
             start_detached(self.home)
 
     def close(self) -> None:
-        """Close the log."""
-        self.log.close()
+        """Close the log, unless it was handed in."""
+        if self._owns_log:
+            self.log.close()
 
     def __enter__(self) -> Client:
         return self
@@ -257,6 +285,18 @@ class Client:
 
             self._retriever_made = Retriever(self.home, self.log)
         return self._retriever_made
+
+    def _views(self, as_of: str | None) -> Retriever:
+        """Return the views as they are, brought up to date where that is quick, or as they were."""
+        if as_of is None:
+            self.catch_up()
+            return self._retriever
+        from recollect.tools.as_of import PastViews, parse_position
+        from recollect.tools.retrieval import Retriever
+
+        return Retriever(
+            self.home, self.log, PastViews(self.home, self.log, parse_position(as_of, self.log, _now_us()))
+        )
 
     def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
         from recollect.tools.inspection import ids_behind

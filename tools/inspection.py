@@ -183,7 +183,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         ignored=counters.ignored,
         dead_letters=counters.dead_letters,
         latest_dead_letters=tuple(dead_letters[-LISTED:]),
-        lag=sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
+        lag=0 if retriever.past else sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
         scopes={
             scope: ScopeCount(memories=count["memories"], turns=count["turns"], hidden=count["hidden"])
             for scope, count in sorted(scopes.items())

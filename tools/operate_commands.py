@@ -1,4 +1,4 @@
-"""The commands that keep a home: run and verify."""
+"""The commands that keep a home: run, verify and rebuild."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import FrameType
 
 import click
 
-from recollect.tools.options import client_of, explained, home_option, json_option, print_json, progress
+from recollect.tools.options import Phases, client_of, explained, home_option, json_option, print_json, progress
 
 SHOWN_DIFFERENCES = 50
 
@@ -29,27 +29,26 @@ def run(once: bool, workers: int, home: str | None, as_json: bool) -> None:
     Example:
       recollect run --once
     """
-    from recollect.tools.projector import Projector
+    from recollect.tools.projecting import Owner
 
-    with client_of(home, "global") as client:
-        projector = Projector(client.home, client.log, once=once, workers=workers)
+    with client_of(home, "global") as client, Owner(client.home, client.log, _note, workers) as owner:
         ended: list[int] = []
 
         def stop(number: int, frame: FrameType | None) -> None:
             ended.append(number)
-            projector.stop()
+            owner.stop()
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         started = time.monotonic()
         if once:
-            with progress(sum(client.log.ends()), "Projecting") as bar:
-                events = projector.run(lambda done: bar.update(done - bar.pos))
+            with progress(client.unread(), "Projecting") as bar:
+                events = owner.project(lambda done: bar.update(done - bar.pos))
                 bar.update(events - bar.pos)
         else:
             if not as_json:
                 click.echo(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
-            events = projector.run()
+            events = owner.serve()
         seconds = time.monotonic() - started
     if as_json:
         print_json({"events": events, "seconds": round(seconds, 3), "stopped": bool(ended)})
@@ -60,20 +59,21 @@ def run(once: bool, workers: int, home: str | None, as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--scope", help="Only this scope.")
 @home_option
 @json_option
 @explained
-def verify(home: str | None, as_json: bool) -> None:
+def verify(scope: str | None, home: str | None, as_json: bool) -> None:
     """Replay the log and compare it with the views, row by row and page by page.
 
-    Exits 1 if anything differs. What differs comes right when the views are made again.
+    Exits 1 if anything differs, and names it. `recollect rebuild` mends it.
 
     \b
     Example:
       recollect verify --json
     """
-    with client_of(home, "global") as client:
-        verdict = client.verify()
+    with client_of(home, scope or "global") as client, progress(client.projected(), "Replaying") as bar:
+        verdict = client.verify(scope, lambda done: bar.update(done - bar.pos))
     if as_json:
         print_json(verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]})
     else:
@@ -83,5 +83,39 @@ def verify(home: str | None, as_json: bool) -> None:
             click.echo(f"  {difference.what}: {difference.view} {difference.scope} {difference.id}")
         if len(verdict.differences) > SHOWN_DIFFERENCES:
             click.echo(f"  … and {len(verdict.differences) - SHOWN_DIFFERENCES:,} more")
+        if not verdict.ok:
+            click.echo("`recollect rebuild` makes the views anew from the log.")
     if not verdict.ok:
         sys.exit(1)
+
+
+@click.command()
+@click.option("--scope", help="Only this scope, in place.")
+@home_option
+@json_option
+@explained
+def rebuild(scope: str | None, home: str | None, as_json: bool) -> None:
+    """Make the views anew from the log, beside the living ones, and switch when they are verified.
+
+    Searches are served from the old views meanwhile. Stopped or killed, it goes on when called again. A
+    running projector is asked to do it.
+
+    \b
+    Example:
+      recollect rebuild
+    """
+    from recollect.tools.projecting import rebuild_or_ask
+
+    started = time.monotonic()
+    with client_of(home, scope or "global") as client, Phases() as phases:
+        made = rebuild_or_ask(client.home, client.log, scope, phases.update, _note)
+    seconds = time.monotonic() - started
+    if as_json:
+        print_json({**made._asdict(), "seconds": round(seconds, 3)})
+    else:
+        click.echo(f"Build {made.build} is served: {made.events:,} events in {seconds:.1f} s, verified.")
+        click.echo(f"state hash {made.state_hash}")
+
+
+def _note(note: str) -> None:
+    click.echo(note, err=True)

@@ -27,6 +27,11 @@ kind_filter = click.option(
 )
 
 
+as_of_option = click.option(
+    "--as-of", help="Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d."
+)
+
+
 def home_option(command: CommandT) -> CommandT:
     """Add `--home`."""
     option = click.option(
@@ -91,6 +96,30 @@ def print_json(value: Any) -> None:
     plain = msgspec.to_builtins(value, str_keys=True)
     sys.stdout.buffer.write(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     sys.stdout.buffer.flush()
+
+
+class Phases:
+    """A bar for each phase of long work, on stderr, which only a terminal shows; it tells rate and time left."""
+
+    def __init__(self) -> None:
+        self._phase = ""
+        self._bar: Any = None
+
+    def update(self, phase: str, done: int, total: int) -> None:
+        """Say how far a phase is; a new phase has a new bar."""
+        if phase != self._phase:
+            self.__exit__()
+            self._phase, self._bar = phase, progress(total, phase.capitalize())
+            self._bar.__enter__()
+        self._bar.update(min(done, total) - self._bar.pos)
+
+    def __enter__(self) -> Phases:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.__exit__(None, None, None)
+            self._bar = None
 
 
 def progress(length: int, label: str) -> Any:

@@ -1,26 +1,35 @@
-"""The projector: holds a home's lock for life and runs the dataflow that keeps its views up to date."""
+"""The projector: runs the dataflow that brings the views of a build up to date, and steers it from outside."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from recollect.flows.clock import ClockWorker
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.log import Log
-from recollect.sinks.home import Home
+from recollect.sinks.home import Build, Home
 
-LOCK_WAIT_S = 0.5
+if TYPE_CHECKING:
+    from recollect.sinks.views import BuildTarget
+
 PROGRESS_S = 0.1
+
+OnProgress = Callable[[int], None]
 
 
 class Projector:
-    """One run of the views of a home. `run` may be called once; `stop` from any thread or signal handler."""
+    """One run of the flow over a build; the caller holds the projector's lock. `stop` may come from anywhere.
+
+    `vault` is False for a build that is not served yet. `doubts` says what of an earlier run was discarded.
+    """
 
     def __init__(
         self,
@@ -28,53 +37,63 @@ class Projector:
         log: Log,
         *,
         once: bool,
+        build: Build | None = None,
+        vault: bool = True,
         workers: int = 1,
-        epoch: timedelta = timedelta(0),
+        epoch: timedelta | None = None,
         batch_events: int | None = None,
     ) -> None:
         # Bytewax and the flows are for who projects; whoever captures never pays for their import.
-        from recollect.flows.views import BATCH_EVENTS, Control
+        from recollect.flows.views import BATCH_EVENTS, EPOCH, Control
 
         self._home = home
         self._log = log
+        self._build = build or home.current()
+        self._vault = vault
         self._workers = workers
-        self._epoch = epoch
+        self._epoch = EPOCH if epoch is None else epoch
         self._control = Control(once=once, batch_events=batch_events or BATCH_EVENTS)
+        self.doubts: list[str] = []
 
-    def run(self, on_progress: Callable[[int], None] | None = None) -> int:
+    def run(self, on_progress: OnProgress | None = None) -> int:
         """Project until the end (once) or until `stop`, and return how many events were read.
 
-        `on_progress` gets the count of events read, some ten times a second. Raises `Locked` where
-        another process projects this home.
+        `on_progress` gets the count of events read, some ten times a second.
         """
-        lock = self._home.projector_lock()
-        lock.acquire(LOCK_WAIT_S)
+        target = self._target()
         try:
-            self._run(on_progress)
+            self._run(target, on_progress)
         finally:
-            lock.release()
+            self.doubts += target.doubts
         return self._control.events_read
+
+    def uncovered(self) -> list[tuple[int, int]]:
+        """Return (partition, offset) where the vault lacks pages that the tables say are written."""
+        return self._target().uncovered()
 
     def stop(self) -> None:
         """Ask the flow to end after the batch that it is at."""
         self._control.stopping.set()
 
-    def _run(self, on_progress: Callable[[int], None] | None) -> None:
-        from recollect.flows.views import run_flow, views
-        from recollect.sinks.views import PartitionViews
+    def _target(self) -> BuildTarget:
+        from recollect.sinks.views import BuildTarget
+        from recollect.state.digests import rules_version
 
-        flow = views(self._log, lambda partition: PartitionViews(self._home, partition), self._control)
+        log = self._log
+        return BuildTarget(self._home, self._build, log.log_id, rules_version(), log.partitions, vault=self._vault)
+
+    def _run(self, target: BuildTarget, on_progress: OnProgress | None) -> None:
         failures: list[BaseException] = []
 
-        def target() -> None:
+        def flow() -> None:
             try:
-                run_flow(flow, self._workers, self._epoch)
+                self._run_recovering(target)
             except BaseException as error:  # Whatever ends the flow is raised again below, in the caller's thread.
                 failures.append(error)
 
         clock = None if self._control.once else ClockWorker(self._log)
         # The flow has its own thread, so that this one can be interrupted by a signal at any time.
-        thread = threading.Thread(target=target, name="views", daemon=True)
+        thread = threading.Thread(target=flow, name="views", daemon=True)
         thread.start()
         while thread.is_alive():
             thread.join(PROGRESS_S)
@@ -84,6 +103,23 @@ class Projector:
                 on_progress(self._control.events_read)
         if failures:
             raise _cause(failures[0])
+
+    def _run_recovering(self, target: BuildTarget) -> None:
+        """Run the flow on its recovery store; a store that Bytewax cannot use is discarded and made anew."""
+        from recollect.flows.views import is_about_recovery, prepare_recovery, run_flow, views
+
+        folder = self._build.recovery
+        try:
+            if not folder.is_dir():
+                prepare_recovery(folder)
+            run_flow(views(self._log, target, self._control), self._workers, self._epoch, folder)
+        except Exception as error:
+            if not is_about_recovery(error):
+                raise
+            self.doubts.append(f"The recovery store was discarded, since Bytewax cannot use it: {folder}.")
+            shutil.rmtree(folder, ignore_errors=True)
+            prepare_recovery(folder)
+            run_flow(views(self._log, target, self._control), self._workers, self._epoch, folder)
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -16,6 +16,7 @@ from recollect.schemas.scopes import partition_of
 from recollect.schemas.times import format_time, parse_time
 from recollect.schemas.visible import one_line, visible
 from recollect.tools.options import (
+    as_of_option,
     client_of,
     explained,
     home_option,
@@ -40,6 +41,7 @@ FOLLOW_S = 0.2
 @click.option("--since", help="Only from this time on: ISO 8601 or an age such as 3d.")
 @click.option("--until", help="Only before this time.")
 @click.option("--quiet", is_flag=True, help="Do not put this search on the log.")
+@as_of_option
 @scope_options
 @home_option
 @json_option
@@ -52,6 +54,7 @@ def search(
     since: str | None,
     until: str | None,
     quiet: bool,
+    as_of: str | None,
     home: str | None,
     scope: str | None,
     actor: str | None,
@@ -73,7 +76,7 @@ def search(
         until=parse_time(until, now) if until else None,
     )
     with client_of(home, scope, actor, origin, session) as client:
-        found = client.search(query, limit, filters=filters, quiet=quiet)
+        found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of)
     answer = found.answer
     if as_json:
         print_json(
@@ -95,12 +98,14 @@ def search(
 
 @click.command()
 @click.argument("id")
+@as_of_option
 @scope_options
 @home_option
 @json_option
 @explained
 def show(
     id: str,
+    as_of: str | None,
     home: str | None,
     scope: str | None,
     actor: str | None,
@@ -115,7 +120,7 @@ def show(
       recollect show 019ab0c4-9a3c-7000-8000-0123456789ab
     """
     with client_of(home, scope, actor, origin, session) as client:
-        opened = client.show(id)
+        opened = client.show(id, as_of=as_of)
     if as_json:
         print_json(opened)
     else:
@@ -156,10 +161,11 @@ def why(
 
 
 @click.command()
+@as_of_option
 @home_option
 @json_option
 @explained
-def status(home: str | None, as_json: bool) -> None:
+def status(as_of: str | None, home: str | None, as_json: bool) -> None:
     """Say what the home holds, how far its views are, and what could not be read.
 
     \b
@@ -167,7 +173,7 @@ def status(home: str | None, as_json: bool) -> None:
       recollect status --json
     """
     with client_of(home, "global") as client:
-        state = client.status()
+        state = client.status(as_of=as_of)
     if as_json:
         print_json(state)
     else:
@@ -231,6 +237,45 @@ def log(
             for slot in client.log.read(number, end, limit, scope=of_scope, types=types):
                 click.echo(_slot(slot))
                 end = slot.offset + 1
+
+
+@click.command("diff")
+@click.argument("before")
+@click.argument("after")
+@click.option("--all", "all_scopes", is_flag=True, help="Every scope, not just this project.")
+@scope_options
+@home_option
+@json_option
+@explained
+def diff_command(
+    before: str,
+    after: str,
+    all_scopes: bool,
+    home: str | None,
+    scope: str | None,
+    actor: str | None,
+    origin: Origin | None,
+    session: str | None,
+    as_json: bool,
+) -> None:
+    """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
+
+    A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
+
+    \b
+    Example:
+      recollect diff 3d 1h
+    """
+    with client_of(home, scope, actor, origin, session) as client:
+        changes = client.diff(before, after, scope=None if all_scopes else client.scope)
+    if as_json:
+        print_json(changes)
+        return
+    for what in ("added", "folded", "revised", "forgotten", "restored"):
+        for changed in getattr(changes, what):
+            more = f" (+{len(changed.captures)})" if what == "folded" else ""
+            click.echo(f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}")
+    click.echo(f"{changes.turns} turns came.")
 
 
 def _last(log: Log, partition: int, limit: int, scope: str | None, types: tuple[str, ...]) -> list[Slot]:

@@ -6,7 +6,7 @@ A project's search reads its scope and `global`, each scored from its own texts 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,9 @@ from recollect.sinks.home import Home
 from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
 from recollect.state.ranking import Corpus
 from recollect.state.tail import overlay
+
+if TYPE_CHECKING:
+    from recollect.tools.as_of import PastViews
 
 PAGE_SLOTS = 5_000
 TAIL_TYPES = ("captured", "forgotten", "restored")
@@ -78,18 +81,26 @@ class _Ready(NamedTuple):
 
 
 class Retriever:
-    """Answers from the views of one home. It keeps what it made ready while the views do not change."""
+    """Answers from the views of one home, as they are or as they were at a position of the past.
 
-    def __init__(self, home: Home, log: Log) -> None:
+    It keeps what it made ready while the views do not change. The past has no tail: it is complete.
+    """
+
+    def __init__(self, home: Home, log: Log, past: PastViews | None = None) -> None:
         self._home = home
         self._log = log
+        self.past = past
         self._shards: dict[int, Shard] = {}
         self._ready: dict[str, _Ready] = {}
 
     def shard(self, partition: int) -> Shard:
-        """Return the tables of a partition in the build that is being served."""
+        """Return the tables of a partition, those of the build that is being served unless the past is asked."""
+        if self.past is not None:
+            if partition not in self._shards:
+                self._shards[partition] = self.past.shard(partition)
+            return self._shards[partition]
         shard = self._shards.get(partition)
-        path = self._home.shard(partition)
+        path = self._home.current().shard(partition)
         if shard is None or shard.path != path:
             shard = self._shards[partition] = Shard(path, partition)
         return shard
@@ -127,12 +138,17 @@ class Retriever:
                 return memories[0]
             if turns:
                 return turns[0]
-            for event in tail_of(self._log, partition, self.offset(partition), name):
+            for event in self.tail(name, self.offset(partition)):
                 if event.id == id and isinstance(event.body, Captured):
                     return event
         raise NotFound(
             f"{scope} has no memory or turn {id[:60]}.", "`recollect search` shows ids; another --scope may have it."
         )
+
+    def tail(self, scope: str, offset: int) -> Iterator[Event]:
+        """Yield a scope's events behind the watermark that change what is visible."""
+        if self.past is None:
+            yield from tail_of(self._log, partition_of(scope, self._log.partitions), offset, scope)
 
     def watermark(self, partition: int) -> Watermark | None:
         """Return how far the views of a partition are."""
@@ -149,7 +165,7 @@ class Retriever:
         partition = partition_of(scope, self._log.partitions)
         shard = self.shard(partition)
         watermark = self.watermark(partition)
-        tail = list(tail_of(self._log, partition, watermark.offset if watermark else 0, scope))
+        tail = list(self.tail(scope, watermark.offset if watermark else 0))
         versions = tuple(shard.version(row_type) for row_type in ROW_TYPES.values())
         key = (shard.path, watermark, versions, tuple(event.id for event in tail))
         ready = self._ready.get(scope)

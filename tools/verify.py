@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from recollect.schemas.log import Log, Slot
+from recollect.schemas.log import Log, slots_between
 from recollect.schemas.rows import GoneRow, Row
-from recollect.sinks.home import Home
+from recollect.schemas.scopes import partition_of
+from recollect.sinks.home import Build, Home
 from recollect.sinks.lance import ROW_TYPES, Shard
 from recollect.sinks.vault import Vault, render
 from recollect.state.digests import RULES, digest, logical_row, root, rows_digest, state_leaves
-from recollect.state.replay import Replay
+from recollect.state.partition import Partition
+from recollect.state.replay import replay
 from recollect.state.scope import Scope
 from recollect.state.views import all_changes, pages_of, row_of
 
-PAGE_SLOTS = 5_000
 LOCK_WAIT_S = 60
+
+OnProgress = Callable[[int], None]
 
 
 class Difference(NamedTuple):
-    """Something that a view holds otherwise than the log says. `what` is missing, unexpected or changed."""
+    """Something that a view holds otherwise than the log says. `what`: missing, unexpected, changed, unreadable."""
 
     view: str
     scope: str
@@ -38,48 +41,100 @@ class Verdict(NamedTuple):
     differences: list[Difference]
 
 
-def verify(home: Home, log: Log) -> Verdict:
-    """Replay the log up to the views' watermark and compare. Holds the epoch lock while it reads the views."""
+class _Found(NamedTuple):
+    """What the views of one partition hold: rows by table and key, pages by scope and path."""
+
+    offset: int
+    rows: dict[str, dict[str, Row]]
+    pages: dict[str, dict[str, bytes]]
+    differences: list[Difference]
+
+
+def verify(
+    home: Home,
+    log: Log,
+    *,
+    build: Build | None = None,
+    scope: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Verdict:
+    """Replay the log up to the views' watermarks and compare, for all scopes or one.
+
+    The views are read between two epochs of a living projector, then compared in peace. A `build` that
+    is not served has no pages, and is compared without. A table that cannot be read is a difference.
+    """
+    numbers = range(log.partitions) if scope is None else [partition_of(scope, log.partitions)]
     lock = home.epoch_lock()
     lock.acquire(LOCK_WAIT_S)
     try:
-        shards = {number: Shard(home.shard(number), number) for number in range(log.partitions)}
-        watermarks = {number: shard.watermark() if shard.exists() else None for number, shard in shards.items()}
-        positions = {number: mark.offset if mark else 0 for number, mark in watermarks.items()}
-        replayed = Replay()
-        for number, end in positions.items():
-            replayed.feed(_slots(log, number, end))
-        leaves = state_leaves(replayed.partitions.values())
-        differences: list[Difference] = []
-        for number, shard in shards.items():
-            scopes = replayed.partitions[number].scopes if number in replayed.partitions else {}
-            differences += _compare_tables(number, shard, scopes, leaves)
-        differences += _compare_vault(Vault(home), replayed, leaves)
+        served = build or home.current()
+        vault = Vault(home) if build is None else None
+        found = {number: _read(served, vault, number, scope) for number in numbers}
     finally:
         lock.release()
-    return Verdict(not differences, root(leaves), positions, sum(positions.values()), differences)
+    leaves: dict[str, str] = {}
+    differences: list[Difference] = []
+    scopes: dict[str, None] = {}
+    done = 0
+    for number, views in found.items():
+        state = _oracle(log, number, views.offset)
+        scopes |= dict.fromkeys(state.scopes)
+        leaves |= _of_scope(state_leaves([state]), scope)
+        differences += [*views.differences, *_compare_tables(state, views, scope, leaves)]
+        if vault is not None:
+            differences += _compare_pages(state, views, scope, leaves)
+        done += views.offset
+        if on_progress is not None:
+            on_progress(done)
+    if vault is not None and scope is None:
+        strays = (name for name in vault.scopes() if name not in scopes)
+        differences += [Difference("vault", name, "", "unexpected") for name in strays]
+    positions = {number: views.offset for number, views in found.items()}
+    return Verdict(not differences, root(leaves), positions, done, differences)
 
 
-def _slots(log: Log, partition: int, end: int) -> Iterator[Slot]:
-    offset = 0
-    while offset < end:
-        slots = log.read(partition, offset, min(PAGE_SLOTS, end - offset))
-        yield from slots
-        offset = slots[-1].offset + 1
-
-
-def _compare_tables(
-    number: int, shard: Shard, scopes: dict[str, Scope], leaves: dict[str, str]
-) -> Iterator[Difference]:
+def _read(build: Build, vault: Vault | None, number: int, scope: str | None) -> _Found:
+    shard = Shard(build.shard(number), number)
+    found = _Found(0, {}, {}, [])
+    if not shard.exists():
+        if vault is not None and vault.covered(number):
+            found.differences.append(Difference("watermarks", "", str(number), "missing"))
+        return found
+    try:
+        watermark = shard.watermark()
+    except Exception:  # Whatever LanceDB finds damaged is a difference, and it has no one class for that.
+        return found._replace(differences=[Difference("watermarks", "", str(number), "unreadable")])
     for table in ROW_TYPES:
-        expected: dict[str, Row] = {}
-        for scope in scopes.values():
-            changes = (change for change in all_changes(scope) if change.table == table)
-            for row in (row_of(scope, change) for change in changes):
-                expected[row.key] = row
+        try:
+            found.rows[table] = {row.key: row for row in shard.all_rows(table) if scope in (None, row.scope)}
+        except Exception:  # As above.
+            found.differences.append(Difference(table, "", str(number), "unreadable"))
+    scopes = dict.fromkeys(row.scope for rows in found.rows.values() for row in rows.values())
+    if vault is not None:
+        found.pages.update((name, vault.read(name)) for name in scopes)
+    return found._replace(offset=watermark.offset if watermark else 0)
+
+
+def _oracle(log: Log, number: int, end: int) -> Partition:
+    partitions = replay(slots_between(log, number, 0, end)).partitions
+    return partitions.get(number) or Partition(number)
+
+
+def _of_scope(leaves: dict[str, str], scope: str | None) -> dict[str, str]:
+    return {name: leaf for name, leaf in leaves.items() if scope is None or name.startswith(f"scope/{scope}/")}
+
+
+def _scopes(state: Partition, scope: str | None) -> list[Scope]:
+    return [found for name, found in state.scopes.items() if scope in (None, name)]
+
+
+def _compare_tables(state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]) -> Iterator[Difference]:
+    changes = [change for found in _scopes(state, scope) for change in all_changes(found)]
+    for table, found in views.rows.items():
+        rows = [row_of(state.scopes[change.scope], change) for change in changes if change.table == table]
+        expected = {row.key: row for row in rows}
         if expected:
-            leaves[f"view/{table}/{number}@{RULES['views']}"] = rows_digest(expected.values())
-        found: dict[str, Row] = {row.key: row for row in shard.all_rows(table)}
+            leaves[f"view/{table}/{state.number}@{RULES['views']}"] = rows_digest(expected.values())
         for key in sorted(expected.keys() | found.keys()):
             what = _difference(_logical(expected.get(key)), _logical(found.get(key)))
             if what:
@@ -87,20 +142,18 @@ def _compare_tables(
                 yield Difference(table, row.scope, row.id, what)
 
 
-def _compare_vault(vault: Vault, replayed: Replay, leaves: dict[str, str]) -> Iterator[Difference]:
-    for partition in replayed.partitions.values():
-        for scope in partition.scopes.values():
-            pages = {page.path: render(page).encode() for page in pages_of(partition, all_changes(scope))}
-            expected = {path: data for path, data in sorted(pages.items()) if data}
-            if expected:
-                leaves[f"view/vault/{scope.name}@{RULES['views']}"] = digest(
-                    (path, data.decode()) for path, data in expected.items()
-                )
-            found = vault.read(scope.name)
-            for path in sorted(expected.keys() | found.keys()):
-                what = _difference(expected.get(path), found.get(path))
-                if what:
-                    yield Difference("vault", scope.name, path, what)
+def _compare_pages(state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]) -> Iterator[Difference]:
+    for found in _scopes(state, scope):
+        rendered = {page.path: render(page).encode() for page in pages_of(state, all_changes(found))}
+        expected = {path: data for path, data in sorted(rendered.items()) if data}
+        if expected:
+            texts = ((path, data.decode()) for path, data in expected.items())
+            leaves[f"view/vault/{found.name}@{RULES['views']}"] = digest(texts)
+        pages = views.pages.get(found.name, {})
+        for path in sorted(expected.keys() | pages.keys()):
+            what = _difference(expected.get(path), pages.get(path))
+            if what:
+                yield Difference("vault", found.name, path, what)
 
 
 def _logical(row: Row | None) -> dict[str, Any] | None:

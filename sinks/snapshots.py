@@ -1,0 +1,96 @@
+"""Snapshot files: the state of one partition at an offset, so that a start need not fold the log from its beginning.
+
+This file owns their format: a line that says what they are, a line of JSON, and the state's own bytes under
+a digest. Nothing in them is code. They are a cache: whatever is doubtful about one is a reason to delete it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+MAGIC = b"recollect snapshot 1\n"
+KEPT = 2
+
+_NAME = re.compile(r"^(\d{12})\.snapshot\Z")
+
+
+class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a snapshot is of, and blake2b-128 of the bytes behind this line."""
+
+    log_id: str
+    rules: str
+    partition: int
+    offset: int
+    digest: str
+
+
+class Snapshots:
+    """The snapshots of one partition of one build. `doubts` says, in a sentence each, what was discarded and why."""
+
+    def __init__(self, folder: Path, partition: int, log_id: str, rules: str) -> None:
+        self._folder = folder / f"p{partition:02}"
+        self._partition = partition
+        self._log_id = log_id
+        self._rules = rules
+        self.doubts: list[str] = []
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Keep the state before `offset`, durably, and of the older ones only the newest."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / f"{offset:012}.snapshot"
+        header = _Header(self._log_id, self._rules, self._partition, offset, _digest(data))
+        temporary = path.with_suffix(f".{os.getpid()}")
+        with temporary.open("wb") as file:
+            file.write(MAGIC + msgspec.json.encode(header) + b"\n")
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        for old in self._paths()[KEPT:]:
+            old.unlink(missing_ok=True)
+
+    def newest(self, at_most: int) -> bytes | None:
+        """Return the state of the newest snapshot at or below an offset; doubtful ones are discarded on the way."""
+        for path in self._paths():
+            if int(path.name[:12]) <= at_most:
+                data = self._read(path)
+                if data is not None:
+                    return data
+        return None
+
+    def _paths(self) -> list[Path]:
+        """Return the snapshot files, newest first."""
+        if not self._folder.is_dir():
+            return []
+        return sorted((path for path in self._folder.iterdir() if _NAME.match(path.name)), reverse=True)
+
+    def _read(self, path: Path) -> bytes | None:
+        try:
+            magic, line, data = path.read_bytes().split(b"\n", 2)
+            header = msgspec.json.decode(line, type=_Header)
+            expected = _Header(self._log_id, self._rules, self._partition, int(path.name[:12]), _digest(data))
+            doubt = "" if magic + b"\n" == MAGIC and header == expected else _reason(header, expected)
+        except (OSError, ValueError, msgspec.MsgspecError) as error:
+            doubt, data = f"it cannot be read ({error})", b""
+        if not doubt:
+            return data
+        self.doubts.append(f"The snapshot {path.name} of partition {self._partition} was discarded: {doubt}.")
+        path.unlink(missing_ok=True)
+        return None
+
+
+def _reason(header: _Header, expected: _Header) -> str:
+    if header.log_id != expected.log_id:
+        return "it is of another log"
+    if header.rules != expected.rules:
+        return "it was made under other rules"
+    return "its bytes do not match its digest"
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()

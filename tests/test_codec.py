@@ -1,0 +1,612 @@
+"""Events to bytes and back: what is written is read as it was, and what may not stand on a log is refused by both ways.
+
+The strategies here reach every field of every type. `tests/test_golden.py` has the bytes that never change.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from typing import Any, get_args
+from uuid import UUID
+
+import msgspec
+import orjson
+import pytest
+from builders import MINUTE, START, captured, forgotten, make_id, recalled
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from recollect.schemas.codec import content_digest, decode, encode
+from recollect.schemas.errors import InvalidEvent
+from recollect.schemas.events import (
+    BODIES,
+    CONTROL,
+    MAX_AT_LEAD_US,
+    MAX_TEXT_BYTES,
+    RESERVED,
+    VERSIONS,
+    Actor,
+    Body,
+    Captured,
+    Configured,
+    Event,
+    Filters,
+    Forgotten,
+    Kind,
+    Mark,
+    Media,
+    Origin,
+    Part,
+    Recalled,
+    Restored,
+    Ticked,
+    make_configured,
+    make_tick,
+    tick_id,
+)
+from recollect.schemas.json_schema import json_schemas
+from recollect.schemas.scopes import SCOPE_PATTERN
+from recollect.schemas.settings import Settings
+from recollect.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US
+from recollect.schemas.upcasts import STEPS, Step, upcast
+
+LONG = 2**63 - 1
+
+
+def texts(low: int = 0, high: int | None = None) -> st.SearchStrategy[str]:
+    """Any text that UTF-8 can hold, but for NUL, which is refused everywhere."""
+    return st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=low, max_size=high)
+
+
+def some(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | strategy
+
+
+def tuples(strategy: st.SearchStrategy[Any], size: int = 4) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(strategy, max_size=size).map(tuple)
+
+
+def as_id(number: int) -> str:
+    """Of any 128 bits the id of version 7 or 8 that shares most of them."""
+    version = 7 + (number & 1)
+    return str(UUID(int=number & ~(0xF << 76) & ~(0x3 << 62) | version << 76 | 0x2 << 62))
+
+
+ids = st.integers(0, 2**128 - 1).map(as_id)
+times = st.integers(MIN_TIME_US, MAX_TIME_US)
+labels = texts(1, 4_096)
+tags = tuples(texts(1, 128), 64)
+kinds = st.sampled_from(get_args(Kind))
+counts = st.integers(0, LONG)
+reasons = some(texts(0, 4_096))
+
+media = st.builds(
+    Media,
+    caption=some(texts(0, 4_096)),
+    kind=st.sampled_from(["image", "audio", "video", "file"]),
+    uri=some(labels),
+)
+parts = st.integers(1, 1_000_000).flatmap(
+    lambda count: st.builds(Part, count=st.just(count), index=st.integers(0, count - 1))
+)
+settings_in_force = st.builds(
+    Settings,
+    embedder=texts(),
+    fold_cosine_hundredths=st.integers(-1, 100),
+    revision_cosine_hundredths=st.integers(1, 100),
+    echo_recalls=st.integers(0, 100),
+    echo_window_s=st.integers(0, 86_400),
+    at_lead_s=st.integers(0, 86_400),
+    tick_jump_days=st.integers(1, 36_500),
+    memory_page_lines=st.integers(20, 10_000),
+)
+filters = st.builds(Filters, kinds=tuples(kinds, 16), since=some(times), tags=tags, until=some(times))
+
+BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
+    "captured": st.builds(
+        Captured,
+        branch=some(labels),
+        importance_given=some(st.integers(0, 100)),
+        kind=kinds,
+        media=tuples(media),
+        part=some(parts),
+        path=some(labels),
+        source=some(labels),
+        tags=tags,
+        text=texts(),
+    ).filter(lambda body: bool(body.media or body.text.strip())),
+    "recalled": st.builds(
+        Recalled,
+        filters=filters,
+        lanes=tuples(texts(1, 200), 16),
+        limit=st.integers(1, 1_000),
+        now=times,
+        passes=st.integers(1, 16),
+        query=texts(),
+        results=tuples(ids, 20),
+        revision=counts,
+        watermark=tuples(st.builds(Mark, offset=counts, partition=counts), 20),
+    ),
+    "forgotten": st.builds(Forgotten, ids=tuples(ids, 20), reason=reasons),
+    "restored": st.builds(Restored, ids=tuples(ids, 20), reason=reasons),
+    "configured": st.builds(
+        Configured, log_id=ids, partitions=st.integers(1, 1_024), revision=counts, settings=settings_in_force
+    ),
+    "ticked": st.builds(
+        Ticked, accepted=st.booleans(), hour=st.integers(0, MAX_TIME_US // HOUR_US), partition=st.integers(0, 1_023)
+    ),
+}
+
+
+@st.composite
+def events(draw: st.DrawFn, types: tuple[str, ...] = tuple(BODIES), blank: bool = True) -> Event:
+    """Any event that may stand on a log; with `blank`, now and then one that was erased."""
+    type = draw(st.sampled_from(types))
+    body: Body | None = draw(BODY_STRATEGIES[type])
+    id = tick_id(body) if isinstance(body, Ticked) else draw(ids)
+    if blank and type not in CONTROL and draw(st.integers(0, 9)) == 0:
+        body = None
+    sent = draw(st.integers(0, MAX_TIME_US))
+    return Event(
+        actor=Actor(name=draw(texts(1, 200)), origin=draw(st.sampled_from(get_args(Origin)))),
+        at=draw(st.integers(MIN_TIME_US, min(MAX_TIME_US, sent + MAX_AT_LEAD_US))),
+        body=body,
+        id=id,
+        refs=draw(tuples(ids, 20)),
+        scope=None if type in CONTROL else draw(st.from_regex(SCOPE_PATTERN)),
+        sent=sent,
+        session=draw(some(texts(1, 200))),
+        type=type,
+        v=VERSIONS[type],
+    )
+
+
+def test_there_is_a_strategy_for_every_type() -> None:
+    """So that a new type cannot be added without the laws below being held for it too."""
+    assert BODY_STRATEGIES.keys() == BODIES.keys()
+
+
+# Writing and reading
+
+
+@given(events())
+def test_what_is_written_is_read_as_it_was(event: Event) -> None:
+    assert decode(encode(event)) == event
+
+
+@given(events())
+def test_what_is_written_is_canonical(event: Event) -> None:
+    payload = encode(event)
+    assert payload == orjson.dumps(orjson.loads(payload), option=orjson.OPT_SORT_KEYS)
+    # Python's own JSON, asked for the same, is of the same opinion.
+    said = json.dumps(json.loads(payload), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert payload == said.encode()
+
+
+@given(events(), st.randoms(use_true_random=False), st.booleans())
+def test_every_order_of_keys_and_every_escape_is_read(event: Event, rng: random.Random, ascii: bool) -> None:
+    """Other producers have libraries of their own, that sort, space and escape as they like."""
+
+    def shuffled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [shuffled(inner) for inner in value]
+        if isinstance(value, dict):
+            return {key: shuffled(value[key]) for key in rng.sample(sorted(value), len(value))}
+        return value
+
+    payload = encode(event)
+    other = json.dumps(shuffled(json.loads(payload)), indent=rng.choice([None, 2]), ensure_ascii=ascii).encode()
+    assert decode(other) == event
+    assert encode(decode(other)) == payload
+
+
+@given(events(), st.integers(0, MAX_TIME_US))
+def test_sent_is_no_part_of_the_content(event: Event, sent: int) -> None:
+    """The same import run twice is a repetition, although its events were sent at different times."""
+    assert content_digest(replace(event, sent=sent)) == content_digest(event)
+
+
+@given(st.data())
+def test_everything_else_is_part_of_the_content(data: st.DataObject) -> None:
+    event = data.draw(events(blank=False))
+    other = data.draw(events(types=(event.type,), blank=False))
+    for field in ("actor", "at", "body", "id", "refs", "scope", "session"):
+        changed = replace(event, **{field: getattr(other, field)})
+        assert (content_digest(changed) == content_digest(event)) is (changed == event)
+
+
+@pytest.mark.parametrize(
+    ("inside", "key", "earlier"),
+    [
+        ("", "session", b'"another"'),
+        ("", "type", b'"embedded"'),
+        ("", "v", b"2"),
+        ("", "body", b'{"text":"another"}'),
+        ("actor", "origin", b'"operator"'),
+        ("body", "text", b'"another"'),
+        ("body", "importance_given", b"1.5"),
+    ],
+)
+def test_of_a_key_given_twice_the_last_counts(inside: str, key: str, earlier: bytes) -> None:
+    event = captured("A text.", session="s1", importance_given=7)
+    payload = encode(event)
+    first = payload.index(b"{", payload.index(b'"%s":' % inside.encode()) if inside else 0) + 1
+    assert decode(b'%s"%s":%s,%s' % (payload[:first], key.encode(), earlier, payload[first:])) == event
+
+
+def test_a_later_bad_value_counts_too() -> None:
+    with pytest.raises(InvalidEvent) as refusal:
+        decode(encode(captured("A text."))[:-1] + b',"session":""}')
+    assert refusal.value.where == "$.session"
+
+
+# Refusing
+
+TURN = captured(
+    "A secret text.",
+    actor="Secret Ada",
+    session="secret-session",
+    source="secret:source",
+    path="secret/path",
+    branch="secret-branch",
+    tags=("secret-tag",),
+    importance_given=7,
+    scope="project:secret",
+)
+RECALL = recalled(["a", "b"], "r", query="A secret query?", scope="project:secret", session="secret-session")
+TOMBSTONE = forgotten(["a"], "f", scope="project:secret")
+TICK = make_tick(3, START)
+SETTINGS = make_configured(make_id("log"), 16, Settings(), 0, START, make_id("log"))
+
+
+def place(parsed: Any, path: str) -> tuple[Any, str]:
+    *outer, key = path.split(".")
+    for name in outer:
+        parsed = parsed[name]
+    return parsed, key
+
+
+def put(event: Event, path: str, raw: str | bytes) -> bytes:
+    """Return the payload of `event` with these bytes as the value at `path`, a new key being allowed."""
+    parsed = orjson.loads(encode(event))
+    inside, key = place(parsed, path)
+    inside[key] = "@"
+    return orjson.dumps(parsed).replace(b'"@"', raw.encode() if isinstance(raw, str) else raw)
+
+
+def cut(event: Event, path: str) -> bytes:
+    """Return the payload of `event` without the key at `path`."""
+    parsed = orjson.loads(encode(event))
+    inside, key = place(parsed, path)
+    del inside[key]
+    return orjson.dumps(parsed)
+
+
+def nested(depth: int, inmost: str = "1") -> str:
+    return "[" * depth + inmost + "]" * depth
+
+
+ID = TURN.id
+BAD: list[tuple[str, bytes, str]] = [
+    # What it is, the bytes, and the whole `reason`: the code and the place.
+    ("nothing", b"", "not_json"),
+    ("white space", b" \n", "not_json"),
+    ("prose", b"A secret text.", "not_json"),
+    ("half an event", encode(TURN)[:-40], "not_json"),
+    ("two events", encode(TURN) * 2, "not_json"),
+    ("a byte order mark", b"\xef\xbb\xbf" + encode(TURN), "not_json"),
+    ("UTF-16", encode(TURN).decode().encode("utf-16"), "not_json"),
+    ("invalid UTF-8", put(TURN, "body.text", b'"secret \xff"'), "not_json"),
+    ("UTF-8 longer than needed", put(TURN, "body.text", b'"secret \xc0\x80"'), "not_json"),
+    ("a lone high surrogate, escaped", put(TURN, "body.text", r'"secret \ud800"'), "not_json"),
+    ("a lone low surrogate, escaped", put(TURN, "body.text", r'"secret \udc00 text"'), "not_json"),
+    ("surrogates the wrong way round", put(TURN, "body.text", r'"secret \udc00\ud800"'), "not_json"),
+    ("a lone surrogate, raw", put(TURN, "body.text", b'"secret \xed\xa0\x80"'), "not_json"),
+    ("a pair of surrogates, raw", put(TURN, "body.text", b'"secret \xed\xa0\xbd\xed\xb8\x80"'), "not_json"),
+    ("NUL, raw", put(TURN, "body.text", b'"secret \x00"'), "not_json"),
+    ("NUL, escaped", put(TURN, "body.text", r'"secret \u0000"'), "invalid at $"),
+    ("NUL in a tag", put(TURN, "body.tags", r'["secret \u0000"]'), "invalid at $"),
+    ("NUL in a name", put(TURN, "actor.name", r'"secret \u0000"'), "invalid at $"),
+    ("NUL 1,000 deep", put(TURN, "body.text", nested(1_000, r'"\u0000"')), "invalid at $"),
+    ("NUL in a key", put(TURN, "body.secret\0", "1"), "invalid at $"),
+    ("a line end, raw", put(TURN, "body.text", b'"secret \n"'), "not_json"),
+    ("NaN", put(TURN, "body.importance_given", "NaN"), "not_json"),
+    ("Infinity", put(TURN, "body.importance_given", "Infinity"), "not_json"),
+    ("minus infinity", put(TURN, "at", "-Infinity"), "not_json"),
+    ("1e999", put(TURN, "body.importance_given", "1e999"), "not_json"),
+    ("-1e999", put(TURN, "at", "-1e999"), "not_json"),
+    ("a hexadecimal number", put(TURN, "at", "0x10"), "not_json"),
+    ("100,000 brackets", nested(100_000).encode(), "not_json"),
+    ("100,000 braces", b'{"body":' * 100_000, "not_json"),
+    ("a text 100,000 deep", put(TURN, "body.text", nested(100_000)), "not_json"),
+    ("an array", b"[]", "invalid at $"),
+    ("null", b"null", "invalid at $"),
+    ("a number", b"1", "invalid at $"),
+    ("a string", b'"secret"', "invalid at $"),
+    ("an empty object", b"{}", "invalid at $"),
+    ("a text 9 deep", put(TURN, "body.text", nested(9)), "invalid at $.body.text"),
+    ("a body 1,000 deep", put(TURN, "body", nested(1_000)), "invalid at $.body"),
+    ("a field too few", cut(TURN, "session"), "invalid at $"),
+    ("no type", cut(TURN, "type"), "invalid at $"),
+    ("a field too many", put(TURN, "secret", "1"), "invalid at $"),
+    ("a body's field too few", cut(TURN, "body.tags"), "invalid at $.body"),
+    ("a body's field too many", put(TURN, "body.secret", "1"), "invalid at $.body"),
+    ("a field that looks like a place", put(TURN, "body.$secret", "1"), "invalid at $.body"),
+    ("a field that ends like msgspec's words", put(TURN, "body.` - at `$secret", "1"), "invalid at $.body"),
+    ("an actor's field too few", cut(TURN, "actor.origin"), "invalid at $.actor"),
+    ("an actor's field too many", put(TURN, "actor.secret", "1"), "invalid at $.actor"),
+    ("a setting too many", put(SETTINGS, "body.settings.secret", "1"), "invalid at $.body.settings"),
+    ("a filter too many", put(RECALL, "body.filters.secret", "1"), "invalid at $.body.filters"),
+    ("an unknown type", put(TURN, "type", '"secret"'), "unknown_type at $.type"),
+    ("a type in capitals", put(TURN, "type", '"Captured"'), "unknown_type at $.type"),
+    ("no type but null", put(TURN, "type", "null"), "unknown_type at $.type"),
+    ("a list for a type", put(TURN, "type", '["captured"]'), "unknown_type at $.type"),
+    ("a type 1,000 deep", put(TURN, "type", nested(1_000)), "unknown_type at $.type"),
+    ("another type's body", put(TURN, "type", '"forgotten"'), "invalid at $.body"),
+    ("version 2", put(TURN, "v", "2"), "newer_version at $.v"),
+    ("version 2^63", put(TURN, "v", str(2**63)), "newer_version at $.v"),
+    ("version 0", put(TURN, "v", "0"), "invalid at $.v"),
+    ("version -1", put(TURN, "v", "-1"), "invalid at $.v"),
+    ("version 1.0", put(TURN, "v", "1.0"), "invalid at $.v"),
+    ("version true", put(TURN, "v", "true"), "invalid at $.v"),
+    ('version "1"', put(TURN, "v", '"1"'), "invalid at $.v"),
+    ("version null", put(TURN, "v", "null"), "invalid at $.v"),
+    ("1.0 for importance", put(TURN, "body.importance_given", "1.0"), "invalid at $.body.importance_given"),
+    ("1e1 for importance", put(TURN, "body.importance_given", "1e1"), "invalid at $.body.importance_given"),
+    ("true for importance", put(TURN, "body.importance_given", "true"), "invalid at $.body.importance_given"),
+    ("text for importance", put(TURN, "body.importance_given", '"7"'), "invalid at $.body.importance_given"),
+    ("importance 101", put(TURN, "body.importance_given", "101"), "invalid at $.body.importance_given"),
+    ("importance -1", put(TURN, "body.importance_given", "-1"), "invalid at $.body.importance_given"),
+    ("a time with a point", put(TURN, "at", f"{START}.0"), "invalid at $.at"),
+    ("a time of 2^64", put(TURN, "at", str(2**64)), "invalid at $.at"),
+    ("a time of -2^63 - 1", put(TURN, "at", str(-(2**63) - 1)), "invalid at $.at"),
+    ("a time of 400 digits", put(TURN, "at", "9" * 400), "not_json"),
+    ("a time in words", put(TURN, "at", '"2026-09-21T14:13:20Z"'), "invalid at $.at"),
+    ("the year 0", put(TURN, "at", str(MIN_TIME_US - 1)), "invalid at $.at"),
+    ("sent in the year 10000", put(TURN, "sent", str(MAX_TIME_US + 1)), "invalid at $.sent"),
+    ("sent before 1970", put(TURN, "sent", "-1"), "invalid at $.sent"),
+    ("at 6 minutes after sent", put(TURN, "at", str(START + 6 * MINUTE)), "invalid at $.at"),
+    ("at in 2099", put(TURN, "at", "4090000000000000"), "invalid at $.at"),
+    ("a scope that climbs", put(TURN, "scope", '"project:../secret"'), "invalid at $.scope"),
+    ("a scope with a folder", put(TURN, "scope", '"project:a/secret"'), "invalid at $.scope"),
+    ("a scope of dots", put(TURN, "scope", '"project:.."'), "invalid at $.scope"),
+    ("a scope in capitals", put(TURN, "scope", '"project:Secret"'), "invalid at $.scope"),
+    ("a scope with a line end", put(TURN, "scope", r'"project:secret\n"'), "invalid at $.scope"),
+    ("a scope of 81 letters", put(TURN, "scope", f'"project:{"a" * 81}"'), "invalid at $.scope"),
+    ("another kind of scope", put(TURN, "scope", '"user:secret"'), "invalid at $.scope"),
+    ("no scope", put(TURN, "scope", "null"), "invalid at $.scope"),
+    ("settings with a scope", put(SETTINGS, "scope", '"global"'), "invalid at $.scope"),
+    ("a tick with a scope", put(TICK, "scope", '"project:secret"'), "invalid at $.scope"),
+    ("an id that climbs", put(TURN, "id", '"../../secret"'), "invalid at $.id"),
+    ("an id in capitals", put(TURN, "id", f'"{ID.upper()}"'), "invalid at $.id"),
+    ("an id of version 4", put(TURN, "id", '"1b4e28ba-2fa1-41d2-883f-0016d3cca427"'), "invalid at $.id"),
+    ("an id of version 1", put(TURN, "id", '"1b4e28ba-2fa1-11d2-883f-0016d3cca427"'), "invalid at $.id"),
+    ("an id of another variant", put(TURN, "id", '"1b4e28ba-2fa1-71d2-c83f-0016d3cca427"'), "invalid at $.id"),
+    ("an id without hyphens", put(TURN, "id", f'"{ID.replace("-", "")}"'), "invalid at $.id"),
+    ("an id with a line end", put(TURN, "id", rf'"{ID}\n"'), "invalid at $.id"),
+    ("an id in braces", put(TURN, "id", f'"{{{ID}}}"'), "invalid at $.id"),
+    ("a bad id among refs", put(TURN, "refs", f'["{ID}","secret"]'), "invalid at $.refs[1]"),
+    ("a bad id among tombstones", put(TOMBSTONE, "body.ids", '["secret"]'), "invalid at $.body.ids[0]"),
+    ("10,001 refs", put(TOMBSTONE, "refs", orjson.dumps([ID] * 10_001)), "invalid at $.refs"),
+    ("a tick whose id is its own", put(TICK, "id", f'"{ID}"'), "invalid at $.id"),
+    ("a tick of another hour", put(TICK, "body.hour", "1"), "invalid at $.id"),
+    ("a tick of another partition", put(TICK, "body.partition", "4"), "invalid at $.id"),
+    ("a tick accepted by hand", put(TICK, "body.accepted", "true"), "invalid at $.id"),
+    ("a tick of partition 1,024", put(TICK, "body.partition", "1024"), "invalid at $.body.partition"),
+    ("a tick of 1969", put(TICK, "body.hour", "-1"), "invalid at $.body.hour"),
+    ("a blank tick", put(TICK, "body", "null"), "invalid at $.body"),
+    ("blank settings", put(SETTINGS, "body", "null"), "invalid at $.body"),
+    ("a setting out of range", put(SETTINGS, "body.settings.echo_recalls", "-1"),
+     "invalid at $.body.settings.echo_recalls"),
+    ("a log of no partitions", put(SETTINGS, "body.partitions", "0"), "invalid at $.body.partitions"),
+    ("an unknown origin", put(TURN, "actor.origin", '"secret"'), "invalid at $.actor.origin"),
+    ("an empty name", put(TURN, "actor.name", '""'), "invalid at $.actor.name"),
+    ("a name of 201 letters", put(TURN, "actor.name", f'"{"a" * 201}"'), "invalid at $.actor.name"),
+    ("an empty session", put(TURN, "session", '""'), "invalid at $.session"),
+    ("an unknown kind", put(TURN, "body.kind", '"secret"'), "invalid at $.body.kind"),
+    ("an empty text", put(TURN, "body.text", '""'), "invalid at $.body.text"),
+    ("a text of white space", put(TURN, "body.text", r'" \t\n\u00a0\u2003"'), "invalid at $.body.text"),
+    ("null for a text", put(TURN, "body.text", "null"), "invalid at $.body.text"),
+    ("a text of 64 KiB and a byte", put(TURN, "body.text", f'"{"a" * 65_537}"'), "oversized at $.body.text"),
+    ("64 KiB and two bytes of ü", put(TURN, "body.text", f'"{"ü" * 32_769}"'), "oversized at $.body.text"),
+    ("a long query", put(RECALL, "body.query", f'"{"a" * 65_537}"'), "oversized at $.body.query"),
+    ("10 MB of text", put(TURN, "body.text", f'"{"secret " * 1_500_000}"'), "oversized"),
+    ("10 MB of spaces", encode(TURN) + b" " * 10_000_000, "oversized"),
+    ("65 tags", put(TURN, "body.tags", orjson.dumps(["secret"] * 65)), "invalid at $.body.tags"),
+    ("a tag of 129 letters", put(TURN, "body.tags", f'["{"a" * 129}"]'), "invalid at $.body.tags[0]"),
+    ("an empty tag", put(TURN, "body.tags", '["secret",""]'), "invalid at $.body.tags[1]"),
+    ("an object for tags", put(TURN, "body.tags", "{}"), "invalid at $.body.tags"),
+    ("a part beyond its count", put(TURN, "body.part", '{"count":3,"index":3}'), "invalid at $.body.part"),
+    ("a limit of 0", put(RECALL, "body.limit", "0"), "invalid at $.body.limit"),
+    ("a negative offset", put(RECALL, "body.watermark", '[{"offset":-1,"partition":0}]'),
+     "invalid at $.body.watermark[0].offset"),
+    *((f"the type {it}", put(TURN, "type", f'"{it}"'), "reserved_type at $.type") for it in sorted(RESERVED)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("payload", "reason"), [pytest.param(*row, id=name) for name, *row in BAD])
+def test_bad_bytes_are_refused_with_a_code_and_a_place(payload: bytes, reason: str) -> None:
+    with pytest.raises(InvalidEvent) as refusal:
+        decode(payload)
+    assert refusal.value.reason == reason
+    assert "\n" not in str(refusal.value).strip() and str(refusal.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        pytest.param(put(TURN, "body.text", f'"{"a" * MAX_TEXT_BYTES}"'), id="64 KiB of text"),
+        pytest.param(put(TURN, "body.text", f'"{"🚀" * (MAX_TEXT_BYTES // 4)}"'), id="64 KiB of rockets"),
+        pytest.param(put(TURN, "body.text", r'"\ud83d\ude80"'), id="a pair of surrogates, escaped"),
+        pytest.param(put(TURN, "body.text", r'"\\u0000"'), id="the words for NUL"),
+        pytest.param(put(TURN, "body.text", r'"\u001b[31m\u202e\uffff"'), id="characters that act or hide"),
+        pytest.param(put(TURN, "body.tags", orjson.dumps(["a"] * 64)), id="64 tags"),
+        pytest.param(put(TURN, "at", str(START + 5 * MINUTE)), id="at 5 minutes after sent"),
+        pytest.param(put(TURN, "at", str(MIN_TIME_US)), id="the year 1"),
+        pytest.param(put(TURN, "scope", f'"project:{"a" * 80}"'), id="a scope of 80 letters"),
+        pytest.param(put(TURN, "scope", '"project:a..b"'), id="dots inside a scope"),
+        pytest.param(put(TURN, "body", "null"), id="a blank"),
+        pytest.param(put(TOMBSTONE, "refs", orjson.dumps([ID] * 10_000)), id="10,000 refs"),
+        pytest.param(b"\n\t " + encode(TURN) + b" \r\n", id="white space around"),
+    ],
+)
+def test_what_is_just_allowed_is_read(payload: bytes) -> None:
+    assert decode(encode(decode(payload))) == decode(payload)
+
+
+FIELDS = {
+    name for schema in json_schemas().values() for struct in schema["$defs"].values() for name in struct["properties"]
+}
+PLACE = rf"\$(\.({'|'.join(sorted(FIELDS))})|\[\d+\])*"
+REASON = re.compile(rf"(not_json|unknown_type|reserved_type|newer_version|oversized|invalid)( at {PLACE})?\Z")
+
+json_texts = st.text(st.characters(codec="utf-8"))
+json_values = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(2**63), 2**64 - 1),
+        st.floats(allow_nan=False, allow_infinity=False),
+        json_texts,
+        st.sampled_from(["a" * 65_537, "$secret", "` - at `$.secret`", ID, ID.upper(), "project:a", "global"]),
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(json_texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def spoilt(draw: st.DrawFn) -> tuple[Event, dict[str, Any]]:
+    """An event with something else in one of its fields, and the object that another producer would write for it."""
+    event = draw(events())
+    wrong = draw(json_values)
+    parsed = msgspec.to_builtins(event)
+    if event.body is not None and draw(st.booleans()):
+        field = draw(st.sampled_from(sorted(parsed["body"])))
+        parsed["body"][field] = wrong
+        return replace(event, body=replace(event.body, **{field: wrong})), parsed
+    field = draw(st.sampled_from(sorted(parsed)))
+    parsed[field] = wrong
+    return replace(event, **{field: wrong}), parsed
+
+
+def outcome(function: Any, value: Any) -> str:
+    try:
+        function(value)
+    except InvalidEvent as error:
+        return error.reason
+    return "accepted"
+
+
+strange_keys = json_texts | st.sampled_from(["$secret", "$.secret", "` - at `$.secret"])
+
+
+@given(spoilt(), st.sampled_from(["", "", "actor", "body"]), strange_keys)
+def test_a_reason_says_nothing_that_the_payload_said(pair: tuple[Event, dict[str, Any]], inside: str, key: str) -> None:
+    """Reasons are kept in dead letters, which outlive an erased payload."""
+    _, parsed = pair
+    if isinstance(parsed.get(inside), dict):
+        parsed[inside][key] = None
+    reason = outcome(decode, orjson.dumps(parsed))
+    assert reason == "accepted" or REASON.match(reason)
+
+
+# The door
+
+
+@given(spoilt())
+def test_the_door_refuses_what_a_reader_refuses(pair: tuple[Event, dict[str, Any]]) -> None:
+    event, parsed = pair
+    assert outcome(encode, event) == outcome(decode, orjson.dumps(parsed))
+
+
+def said(event: Event, **wrong: Any) -> Event:
+    """Return the event with something else in its body, which nothing has checked yet."""
+    return replace(event, body=replace(event.body, **wrong))
+
+
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        pytest.param(said(TURN, text="secret \ud800"), "invalid", id="a lone surrogate"),
+        pytest.param(replace(TURN, session="secret \udfff"), "invalid", id="a lone surrogate in a session"),
+        pytest.param(said(TURN, text="secret \0"), "invalid at $", id="NUL"),
+        pytest.param(said(TURN, text="secret" * 2_000_000), "oversized at $.body.text", id="12 MB of text"),
+        pytest.param(said(TURN, tags=("secret",) * 65), "invalid at $.body.tags", id="65 tags"),
+        pytest.param(said(TURN, importance_given=2**64), "invalid", id="an integer beyond 64 bits"),
+        pytest.param(said(TURN, importance_given=True), "invalid at $.body.importance_given", id="true"),
+        pytest.param(said(TURN, importance_given=1.0), "invalid at $.body.importance_given", id="1.0"),
+        pytest.param(said(TURN, kind="secret"), "invalid at $.body.kind", id="an unknown kind"),
+        pytest.param(replace(TURN, at=START + 6 * MINUTE), "invalid at $.at", id="at 6 minutes after sent"),
+        pytest.param(replace(TURN, at=4_090_000_000_000_000), "invalid at $.at", id="at in 2099"),
+        pytest.param(replace(TURN, id=ID.upper()), "invalid at $.id", id="an id in capitals"),
+        pytest.param(replace(TURN, scope="project:../secret"), "invalid at $.scope", id="a scope that climbs"),
+        pytest.param(replace(TURN, scope=None), "invalid at $.scope", id="no scope"),
+        pytest.param(replace(TURN, v=2), "newer_version at $.v", id="version 2"),
+        pytest.param(replace(TURN, type="embedded"), "reserved_type at $.type", id="a reserved type"),
+        pytest.param(replace(TURN, type="secret"), "unknown_type at $.type", id="an unknown type"),
+        pytest.param(replace(TURN, type="forgotten"), "invalid at $.body", id="another type's body"),
+        pytest.param(replace(TICK, id=ID), "invalid at $.id", id="a tick whose id is its own"),
+        pytest.param(replace(TICK, scope="project:secret"), "invalid at $.scope", id="a tick with a scope"),
+        pytest.param(replace(TICK, body=None), "invalid at $.body", id="a blank tick"),
+    ],
+)
+def test_the_door_names_what_it_refuses(event: Event, reason: str) -> None:
+    assert outcome(encode, event) == reason
+
+
+# Old versions
+
+STEPS_OF_TWO_CHANGES: dict[tuple[str, int], Step] = {
+    # Version 2 called the text a content; version 3 says its language, which was English before that.
+    ("captured", 1): lambda old: {**old, "body": {"content": old["body"]["text"]}},
+    ("captured", 2): lambda old: {**old, "body": {**old["body"], "language": "en"}},
+    ("forgotten", 1): lambda old: {**old, "never": "called"},
+}
+VERSIONS_AFTER_TWO_CHANGES = {"captured": 3, "forgotten": 1}
+
+
+@pytest.mark.parametrize(
+    ("version", "body"),
+    [
+        (1, {"text": "A text."}),
+        (2, {"content": "A text."}),
+        (3, {"content": "A text.", "language": "en"}),
+    ],
+)
+def test_an_old_version_is_lifted_one_step_at_a_time(version: int, body: dict[str, str]) -> None:
+    lifted = upcast({"type": "captured", "v": version, "body": body}, STEPS_OF_TWO_CHANGES, VERSIONS_AFTER_TWO_CHANGES)
+    assert lifted == {"type": "captured", "v": 3, "body": {"content": "A text.", "language": "en"}}
+
+
+def test_the_steps_of_one_type_are_for_that_type() -> None:
+    payload = {"type": "forgotten", "v": 1}
+    assert upcast(dict(payload), STEPS_OF_TWO_CHANGES, VERSIONS_AFTER_TWO_CHANGES) == payload
+
+
+@pytest.mark.parametrize(
+    ("type", "version", "reason"),
+    [
+        ("captured", 4, "newer_version at $.v"),
+        ("forgotten", 2, "newer_version at $.v"),
+        ("captured", 0, "invalid at $.v"),
+        ("captured", -1, "invalid at $.v"),
+        ("captured", True, "invalid at $.v"),
+        ("captured", 1.0, "invalid at $.v"),
+        ("captured", "1", "invalid at $.v"),
+        ("captured", None, "invalid at $.v"),
+    ],
+)
+def test_a_version_that_nobody_knows_is_refused(type: str, version: Any, reason: str) -> None:
+    def lift(payload: dict[str, Any]) -> None:
+        upcast(payload, STEPS_OF_TWO_CHANGES, VERSIONS_AFTER_TWO_CHANGES)
+
+    assert outcome(lift, {"type": type, "v": version, "body": {"text": "A secret text."}}) == reason
+
+
+def test_every_old_version_has_its_step() -> None:
+    """Without one, every log that holds such an event could no longer be read."""
+    assert set(STEPS) == {(type, old) for type, newest in VERSIONS.items() for old in range(1, newest)}

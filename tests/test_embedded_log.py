@@ -1,0 +1,535 @@
+"""What the embedded log alone promises: several processes at once, producers that are killed, and damage that is found.
+
+The processes here are real ones. Their code is below, and they import nothing but what a producer needs, so that many
+can be started within a test.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+from builders import START, captured
+from test_logs import SCOPES, A, check_producers, events, everything, payloads, said
+
+import recollect
+from recollect.schemas.codec import decode, encode
+from recollect.schemas.errors import DamagedLog, LogExists, RecollectError
+from recollect.schemas.events import Event
+from recollect.schemas.log import Position
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.times import HOUR_US
+from recollect.sinks.embedded_log import EmbeddedLog
+
+P = partition_of(A, 16)
+
+# Appends a batch for each line on stdin, and says each event's id and position as soon as `append` has returned. One
+# write of a short line to a pipe is whole or not at all, so that a kill leaves nothing half said.
+PRODUCER = """
+import os, sys
+from pathlib import Path
+from recollect.schemas.codec import decode
+from recollect.sinks.embedded_log import EmbeddedLog
+log = EmbeddedLog(Path(sys.argv[1]))
+os.write(1, b"ready\\n")
+for line in sys.stdin.buffer:
+    batch = [decode(payload) for payload in line.split(b"\\t")]
+    said = zip(batch, log.append(batch))
+    os.write(1, b"".join(b"%s %d %d\\n" % (event.id.encode(), at.partition, at.offset) for event, at in said))
+"""
+
+# Follows every partition until so many captures have come, and says where it ended and a digest of all that it read.
+READER = """
+import sys, time
+from hashlib import blake2b
+from pathlib import Path
+from recollect.schemas.codec import decode
+from recollect.sinks.embedded_log import EmbeddedLog
+log, wanted, read = EmbeddedLog(Path(sys.argv[1])), int(sys.argv[2]), blake2b()
+parts = [[] for _ in range(log.partitions)]
+while wanted > 0:
+    for partition, payloads in enumerate(parts):
+        for slot in log.read(partition, len(payloads), 50):
+            assert (slot.partition, slot.offset) == (partition, len(payloads)), slot
+            payloads.append(slot.payload)
+            wanted -= decode(slot.payload).type == "captured"
+for payloads in parts:
+    read.update(b"".join(payloads))
+print(*map(len, parts), read.hexdigest())
+"""
+
+# Opens the log named by each line on stdin, and says its id.
+OPENER = """
+import os, sys
+from pathlib import Path
+from recollect.sinks.embedded_log import EmbeddedLog
+os.write(1, b"ready\\n")
+for line in sys.stdin:
+    log = EmbeddedLog(Path(line.rstrip("\\n")))
+    os.write(1, log.log_id.encode() + b"\\n")
+    log.close()
+"""
+
+
+def start(code: str, *arguments: object, stdin: IO[bytes] | int | None = None) -> subprocess.Popen[bytes]:
+    root = Path(recollect.__file__).parents[1]
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )
+
+
+def workload(path: Path, producer: str, batches: int, rng: random.Random) -> list[Event]:
+    """Write a producer's batches to a file, one on a line, and return its events."""
+    made: list[Event] = []
+    with path.open("wb") as file:
+        for batch in range(batches):
+            found = [
+                captured(
+                    f"{producer}:{batch}:{place}", scope=rng.choice(SCOPES[:8]), sent=START + batch // 40 * HOUR_US
+                )
+                for place in range(rng.choice((1, 1, 1, 2, 5)))
+            ]
+            file.write(b"\t".join(map(encode, found)) + b"\n")
+            made += found
+    return made
+
+
+def acknowledged(said: bytes) -> dict[str, Position]:
+    """Return what a producer's output says of its events."""
+    lines = (line.split() for line in said.splitlines())
+    return {line[0].decode(): Position(int(line[1]), int(line[2])) for line in lines if len(line) == 3}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "log.db"
+
+
+@contextmanager
+def edited(path: Path) -> Iterator[sqlite3.Connection]:
+    """A plain connection to a log that nobody has open."""
+    db = sqlite3.connect(path)
+    with db:
+        yield db
+    db.close()
+
+
+# Processes
+
+
+@pytest.mark.slow
+def test_eight_producers_and_four_readers_at_once(path: Path, tmp_path: Path) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    EmbeddedLog(path).close()
+    made = [workload(tmp_path / f"{name}", f"{name}", 120, rng) for name in range(8)]
+    count = sum(map(len, made))
+    readers = [start(READER, path, count) for _ in range(4)]
+    producers = [start(PRODUCER, path, stdin=(tmp_path / f"{name}").open("rb")) for name in range(8)]
+    taken: dict[str, Position] = {}
+    for producer in producers:
+        taken |= acknowledged(producer.communicate(timeout=60)[0])
+    log = EmbeddedLog(path)
+    assert taken.keys() == {event.id for events in made for event in events}
+    check_producers(log, taken, count)
+    # Each reader, following the log while it grew, has read what now stands there.
+    read = {reader.communicate(timeout=60)[0] for reader in readers}
+    assert len(read) == 1
+    assert list(map(int, read.pop().split()[:-1])) == log.ends()
+
+
+@pytest.mark.slow
+def test_a_producer_killed_in_mid_append_loses_nothing_that_it_acknowledged(path: Path, tmp_path: Path) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    EmbeddedLog(path).close()
+    taken: dict[str, Position] = {}
+    batches: list[list[str]] = []
+    for kill in range(40):
+        source = tmp_path / f"{kill}"
+        workload(source, f"{kill}", 1_000, rng)
+        batches += [[decode(payload).id for payload in line.split(b"\t")] for line in source.read_bytes().splitlines()]
+        with source.open("rb") as file:
+            producer = start(PRODUCER, path, stdin=file)
+        assert producer.stdout is not None
+        assert producer.stdout.readline() == b"ready\n"
+        time.sleep(rng.uniform(0, 0.03))
+        producer.send_signal(signal.SIGKILL)
+        taken |= acknowledged(producer.communicate(timeout=60)[0])
+        assert producer.returncode == -signal.SIGKILL
+    log = EmbeddedLog(path)
+    stands = {
+        event.id: Position(partition, offset)
+        for partition in range(16)
+        for offset, event in enumerate(events(log, partition))
+        if event.type == "captured"
+    }
+    assert len(taken) > 40
+    assert taken.items() <= stands.items()
+    # What was not acknowledged stands whole or not at all, and is at most one batch for each kill.
+    assert all(len({id in stands for id in batch}) == 1 for batch in batches)
+    assert sum(batch[0] in stands and batch[0] not in taken for batch in batches) <= 40
+    check_producers(log, stands, len(stands))
+    with edited(path) as db:
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+@pytest.mark.slow
+def test_a_process_killed_while_it_makes_a_log_leaves_none_or_a_whole_one(tmp_path: Path) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    for kill in range(20):
+        path = tmp_path / f"{kill}.db"
+        opener = start(OPENER, stdin=subprocess.PIPE)
+        assert opener.stdin is not None and opener.stdout is not None
+        assert opener.stdout.readline() == b"ready\n"
+        opener.stdin.write(f"{path}\n".encode())
+        opener.stdin.flush()
+        time.sleep(rng.uniform(0, 0.01))
+        opener.send_signal(signal.SIGKILL)
+        said = opener.communicate(timeout=60)[0].decode().split()
+        log = EmbeddedLog(path)
+        assert said in ([], [log.log_id])
+        assert log.ends() == [1] * 16
+        assert {event.body.log_id for number in range(16) for event in events(log, number)} == {log.log_id}  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [2, 8])
+def test_processes_that_make_the_same_log_at_once_make_one(tmp_path: Path, processes: int) -> None:
+    openers = [start(OPENER, stdin=subprocess.PIPE) for _ in range(processes)]
+    for opener in openers:
+        assert opener.stdout is not None and opener.stdout.readline() == b"ready\n"
+    for number in range(100):
+        path = tmp_path / f"{number}.db"
+        for opener in openers:
+            assert opener.stdin is not None
+            opener.stdin.write(f"{path}\n".encode())
+            opener.stdin.flush()
+        told = {opener.stdout.readline().decode().strip() for opener in openers if opener.stdout}
+        log = EmbeddedLog(path)
+        assert told == {log.log_id}
+        assert [said(events(log, partition)) for partition in range(16)] == [["configured"]] * 16
+        log.close()
+    for opener in openers:
+        opener.communicate(timeout=60)
+
+
+# Damage
+
+
+@pytest.mark.parametrize("column", ["payload", "digest", "salt"])
+def test_a_flipped_bit_is_found_and_its_slot_named(path: Path, column: str) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    log = EmbeddedLog(path)
+    log.append([captured(str(number), scope=A) for number in range(20)])
+    whole = payloads(log, P)
+    log.close()
+    place = rng.randrange(len(whole))
+    with edited(path) as db:
+        (value,) = db.execute(f"SELECT {column} FROM slots WHERE partition = ? AND offset = ?", [P, place]).fetchone()
+        flipped = bytearray(value)
+        flipped[rng.randrange(len(flipped))] ^= 1 << rng.randrange(8)
+        db.execute(f"UPDATE slots SET {column} = ? WHERE partition = ? AND offset = ?", [bytes(flipped), P, place])
+    log = EmbeddedLog(path)
+    for offset, limit in ((0, 100), (place, 1), (max(0, place - 1), 2)):
+        with pytest.raises(DamagedLog, match=rf"\b{place}\b.*\b{P}\b"):
+            log.read(P, offset, limit)
+    others = [log.read(P, offset, 1)[0].payload for offset in range(len(whole)) if offset != place]
+    assert others == whole[:place] + whole[place + 1 :]
+    assert log.ends()[P] == len(whole)
+    # A log that is damaged somewhere still takes what is said.
+    [position] = log.append([captured("after", scope=A)])
+    assert decode(log.read(P, position.offset, 1)[0].payload).body.text == "after"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("place", [0, 1, 10, 20])
+def test_a_slot_that_is_gone_is_found(path: Path, place: int) -> None:
+    log = EmbeddedLog(path)
+    log.append([captured(str(number), scope=A) for number in range(20)])
+    end = log.ends()[P]
+    log.close()
+    with edited(path) as db:
+        db.execute("DELETE FROM slots WHERE partition = ? AND offset = ?", [P, place])
+    log = EmbeddedLog(path)
+    for start, limit in ((0, 100), (place, 1)):
+        with pytest.raises(DamagedLog, match=rf"\b{place}\b.*\b{P}\b"):
+            log.read(P, start, limit)
+    assert len(log.read(P, place + 1, 100)) == end - place - 1
+
+
+@pytest.mark.slow
+def test_any_flipped_bit_of_the_file_is_an_error_or_changes_nothing(path: Path) -> None:
+    """Where a page's own bytes are hit, SQLite may lose the tail of a partition, which only its whole check finds."""
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    log = EmbeddedLog(path)
+    for number in range(200):
+        log.append([captured(f"{number} " * 30, scope=SCOPES[number % 40])])
+    whole = everything(log)
+    log.close()
+    sound = path.read_bytes()
+    for _ in range(1_000):
+        place, bit = rng.randrange(len(sound)), rng.randrange(8)
+        path.write_bytes(sound[:place] + bytes([sound[place] ^ 1 << bit]) + sound[place + 1 :])
+        try:
+            log = EmbeddedLog(path)
+        except RecollectError:
+            continue
+        for partition, expected in enumerate(whole):
+            try:
+                found = payloads(log, partition)
+            except RecollectError:
+                continue
+            if found != expected:
+                print(f"bit {bit} of byte {place}: {len(found)} of {len(expected)} in partition {partition}")
+                assert found == expected[: len(found)]
+                assert log._db.execute("PRAGMA integrity_check").fetchone() != ("ok",)
+        log.close()
+
+
+def test_a_file_cut_short_is_damage(path: Path) -> None:
+    log = EmbeddedLog(path)
+    log.append([captured(f"{number} " * 100, number, scope=A) for number in range(200)])
+    log.close()
+    sound = path.read_bytes()
+    for part in (1_000, len(sound) // 2, len(sound) - 1):
+        path.write_bytes(sound[:part])
+        with pytest.raises(DamagedLog, match=re.escape(str(path))):
+            everything(EmbeddedLog(path))
+
+
+@pytest.mark.parametrize(
+    "content", [b"This is no database.\n" * 100, bytes(range(256)) * 32, b"SQLite format 3\0" * 64]
+)
+def test_a_file_that_is_no_database_is_left_alone(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(DamagedLog, match=re.escape(str(path))):
+        EmbeddedLog(path)
+    assert path.read_bytes() == content
+
+
+def test_another_format_is_refused(path: Path) -> None:
+    EmbeddedLog(path).close()
+    with edited(path) as db:
+        db.execute("UPDATE meta SET value = '2' WHERE key = 'schema'")
+    with pytest.raises(DamagedLog, match="format 2") as refusal:
+        EmbeddedLog(path)
+    assert refusal.value.hint
+
+
+def test_a_format_that_names_other_things_is_refused_too(path: Path) -> None:
+    EmbeddedLog(path).close()
+    with edited(path) as db:
+        db.execute("DELETE FROM meta WHERE key <> 'schema'")
+        db.execute("UPDATE meta SET value = '2'")
+    with pytest.raises(DamagedLog, match="format 2"):
+        EmbeddedLog(path)
+
+
+def test_somebody_elses_database_is_left_alone(path: Path) -> None:
+    with edited(path) as db:
+        db.execute("CREATE TABLE notes (text)")
+    with pytest.raises(RecollectError):
+        EmbeddedLog(path)
+    with edited(path) as db:
+        assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("notes",)]
+
+
+# The number of partitions
+
+
+def test_the_number_of_partitions_never_changes(path: Path) -> None:
+    log = EmbeddedLog(path, 3)
+    log.append([captured("one", scope=A)])
+    for other in (1, 16):
+        with pytest.raises(LogExists, match=f"3 partitions, not {other}"):
+            EmbeddedLog(path, other)
+    assert EmbeddedLog(path, 3).log_id == EmbeddedLog(path).log_id == log.log_id
+    assert EmbeddedLog(path).partitions == 3
+    assert everything(EmbeddedLog(path)) == everything(log)
+
+
+@pytest.mark.parametrize("partitions", [-1, 0, 1_025])
+def test_a_number_of_partitions_that_cannot_be_makes_no_log(path: Path, partitions: int) -> None:
+    with pytest.raises(RecollectError):
+        EmbeddedLog(path, partitions)
+    assert EmbeddedLog(path, 5).ends() == [1] * 5
+
+
+# Files
+
+
+@pytest.mark.parametrize("name", [".", "missing/log.db", "file/log.db"])
+def test_a_path_that_cannot_be_is_one_sentence(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RecollectError, match="cannot be used") as refusal:
+        EmbeddedLog(tmp_path / name)
+    assert not isinstance(refusal.value, DamagedLog)
+    assert refusal.value.hint
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Be somebody whom permissions bind: root may write to what is read-only."""
+    if os.geteuid() != 0:
+        yield
+        return
+    try:
+        os.seteuid(65_534)
+    except OSError as error:
+        pytest.skip(f"root cannot become another user here: {error}")
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can reach, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_a_folder_without_permission_to_write_is_one_sentence(open_folder: Path) -> None:
+    open_folder.chmod(0o555)
+    with unprivileged(), pytest.raises(RecollectError, match="cannot be used") as refusal:
+        EmbeddedLog(open_folder / "log.db")
+    open_folder.chmod(0o755)
+    assert not isinstance(refusal.value, DamagedLog)
+    assert refusal.value.hint
+
+
+def test_a_log_without_permission_to_write_takes_nothing(open_folder: Path) -> None:
+    path = open_folder / "log.db"
+    log = EmbeddedLog(path)
+    log.append([captured("one", scope=A)])
+    before = everything(log)
+    for file in open_folder.iterdir():
+        file.chmod(0o444)
+    open_folder.chmod(0o555)
+    with unprivileged():
+        # A log that is in use can be read without permission to write.
+        reader = EmbeddedLog(path)
+        assert everything(reader) == before
+        with pytest.raises(RecollectError, match="readonly") as refusal:
+            reader.append([captured("two", scope=A)])
+        reader.close()
+    open_folder.chmod(0o755)
+    assert not isinstance(refusal.value, DamagedLog)
+    assert everything(log) == before
+    log.close()
+
+
+@contextmanager
+def files_up_to(size: int) -> Iterator[None]:
+    """The kernel lets this process grow no file beyond a size, as if the disk were full."""
+    resource = pytest.importorskip("resource")
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, unlimited[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+
+
+@pytest.mark.slow
+def test_a_log_that_could_not_be_made_can_be_made_later(tmp_path: Path) -> None:
+    for size in range(0, 120_000, 2_503):
+        path = tmp_path / f"{size}.db"
+        with files_up_to(size):
+            try:
+                EmbeddedLog(path).close()
+            except RecollectError as error:
+                assert not isinstance(error, DamagedLog) and error.hint
+        assert EmbeddedLog(path).ends() == [1] * 16
+
+
+@pytest.mark.slow
+def test_a_write_that_fails_is_never_acknowledged(tmp_path: Path) -> None:
+    """The disk is full in the middle of another write each time."""
+    failures = 0
+    for size in range(60_000, 400_000, 5_003):
+        path = tmp_path / f"{size}.db"
+        log = EmbeddedLog(path)
+        taken: dict[str, Position] = {}
+        refusals: list[RecollectError] = []
+        with files_up_to(size):
+            for number in range(200):
+                event = captured(f"0:{number}:0", scope=SCOPES[number % 3])
+                try:
+                    [taken[event.id]] = log.append([event])
+                except RecollectError as error:
+                    refusals.append(error)
+                if len(refusals) == 3:
+                    break
+        assert all(not isinstance(refusal, DamagedLog) and refusal.hint for refusal in refusals)
+        failures += len(refusals)
+        # With room again, the same log goes on, and another process finds the same.
+        for name, user in ((1, log), (2, EmbeddedLog(path))):
+            check_producers(user, taken, len(taken))
+            event = captured(f"{name}:0:0", scope=A)
+            [taken[event.id]] = user.append([event])
+            user.close()
+    assert failures > 100
+
+
+# Every connection
+
+
+def pragmas(log: EmbeddedLog) -> dict[str, object]:
+    names = ("journal_mode", "secure_delete", "synchronous")
+    return {name: log._db.execute(f"PRAGMA {name}").fetchone()[0] for name in names}
+
+
+def test_every_connection_is_durable_and_overwrites_what_it_deletes(path: Path) -> None:
+    expected = {"journal_mode": "wal", "secure_delete": 1, "synchronous": 2}  # 2 is FULL.
+    first, second = EmbeddedLog(path), EmbeddedLog(path)
+    assert pragmas(first) == pragmas(second) == expected
+    first.close()
+    second.close()
+    assert pragmas(EmbeddedLog(path)) == expected
+
+
+def test_what_a_later_connection_deletes_is_nowhere_in_the_files(path: Path, tmp_path: Path) -> None:
+    log = EmbeddedLog(path)
+    log.append([captured(f"swordfish {number}", scope=A) for number in range(50)])
+    log.close()
+    assert b"swordfish" in path.read_bytes()
+    log = EmbeddedLog(path)
+    log._db.execute("DELETE FROM slots WHERE type = 'captured'")
+    log.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["log.db"]
+    assert b"swordfish" not in path.read_bytes()
+
+
+def test_a_closed_log_is_not_called_damaged(path: Path) -> None:
+    log = EmbeddedLog(path)
+    log.close()
+    for use in (log.ends, lambda: log.read(0, 0, 1), lambda: log.append([captured("one")])):
+        with pytest.raises(RecollectError) as refusal:
+            use()
+        assert not isinstance(refusal.value, DamagedLog)

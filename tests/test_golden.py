@@ -1,0 +1,355 @@
+"""What must never change once it is on somebody's log: old bytes, derived ids, partitions and the published schemas.
+
+`tests/golden/v1/<type>.json` holds payloads as they stood on the first logs, one on a line. Nothing there is ever
+edited: a new version of a type gets a folder of its own, and the old lines must go on being read as they are here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from recollect.schemas.codec import canonical, content_digest, decode, encode
+from recollect.schemas.events import (
+    BODIES,
+    SYSTEM,
+    Actor,
+    Captured,
+    Configured,
+    Event,
+    Filters,
+    Forgotten,
+    Mark,
+    Media,
+    Part,
+    Recalled,
+    Restored,
+    Ticked,
+    make_tick,
+    tick_id,
+)
+from recollect.schemas.ids import derived_id
+from recollect.schemas.scopes import murmur2, partition_of
+from recollect.schemas.settings import Settings
+from recollect.tools import json_schemas
+
+with warnings.catch_warnings():
+    warnings.simplefilter(
+        "ignore", DeprecationWarning
+    )  # kafka-python reads its files in a way that Python 3.11 frowns on.
+    from kafka.partitioner.default import murmur2 as kafka_murmur2
+
+GOLDEN = Path(__file__).parent / "golden" / "v1"
+T = 1_790_000_000_000_000  # 2026-09-21, in microseconds: most of the golden events were sent then.
+ADA = Actor(name="Ada", origin="user")
+PORT = "019a7b3c-0001-7d2e-9f10-5c8e4b2a0001"
+PHOTO = "019a7b3c-0003-7d2e-9f10-5c8e4b2a0003"
+LOG = "019a7b3c-0040-7d2e-9f10-5c8e4b2a0040"
+FIRST_TURN = "478f4553-d886-897a-b131-a0ec026bc1ac"
+SECOND_TURN = "d4ee712b-a9d8-818d-be8e-f9dc39befd7d"
+
+
+def golden(type: str) -> list[bytes]:
+    # Only bytes are split here: a text may hold U+2028, at which `str.splitlines` would cut it in two.
+    return (GOLDEN / f"{type}.json").read_bytes().splitlines()
+
+
+def golden_event(type: str, body: Any, id: str, **fields: Any) -> Event:
+    shared = {"actor": ADA, "at": T, "refs": (), "scope": "project:atlas-7f3a", "sent": T, "session": None, "v": 1}
+    return Event(**{"body": body, "id": id, "type": type, **shared, **fields})
+
+
+def golden_captured(id: str, text: str, kind: str = "fact", *, body: dict[str, Any] | None = None, **f: Any) -> Event:
+    said: dict[str, Any] = dict.fromkeys(("branch", "importance_given", "part", "path", "source"))
+    said |= {"kind": kind, "media": (), "tags": (), "text": text, **(body or {})}
+    return golden_event("captured", Captured(**said), id, **f)
+
+
+VALUES: dict[str, list[Event]] = {
+    "captured": [
+        golden_captured(
+            FIRST_TURN,
+            "Can you check why the staging deploy of Atlas fails?",
+            "turn",
+            body={"source": "claude:7c1e4f52"},
+            session="claude:7c1e4f52",
+        ),
+        golden_captured(
+            SECOND_TURN,
+            "Found it: staging listens on port 8081, the proxy still asks 8080.\nI changed `infra/staging.env`.",
+            "turn",
+            body={"source": "claude:7c1e4f52", "branch": "fix/port", "path": "infra/staging.env"},
+            actor=Actor(name="claude", origin="agent"),
+            session="claude:7c1e4f52",
+            at=T + 41_250_000,
+            sent=T + 42_000_000,
+        ),
+        golden_captured(
+            PORT,
+            "Staging listens on port 8081.",
+            body={"importance_given": 80, "tags": ("infra", "staging")},
+            actor=Actor(name="Ada", origin="operator"),
+            at=T + 60_000_000,
+            sent=T + 60_000_001,
+        ),
+        golden_captured(
+            "019a7b3c-0002-7d2e-9f10-5c8e4b2a0002",
+            'Grüße an 東京 — naïve café 👩\u200d🚀, tab\tand quote "q" and \\ and del \x7f and line sep \u2028.',
+            body={"importance_given": 0, "tags": ("größe", "日本語")},
+            actor=Actor(name="Zoë", origin="operator"),
+            scope="global",
+        ),
+        golden_captured(
+            "a8790228-8729-8feb-ab11-c899c01bc9dd",
+            "## Rollback\n\n1. Stop the workers.\n2. Restore `log.db`.\n",
+            "document",
+            body={
+                "part": Part(count=3, index=1),
+                "path": "docs/Runbook.md",
+                "source": "file:docs/Runbook.md",
+            },
+            actor=Actor(name="import", origin="tool"),
+            at=1_500_000_000_000_000,
+            refs=(PORT, SECOND_TURN),
+        ),
+        golden_captured(
+            PHOTO,
+            "",
+            "turn",
+            body={
+                "media": (
+                    Media(caption="A whiteboard with three boxes", kind="image", uri="https://example.org/board.png"),
+                    Media(caption=None, kind="file", uri=None),
+                )
+            },
+            session="s-1",
+            at=-62_135_596_800_000_000,
+        ),
+        golden_event("captured", None, "019a7b3c-0004-7d2e-9f10-5c8e4b2a0004", session="s-1", refs=(PHOTO,)),
+        golden_captured(
+            "019a7b3c-0005-7d2e-9f10-5c8e4b2a0005",
+            "Gespräch mit Jürgen über 🚀.",
+            "journal",
+            scope="project:0.a_b-c",
+        ),
+    ],
+    "recalled": [
+        golden_event(
+            "recalled",
+            Recalled(
+                filters=Filters(kinds=(), since=None, tags=(), until=None),
+                lanes=("sparse",),
+                limit=10,
+                now=T + 70_000_000,
+                passes=1,
+                query="which port does staging use?",
+                results=(PORT, SECOND_TURN),
+                revision=0,
+                watermark=(Mark(offset=4, partition=9), Mark(offset=2, partition=12)),
+            ),
+            "019a7b3c-0011-7d2e-9f10-5c8e4b2a0011",
+            actor=Actor(name="claude", origin="agent"),
+            session="claude:7c1e4f52",
+            at=T + 70_000_000,
+            sent=T + 70_000_000,
+        ),
+        golden_event(
+            "recalled",
+            Recalled(
+                filters=Filters(kinds=("fact", "insight"), since=T - 86_400_000_000, tags=("infra",), until=T),
+                lanes=("sparse", "dense"),
+                limit=1_000,
+                now=T,
+                passes=2,
+                query="Größe?",
+                results=(),
+                revision=7,
+                watermark=(),
+            ),
+            "019a7b3c-0012-7d2e-9f10-5c8e4b2a0012",
+            actor=Actor(name="shell", origin="tool"),
+            scope="global",
+        ),
+    ],
+    "forgotten": [
+        golden_event(
+            "forgotten",
+            Forgotten(ids=(PORT, SECOND_TURN), reason="The port changed again."),
+            "019a7b3c-0021-7d2e-9f10-5c8e4b2a0021",
+            refs=(PORT,),
+        ),
+        golden_event(
+            "forgotten",
+            Forgotten(ids=(), reason=None),
+            "019a7b3c-0022-7d2e-9f10-5c8e4b2a0022",
+            actor=Actor(name="Ada", origin="operator"),
+            scope="global",
+        ),
+    ],
+    "restored": [
+        golden_event("restored", Restored(ids=(PORT,), reason=None), "019a7b3c-0031-7d2e-9f10-5c8e4b2a0031"),
+        golden_event(
+            "restored",
+            Restored(ids=(FIRST_TURN, SECOND_TURN), reason="Forgotten by mistake — sorry."),
+            "019a7b3c-0032-7d2e-9f10-5c8e4b2a0032",
+            session="claude:7c1e4f52",
+        ),
+    ],
+    "configured": [
+        golden_event(
+            "configured",
+            # No value is said here, so that this also holds the defaults of version 1, which never change.
+            Configured(log_id=LOG, partitions=16, revision=0, settings=Settings()),
+            LOG,
+            actor=SYSTEM,
+            scope=None,
+        ),
+        golden_event(
+            "configured",
+            Configured(
+                log_id=LOG,
+                partitions=16,
+                revision=1,
+                settings=Settings(
+                    embedder="all-MiniLM-L6-v2",
+                    fold_cosine_hundredths=-1,
+                    revision_cosine_hundredths=55,
+                    echo_recalls=0,
+                    echo_window_s=600,
+                    at_lead_s=0,
+                    tick_jump_days=30,
+                    memory_page_lines=120,
+                ),
+            ),
+            "019a7b3c-0041-7d2e-9f10-5c8e4b2a0041",
+            actor=SYSTEM,
+            scope=None,
+            at=T + 3_600_000_000,
+            sent=T + 3_600_000_000,
+        ),
+    ],
+    "ticked": [
+        golden_event(
+            "ticked",
+            Ticked(accepted=accepted, hour=hour, partition=partition),
+            id,
+            actor=SYSTEM,
+            scope=None,
+            at=hour * 3_600_000_000,
+            sent=sent,
+        )
+        for partition, hour, accepted, sent, id in (
+            (0, 497_222, False, T, "c092e6ea-4232-8b73-98fd-c4200962e31f"),
+            (9, 497_222, False, T + 123_456, "ea28abe9-65c6-819f-8bd8-48ef872487a3"),
+            (15, 509_222, True, 1_833_200_000_000_000, "5054e10e-dc84-8be1-8740-ddb6c26b8a07"),
+        )
+    ],
+}
+
+# Of each golden event its `content_digest`, which the state keeps to tell a repetition of an id from another event. A
+# `configured` has none here, since its content grows when a setting is introduced; nothing compares it.
+DIGESTS = {
+    "captured": [
+        "f82193d51b0e634e",
+        "ef84d53c372025ca",
+        "38a4e78a7892ccac",
+        "b9d09b73c7900e4d",
+        "e2064b763beb6e5a",
+        "071cb46b9c24fb9c",
+        "ed68bb22ad54346c",
+        "a0a33656130ff3a4",
+    ],
+    "recalled": ["4eb7098a299051e2", "6a196540a22d944d"],
+    "forgotten": ["63f9859f23ad5f3e", "7311ca9f8fbb3a1e"],
+    "restored": ["6b92ba04ee6d2e8f", "24abc76fd3852d8d"],
+    "ticked": ["29a7de48e27495cf", "8602c6c1c99eb67b", "6c047e4f333bf79e"],
+}
+
+
+@pytest.mark.parametrize("type", BODIES)
+def test_old_bytes_are_read_as_what_they_said(type: str) -> None:
+    assert list(map(decode, golden(type))) == VALUES[type]
+
+
+@pytest.mark.parametrize("type", BODIES)
+def test_old_bytes_are_written_again_as_they_were(type: str) -> None:
+    for payload in golden(type):
+        event, old = decode(payload), orjson.loads(payload)
+        again = orjson.loads(encode(event))
+        if isinstance(event.body, Configured):
+            # A setting introduced later stands in what is written, with the value frozen at its introduction.
+            said = again["body"]["settings"]
+            again["body"]["settings"] = {key: said[key] for key in old["body"]["settings"]}
+        assert canonical(again) == canonical(old)
+
+
+@pytest.mark.parametrize("type", BODIES)
+def test_the_golden_bytes_are_canonical(type: str) -> None:
+    """All but the last `captured`, which another producer wrote with its own order, spaces and escapes."""
+    payloads = golden(type)
+    others = [payload for payload in payloads if canonical(orjson.loads(payload)) != payload]
+    assert others == (payloads[-1:] if type == "captured" else [])
+
+
+@pytest.mark.parametrize("type", DIGESTS)
+def test_digests_of_contents_stay(type: str) -> None:
+    assert [f"{content_digest(event):016x}" for event in map(decode, golden(type))] == DIGESTS[type]
+
+
+def test_derived_ids_stay() -> None:
+    """An import made years later must find the id that live capture gave, whichever version derived it."""
+    assert derived_id("captured", "project:atlas-7f3a", "claude:7c1e4f52", "msg_01") == FIRST_TURN
+    assert derived_id("captured", "project:atlas-7f3a", "claude:7c1e4f52", "msg_02") == SECOND_TURN
+    assert (
+        derived_id("captured", "project:atlas-7f3a", "file:docs/Runbook.md", "1/3")
+        == "a8790228-8729-8feb-ab11-c899c01bc9dd"
+    )
+
+
+@pytest.mark.parametrize("tick", VALUES["ticked"])
+def test_ids_of_ticks_stay(tick: Event) -> None:
+    assert isinstance(tick.body, Ticked)
+    assert tick_id(tick.body) == tick.id
+    assert make_tick(tick.body.partition, tick.sent, tick.body.accepted) == tick
+
+
+@pytest.mark.parametrize(
+    ("scope", "partition"),
+    [
+        ("global", 7),
+        ("project:0", 10),
+        ("project:0.a_b-c", 4),
+        ("project:a", 1),
+        ("project:atlas-7f3a", 2),
+        ("project:my-app-1a2b3c4d", 10),
+        ("project:recollect", 8),
+        ("project:" + "z" * 80, 14),
+    ],
+)
+def test_scopes_stay_in_their_partitions(scope: str, partition: int) -> None:
+    assert partition_of(scope, 16) == partition
+
+
+@given(st.binary(max_size=100))
+@example(b"")
+@example(b"\xff" * 7)
+def test_murmur2_is_that_of_kafkas_clients(key: bytes) -> None:
+    assert murmur2(key) == kafka_murmur2(key)
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=100), st.integers(1, 1_024))
+def test_partitions_are_those_of_kafkas_clients(key: str, partitions: int) -> None:
+    """So that a producer in another language, with the scope as its key, writes to the same partition."""
+    assert partition_of(key, partitions) == (kafka_murmur2(key.encode()) & 0x7FFFFFFF) % partitions
+
+
+def test_the_published_schemas_are_those_of_the_types() -> None:
+    """`make schemas` writes them again after a change of the types."""
+    published = {file.name: file.read_bytes() for file in json_schemas.FOLDER.iterdir()}
+    assert published == json_schemas.files()

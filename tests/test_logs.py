@@ -1,0 +1,474 @@
+"""The contract that every log keeps, whatever it is kept on.
+
+A log passes by a class of its own below `LogContract` that says how one is made: nothing else is to be written for it.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import MINUTE, START, captured, forgotten, make_id, recalled, restored
+from msgspec.structs import replace
+
+from recollect.schemas.codec import decode, encode
+from recollect.schemas.errors import InvalidEvent, OffsetOutOfRange
+from recollect.schemas.events import SYSTEM, Configured, Event, make_configured, make_tick
+from recollect.schemas.log import Log, Position, Slot
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.settings import Settings
+from recollect.schemas.times import HOUR_US
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.memory_log import MemoryLog
+
+A, B = "project:a", "project:b"
+SCOPES = [f"project:s{number}" for number in range(50)]
+HOUR = START // HOUR_US
+
+
+def slots(log: Log, partition: int) -> list[Slot]:
+    return log.read(partition, 0, 1_000_000)
+
+
+def payloads(log: Log, partition: int) -> list[bytes]:
+    return [slot.payload for slot in slots(log, partition)]
+
+
+def events(log: Log, partition: int) -> list[Event]:
+    return list(map(decode, payloads(log, partition)))
+
+
+def said(found: Iterable[Event]) -> list[str]:
+    """Return one short line for each event: a text as it is, a tick as its hour after `START`, else its type."""
+    lines = []
+    for event in found:
+        if event.type == "ticked":
+            lines.append(f"tick {event.body.hour - HOUR}")  # type: ignore[union-attr]
+        else:
+            lines.append(event.body.text if event.type == "captured" else event.type)  # type: ignore[union-attr]
+    return lines
+
+
+def everything(log: Log) -> list[list[bytes]]:
+    return [payloads(log, partition) for partition in range(log.partitions)]
+
+
+class LogContract:
+    """What a log promises. A subclass says how one is made and how another handle on the same one is opened."""
+
+    def make(self, folder: Path, partitions: int = 16, settings: Settings | None = None) -> Log:
+        raise NotImplementedError
+
+    def again(self, log: Log, folder: Path) -> Log:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def log(self, tmp_path: Path) -> Iterable[Log]:
+        log = self.make(tmp_path)
+        yield log
+        log.close()
+
+    # Making one
+
+    @pytest.mark.parametrize("partitions", [1, 3, 16])
+    def test_every_partition_begins_with_the_settings_and_the_logs_id(self, tmp_path: Path, partitions: int) -> None:
+        settings = Settings(echo_recalls=7)
+        log = self.make(tmp_path, partitions, settings)
+        assert log.partitions == partitions
+        assert log.ends() == [1] * partitions
+        firsts = [events(log, partition)[0] for partition in range(partitions)]
+        assert firsts == [firsts[0]] * partitions
+        assert firsts[0].body == Configured(log_id=log.log_id, partitions=partitions, revision=0, settings=settings)
+        assert firsts[0].actor == SYSTEM and firsts[0].scope is None
+
+    def test_another_handle_is_the_same_log(self, tmp_path: Path) -> None:
+        log = self.make(tmp_path, 3)
+        log.append([captured("one", scope=A)])
+        again = self.again(log, tmp_path)
+        assert (again.log_id, again.partitions, again.ends()) == (log.log_id, 3, log.ends())
+        again.append([captured("two", scope=A)])
+        assert everything(log) == everything(again)
+
+    def test_two_logs_have_two_ids(self, tmp_path: Path) -> None:
+        assert self.make(tmp_path / "a").log_id != self.make(tmp_path / "b").log_id
+
+    def test_closing_twice_is_allowed(self, tmp_path: Path) -> None:
+        log = self.make(tmp_path)
+        log.close()
+        log.close()
+
+    # Appending
+
+    def test_what_is_appended_stands_where_its_position_says(self, log: Log) -> None:
+        given_events = [
+            captured("a fact", scope=A),
+            recalled(["a"], "r", scope=B),
+            forgotten(["a"], "f", scope=A),
+            restored(["a"], "u", scope="global", origin="operator"),
+            captured("größer 🚀", "g", scope=SCOPES[0]),
+        ]
+        positions = log.append(given_events)
+        for event, position in zip(given_events, positions, strict=True):
+            [slot] = log.read(position.partition, position.offset, 1)
+            assert Position(slot.partition, slot.offset) == position
+            assert slot.payload == encode(event)
+
+    def test_positions_are_dense_and_in_order(self, log: Log) -> None:
+        taken: list[Position] = []
+        for number in range(30):
+            batch = [captured(f"{number}.{place}", scope=SCOPES[number * place % 7]) for place in range(number % 4)]
+            taken += log.append(batch)
+        for partition, end in enumerate(log.ends()):
+            offsets = [position.offset for position in taken if position.partition == partition]
+            assert offsets == sorted(set(offsets))
+            assert [slot.offset for slot in slots(log, partition)] == list(range(end))
+        added = [event.type for partition in range(log.partitions) for event in events(log, partition)]
+        assert added.count("captured") == len(taken)
+
+    def test_the_order_of_a_batch_is_kept(self, log: Log) -> None:
+        log.append([captured(str(number), scope=A) for number in range(100)])
+        texts = [line for line in said(events(log, partition_of(A, 16))) if line.isdigit()]
+        assert texts == [str(number) for number in range(100)]
+
+    @pytest.mark.parametrize("partitions", [1, 3, 16])
+    def test_a_scopes_events_share_its_partition(self, tmp_path: Path, partitions: int) -> None:
+        log = self.make(tmp_path, partitions)
+        positions = log.append([captured(scope, scope=scope) for scope in SCOPES])
+        assert [position.partition for position in positions] == [partition_of(scope, partitions) for scope in SCOPES]
+
+    def test_an_empty_batch_changes_nothing(self, log: Log) -> None:
+        before = log.ends()
+        assert log.append([]) == []
+        assert log.ends() == before
+
+    @pytest.mark.parametrize("place", [0, 1, 4])
+    @pytest.mark.parametrize(
+        ("bad", "reason"),
+        [
+            pytest.param(captured("x" * 70_000, scope=A), "oversized at $.body.text", id="oversized"),
+            pytest.param(captured("x", scope="project:../x"), "invalid at $.scope", id="a bad scope"),
+            pytest.param(captured("x", at=START + 6 * MINUTE), "invalid at $.at", id="from the future"),
+            pytest.param(captured("x\0"), "invalid at $", id="NUL"),
+            pytest.param(captured("x", scope="global"), "invalid at $.actor.origin", id="global by a user"),
+            pytest.param(replace(captured("x"), body=None), "invalid at $.body", id="blank"),
+            pytest.param(replace(captured("x"), type="embedded"), "reserved_type at $.type", id="a reserved type"),
+            pytest.param(replace(captured("x"), v=2), "newer_version at $.v", id="a newer version"),
+            pytest.param(make_tick(16, START), "invalid at $.body.partition", id="a tick of no partition"),
+        ],
+    )
+    def test_of_a_batch_all_or_nothing_is_appended(self, log: Log, bad: Event, reason: str, place: int) -> None:
+        batch = [captured(str(number), scope=SCOPES[number]) for number in range(4)]
+        before = everything(log)
+        with pytest.raises(InvalidEvent) as refusal:
+            log.append([*batch[:place], bad, *batch[place:]])
+        assert refusal.value.reason == reason
+        assert everything(log) == before
+        # The log has not come to believe that the ticks of the refused batch were there.
+        log.append(batch)
+        for event in batch:
+            assert said(events(log, partition_of(event.scope or "", 16)))[:2] == ["configured", "tick 0"]
+
+    def test_a_blank_event_is_refused_and_stays_out(self, log: Log) -> None:
+        before = log.ends()
+        with pytest.raises(InvalidEvent, match="blank"):
+            log.append([replace(recalled(["a"], "r"), body=None)])
+        assert log.ends() == before
+
+    @pytest.mark.parametrize("origin", ["user", "agent", "tool", "web", "model"])
+    def test_only_an_operator_writes_to_global(self, log: Log, origin: str) -> None:
+        fields: dict[str, Any] = {"scope": "global", "origin": origin}
+        for event in (captured("a", **fields), forgotten(["a"], "f", **fields), restored(["a"], "u", **fields)):
+            with pytest.raises(InvalidEvent, match="operator"):
+                log.append([event])
+            log.append([replace(event, actor=replace(event.actor, origin="operator"))])
+        # Everybody may ask.
+        log.append([recalled(["a"], "r", **fields)])
+
+    def test_duplicates_are_kept(self, log: Log) -> None:
+        """Which of them counts is the reader's to say, the same on every log."""
+        event = captured("once", scope=A)
+        first, second = log.append([event, event])
+        [third] = log.append([replace(event, sent=START + 1)])
+        [fourth] = log.append([captured("divergent", "once", scope=A)])
+        assert [position.offset - first.offset for position in (second, third, fourth)] == [1, 2, 3]
+        assert said(events(log, first.partition))[-4:] == ["once", "once", "once", "divergent"]
+
+    # Control events
+
+    def test_an_hours_tick_stands_before_the_first_event_of_that_hour(self, log: Log) -> None:
+        log.append([captured("one", scope=A), captured("two", scope=A)])
+        log.append([captured("three", scope=A)])
+        log.append([captured(f"{hour} h", scope=A, sent=START + hour * HOUR_US) for hour in (1, 1, 5)])
+        # An event that was sent earlier but comes later brings its hour's tick too: clocks of producers differ.
+        log.append([captured("late", scope=A, sent=START - HOUR_US), captured("four", scope=A)])
+        lines = "configured, tick 0, one, two, three, tick 1, 1 h, 1 h, tick 5, 5 h, tick -1, late, four".split(", ")
+        partition = partition_of(A, 16)
+        assert said(events(log, partition)) == lines
+        for tick in (event for event in events(log, partition) if event.type == "ticked"):
+            assert tick == make_tick(partition, tick.sent)
+
+    def test_a_tick_comes_only_to_the_partition_that_is_written(self, log: Log) -> None:
+        log.append([captured("one", scope=A), captured("two", scope="project:other")])
+        written = {partition_of(A, 16), partition_of("project:other", 16)}
+        assert len(written) == 2
+        assert log.ends() == [3 if partition in written else 1 for partition in range(16)]
+
+    def test_an_hour_is_ticked_once_whoever_appends(self, tmp_path: Path) -> None:
+        log = self.make(tmp_path)
+        log.append([captured("one", scope=A)])
+        again = self.again(log, tmp_path)
+        again.append([captured("two", scope=A)])
+        again.append([captured("three", scope=A, sent=START + HOUR_US)])
+        log.append([captured("four", scope=A, sent=START + HOUR_US)])
+        lines = "configured, tick 0, one, two, tick 1, three, four".split(", ")
+        assert said(events(log, partition_of(A, 16))) == lines
+
+    def test_a_tick_goes_to_the_partition_that_it_names(self, log: Log) -> None:
+        assert log.append([make_tick(5, START), make_tick(5, START + HOUR_US)]) == [Position(5, 1), Position(5, 2)]
+        assert log.ends() == [3 if partition == 5 else 1 for partition in range(16)]
+
+    def test_a_tick_of_the_clock_worker_is_the_hours_tick(self, log: Log) -> None:
+        partition = partition_of(A, 16)
+        log.append([make_tick(partition, START)])
+        log.append([captured("one", scope=A)])
+        assert said(events(log, partition)) == ["configured", "tick 0", "one"]
+
+    def test_a_tick_in_the_same_batch_is_the_hours_tick(self, log: Log) -> None:
+        partition = partition_of(A, 16)
+        log.append([make_tick(partition, START), captured("one", scope=A)])
+        assert said(events(log, partition)) == ["configured", "tick 0", "one"]
+
+    def test_a_tick_that_an_operator_accepts_is_another(self, log: Log) -> None:
+        """Its id says so, since a partition may ignore the one and must follow the other."""
+        partition = partition_of(A, 16)
+        log.append([make_tick(partition, START, accepted=True)])
+        log.append([captured("one", scope=A)])
+        assert said(events(log, partition)) == ["configured", "tick 0", "tick 0", "one"]
+
+    def test_settings_go_to_every_partition(self, log: Log) -> None:
+        log.append([captured("one", scope=A)])
+        before = log.ends()
+        change = make_configured(log.log_id, 16, Settings(echo_recalls=0), 1, START, make_id("change"))
+        positions = log.append([captured("two", scope=A), change, captured("three", scope=A)])
+        assert positions[1] == Position(0, before[0])
+        assert [payloads(log, partition).count(encode(change)) for partition in range(16)] == [1] * 16
+        lines = "configured, tick 0, one, two, configured, three".split(", ")
+        assert said(events(log, partition_of(A, 16))) == lines
+
+    # Reading
+
+    def test_a_log_is_read_page_by_page(self, log: Log) -> None:
+        log.append([captured(str(number), scope=A) for number in range(20)])
+        partition = partition_of(A, 16)
+        whole = slots(log, partition)
+        for size in (1, 7, len(whole), len(whole) + 1):
+            pages = [log.read(partition, start, size) for start in range(0, len(whole), size)]
+            assert [slot for page in pages for slot in page] == whole
+            assert all(len(page) == size for page in pages[:-1])
+
+    def test_ends_are_where_the_next_events_will_stand(self, log: Log) -> None:
+        log.append([captured(scope, scope=scope) for scope in SCOPES])
+        ends = log.ends()
+        assert ends == [len(slots(log, partition)) for partition in range(16)]
+        [position] = log.append([captured("next", scope=A)])
+        assert position.offset == ends[position.partition]
+
+    def test_the_end_is_empty_and_beyond_it_is_an_error(self, log: Log) -> None:
+        log.append([captured("one", scope=A)])
+        for partition, end in enumerate(log.ends()):
+            for narrowed in ({}, {"scope": A}, {"types": ["captured"]}):
+                assert log.read(partition, end, 10, **narrowed) == []  # type: ignore[arg-type]
+                for beyond in (end + 1, end + 1_000_000, 2**63):
+                    with pytest.raises(OffsetOutOfRange):
+                        log.read(partition, beyond, 10, **narrowed)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("narrowed", [{}, {"scope": A}, {"types": ["captured"]}, {"scope": B, "types": ["ticked"]}])
+    def test_below_the_beginning_is_an_error(self, log: Log, narrowed: Any) -> None:
+        log.append([captured("one", scope=A)])
+        for partition in range(16):
+            with pytest.raises(OffsetOutOfRange):
+                log.read(partition, -1, 10, **narrowed)
+
+    @pytest.mark.parametrize("partition", [-1, 16, 99])
+    def test_another_partition_is_an_error(self, log: Log, partition: int) -> None:
+        before = everything(log)
+        with pytest.raises(OffsetOutOfRange):
+            log.read(partition, 0, 10)
+        with pytest.raises(OffsetOutOfRange):
+            log.append_raw(partition, [b"x"])
+        assert everything(log) == before
+
+    def test_a_read_is_narrowed_to_a_scope_and_to_types(self, tmp_path: Path) -> None:
+        log = self.make(tmp_path, 1)
+        log.append([captured("a1", scope=A), captured("b1", scope=B), recalled(["a1"], "ra", scope=A)])
+        log.append_raw(0, [b"not an event"])
+        log.append([forgotten(["a1"], "fa", scope=A), captured("a2", scope=A), recalled(["b1"], "rb", scope=B)])
+
+        def lines(**narrowed: Any) -> list[str]:
+            return said(decode(slot.payload) for slot in log.read(0, 0, 100, **narrowed))
+
+        assert lines(scope=A) == ["a1", "recalled", "forgotten", "a2"]
+        assert lines(scope="project:none") == []
+        assert lines(types=["captured"]) == ["a1", "b1", "a2"]
+        assert lines(types=["recalled", "forgotten"]) == ["recalled", "forgotten", "recalled"]
+        assert lines(types=["ticked", "configured"]) == ["configured", "tick 0"]
+        assert lines(scope=B, types=["recalled"]) == ["recalled"]
+        assert lines(scope=B, types=["forgotten"]) == []
+        # A limit counts what is returned, and an offset is a place on the log, not among what is returned.
+        [first, second] = log.read(0, 3, 2, scope=A)
+        assert said(map(decode, (first.payload, second.payload))) == ["recalled", "forgotten"]
+        assert log.read(0, second.offset, 1, scope=A) == [second]
+
+    # Bytes as they are
+
+    @pytest.mark.parametrize(
+        "payload",
+        [b"", b"\0", b"not an event", b'{"half', b"\xff\xfe", b"[" * 2_000, b"x" * 1_000_000, '"größer"'.encode()],
+    )
+    def test_bytes_that_are_no_event_come_back_as_they_were(self, log: Log, payload: bytes) -> None:
+        assert log.append_raw(3, [payload, payload]) == [Position(3, 1), Position(3, 2)]
+        assert log.read(3, 1, 10) == [Slot(3, 1, payload), Slot(3, 2, payload)]
+        assert log.ends()[3] == 3
+        assert log.read(3, 0, 10, types=["captured"]) == []
+
+    def test_raw_events_keep_their_bytes_their_partition_and_bring_no_tick(self, log: Log) -> None:
+        event = captured("one", scope=A)
+        spaced = encode(event).replace(b'":', b'" : ')
+        other = (partition_of(A, 16) + 1) % 16
+        assert log.append_raw(other, [spaced]) == [Position(other, 1)]
+        assert [slot.payload for slot in log.read(other, 1, 10, scope=A, types=["captured"])] == [spaced]
+        assert sum(log.ends()) == 17
+
+    def test_a_blank_event_can_be_copied_and_is_found_by_its_header(self, log: Log) -> None:
+        blank = encode(replace(captured("gone", scope=A), body=None))
+        partition = partition_of(A, 16)
+        log.append_raw(partition, [blank])
+        assert [slot.payload for slot in log.read(partition, 0, 10, scope=A)] == [blank]
+
+    def test_a_tick_that_was_copied_is_the_hours_tick(self, log: Log) -> None:
+        partition = partition_of(A, 16)
+        log.append_raw(partition, [encode(make_tick(partition, START))])
+        log.append([captured("one", scope=A)])
+        assert said(events(log, partition)) == ["configured", "tick 0", "one"]
+
+    def test_a_copy_slot_for_slot_is_the_same_log(self, tmp_path: Path) -> None:
+        log, copy = self.make(tmp_path / "a", 3), self.make(tmp_path / "b", 3)
+        log.append([captured(scope, scope=scope) for scope in SCOPES])
+        for partition in range(3):
+            copy.append_raw(partition, payloads(log, partition)[1:])
+        assert [found[1:] for found in everything(copy)] == [found[1:] for found in everything(log)]
+
+    # Many at once
+
+    def test_threads_append_at_once(self, log: Log) -> None:
+        """Each has its own events, and all have the same few scopes."""
+        threads, batches = 8, 15
+        taken: dict[str, Position] = {}
+        errors: list[BaseException] = []
+        start = threading.Barrier(threads)
+
+        def produce(thread: int) -> None:
+            try:
+                start.wait()
+                for number in range(batches):
+                    batch = [
+                        captured(f"{thread}:{number}:{place}", scope=SCOPES[(number + place) % 5])
+                        for place in range(1 + number % 3)
+                    ]
+                    taken.update(zip((event.id for event in batch), log.append(batch), strict=True))
+            except BaseException as error:
+                errors.append(error)
+
+        workers = [threading.Thread(target=produce, args=[thread]) for thread in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert errors == []
+        check_producers(log, taken, threads * batches * 2)
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_any_run_of_appends_is_what_a_few_lists_would_hold(self, tmp_path: Path, seed: int) -> None:
+        """Beside the log stands the simplest thing that keeps its promise."""
+        rng = random.Random(seed)
+        partitions = rng.randint(1, 4)
+        log = self.make(tmp_path, partitions)
+        model = everything(log)
+        ticked: set[tuple[int, int]] = set()
+        for _ in range(rng.randint(1, 20)):
+            expected: list[Position] = []
+            match rng.choice(["append", "append", "append", "raw", "again"]):
+                case "append":
+                    batch = [
+                        captured(
+                            str(rng.randrange(9)), scope=rng.choice(SCOPES), sent=START + rng.randrange(3) * HOUR_US
+                        )
+                        for _ in range(rng.randrange(6))
+                    ]
+                    for event in batch:
+                        partition, hour = partition_of(event.scope or "", partitions), event.sent // HOUR_US
+                        if (partition, hour) not in ticked:
+                            ticked.add((partition, hour))
+                            model[partition].append(encode(make_tick(partition, event.sent)))
+                        expected.append(Position(partition, len(model[partition])))
+                        model[partition].append(encode(event))
+                    assert log.append(batch) == expected
+                case "raw":
+                    partition = rng.randrange(partitions)
+                    for payload in (raw := [rng.randbytes(rng.randrange(9)) for _ in range(rng.randrange(4))]):
+                        expected.append(Position(partition, len(model[partition])))
+                        model[partition].append(payload)
+                    assert log.append_raw(partition, raw) == expected
+                case _:
+                    log = self.again(log, tmp_path)
+            assert everything(log) == model
+            assert log.ends() == list(map(len, model))
+
+
+def check_producers(log: Log, taken: dict[str, Position], expected: int) -> None:
+    """Hold that all of `taken` is on the log, each event once and where its producer was told, in the producer's order.
+
+    An event's text is the name of its producer, the number of its batch and its place there, with colons between.
+    """
+    found: Counter[str] = Counter()
+    for partition in range(log.partitions):
+        whole = slots(log, partition)
+        assert [slot.offset for slot in whole] == list(range(len(whole)))
+        order: dict[str, tuple[int, ...]] = {}
+        ticks: Counter[str] = Counter()
+        for slot in whole:
+            event = decode(slot.payload)
+            if event.type == "ticked":
+                ticks[event.id] += 1
+            elif event.type == "captured":
+                assert taken[event.id] == Position(slot.partition, slot.offset)
+                found[event.id] += 1
+                producer, *place = event.body.text.split(":")  # type: ignore[union-attr]
+                before, order[producer] = order.get(producer, ()), tuple(map(int, place))
+                assert before < order[producer]
+        assert set(ticks.values()) <= {1}
+    assert found.keys() == taken.keys()
+    assert set(found.values()) == {1}
+    assert len(found) == expected
+
+
+class TestMemoryLog(LogContract):
+    def make(self, folder: Path, partitions: int = 16, settings: Settings | None = None) -> Log:
+        return MemoryLog(partitions, settings)
+
+    def again(self, log: Log, folder: Path) -> Log:
+        return log
+
+
+class TestEmbeddedLog(LogContract):
+    def make(self, folder: Path, partitions: int = 16, settings: Settings | None = None) -> Log:
+        folder.mkdir(exist_ok=True)
+        return EmbeddedLog(folder / "log.db", partitions, settings)
+
+    def again(self, log: Log, folder: Path) -> Log:
+        return EmbeddedLog(folder / "log.db")

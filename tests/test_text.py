@@ -1,0 +1,291 @@
+"""Texts: no fact is ever taken for another, and as much as that allows is known to be one.
+
+`data/fold_pairs.jsonl` holds pairs of texts, each labelled `same` (one fact), `revision` (one subject, other
+specifics) or `different`. The key of the content must keep all of the last two kinds apart; of the first it finds what
+differs in form, and what differs in wording it leaves to embedders.
+"""
+
+import json
+import re
+import unicodedata
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from recollect.state import lexicon
+from recollect.state.text import content_key, normal_text, words
+
+PAIRS: list[dict[str, str]] = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "data" / "fold_pairs.jsonl").read_text(encoding="utf-8").splitlines()
+]
+TEXTS = sorted({text for pair in PAIRS for text in (pair["a"], pair["b"])})
+
+# What texts are made of in the laws below: pieces that rules look at, and whatever hypothesis thinks of.
+PIECES = st.sampled_from(
+    """
+    the The a A an I it IT us US May polish Polish user User user's don't Can't `Code` `a ``B C`` ( ) [x] " ' “q” … .
+    ! ? , : - -- – / . .. 5 5% 12km two Two GB PM -1 $5 getUser user_id src/Main.py C++ .env ü Straße nicht más 苹果
+    。 ！ サーバー は Ａ５ 한국어 हिन्दी 🍕 Σίσυφος İ ǅ e\u0301 か\u3099 \u00ad please note that fyi: colour db in named
+    word
+    """.split()
+)
+TEXT = st.lists(st.one_of(PIECES, st.text(max_size=6)), max_size=12).map(" ".join) | st.text()
+ANY_TEXT = TEXT | st.text(st.characters(exclude_categories=()))
+SPACES = st.text(" \t\n\r\u00a0\u2003\u2028\u3000", min_size=1, max_size=3)
+
+
+def folds(pair: dict[str, str]) -> bool:
+    """Tell whether the lexical floor takes a pair for one memory."""
+    return content_key(pair["a"]) == content_key(pair["b"]) != ()
+
+
+# --- The pairs ---
+
+
+def test_pairs_are_many_and_labelled() -> None:
+    labels = [pair["label"] for pair in PAIRS]
+    assert all(pair.keys() == {"a", "b", "label", "why"} and all(pair.values()) for pair in PAIRS)
+    assert len({(pair["a"], pair["b"]) for pair in PAIRS}) == len(PAIRS) >= 200
+    assert set(labels) == {"same", "revision", "different"}
+    assert min(labels.count(label) for label in labels) >= 70
+
+
+@pytest.mark.parametrize("pair", [p for p in PAIRS if p["label"] != "same"], ids=lambda p: f"{p['a']} | {p['b']}")
+def test_what_differs_stays_apart(pair: dict[str, str]) -> None:
+    assert not folds(pair)
+    assert normal_text(pair["a"]) != normal_text(pair["b"])
+
+
+def test_what_differs_in_form_folds() -> None:
+    missed = [p for p in PAIRS if p["label"] == "same" and not p["why"].startswith("paraphrase") and not folds(p)]
+    assert missed == []
+
+
+def test_recall_is_no_less_than_measured() -> None:
+    same = [folds(pair) for pair in PAIRS if pair["label"] == "same"]
+    assert sum(same) / len(same) >= 0.65
+
+
+# --- Laws ---
+
+
+@given(ANY_TEXT)
+def test_nothing_raises(text: str) -> None:
+    assert isinstance(normal_text(text), str)
+    assert all(content_key(text))
+    assert all(words(text))
+
+
+@given(TEXT)
+@example("ΑΣ'Α ΟΔΟΣ")
+@example("Note: The Office. `Unclosed Code")
+def test_normalising_twice_is_normalising_once(text: str) -> None:
+    assert normal_text(normal_text(text)) == normal_text(text)
+
+
+@given(TEXT)
+def test_composition_does_not_matter(text: str) -> None:
+    assert normal_text(unicodedata.normalize("NFD", text)) == normal_text(text)
+
+
+@given(st.lists(TEXT.map(lambda text: "".join(text.split())).filter(bool), min_size=1), st.data())
+def test_the_width_of_white_space_does_not_matter(chunks: list[str], data: st.DataObject) -> None:
+    wide = "".join(chunk + data.draw(SPACES) for chunk in chunks)
+    assert normal_text(wide) == normal_text(" ".join(chunks))
+    assert content_key(wide) == content_key(" ".join(chunks))
+
+
+@given(TEXT)
+def test_equal_normal_texts_have_equal_keys(text: str) -> None:
+    assert content_key(normal_text(text)) == content_key(text)
+
+
+@given(TEXT.filter(lambda text: any(map(str.isalnum, text))))
+def test_a_text_that_says_something_has_a_key(text: str) -> None:
+    assert content_key(text) != ()
+
+
+@given(TEXT, TEXT, st.permutations("0123456789"))
+def test_one_digit_makes_a_difference(before: str, after: str, digits: list[str]) -> None:
+    one, other = (before + digit + after for digit in digits[:2])
+    assert normal_text(one) != normal_text(other)
+    assert content_key(one) != content_key(other)
+
+
+@pytest.mark.parametrize(
+    "word", "not never no without only all some in on by was must they few more than ? , =".split()
+)
+def test_one_word_makes_a_difference(word: str) -> None:
+    for text in TEXTS:
+        key = content_key(text)
+        chunks = text.split()
+        longer = [" ".join([*chunks[:at], word, *chunks[at:]]) for at in range(len(chunks) + 1)]
+        assert [other for other in longer if content_key(other) == key] == []
+
+
+@given(TEXT)
+def test_words_are_plain_and_lower_case(text: str) -> None:
+    for word in words(text):
+        assert word == word.lower()
+        assert not re.search(r"\s", word)
+
+
+# --- The normal text ---
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("The  Server\tRuns\non Port 8080.", "the server runs on port 8080."),
+        ("The User Prefers Dark Mode On Tuesday", "the user prefers dark mode On tuesday"),
+        ("I use PostgreSQL, GitHub and JavaScript", "i use postgresql, github and javascript"),
+        ("NEVER expose the API", "never expose the api"),
+        ("Die Maße", "die Maße"),
+        ("¿Cómo está Rosa?", "¿cómo está Rosa?"),
+        ("Die Katze mag Fisch und Milch", "die Katze mag Fisch und Milch"),
+        ("(See the Wiki.) It helps.", "(see the wiki.) it helps."),
+        ("- The user's Cat", "- the user's cat"),
+    ],
+)
+def test_plain_words_are_lower_case(text: str, normal: str) -> None:
+    assert normal_text(text) == normal
+
+
+@pytest.mark.parametrize(
+    "text",
+    """
+    getUser README.md src/Main.py C:\\Temp user@Host Foo::Bar Run() MAX_RETRIES $HOME #Tag @Bob v2B x=Y {Name} [Name]
+    <Name> "Save" --Force C# Q&A 5K GHz `Code` JSONDecoder McDonald US WHO IT PATH POST
+    """.split(),
+)
+def test_case_stays_in_code_and_identifiers(text: str) -> None:
+    assert normal_text(text) == text
+    assert normal_text(f"the value of {text} here") == f"the value of {text} here"
+
+
+@pytest.mark.parametrize(
+    "words_in_code",
+    ["`Foo Bar Baz`", "``Foo ` Bar Baz``", "```py Foo Bar ```", "`Foo` and `Bar`", "`Foo Bar without end"],
+)
+def test_case_stays_within_code_spans(words_in_code: str) -> None:
+    assert normal_text(f"Then Say {words_in_code}") == f"then Say {words_in_code}"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("ask us", "ask US"),
+        ("that is it", "that is IT"),
+        ("the who", "the WHO"),
+        ("some polish", "some Polish"),
+        ("in march", "in March"),
+        ("it may", "it May"),
+        ("the turkey", "the Turkey"),
+        ("the china", "the China"),
+        ("the rust", "the Rust"),
+        ("to go", "to Go"),
+        ("a swift", "a Swift"),
+        ("watches the office", "watches The Office"),
+        ("the limit is 5 MB", "the limit is 5 Mb"),
+        ("vitamin a", "vitamin A"),
+        ("polish is needed", "Polish is needed"),
+        ("The password is Swordfish", "The password is swordfish"),
+    ],
+)
+def test_case_stays_where_it_tells_words_apart(a: str, b: str) -> None:
+    assert normal_text(a) != normal_text(b)
+
+
+@pytest.mark.parametrize(
+    "text", ["It is late", "May we leave?", "Who called?", "Go home", "Will it run?", "Us too", "Fine. It is late"]
+)
+def test_a_capital_that_only_opens_a_sentence_goes(text: str) -> None:
+    assert normal_text(text) == text.lower()
+
+
+# --- The key ---
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("", ""),
+        ("The user doesn't like it.", "user does not like it"),
+        ("Please don't push to main!", "do not push to main"),
+        ("The user's repo, in short", "user's repository , in short"),
+        ("It costs 5% of the data centre", "it costs 5 % of the data center"),
+        ("She runs twelve kilometres", "she runs 12 km"),
+        ("Call `user_id` or `main`", "call user_id or `main`"),
+        ("我有两只猫。", "我 有 两 只 猫"),
+        ("ポートは８０８０です", "ポ ー ト は 8080 で す"),
+    ],
+)
+def test_keys(text: str, key: str) -> None:
+    assert content_key(text) == tuple(key.split())
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("git add .", "git add."),
+        ("what is 5!", "what is 5"),
+        ("rm / tmp", "rm /tmp"),
+        ('He said "don\'t"', 'He said "do not"'),
+        ("The host is db", "The host is database"),
+        ("We eat at ten.", "We eat at ten?"),
+        ("南京市 长江大桥", "南京 市长 江大桥"),
+    ],
+)
+def test_keys_that_differ(a: str, b: str) -> None:
+    assert content_key(a) != content_key(b)
+
+
+def test_what_is_read_for_a_word_is_read_for_itself() -> None:
+    readings = (lexicon.CONTRACTIONS | lexicon.SYNONYMS).values()
+    known = lexicon.CONTRACTIONS.keys() | lexicon.SYNONYMS.keys()
+    assert [reading for reading in readings if any(word in known for word in reading)] == []
+
+
+def test_no_word_that_turns_a_meaning_is_read_for_another() -> None:
+    turning = """
+        not no never none without nor neither all some any only just few many most more less every each both either
+        i you he she we they me him her us them who what which in on at to from by with for of off over under before
+        after until is are was were be been has had will would shall should can could may might must if unless or and
+        but
+    """.split()
+    assert [word for word in turning if word in lexicon.SYNONYMS or word in lexicon.UNITS] == []
+
+
+# --- Words to search by ---
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", ""),
+        ("The user's cats are in Lisbon", "user cats lisbon"),
+        ("to be or not to be", "to be or not to be"),
+        ("getUserName in src/http_client.py", "getusername get user name src/http_client.py src http client py"),
+        ("HTTPServer of PostgreSQL 16.2", "httpserver http server postgresql 16.2"),
+        ("a long-term plan", "long-term long term plan"),
+        ("GRÖSSE und größe", "grösse größe"),
+        ("Größen-Test", "größen-test größen test"),
+        ("我喜欢苹果", "我喜 喜欢 欢苹 苹果"),
+        ("猫", "猫"),
+        ("東京のAPI", "東京 京の api"),
+        ("안녕하세요", "안녕 녕하 하세 세요"),
+        ("हिन्दी में", "हिन्दी में"),
+        ("ＡＰＩ ８０８０", "api 8080"),
+    ],
+)
+def test_words(text: str, found: str) -> None:
+    assert words(text) == found.split()
+
+
+def test_words_of_a_name_are_found_in_all_its_spellings() -> None:
+    for one, other in product(["getUserName", "get_user_name", "get-user-name", "get.user.name"], repeat=2):
+        assert {"get", "user", "name"} <= set(words(one)) & set(words(other))

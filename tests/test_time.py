@@ -1,0 +1,373 @@
+"""Recovery, rebuilding and the past: a restart goes on, a rebuild changes nothing, and every position can be asked."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from builders import MINUTE, captured
+from test_views import filled, history, project, vault_bytes
+
+from recollect.flows import projection
+from recollect.schemas.errors import OffsetOutOfRange, RecollectError
+from recollect.schemas.log import slots_between
+from recollect.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.times import to_datetime
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.sinks.lance import Shard
+from recollect.sinks.requests import Request, Requests
+from recollect.state.replay import replay
+from recollect.tools import rebuild as rebuilding
+from recollect.tools.as_of import parse_position
+from recollect.tools.client import Client
+from recollect.tools.projecting import Owner, rebuild_or_ask
+from recollect.tools.verify import Verdict, verify
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snapshots after every 40 events, so that a small history has several."""
+    monkeypatch.setattr(projection, "SNAPSHOT_EVENTS", 40)
+
+
+def sound(home: Home, log: EmbeddedLog) -> Verdict:
+    verdict = verify(home, log)
+    assert verdict.ok, verdict.differences[:5]
+    return verdict
+
+
+def rebuild(home: Home, log: EmbeddedLog, scope: str | None = None) -> rebuilding.Rebuilt:
+    return rebuild_or_ask(home, log, scope, lambda *_: None, lambda _: None)
+
+
+def in_steps(home: Home, count: int = 400, step: int = 50) -> EmbeddedLog:
+    log = EmbeddedLog(home.log_path)
+    events = history(count)
+    for at in range(0, count, step):
+        log.append(events[at : at + step])
+        project(home, log)
+    return log
+
+
+def test_a_restart_goes_on_from_snapshot_and_log(home: Home, often: None) -> None:
+    log = in_steps(home)
+    snapshots = sorted(path.name for path in home.current().state.rglob("*.snapshot"))
+    assert snapshots
+    assert all(len(list(folder.iterdir())) <= 2 for folder in home.current().state.glob("p*"))
+    assert sound(home, log).events > 400
+
+
+def test_a_start_reads_only_what_is_new(home: Home) -> None:
+    log = filled(home, 200)
+    assert project(home, log) >= 200
+    # What has no row yet has no watermark either: a few settings and ticks are read again.
+    assert project(home, log) < 16
+    log.append([captured("one more", "more", scope="project:a")])
+    assert project(home, log) < 18
+    sound(home, log)
+
+
+DAMAGE = {
+    "a snapshot cut short": lambda path: path.write_bytes(path.read_bytes()[:-7]),
+    "a snapshot with a flipped bit": lambda path: path.write_bytes(
+        path.read_bytes()[:-30] + bytes([path.read_bytes()[-30] ^ 4]) + path.read_bytes()[-29:]
+    ),
+    "an empty snapshot": lambda path: path.write_bytes(b""),
+    "a snapshot of another version": lambda path: path.write_bytes(b"recollect snapshot 9\n{}\n"),
+    "a missing snapshot": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_doubtful_snapshot_is_discarded_and_said(home: Home, often: None, name: str) -> None:
+    log = in_steps(home, 300)
+    expected = sound(home, log).state_hash
+    for path in home.current().state.rglob("*.snapshot"):
+        DAMAGE[name](path)
+    notes: list[str] = []
+    log.append(
+        [captured("one more", f"more {scope}", scope=scope) for scope in ("project:a", "project:b", "project:c")]
+    )
+    with Owner(home, log, notes.append) as owner:
+        owner.project()
+    assert sound(home, log).state_hash != expected
+    if "missing" not in name:
+        assert notes
+        assert all("was discarded" in note for note in notes)
+
+
+@pytest.mark.parametrize("data", [None, b"", b"garbage" * 1000])
+def test_a_doubtful_recovery_store_is_discarded_and_said(home: Home, data: bytes | None) -> None:
+    log = in_steps(home, 200)
+    before = sound(home, log)
+    for path in home.current().recovery.iterdir():
+        path.unlink() if data is None else path.write_bytes(data)
+    notes: list[str] = []
+    with Owner(home, log, notes.append) as owner:
+        owner.project()
+    assert len(notes) == 1
+    assert "recovery store was discarded" in notes[0]
+    assert sound(home, log) == before
+
+
+def test_what_recovery_stores_does_not_grow_with_the_state(home: Home) -> None:
+    log = filled(home, 300)
+    project(home, log)
+
+    def stored() -> int:
+        return sum(path.stat().st_size for path in home.current().recovery.iterdir())
+
+    before = stored()
+    for number in range(30):
+        log.append([captured(f"number {number}", f"n{number}", scope="project:a")])
+        project(home, log)
+    assert stored() - before < 64 * 1024
+
+
+def test_views_ahead_of_their_log_stop_with_a_sentence(home: Home) -> None:
+    log = filled(home, 200)
+    project(home, log)
+    log._db.execute("DELETE FROM slots WHERE offset > 5")
+    with pytest.raises(OffsetOutOfRange, match="but the log ends at 6"):
+        project(home, log)
+
+
+def test_a_rebuild_gives_the_same_views_and_appends_nothing(home: Home, often: None) -> None:
+    log = in_steps(home)
+    ends, before, vault = log.ends(), sound(home, log), vault_bytes(home)
+    made = rebuild(home, log)
+    assert (made.build, home.current().number) == (2, 2)
+    assert log.ends() == ends
+    after = sound(home, log)
+    assert after.state_hash == before.state_hash
+    assert vault_bytes(home) == vault
+    assert [build.number for build in home.builds()] == [2]
+    log.append([captured("one more", "more", scope="project:a")])
+    project(home, log)
+    sound(home, log)
+
+
+def break_views(home: Home, log: EmbeddedLog, how: str) -> None:
+    number = next(n for n in range(16) if Shard(home.current().shard(n), n).rows(TurnRow))
+    path = home.current().shard(number)
+    match how:
+        case "a deleted table":
+            shutil.rmtree(path / "turns.lance")
+        case "a zero-byte manifest":
+            for manifest in (path / "memories.lance" / "_versions").iterdir():
+                manifest.write_bytes(b"")
+        case "flipped bits":
+            for data in (path / "memories.lance" / "data").iterdir():
+                content = bytearray(data.read_bytes())
+                for place in range(0, len(content), 41):
+                    content[place] ^= 0x15
+                data.write_bytes(content)
+        case "a changed row":
+            shard = Shard(path, number)
+            row = shard.rows(TurnRow)[0]
+            shard.write([Guarded("turns", GoneRow(row.key, row.id, row.scope), 5, 10_000)], [])
+        case "an edited page":
+            next(home.vault.rglob("MEMORY.md")).write_text("edited\n")
+        case "a page too many":
+            next(home.vault.rglob("MEMORY.md")).with_name("stray.md").write_text("stray\n")
+        case "a deleted shard":
+            shutil.rmtree(path)
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["a deleted table", "a zero-byte manifest", "flipped bits", "a changed row", "an edited page", "a page too many",
+     "a deleted shard"],
+)  # fmt: skip
+def test_damage_is_found_and_mended_by_a_rebuild(home: Home, how: str) -> None:
+    log = filled(home, 200)
+    project(home, log)
+    before, vault = sound(home, log).state_hash, vault_bytes(home)
+    break_views(home, log, how)
+    verdict = verify(home, log)
+    assert not verdict.ok
+    assert verdict.differences
+    rebuild(home, log)
+    assert sound(home, log).state_hash == before
+    assert vault_bytes(home) == vault
+
+
+@pytest.mark.parametrize("how", ["a changed row", "an edited page", "a page too many"])
+def test_one_scope_is_mended_in_place(home: Home, how: str) -> None:
+    log = filled(home, 200)
+    project(home, log)
+    before = sound(home, log).state_hash
+    break_views(home, log, how)
+    (scope,) = {difference.scope for difference in verify(home, log).differences}
+    assert not verify(home, log, scope=scope).ok
+    rebuild(home, log, scope)
+    assert home.current().number == 1
+    assert verify(home, log, scope=scope).ok
+    assert sound(home, log).state_hash == before
+
+
+def test_a_rebuild_that_was_cut_short_goes_on(home: Home, often: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = in_steps(home, 300)
+    before = sound(home, log).state_hash
+
+    def cut(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    for step in ("verify", "mend_vault"):
+        monkeypatch.setattr(rebuilding, step, cut)
+        with pytest.raises(KeyboardInterrupt):
+            rebuild(home, log)
+        monkeypatch.undo()
+        project(home, log)
+        assert sound(home, log).state_hash == before
+    rebuild(home, log)
+    assert sound(home, log).state_hash == before
+
+
+def test_a_living_projector_is_asked_to_rebuild(home: Home, tmp_path: Path) -> None:
+    log = filled(home, 200)
+    project(home, log)
+    before = sound(home, log).state_hash
+    daemon = subprocess.Popen([sys.executable, "-m", "recollect", "run", "--home", str(home.path)])
+    try:
+        while home.projector_lock().holder() is None:
+            assert daemon.poll() is None
+        notes: list[str] = []
+        made = rebuild_or_ask(home, log, None, lambda *_: None, notes.append)
+        assert (made.build, len(notes)) == (2, 1)
+        assert f"pid {daemon.pid}" in notes[0]
+        log.append([captured("one more", "more", scope="project:a")])
+        # The projector went on with the new build.
+        with Client(home.path, scope="project:a", log=log) as client:
+            while client.status().lag:
+                assert daemon.poll() is None
+        unknown = Requests(home.requests).ask(Request(verb="dance", scope=None, pid=1))
+        while (reply := Requests(home.requests).answer(unknown)) is None:
+            assert daemon.poll() is None
+        assert reply.error
+    finally:
+        daemon.terminate()
+    assert daemon.wait(30) == 0
+    assert sound(home, log).state_hash != before
+
+
+def test_changed_rules_are_noticed_and_the_views_made_anew(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = filled(home, 150)
+    project(home, log)
+    before = sound(home, log).state_hash
+    monkeypatch.setitem(__import__("recollect.state.digests", fromlist=["RULES"]).RULES, "memories", 99)
+    notes: list[str] = []
+    with Owner(home, log, notes.append) as owner:
+        owner.project()
+    assert "rules have changed" in notes[0]
+    assert home.current().number == 2
+    assert sound(home, log).state_hash != before
+
+
+def test_a_dead_letter_that_has_become_readable_is_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.schemas import events
+
+    log = filled(home, 100)
+    monkeypatch.setitem(events.VERSIONS, "captured", 0)  # As a reader of an older version would see it.
+    project(home, log)
+    with Client(home.path, scope="project:a", log=log) as client:
+        assert client.status().dead_letters > 10
+    monkeypatch.undo()
+    project(home, log)
+    with Client(home.path, scope="project:a", log=log) as client:
+        assert client.status().dead_letters == 0
+    sound(home, log)
+
+
+def test_every_position_of_the_past_can_be_asked(home: Home, often: None) -> None:
+    log = in_steps(home, 200)
+    number = partition_of("project:a", 16)
+    with Client(home.path, scope="project:a", log=log) as client:
+        for offset in (1, 7, 33, log.ends()[number]):
+            state = replay(slots_between(log, number, 0, offset)).partitions[number]
+            position = f"{number}:{offset}"
+            status = client.status(as_of=position)
+            scope = state.scopes.get("project:a")
+            living = len(list(scope.memories.living())) if scope else 0
+            assert (status.scopes["project:a"].memories if "project:a" in status.scopes else 0) == living
+            assert status.lag == 0
+            found = client.search("port staging", 1_000, as_of=position).answer
+            ids = {result.id for result in found.results if result.scope == "project:a"}
+            rows = {scope.captures.by_seq[m.name].id for m in scope.memories.living()} if scope else set()
+            turns = {c.id for c in scope.captures.by_seq.values() if not c.hidden} if scope else set()
+            assert ids <= rows | turns
+        assert not log.read(number, 0, 10_000, types=("recalled",))[-1].offset >= log.ends()[number]
+        ends = log.ends()
+        client.search("port", as_of="1d")
+        assert log.ends() == ends
+
+
+def test_as_of_a_time_is_before_the_first_event_sent_after_it(home: Home) -> None:
+    log = EmbeddedLog(home.log_path)
+    start = time.time_ns() // 1_000 + MINUTE  # After the settings, which the log was made with just now.
+    events = [captured(f"number {n}", n, "turn", scope="project:a", sent=start + n * MINUTE) for n in range(10)]
+    then = to_datetime(start + 4 * MINUTE).isoformat()
+    log.append(events)
+    with Client(home.path, scope="project:a", log=log) as client:
+        client.project()
+        answer = client.search("number", 50, as_of=then).answer
+        assert {result.id for result in answer.results} == {event.id for event in events[:5]}
+        assert client.show(events[2].id, as_of=then).turn is not None
+        with pytest.raises(RecollectError):
+            client.show(events[9].id, as_of=then)
+
+
+def test_positions_are_read_in_several_forms(home: Home) -> None:
+    log = filled(home, 50)
+    ends = dict(enumerate(log.ends()))
+    assert parse_position("3:1", log, 0) == ends | {3: 1}
+    assert parse_position('{"3": 1, "4":0}', log, 0) == ends | {3: 1, 4: 0}
+    for wrong in ("99:1", "3:100000", "yesterday", "3:", "-1:2"):
+        with pytest.raises(RecollectError):
+            parse_position(wrong, log, 0)
+
+
+def test_a_diff_names_what_was_added_folded_revised_and_forgotten(home: Home) -> None:
+    with Client(home.path, scope="project:a", origin="user") as client:
+        first = client.capture("The staging database listens on port 5433.")
+        number, start = first.position.partition, first.position.offset + 1
+        client.capture("the staging db listens on port 5433")
+        moved = client.capture("The staging database listens on port 5434.")
+        client.capture("Hello.", "turn")
+        middle = client.log.ends()[number]
+        client.forget(first.id)
+        end = client.log.ends()[number]
+        client.restore(first.id)
+        changes = client.diff(f"{number}:{start}", f"{number}:{middle}")
+        assert [changed.id for changed in changes.added] == [moved.id]
+        assert [changed.revises for changed in changes.revised] == [first.id]
+        assert [(changed.id, len(changed.captures)) for changed in changes.folded] == [(first.id, 1)]
+        assert (changes.turns, changes.forgotten) == (1, ())
+        assert [changed.id for changed in client.diff(f"{number}:{middle}", f"{number}:{end}").forgotten] == [first.id]
+        assert [changed.id for changed in client.diff(f"{number}:{end}", "0s").restored] == [first.id]
+        with pytest.raises(RecollectError, match="before the first"):
+            client.diff(f"{number}:{end}", f"{number}:{start}")
+
+
+def test_memory_rows_of_the_past_are_those_of_then(home: Home) -> None:
+    with Client(home.path, scope="project:a", origin="user") as client:
+        first = client.capture("Use tabs.")
+        client.forget(first.id)
+        assert client.search("tabs", quiet=True).answer.results == []
+        position = f"{first.position.partition}:{first.position.offset + 1}"
+        (result,) = client.search("tabs", as_of=position).answer.results
+        assert result.id == first.id
+        shown = client.show(first.id, as_of=position).memory
+        assert isinstance(shown, MemoryRow)
+        assert not shown.hidden

@@ -1,0 +1,163 @@
+"""Projecting a home as its owner: the lock for life, what must be mended first, and what others ask meanwhile."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from recollect.schemas.errors import Locked, RecollectError
+from recollect.schemas.log import Log
+from recollect.sinks.home import Home
+from recollect.sinks.locks import FileLock
+from recollect.sinks.requests import Reply, Request, Requests
+from recollect.tools.projector import OnProgress, Projector
+from recollect.tools.rebuild import (
+    OnPhase,
+    Rebuilt,
+    discard_old_builds,
+    mend_vault,
+    reason_to_rebuild,
+    rebuild,
+    rebuild_scope,
+)
+
+LOCK_WAIT_S = 0.5
+ASK_POLL_S = 0.1
+REPLY_EVERY_S = 0.2
+
+OnNote = Callable[[str], None]
+
+
+class Owner:
+    """The one process that writes the views of a home. Use it as a context: the lock is held inside.
+
+    `on_note` gets a sentence for whatever was discarded or made anew on the way.
+    """
+
+    def __init__(self, home: Home, log: Log, on_note: OnNote = lambda note: None, workers: int = 1) -> None:
+        self._home = home
+        self._log = log
+        self._on_note = on_note
+        self._workers = workers
+        self._lock: FileLock = home.projector_lock()
+        self._requests = Requests(home.requests)
+        self._projector: Projector | None = None
+        self._stopped = False
+
+    def __enter__(self) -> Owner:
+        self._lock.acquire(LOCK_WAIT_S)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def project(self, on_progress: OnProgress | None = None) -> int:
+        """Bring the views up to date and return how many events were read."""
+        self._mend()
+        return self._run(once=True, on_progress=on_progress)
+
+    def serve(self) -> int:
+        """Keep the views up to date and answer requests until `stop`; return how many events were read."""
+        self._mend()
+        events = 0
+        while not self._stopped:
+            events += self._run(once=False, on_progress=lambda _: self._pause_for_requests())
+            for id in [] if self._stopped else self._requests.waiting():
+                self._answer(id)
+        return events
+
+    def rebuild(self, scope: str | None, on_phase: OnPhase) -> Rebuilt:
+        """Make all views anew, or those of one scope."""
+        if scope is not None:
+            return rebuild_scope(self._home, self._log, scope, on_phase)
+        return rebuild(self._home, self._log, on_phase, self._workers)
+
+    def stop(self) -> None:
+        """Ask `serve` or `project` to end soon; may be called from a signal handler."""
+        self._stopped = True
+        if self._projector is not None:
+            self._projector.stop()
+
+    def _run(self, once: bool, on_progress: OnProgress | None) -> int:
+        self._projector = Projector(self._home, self._log, once=once, workers=self._workers)
+        if self._stopped:  # A signal may have come before there was anything to stop.
+            return 0
+        try:
+            return self._projector.run(on_progress)
+        finally:
+            for doubt in self._projector.doubts:
+                self._on_note(doubt)
+
+    def _mend(self) -> None:
+        """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
+        reason = reason_to_rebuild(self._home, self._log)
+        if reason is not None:
+            self._on_note(f"The views are made anew: {reason}.")
+            rebuild(self._home, self._log, lambda *_: None, self._workers)
+        discard_old_builds(self._home)
+        for number, offset in Projector(self._home, self._log, once=True).uncovered():
+            mend_vault(self._home, self._log, self._home.current(), number, offset)
+
+    def _pause_for_requests(self) -> None:
+        if self._requests.waiting() and self._projector is not None:
+            self._projector.stop()
+
+    def _answer(self, id: str) -> None:
+        request = self._requests.read(id)
+        if request is None or request.verb != "rebuild":
+            unknown = f"The projector does not know what is asked ({request.verb if request else 'unreadable'})."
+            self._requests.reply(id, Reply(phase="", done=0, total=0, finished=True, error=unknown))
+            return
+        last = 0.0
+
+        def on_phase(phase: str, done: int, total: int) -> None:
+            nonlocal last
+            if time.monotonic() - last >= REPLY_EVERY_S:
+                last = time.monotonic()
+                self._requests.reply(id, Reply(phase=phase, done=done, total=total))
+
+        try:
+            made = self.rebuild(request.scope, on_phase)
+        except RecollectError as error:
+            self._requests.reply(id, Reply(phase="", done=0, total=0, finished=True, error=str(error)))
+        else:
+            result = f"{made.build} {made.events} {made.state_hash}"
+            self._requests.reply(id, Reply(phase="done", done=1, total=1, finished=True, result=result))
+
+
+def rebuild_or_ask(home: Home, log: Log, scope: str | None, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
+    """Rebuild as the owner of the home, or have its living projector do it; progress is told either way."""
+    requests = Requests(home.requests)
+    id: str | None = None
+    try:
+        while True:
+            try:
+                with Owner(home, log, on_note) as owner:
+                    return owner.rebuild(scope, on_phase)
+            except Locked as refusal:
+                if id is None:
+                    on_note(f"The projector with pid {refusal.pid} is asked to do it.")
+                    id = requests.ask(Request(verb="rebuild", scope=scope, pid=os.getpid()))
+            made = _await(home, requests, id, on_phase)
+            if made is not None:
+                return made
+    finally:
+        if id is not None:
+            requests.forget(id)
+
+
+def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> Rebuilt | None:
+    """Return the projector's answer, None where it ended without one and the lock is free."""
+    while True:
+        reply = requests.answer(id)
+        if reply is not None and reply.finished:
+            if reply.result is None:
+                raise RecollectError(reply.error or "The projector could not do it.")
+            build, events, state_hash = reply.result.split()
+            return Rebuilt(int(build), int(events), state_hash)
+        if reply is not None:
+            on_phase(reply.phase, reply.done, reply.total)
+        if home.projector_lock().holder() is None:
+            return None
+        time.sleep(ASK_POLL_S)
