@@ -19,7 +19,7 @@ try run --once
 
 say "Every agent asks the same memory."
 try search "which port does the staging database use" $scope --limit 3
-try search "when must no alert be sent" $scope --limit 2
+try search "alerts between 22:00 and 06:00" $scope --limit 2
 
 say "One fact was said twice and is one memory; a new port is a revision and both stay."
 id=$(recollect search "staging database port" $scope --quiet --json --kind fact |

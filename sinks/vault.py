@@ -126,9 +126,8 @@ def _index(page: IndexPage) -> list[str]:
         lines += ["## What holds", "", *(f"- {_short(row)}" for row in page.facts), ""]
     if page.memories > len(page.facts):
         lines += [f"{page.memories} memories in all.", ""]
-    latest = page.memory_pages[-10:]
-    if latest:
-        lines += ["Every memory: " + " · ".join(_link(path) for path in latest), ""]
+    if page.memory_pages:
+        lines += ["Every memory: " + " · ".join(_link(path) for path in page.memory_pages), ""]
     if page.day_pages:
         lines += ["Daily logs: " + " · ".join(_link(path) for path in page.day_pages), ""]
     return lines[:-1]

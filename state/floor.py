@@ -62,19 +62,25 @@ class Columns:
 
     def __init__(self) -> None:
         self._names: list[int] = []
+        self._orders = np.zeros(64, dtype=np.int64)
         self._column_of: dict[int, int] = {}
         self._free: list[int] = []
         self._matrix = np.zeros((DIMENSIONS, 64), dtype=np.float32)
         self._squares = np.zeros(64, dtype=np.int64)
 
-    def put(self, name: int, vector: Vector) -> None:
-        """Give `name` this vector, in place of the one that it had."""
+    def put(self, name: int, vector: Vector, order: int) -> None:
+        """Give `name` this vector, in place of the one that it had. Among equals the lowest `order` comes first."""
         self.drop(name)
         column = self._free.pop() if self._free else self._grow()
         self._names[column] = name
         self._column_of[name] = column
         self._matrix[vector.dims, column] = vector.values
         self._squares[column] = vector.square
+        self._orders[column] = order
+
+    def reorder(self, name: int, order: int) -> None:
+        """Change where `name` stands among equals."""
+        self._orders[self._column_of[name]] = order
 
     def drop(self, name: int) -> None:
         """Take `name` out; nothing happens if it is not there."""
@@ -84,21 +90,24 @@ class Columns:
             self._squares[column] = 0
             self._free.append(column)
 
-    def similar(self, vector: Vector, cosine_hundredths: int) -> list[tuple[int, int]]:
-        """Return (name, similarity in ten-thousandths) of all whose cosine reaches the threshold.
+    def nearest(self, vector: Vector, cosine_hundredths: int) -> tuple[int, int] | None:
+        """Return the name most similar, and how similar in ten-thousandths, if its cosine reaches the threshold.
 
-        Decided in integers: dot > 0 and dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits.
+        Decided in integers: dot > 0 and dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits; then the
+        greatest dot^2 // |b|^2, which has 24 bits, and the lowest order among equals.
         """
         count = len(self._names)
         if not count or not vector.square:
-            return []
+            return None
         dots = (vector.values.astype(np.float32) @ self._matrix[vector.dims, :count]).astype(np.int64)
-        bounds = self._squares[:count] * (cosine_hundredths * cosine_hundredths * vector.square)
-        hits = np.flatnonzero((dots > 0) & (dots * dots * 10_000 >= bounds))
-        return [
-            (self._names[column], similarity(int(dots[column]), vector.square, int(self._squares[column])))
-            for column in hits.tolist()
-        ]
+        squares = self._squares[:count]
+        reaching = (dots > 0) & (dots * dots * 10_000 >= squares * (cosine_hundredths**2 * vector.square))
+        if not reaching.any():
+            return None
+        nearness = np.where(reaching, dots * dots // np.maximum(squares, 1), -1)
+        best = np.flatnonzero(nearness == nearness.max())
+        column = int(best[np.argmin(self._orders[best])])
+        return self._names[column], similarity(int(dots[column]), vector.square, int(squares[column]))
 
     def _grow(self) -> int:
         column = len(self._names)
@@ -107,6 +116,7 @@ class Columns:
             matrix[:, :column] = self._matrix
             self._matrix = matrix
             self._squares = np.concatenate([self._squares, np.zeros(column, dtype=np.int64)])
+            self._orders = np.concatenate([self._orders, np.zeros(column, dtype=np.int64)])
         self._names.append(0)
         return column
 

@@ -35,15 +35,16 @@ class Candidates:
         self._tokens: dict[int, tuple[str, ...]] = {}
         self._columns = Columns()
 
-    def put(self, birth: int, text: str) -> None:
-        """Make `text` the canonical text of the memory `birth`."""
+    def put(self, birth: int, text: str, name: int) -> None:
+        """Make `text` the canonical text of the memory `birth`, whose name is the seq `name`."""
         tokens = content_key(text)
         if self._tokens.get(birth) == tokens:
+            self._columns.reorder(birth, name)
             return
         self.drop(birth)
         self._tokens[birth] = tokens
         self._births.setdefault(tokens, []).append(birth)
-        self._columns.put(birth, floor_vector(tokens))
+        self._columns.put(birth, floor_vector(tokens), name)
 
     def drop(self, birth: int) -> None:
         """Take a memory out, because nothing of it lives."""
@@ -64,11 +65,8 @@ class Candidates:
         equal = self._births.get(tokens) if tokens else None
         if equal:
             return Verdict("similar", min(equal, key=name_of), SIMILARITY_ONE)
-        near = self._columns.similar(floor_vector(tokens), settings.revision_cosine_hundredths)
-        if not near:
-            return NEW
-        birth, similarity = min(near, key=lambda found: (-found[1], name_of(found[0])))
-        return Verdict("revision", birth, similarity)
+        near = self._columns.nearest(floor_vector(tokens), settings.revision_cosine_hundredths)
+        return NEW if near is None else Verdict("revision", *near)
 
 
 def judge_same(births: Iterable[int], name_of: Callable[[int], int]) -> Verdict:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
+from sortedcontainers import SortedDict
 
 from recollect.schemas.events import Captured, Event
 from recollect.state.captures import FAMILIES, REPLACING, Capture, Captures
@@ -40,7 +41,11 @@ class Memory(msgspec.Struct):
 
 
 class Memories:
-    """The memories of a scope in the order of their births."""
+    """The memories of a scope in the order of their births.
+
+    `alive` counts those of which something is visible. `leading` holds the births of living facts and
+    insights by (-members, -time, -birth), so that the first of it are those that `MEMORY.md` shows.
+    """
 
     def __init__(self) -> None:
         self.by_birth: dict[int, Memory] = {}
@@ -48,6 +53,9 @@ class Memories:
         self.births_of_family: dict[str, list[int]] = {family: [] for family in REPLACING}
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
         self.current: dict[str, int] = {}
+        self.alive = 0
+        self.leading = SortedDict()
+        self._key_of: dict[int, tuple[int, int, int]] = {}
         self._candidates = {family: Candidates() for family in FAMILIES.values() if family not in REPLACING}
 
     def of(self, seq: int) -> Memory | None:
@@ -97,6 +105,7 @@ def restore(data: bytes, captures: Captures) -> Memories:
         for join in memory.echoes:
             state.birth_of[join.seq] = memory.birth
         _offer(state, memory, captures)
+        _rank(state, memory, captures)
     for family in REPLACING:
         _choose_current(state, family, captures)
     return state
@@ -129,6 +138,7 @@ def _join(
         memory.canonical = max(memory.canonical, capture.seq, key=lambda seq: captures.by_seq[seq].rank)
         changes.append(captures.by_seq[memory.name].id)
         _offer(state, memory, captures)
+        _rank(state, memory, captures)
 
 
 def _judge(state: Memories, capture: Capture, captures: Captures, moment: Moment) -> Verdict:
@@ -167,6 +177,7 @@ def _refresh(state: Memories, memory: Memory, captures: Captures, changes: list[
     memory.canonical = max(living, key=lambda capture: capture.rank).seq if living else -1
     changes.append(captures.by_seq[memory.name].id)
     _offer(state, memory, captures)
+    _rank(state, memory, captures)
     family = captures.by_seq[memory.birth].family
     if family in REPLACING:
         before = state.current.get(family)
@@ -187,7 +198,21 @@ def _offer(state: Memories, memory: Memory, captures: Captures) -> None:
     if memory.canonical < 0:
         candidates.drop(memory.birth)
     else:
-        candidates.put(memory.birth, captures.by_seq[memory.canonical].body.text)
+        candidates.put(memory.birth, captures.by_seq[memory.canonical].body.text, memory.name)
+
+
+def _rank(state: Memories, memory: Memory, captures: Captures) -> None:
+    """Put a memory where it belongs among the leading ones, and keep count of what lives."""
+    old, first = state._key_of.pop(memory.birth, None), captures.by_seq[memory.birth]
+    if old is not None:
+        state.alive -= 1
+        state.leading.pop(old, None)
+    if memory.canonical >= 0:
+        key = (-len(memory.members), -captures.by_seq[memory.canonical].at, -memory.birth)
+        state.alive += 1
+        state._key_of[memory.birth] = key
+        if first.family == "fact":
+            state.leading[key] = memory.birth
 
 
 def _choose_current(state: Memories, family: str, captures: Captures) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from heapq import nlargest
+from itertools import islice
 
 from recollect.schemas.rows import (
     Change,
@@ -31,6 +32,7 @@ MEMORIES_PER_PAGE = 500
 ENTRIES_PER_PAGE = 500
 INDEX_PATH = "MEMORY.md"
 DAYS_ON_INDEX = 7
+MEMORY_PAGES_ON_INDEX = 10
 INDEX_LINES_BESIDE_FACTS = 40
 """Headings, goal, plan, notes and links of `MEMORY.md`, which share its lines with the facts."""
 
@@ -190,7 +192,7 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
         return
     yield INDEX_PATH
     if change.table == "memories":
-        yield f"memories/{capture.ordinal // MEMORIES_PER_PAGE + 1:03}.md"
+        yield _memory_path(capture.ordinal)
     else:
         day, place = scope.captures.day_place(capture)
         part = place // ENTRIES_PER_PAGE
@@ -199,23 +201,40 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
 
 def _index_page(scope: Scope, settings: Settings) -> IndexPage:
     """Goal and plan, then the facts and insights confirmed most, the latest first among equals."""
-    living = [scope.captures.by_seq[memory.name] for memory in scope.memories.living()]
-    facts = (scope.memories.of(capture.seq) for capture in living if capture.family == "fact")
-    best = nlargest(
-        settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS,
-        (memory for memory in facts if memory is not None),
-        key=lambda memory: (len(memory.members), scope.captures.by_seq[memory.canonical].at, memory.birth),
-    )
+    memories = scope.memories
+    best = islice(memories.leading.values(), max(0, settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS))
+    names = (scope.captures.by_seq[memories.name_of(birth)] for birth in best)
     return IndexPage(
         scope=scope.name,
         path=INDEX_PATH,
         goal=_current(scope, "goal"),
         plan=_current(scope, "plan"),
-        facts=tuple(row for memory in best if (row := _memory_row(scope, scope.captures.by_seq[memory.name]))),
-        memories=len(living),
-        memory_pages=tuple(sorted({f"memories/{c.ordinal // MEMORIES_PER_PAGE + 1:03}.md" for c in living})),
+        facts=tuple(row for capture in names if (row := _memory_row(scope, capture))),
+        memories=memories.alive,
+        memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
     )
+
+
+def _latest_memory_pages(scope: Scope) -> list[str]:
+    """Return the paths of the last pages of the list on which something stands, in their order."""
+    ordinals, paths = scope.captures.ordinals, []
+    for number in range((len(ordinals) - 1) // MEMORIES_PER_PAGE, -1, -1):
+        seqs = ordinals[number * MEMORIES_PER_PAGE : (number + 1) * MEMORIES_PER_PAGE]
+        if any(_is_named(scope, seq) for seq in seqs):
+            paths.append(_memory_path(number * MEMORIES_PER_PAGE))
+        if len(paths) == MEMORY_PAGES_ON_INDEX:
+            break
+    return paths[::-1]
+
+
+def _is_named(scope: Scope, seq: int) -> bool:
+    memory = scope.memories.of(seq)
+    return memory is not None and memory.canonical >= 0 and memory.name == seq
+
+
+def _memory_path(ordinal: int) -> str:
+    return f"memories/{ordinal // MEMORIES_PER_PAGE + 1:03}.md"
 
 
 def _latest_days(scope: Scope) -> list[str]:

@@ -41,7 +41,7 @@ STATE_MAY = set(
     """
     __future__ abc array base64 binascii bisect collections contextlib copy crc32c dataclasses datetime decimal enum
     fractions functools hashlib heapq html itertools json keyword math msgspec numpy operator orjson rank_bm25 re
-    recollect string struct textwrap types typing typing_extensions unicodedata zlib
+    recollect sortedcontainers string struct textwrap types typing typing_extensions unicodedata zlib
     """.split()
 )
 
