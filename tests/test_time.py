@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 from builders import MINUTE, captured
-from test_views import filled, history, project, vault_bytes
+from test_views import SCOPES, filled, history, project, vault_bytes
 
 from recollect.flows import projection
 from recollect.schemas.errors import OffsetOutOfRange, RecollectError
@@ -201,6 +202,43 @@ def test_damage_is_found_and_mended_by_a_rebuild(home: Home, how: str) -> None:
     rebuild(home, log)
     assert sound(home, log).state_hash == before
     assert vault_bytes(home) == vault
+
+
+def test_damaged_views_are_a_sentence_for_who_searches(home: Home) -> None:
+    log = filled(home, 200)
+    project(home, log)
+    break_views(home, log, "a zero-byte manifest")
+    with Client(home.path, scope="project:a", log=log) as client, pytest.raises(RecollectError, match="cannot be read"):
+        for scope in SCOPES:
+            client._scope = scope
+            client.search("port", quiet=True)
+
+
+def test_searches_are_served_while_builds_are_switched(home: Home) -> None:
+    log = filled(home, 200)
+    project(home, log)
+    with Client(home.path, scope="project:a", log=log) as client:
+        before = client.search("port staging", 50, quiet=True).answer.results
+        assert before
+        stop = threading.Event()
+        answers, failures = [], []
+
+        def ask() -> None:
+            while not stop.is_set():
+                try:
+                    answers.append(client.search("port staging", 50, quiet=True).answer.results == before)
+                except RecollectError as error:
+                    failures.append(error)
+
+        asker = threading.Thread(target=ask)
+        asker.start()
+        for _ in range(4):
+            rebuild(home, log)
+        stop.set()
+        asker.join()
+    assert not failures
+    assert len(answers) > 10
+    assert all(answers)
 
 
 @pytest.mark.parametrize("how", ["a changed row", "an edited page", "a page too many"])

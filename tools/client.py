@@ -165,7 +165,8 @@ class Client:
         if not 1 <= limit <= 1_000:
             raise RecollectError(f"A limit of {limit} is not between 1 and 1000.", "Ask for fewer.")
         filters = filters or Filters(kinds=(), since=None, tags=(), until=None)
-        answer = self._views(as_of).search(self.scope, query, limit, filters)
+        views = self._views(as_of)
+        answer = views.reading(lambda: views.search(self.scope, query, limit, filters))
         if quiet or as_of is not None:
             return Found(answer, None)
         body = Recalled(
@@ -185,14 +186,15 @@ class Client:
         """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
         from recollect.tools.inspection import opened
 
-        return opened(self._views(as_of).find(self.scope, id), id)
+        views = self._views(as_of)
+        return opened(views.reading(lambda: views.find(self.scope, id)), id)
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory. Raises `NotFound`."""
         from recollect.tools.inspection import explained
 
         self.catch_up()
-        return explained(self._retriever, self.log, self.scope, id)
+        return self._retriever.reading(lambda: explained(self._retriever, self.log, self.scope, id))
 
     def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
         """Hide a memory (every capture that is it) or a turn, until it is restored; return the ids that were named.
@@ -209,7 +211,8 @@ class Client:
         """Return counts, positions and lag of the whole home, now or in the past."""
         from recollect.tools.inspection import status
 
-        return status(self.home, self.log, self._retriever if as_of is None else self._views(as_of))
+        views = self._retriever if as_of is None else self._views(as_of)
+        return views.reading(lambda: status(self.home, self.log, views))
 
     def diff(self, before: str, after: str, *, scope: str | None = None) -> Diff:
         """Return what changed between two positions or times, in one scope or in all."""
@@ -302,7 +305,7 @@ class Client:
         from recollect.tools.inspection import ids_behind
 
         self.catch_up()
-        scope, ids = ids_behind(self._retriever, self.scope, id)
+        scope, ids = self._retriever.reading(lambda: ids_behind(self._retriever, self.scope, id))
         named = (id,) if only else ids
         body = (Forgotten if type == "forgotten" else Restored)(ids=named, reason=reason)
         self._append(type, body, scope)

@@ -9,7 +9,8 @@ from types import FrameType
 
 import click
 
-from recollect.tools.options import Phases, client_of, explained, home_option, json_option, print_json, progress
+from recollect.tools.client import Client
+from recollect.tools.options import Phases, print_json, progress, with_home
 
 SHOWN_DIFFERENCES = 50
 
@@ -17,10 +18,8 @@ SHOWN_DIFFERENCES = 50
 @click.command()
 @click.option("--once", is_flag=True, help="Project what there is and end.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Threads to project with.")
-@home_option
-@json_option
-@explained
-def run(once: bool, workers: int, home: str | None, as_json: bool) -> None:
+@with_home
+def run(client: Client, once: bool, workers: int, as_json: bool) -> None:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
 
     One process at a time can do this; a second one is refused and told the pid of the first.
@@ -31,7 +30,7 @@ def run(once: bool, workers: int, home: str | None, as_json: bool) -> None:
     """
     from recollect.tools.projecting import Owner
 
-    with client_of(home, "global") as client, Owner(client.home, client.log, _note, workers) as owner:
+    with Owner(client.home, client.log, _note, workers) as owner:
         ended: list[int] = []
 
         def stop(number: int, frame: FrameType | None) -> None:
@@ -60,10 +59,8 @@ def run(once: bool, workers: int, home: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.option("--scope", help="Only this scope.")
-@home_option
-@json_option
-@explained
-def verify(scope: str | None, home: str | None, as_json: bool) -> None:
+@with_home
+def verify(client: Client, scope: str | None, as_json: bool) -> None:
     """Replay the log and compare it with the views, row by row and page by page.
 
     Exits 1 if anything differs, and names it. `recollect rebuild` mends it.
@@ -72,7 +69,7 @@ def verify(scope: str | None, home: str | None, as_json: bool) -> None:
     Example:
       recollect verify --json
     """
-    with client_of(home, scope or "global") as client, progress(client.projected(), "Replaying") as bar:
+    with progress(client.projected(), "Replaying") as bar:
         verdict = client.verify(scope, lambda done: bar.update(done - bar.pos))
     if as_json:
         print_json(verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]})
@@ -91,10 +88,8 @@ def verify(scope: str | None, home: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.option("--scope", help="Only this scope, in place.")
-@home_option
-@json_option
-@explained
-def rebuild(scope: str | None, home: str | None, as_json: bool) -> None:
+@with_home
+def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
     """Make the views anew from the log, beside the living ones, and switch when they are verified.
 
     Searches are served from the old views meanwhile. Stopped or killed, it goes on when called again. A
@@ -107,7 +102,7 @@ def rebuild(scope: str | None, home: str | None, as_json: bool) -> None:
     from recollect.tools.projecting import rebuild_or_ask
 
     started = time.monotonic()
-    with client_of(home, scope or "global") as client, Phases() as phases:
+    with Phases() as phases:
         made = rebuild_or_ask(client.home, client.log, scope, phases.update, _note)
     seconds = time.monotonic() - started
     if as_json:

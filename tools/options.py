@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast, get_args
 
 import click
@@ -14,14 +15,15 @@ import orjson
 
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.events import Kind, Origin
+from recollect.schemas.scopes import GLOBAL
 from recollect.tools.client import HOME_VARIABLE, SESSION_VARIABLE, Client
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+Option = Callable[[CommandT], CommandT]
 
 KINDS = get_args(Kind)
 ORIGINS = get_args(Origin)
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 kind_filter = click.option(
     "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated."
 )
@@ -32,39 +34,47 @@ as_of_option = click.option(
 )
 
 
-def home_option(command: CommandT) -> CommandT:
-    """Add `--home`."""
-    option = click.option(
+def with_client(command: CommandT) -> CommandT:
+    """Give a command its client, described by options for the home, the scope and who speaks, and `--json`."""
+    options = {
+        "scope": click.option("--scope", help="global or project:NAME, by default the project of this folder."),
+        "actor": click.option("--actor", help="The speaker's name, by default the user's."),
+        "origin": click.option("--origin", type=click.Choice(ORIGINS), help="user at a terminal, else agent."),
+        "session": click.option("--session", envvar=SESSION_VARIABLE, show_envvar=True, help="The session."),
+    }
+
+    def make(home: str | None, origin: Origin | None, **described: Any) -> Client:
+        return Client(home, origin=origin or default_origin(), **described)
+
+    return _with(command, options, make)
+
+
+def with_home(command: CommandT) -> CommandT:
+    """Give a command a client for the whole home, described by `--home` alone, and `--json`."""
+    return _with(command, {}, lambda home: Client(home, scope=GLOBAL))
+
+
+def _with(command: CommandT, options: dict[str, Option[Any]], make: Callable[..., Client]) -> CommandT:
+    """Make a client from the options that describe it and hand it on; tell an error in one sentence."""
+
+    @functools.wraps(command)
+    def wrapped(as_json: bool, **kwargs: Any) -> Any:
+        described = {name: kwargs.pop(name) for name in options}
+        with _explained(as_json), make(home=kwargs.pop("home"), **described) as client:
+            return command(client, as_json=as_json, **kwargs)
+
+    home = click.option(
         "--home",
         type=click.Path(file_okay=False),
         envvar=HOME_VARIABLE,
         show_envvar=True,
         help="The data folder, by default the user's own.",
     )
-    return option(command)
-
-
-def scope_options(command: CommandT) -> CommandT:
-    """Add who speaks where: `--scope`, `--actor`, `--origin` and `--session`."""
-    for option in (
-        click.option("--session", envvar=SESSION_VARIABLE, show_envvar=True, help="The session that this belongs to."),
-        click.option("--origin", type=click.Choice(ORIGINS), help="Who speaks: user at a terminal, else agent."),
-        click.option("--actor", help="The speaker's name, by default the user's."),
-        click.option("--scope", help="global or project:NAME, by default the project of this folder."),
-    ):
-        command = option(command)
-    return command
-
-
-def client_of(
-    home: str | None,
-    scope: str | None = None,
-    actor: str | None = None,
-    origin: Origin | None = None,
-    session: str | None = None,
-) -> Client:
-    """Return the client that a command's options describe."""
-    return Client(home, scope=scope, actor=actor, origin=origin or default_origin(), session=session)
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+    decorated: Any = wrapped
+    for option in (as_json, home, *reversed(options.values())):
+        decorated = option(decorated)
+    return cast(CommandT, decorated)
 
 
 def default_origin() -> Origin:
@@ -72,23 +82,19 @@ def default_origin() -> Origin:
     return "user" if sys.stdin is not None and sys.stdin.isatty() else "agent"
 
 
-def explained(command: CommandT) -> CommandT:
+@contextmanager
+def _explained(as_json: bool) -> Iterator[None]:
     """Turn the errors that Recollect raises into one sentence, the next step, and exit code 1."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return command(*args, **kwargs)
-        except RecollectError as error:
-            if kwargs.get("as_json"):
-                print_json({"error": str(error), "hint": error.hint})
-            click.echo(f"Error: {error}" + (f"\n{error.hint}" if error.hint else ""), err=True)
-            sys.exit(1)
-        except BrokenPipeError:  # Whoever read our output has seen enough.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(0)
-
-    return cast(CommandT, wrapped)
+    try:
+        yield
+    except RecollectError as error:
+        if as_json:
+            print_json({"error": str(error), "hint": error.hint})
+        click.echo(f"Error: {error}" + (f"\n{error.hint}" if error.hint else ""), err=True)
+        sys.exit(1)
+    except BrokenPipeError:  # Whoever read our output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
 
 
 def print_json(value: Any) -> None:

@@ -10,20 +10,18 @@ import click
 
 from recollect.schemas.codec import decode
 from recollect.schemas.errors import InvalidEvent
-from recollect.schemas.events import BODIES, Captured, Event, Filters, Kind, Origin
+from recollect.schemas.events import BODIES, Captured, Event, Filters, Kind
 from recollect.schemas.log import Log, Slot
 from recollect.schemas.scopes import partition_of
 from recollect.schemas.times import format_time, parse_time
 from recollect.schemas.visible import one_line, visible
+from recollect.tools.client import Client
 from recollect.tools.options import (
     as_of_option,
-    client_of,
-    explained,
-    home_option,
-    json_option,
     kind_filter,
     print_json,
-    scope_options,
+    with_client,
+    with_home,
 )
 
 if TYPE_CHECKING:
@@ -42,11 +40,9 @@ FOLLOW_S = 0.2
 @click.option("--until", help="Only before this time.")
 @click.option("--quiet", is_flag=True, help="Do not put this search on the log.")
 @as_of_option
-@scope_options
-@home_option
-@json_option
-@explained
+@with_client
 def search(
+    client: Client,
     query: str,
     limit: int,
     kinds: tuple[Kind, ...],
@@ -55,11 +51,6 @@ def search(
     until: str | None,
     quiet: bool,
     as_of: str | None,
-    home: str | None,
-    scope: str | None,
-    actor: str | None,
-    origin: Origin | None,
-    session: str | None,
     as_json: bool,
 ) -> None:
     """Find memories and turns of this project, and of global, by words.
@@ -75,8 +66,7 @@ def search(
         tags=tags,
         until=parse_time(until, now) if until else None,
     )
-    with client_of(home, scope, actor, origin, session) as client:
-        found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of)
+    found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of)
     answer = found.answer
     if as_json:
         print_json(
@@ -99,18 +89,11 @@ def search(
 @click.command()
 @click.argument("id")
 @as_of_option
-@scope_options
-@home_option
-@json_option
-@explained
+@with_client
 def show(
+    client: Client,
     id: str,
     as_of: str | None,
-    home: str | None,
-    scope: str | None,
-    actor: str | None,
-    origin: Origin | None,
-    session: str | None,
     as_json: bool,
 ) -> None:
     """Open one memory or turn whole, by the id of any of its captures.
@@ -119,8 +102,7 @@ def show(
     Example:
       recollect show 019ab0c4-9a3c-7000-8000-0123456789ab
     """
-    with client_of(home, scope, actor, origin, session) as client:
-        opened = client.show(id, as_of=as_of)
+    opened = client.show(id, as_of=as_of)
     if as_json:
         print_json(opened)
     else:
@@ -129,17 +111,10 @@ def show(
 
 @click.command()
 @click.argument("id")
-@scope_options
-@home_option
-@json_option
-@explained
+@with_client
 def why(
+    client: Client,
     id: str,
-    home: str | None,
-    scope: str | None,
-    actor: str | None,
-    origin: Origin | None,
-    session: str | None,
     as_json: bool,
 ) -> None:
     """Show every event behind a memory: captures, echoes, and what hid or restored it.
@@ -148,8 +123,7 @@ def why(
     Example:
       recollect why 019ab0c4-9a3c-7000-8000-0123456789ab
     """
-    with client_of(home, scope, actor, origin, session) as client:
-        explanation = client.why(id)
+    explanation = client.why(id)
     if as_json:
         print_json(explanation)
         return
@@ -162,18 +136,15 @@ def why(
 
 @click.command()
 @as_of_option
-@home_option
-@json_option
-@explained
-def status(as_of: str | None, home: str | None, as_json: bool) -> None:
+@with_home
+def status(client: Client, as_of: str | None, as_json: bool) -> None:
     """Say what the home holds, how far its views are, and what could not be read.
 
     \b
     Example:
       recollect status --json
     """
-    with client_of(home, "global") as client:
-        state = client.status(as_of=as_of)
+    state = client.status(as_of=as_of)
     if as_json:
         print_json(state)
     else:
@@ -190,21 +161,14 @@ def status(as_of: str | None, home: str | None, as_json: bool) -> None:
     "--type", "types", multiple=True, type=click.Choice(tuple(BODIES)), help="Only this type; may be repeated."
 )
 @click.option("--follow", is_flag=True, help="Wait for more and print it as it comes, until interrupted.")
-@scope_options
-@home_option
-@json_option
-@explained
+@with_client
 def log(
+    client: Client,
     partition: int | None,
     offset: int | None,
     limit: int,
     types: tuple[str, ...],
     follow: bool,
-    home: str | None,
-    scope: str | None,
-    actor: str | None,
-    origin: Origin | None,
-    session: str | None,
     as_json: bool,
 ) -> None:
     """Print events of the log as they stand: the last ones, or from an offset on.
@@ -216,46 +180,38 @@ def log(
     """
     if follow and as_json:
         raise click.UsageError("--follow has no end, so it cannot give one JSON document.")
-    with client_of(home, scope, actor, origin, session) as client:
-        of_scope = client.scope if partition is None else None
-        number = partition_of(client.scope, client.log.partitions) if partition is None else partition
-        if number >= client.log.partitions:
-            raise click.UsageError(f"The log has partitions 0 to {client.log.partitions - 1}.")
-        if offset is None:
-            slots = _last(client.log, number, limit, of_scope, types)
-        else:
-            slots = client.log.read(number, offset, limit, scope=of_scope, types=types)
-        if as_json:
-            print_json({"events": [_slot_json(slot) for slot in slots]})
-            return
-        for slot in slots:
+    of_scope = client.scope if partition is None else None
+    number = partition_of(client.scope, client.log.partitions) if partition is None else partition
+    if number >= client.log.partitions:
+        raise click.UsageError(f"The log has partitions 0 to {client.log.partitions - 1}.")
+    if offset is None:
+        slots = _last(client.log, number, limit, of_scope, types)
+    else:
+        slots = client.log.read(number, offset, limit, scope=of_scope, types=types)
+    if as_json:
+        print_json({"events": [_slot_json(slot) for slot in slots]})
+        return
+    for slot in slots:
+        click.echo(_slot(slot))
+    end = slots[-1].offset + 1 if slots else client.log.ends()[number]
+    while follow:
+        sys.stdout.flush()
+        time.sleep(FOLLOW_S)
+        for slot in client.log.read(number, end, limit, scope=of_scope, types=types):
             click.echo(_slot(slot))
-        end = slots[-1].offset + 1 if slots else client.log.ends()[number]
-        while follow:
-            sys.stdout.flush()
-            time.sleep(FOLLOW_S)
-            for slot in client.log.read(number, end, limit, scope=of_scope, types=types):
-                click.echo(_slot(slot))
-                end = slot.offset + 1
+            end = slot.offset + 1
 
 
 @click.command("diff")
 @click.argument("before")
 @click.argument("after")
 @click.option("--all", "all_scopes", is_flag=True, help="Every scope, not just this project.")
-@scope_options
-@home_option
-@json_option
-@explained
+@with_client
 def diff_command(
+    client: Client,
     before: str,
     after: str,
     all_scopes: bool,
-    home: str | None,
-    scope: str | None,
-    actor: str | None,
-    origin: Origin | None,
-    session: str | None,
     as_json: bool,
 ) -> None:
     """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
@@ -266,8 +222,7 @@ def diff_command(
     Example:
       recollect diff 3d 1h
     """
-    with client_of(home, scope, actor, origin, session) as client:
-        changes = client.diff(before, after, scope=None if all_scopes else client.scope)
+    changes = client.diff(before, after, scope=None if all_scopes else client.scope)
     if as_json:
         print_json(changes)
         return

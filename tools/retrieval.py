@@ -5,13 +5,13 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
 from recollect.schemas.codec import decode
-from recollect.schemas.errors import InvalidEvent, NotFound
+from recollect.schemas.errors import InvalidEvent, NotFound, RecollectError
 from recollect.schemas.events import Captured, Event, Filters, Kind, Mark, Origin
 from recollect.schemas.log import Log
 from recollect.schemas.rows import MemoryRow, TombstoneRow, TurnRow, Watermark
@@ -23,6 +23,8 @@ from recollect.state.tail import overlay
 
 if TYPE_CHECKING:
     from recollect.tools.as_of import PastViews
+
+ReadT = TypeVar("ReadT")
 
 PAGE_SLOTS = 5_000
 TAIL_TYPES = ("captured", "forgotten", "restored")
@@ -104,6 +106,24 @@ class Retriever:
         if shard is None or shard.path != path:
             shard = self._shards[partition] = Shard(path, partition)
         return shard
+
+    def reading(self, action: Callable[[], ReadT]) -> ReadT:
+        """Return what an action reads from the views; it is done again where they were switched under it.
+
+        Raises `RecollectError` where they cannot be read.
+        """
+        served = self._home.current().path
+        try:
+            return action()
+        except RecollectError:
+            raise
+        except Exception as error:  # LanceDB names no class for a table that is damaged or gone.
+            if self._home.current().path != served:
+                self._shards.clear()
+                return self.reading(action)
+            raise RecollectError(
+                "The views cannot be read.", "`recollect verify` says what is damaged, `recollect rebuild` mends it."
+            ) from error
 
     def search(self, scope: str, query: str, limit: int, filters: Filters) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project."""

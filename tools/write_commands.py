@@ -12,18 +12,14 @@ import click
 import msgspec
 
 from recollect.schemas.errors import InvalidEvent, RecollectError
-from recollect.schemas.events import Event, Kind, Origin
+from recollect.schemas.events import Event, Kind
 from recollect.tools.client import BATCH_LINES, Client
 from recollect.tools.lines import Line, parse_line
 from recollect.tools.options import (
     KINDS,
-    client_of,
-    explained,
-    home_option,
-    json_option,
     print_json,
     progress,
-    scope_options,
+    with_client,
 )
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -52,19 +48,12 @@ class Refusal(msgspec.Struct, frozen=True):
 @click.option("--at", help="When it happened: ISO 8601 or an age such as 3d. By default now.")
 @click.option("--importance", type=click.FloatRange(0, 1), help="Between 0 and 1.")
 @click.option("--branch", help="The branch of the repository that it is about.")
-@scope_options
-@home_option
-@json_option
-@explained
+@with_client
 def capture(
+    client: Client,
     text: str | None,
     path: Path | None,
     kind: Kind | None,
-    home: str | None,
-    scope: str | None,
-    actor: str | None,
-    origin: Origin | None,
-    session: str | None,
     as_json: bool,
     **fields: Any,
 ) -> None:
@@ -79,43 +68,35 @@ def capture(
       recollect capture "The staging database listens on port 5433." --tag infra
       recollect capture - < conversation.jsonl
     """
-    with client_of(home, scope, actor, origin, session) as client:
-        if text == "-" or (path is not None and path.suffix == ".jsonl"):
-            _capture_lines(client, kind, path, as_json)
-            return
-        said = _read_text(text, path)
-        line = Line(text=said, kind=kind or ("document" if path else "fact"), **fields)
-        if line.source is None and path is not None:
-            line = msgspec.structs.replace(line, source=path.name)
-        receipts = client.capture_many([line])
-        first = receipts[0]
-        if as_json and len(receipts) == 1:
-            print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset})
-        elif as_json:
-            print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]})
-        else:
-            parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
-            partition, offset = first.position.partition, first.position.offset
-            click.echo(f"{first.id}{parts} ({client.scope}, partition {partition}, offset {offset})")
+    if text == "-" or (path is not None and path.suffix == ".jsonl"):
+        _capture_lines(client, kind, path, as_json)
+        return
+    said = _read_text(text, path)
+    line = Line(text=said, kind=kind or ("document" if path else "fact"), **fields)
+    if line.source is None and path is not None:
+        line = msgspec.structs.replace(line, source=path.name)
+    receipts = client.capture_many([line])
+    first = receipts[0]
+    if as_json and len(receipts) == 1:
+        print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset})
+    elif as_json:
+        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]})
+    else:
+        parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
+        partition, offset = first.position.partition, first.position.offset
+        click.echo(f"{first.id}{parts} ({client.scope}, partition {partition}, offset {offset})")
 
 
 @click.command()
 @click.argument("id")
 @click.option("--only", is_flag=True, help="Name this one capture, not every capture that is the same memory.")
 @click.option("--reason", help="Why, for those who ask later.")
-@scope_options
-@home_option
-@json_option
-@explained
+@with_client
 def forget(
+    client: Client,
     id: str,
     only: bool,
     reason: str | None,
-    home: str | None,
-    scope: str | None,
-    actor: str | None,
-    origin: Origin | None,
-    session: str | None,
     as_json: bool,
 ) -> None:
     """Hide a memory or turn, until it is restored. The log keeps it.
@@ -127,26 +108,18 @@ def forget(
     Example:
       recollect forget 019ab0c4-9a3c-7000-8000-0123456789ab --reason "out of date"
     """
-    with client_of(home, scope, actor, origin, session) as client:
-        ids = client.forget(id, only=only, reason=reason)
+    ids = client.forget(id, only=only, reason=reason)
     _print_named("Forgot", ids, f"recollect restore {id}", as_json)
 
 
 @click.command()
 @click.argument("id")
 @click.option("--reason", help="Why, for those who ask later.")
-@scope_options
-@home_option
-@json_option
-@explained
+@with_client
 def restore(
+    client: Client,
     id: str,
     reason: str | None,
-    home: str | None,
-    scope: str | None,
-    actor: str | None,
-    origin: Origin | None,
-    session: str | None,
     as_json: bool,
 ) -> None:
     """Show again what was forgotten.
@@ -155,8 +128,7 @@ def restore(
     Example:
       recollect restore 019ab0c4-9a3c-7000-8000-0123456789ab
     """
-    with client_of(home, scope, actor, origin, session) as client:
-        ids = client.restore(id, reason=reason)
+    ids = client.restore(id, reason=reason)
     _print_named("Restored", ids, "", as_json)
 
 
