@@ -128,6 +128,9 @@ class Phases:
             self._bar = None
 
 
-def progress(length: int, label: str) -> Any:
-    """Return a progress bar on stderr, which only a terminal shows."""
-    return click.progressbar(length=length, label=label, file=sys.stderr, hidden=not sys.stderr.isatty(), show_pos=True)
+def progress(length: int | None, label: str) -> Any:
+    """Return a progress bar on stderr, which only a terminal shows; without a length it only counts."""
+    # A generator is what click takes for work whose length nobody can tell.
+    unknown = (None for _ in ()) if length is None else None
+    hidden = not sys.stderr.isatty()
+    return click.progressbar(unknown, length, label=label, file=sys.stderr, hidden=hidden, show_pos=True)

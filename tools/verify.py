@@ -61,7 +61,8 @@ def verify(
     """Replay the log up to the views' watermarks and compare, for all scopes or one.
 
     The views are read between two epochs of a living projector, then compared in peace. A `build` that
-    is not served has no pages, and is compared without. A table that cannot be read is a difference.
+    is not served has no pages: they take part in the hash, and are not compared. A table that cannot be
+    read is a difference.
     """
     numbers = range(log.partitions) if scope is None else [partition_of(scope, log.partitions)]
     lock = home.epoch_lock()
@@ -81,8 +82,8 @@ def verify(
         scopes |= dict.fromkeys(state.scopes)
         leaves |= _of_scope(state_leaves([state]), scope)
         differences += [*views.differences, *_compare_tables(state, views, scope, leaves)]
-        if vault is not None:
-            differences += _compare_pages(state, views, scope, leaves)
+        pages = list(_compare_pages(state, views, scope, leaves))
+        differences += pages if vault is not None else []
         done += views.offset
         if on_progress is not None:
             on_progress(done)

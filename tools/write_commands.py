@@ -159,13 +159,15 @@ def _capture_lines(client: Client, kind: Kind | None, path: Path | None, as_json
     count, refused = 0, []
     with path.open("rb") if path is not None else sys.stdin.buffer as stream:
         lines = enumerate(_raw_lines(stream), start=1)
-        with progress(path.stat().st_size if path is not None else 0, "Capturing") as bar:
+        # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
+        size = path.stat().st_size if path is not None else None
+        with progress(size, "Capturing") as bar:
             while batch := list(itertools.islice(lines, BATCH_LINES)):
                 events, refusals = _events(client, kind, batch)
                 client.log.append(events)
                 count += len(events)
                 refused += refusals
-                bar.update(sum(len(data) for _, data in batch))
+                bar.update(len(events) if size is None else sum(len(data) for _, data in batch))
     if as_json:
         print_json({"count": count, "refused": refused})
     else:
