@@ -40,11 +40,12 @@ def encode(event: Event) -> bytes:
     Whatever a reader would refuse is refused here, with `InvalidEvent`: nothing passes the door that
     would be a dead letter behind it. A blank event passes, for copies of logs that hold some.
     """
-    check_event(event)  # First, since it names the field that is too large where `decode` only sees many bytes.
     try:
         payload = canonical(event)
     except (TypeError, ValueError) as error:  # orjson's word for lone surrogates and integers beyond 64 bits.
         raise InvalidEvent("invalid", f"The event cannot be written as JSON: {error}.") from None
+    if len(payload) > MAX_EVENT_BYTES:
+        check_event(event)  # It names the field that is too large, where `decode` only sees many bytes.
     decode(payload)
     return payload
 
