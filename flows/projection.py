@@ -69,6 +69,7 @@ def watermark_of(state: Partition) -> Watermark:
         rules=rules_version(),
         revision=max(state.revision, 0),
         clock=state.clock or 0,
+        sent={name: scope.sent for name, scope in state.scopes.items()},
         counters=msgspec.structs.replace(state.counters),
     )
 

@@ -62,11 +62,3 @@ class Locked(RecollectError):
 
 class NotFound(RecollectError):
     """No capture or memory of the asked scopes has this id."""
-
-
-class ViewTimeout(RecollectError):
-    """The views did not reach the asked position in time; `lag` is how many events they are behind."""
-
-    def __init__(self, message: str, lag: int, hint: str = "") -> None:
-        super().__init__(message, hint)
-        self.lag = lag

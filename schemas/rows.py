@@ -197,7 +197,10 @@ class Counters(msgspec.Struct):
 
 
 class Watermark(msgspec.Struct, frozen=True, kw_only=True):
-    """Up to which offset (exclusive) the views of a partition are true, and under which rules and settings."""
+    """Up to which offset (exclusive) the views of a partition are true, and under which rules and settings.
+
+    `clock` is the partition's, `sent` the latest `sent` of each scope: the later of the two is ranking's now.
+    """
 
     partition: int
     offset: int
@@ -205,6 +208,7 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     rules: str
     revision: int
     clock: int
+    sent: dict[str, int]
     counters: Counters
 
 

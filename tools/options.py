@@ -21,6 +21,8 @@ from recollect.tools.client import HOME_VARIABLE, SESSION_VARIABLE, Client
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 Option = Callable[[CommandT], CommandT]
 
+DISK_HINT = "See that the disk has room and the home can be written. What was acknowledged stands on the log."
+
 KINDS = get_args(Kind)
 ORIGINS = get_args(Origin)
 
@@ -84,17 +86,18 @@ def default_origin() -> Origin:
 
 @contextmanager
 def _explained(as_json: bool) -> Iterator[None]:
-    """Turn the errors that Recollect raises into one sentence, the next step, and exit code 1."""
+    """Turn the errors that Recollect or the system raises into one sentence, the next step, and exit code 1."""
     try:
         yield
-    except RecollectError as error:
-        if as_json:
-            print_json({"error": str(error), "hint": error.hint})
-        click.echo(f"Error: {error}" + (f"\n{error.hint}" if error.hint else ""), err=True)
-        sys.exit(1)
     except BrokenPipeError:  # Whoever read our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except (RecollectError, OSError) as error:
+        hint = error.hint if isinstance(error, RecollectError) else DISK_HINT
+        if as_json:
+            print_json({"error": str(error), "hint": hint})
+        click.echo(f"Error: {error}" + (f"\n{hint}" if hint else ""), err=True)
+        sys.exit(1)
 
 
 def print_json(value: Any) -> None:

@@ -123,10 +123,10 @@ class Projector:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """Return what Recollect itself raised inside the flow, where Bytewax has wrapped it."""
+    """Return what Recollect or the system raised inside the flow, where Bytewax has wrapped it."""
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, RecollectError):
+        if isinstance(cause, (RecollectError, OSError)):
             return cause
         cause = cause.__cause__
     return error

@@ -65,7 +65,7 @@ class Answer(NamedTuple):
 
 
 class ScopeView(NamedTuple):
-    """Where the views of one scope stand; `now` is the later of the partition's clock and the tail's last `sent`."""
+    """Where the views of one scope stand; `now` is the later of the partition's clock and the scope's last `sent`."""
 
     mark: Mark
     lag: int
@@ -199,7 +199,8 @@ def _make_ready(key: object, shard: Shard, scope: str, watermark: Watermark | No
     documents = [*map(_from_memory, laid.memories), *map(_from_turn, laid.turns), *map(_from_event, laid.captured)]
     corpus = Corpus(["\n".join((document.text, *document.captions)) for document in documents])
     mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
-    now = max([watermark.clock if watermark else 0, *(event.sent for event in tail)])
+    then = (watermark.clock, watermark.sent.get(scope, 0)) if watermark else (0,)
+    now = max(*then, 0, *(event.sent for event in tail))
     view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, now)
     return _Ready(key, view, documents, corpus)
 
