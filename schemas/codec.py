@@ -19,7 +19,7 @@ from recollect.schemas.upcasts import upcast
 
 KEYS = frozenset(Event.__struct_fields__)
 
-_PATH = re.compile(r"`(\$[^`]*)`\Z")
+_PATH = re.compile(r" - at `(\$[^`]*)`\Z")
 _NESTED = re.compile(r"^\$")
 
 
@@ -82,7 +82,8 @@ def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
     if isinstance(type_name, str) and type_name in RESERVED:
         raise InvalidEvent("reserved_type", f"Events of type {type_name!r} are not yet accepted.", "$.type")
     if not isinstance(type_name, str) or type_name not in BODIES:
-        raise InvalidEvent("unknown_type", f"No event has the type {str(type_name)[:60]!r}.", "$.type")
+        said = repr(type_name[:60]) if isinstance(type_name, str) else "that is no text"
+        raise InvalidEvent("unknown_type", f"No event has the type {said}.", "$.type")
     # JSON can say NUL only by this escape, so that most payloads need no walk through their strings.
     if b"\\u0000" in payload and _holds_nul(parsed):
         raise InvalidEvent("invalid", "A text holds the character NUL.", "$")
@@ -96,7 +97,11 @@ def _typed(parsed: dict[str, Any]) -> Event:
         where = "body"
         body = envelope.body
         if body is not None:
-            body = msgspec.convert(body, BODIES[envelope.type])
+            kind = BODIES[envelope.type]
+            if isinstance(body, dict) and (strange := sorted(body.keys() - set(kind.__struct_fields__))):
+                # Said here, since msgspec's words for it end in the name, which cannot be told from a place.
+                raise InvalidEvent("invalid", f"$.body: the field {strange[0][:60]!r} is unknown.", "$.body")
+            body = msgspec.convert(body, kind)
     except msgspec.ValidationError as error:
         raise _invalid(error, where) from None
     event = Event(
@@ -120,13 +125,18 @@ def _invalid(error: msgspec.ValidationError, inside: str) -> InvalidEvent:
     message = str(error)
     path = _PATH.search(message)
     where = _NESTED.sub("$.body", path[1]) if path and inside else path[1] if path else "$.body" if inside else "$"
-    said = _PATH.sub("", message).removesuffix(" - at ")
+    said = _PATH.sub("", message)
     return InvalidEvent("invalid", f"{where}: {said[:300]}.", where)
 
 
 def _holds_nul(value: Any) -> bool:
-    if isinstance(value, str):
-        return "\x00" in value
-    if isinstance(value, dict):
-        return any(_holds_nul(key) or _holds_nul(inner) for key, inner in value.items())
-    return isinstance(value, list) and any(_holds_nul(inner) for inner in value)
+    rest = [value]
+    for inner in rest:  # Not by recursion, since JSON can be deeper than Python's stack.
+        if isinstance(inner, str):
+            if "\x00" in inner:
+                return True
+        elif isinstance(inner, dict):
+            rest += [*inner, *inner.values()]
+        elif isinstance(inner, list):
+            rest += inner
+    return False

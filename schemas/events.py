@@ -190,6 +190,8 @@ def check_event(event: Event) -> None:
     if (event.scope is None) is not (event.type in CONTROL):
         expected = "has no scope" if event.type in CONTROL else "needs a scope"
         raise InvalidEvent("invalid", f"A {event.type} event {expected}.", "$.scope")
+    if event.body is not None and type(event.body) is not BODIES.get(event.type):
+        raise InvalidEvent("invalid", f"A {event.type} event has a body of another type.", "$.body")
     if event.at > event.sent + MAX_AT_LEAD_US:
         raise InvalidEvent(
             "invalid",

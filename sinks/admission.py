@@ -39,6 +39,8 @@ def admit(events: Sequence[Event], partitions: int, has_tick: Callable[[int, str
         if isinstance(event.body, Ticked):
             if event.body.partition >= partitions:
                 raise InvalidEvent("invalid", f"The log has no partition {event.body.partition}.", "$.body.partition")
+            if not event.body.accepted:
+                ticked[event.body.partition, event.body.hour] = None
             admitted.append(Admitted(event.body.partition, event, payload, place))
             continue
         assert event.scope is not None

@@ -56,16 +56,20 @@ class EmbeddedLog:
             self._db = sqlite3.connect(
                 path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=256
             )
-            self._db.execute("PRAGMA journal_mode=WAL")
+            self._use_wal()
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
-            meta = self._meta() or self._create(partitions or DEFAULT_PARTITIONS, settings or Settings())
-        self.log_id = meta["log_id"]
-        self.partitions = int(meta["partitions"])
-        if meta["schema"] != SCHEMA_VERSION:
-            raise DamagedLog(
-                f"{path} has format {meta['schema']}, this version reads {SCHEMA_VERSION}.", "Upgrade Recollect."
+            meta = self._meta() or self._create(
+                DEFAULT_PARTITIONS if partitions is None else partitions, settings or Settings()
             )
+        if meta.get("schema") != SCHEMA_VERSION:
+            raise DamagedLog(
+                f"{path} has format {meta.get('schema')}, this version reads {SCHEMA_VERSION}.", "Upgrade Recollect."
+            )
+        try:
+            self.log_id, self.partitions = meta["log_id"], int(meta["partitions"])
+        except (KeyError, ValueError):
+            raise DamagedLog(f"{path} does not say what it is.", "Restore it from a backup.") from None
         if partitions is not None and partitions != self.partitions:
             raise LogExists(
                 f"{path} has {self.partitions} partitions, not {partitions}.",
@@ -109,6 +113,10 @@ class EmbeddedLog:
         self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
     ) -> list[Slot]:
         """See `Log.read`."""
+        if not 0 <= partition < self.partitions:
+            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
+        if not 0 <= offset < 2**63:
+            raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}.")
         where = "partition = ? AND offset >= ?"
         values: list[object] = [partition, offset]
         if scope is not None:
@@ -118,10 +126,17 @@ class EmbeddedLog:
         query = f"SELECT offset, salt, digest, payload FROM slots WHERE {where} ORDER BY offset LIMIT ?"
         with self._lock, self._explained():
             rows = self._db.execute(query, [*values, limit]).fetchall()
-            if not rows and not 0 <= offset <= (end := self._end(partition)):
+            if not rows and not offset <= (end := self._end(partition)):
                 raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
-        for place, salt, digest, payload in rows:
-            if _digest(salt, payload) != digest:
+        whole = scope is None and not types
+        for expected, (place, salt, digest, payload) in enumerate(rows, offset):
+            if whole and place != expected:
+                raise DamagedLog(
+                    f"Slot {expected} of partition {partition} in {self.path} is missing.",
+                    "Restore log.db from a backup; nothing has been skipped.",
+                )
+            sound = type(salt) is bytes is type(payload)  # A flipped bit can also change what SQLite takes a value for.
+            if not sound or _digest(salt, payload) != digest:
                 raise DamagedLog(
                     f"Slot {place} of partition {partition} in {self.path} does not match its digest.",
                     "Restore log.db from a backup; nothing has been skipped.",
@@ -145,6 +160,18 @@ class EmbeddedLog:
         with self._lock:
             self._db.close()
 
+    def _use_wal(self) -> None:
+        """Switch to WAL, which is the one statement that SQLite does not wait for another process with."""
+        give_up = time.monotonic() + BUSY_TIMEOUT_S
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > give_up:
+                    raise
+                time.sleep(0.005)
+
     def _end(self, partition: int) -> int:
         (last,) = self._db.execute("SELECT max(offset) FROM slots WHERE partition = ?", [partition]).fetchone()
         return 0 if last is None else int(last) + 1
@@ -159,8 +186,11 @@ class EmbeddedLog:
         return True
 
     def _meta(self) -> dict[str, str]:
-        if self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone() is None:
+        tables = [name for (name,) in self._db.execute("SELECT name FROM sqlite_master")]
+        if not tables:
             return {}
+        if "meta" not in tables:
+            raise DamagedLog(f"{self.path} is another program's database.", "Choose another path.")
         return dict(self._db.execute("SELECT key, value FROM meta"))
 
     def _create(self, partitions: int, settings: Settings) -> dict[str, str]:
@@ -198,9 +228,13 @@ class EmbeddedLog:
     def _explained(self) -> Iterator[None]:
         try:
             yield
+        except UnicodeDecodeError as error:  # Python cannot say SQLite's complaint where it quotes damaged text.
+            raise DamagedLog(f"{self.path} cannot be read as a log.", "Restore it from a backup.") from error
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorname", None) or str(error)
-            if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+            if isinstance(error, sqlite3.DatabaseError) and not isinstance(
+                error, (sqlite3.OperationalError, sqlite3.ProgrammingError)
+            ):
                 raise DamagedLog(
                     f"{self.path} cannot be read as a log: {error}.", "Restore it from a backup."
                 ) from error

@@ -46,7 +46,11 @@ class MemoryLog:
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
         """See `Log.append_raw`."""
         with self._lock:
+            self._check(partition, 0)
             first = len(self._payloads[partition])
+            for payload in payloads:
+                if _matches(payload, None, ("ticked",)):
+                    self._ticks.add((partition, decode(payload).id))
             self._payloads[partition] += payloads
             return [Position(partition, first + index) for index in range(len(payloads))]
 
@@ -55,9 +59,8 @@ class MemoryLog:
     ) -> list[Slot]:
         """See `Log.read`."""
         with self._lock:
+            self._check(partition, offset)
             payloads = self._payloads[partition]
-            if not 0 <= offset <= len(payloads):
-                raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {len(payloads)}.")
             slots: list[Slot] = []
             for place in range(offset, len(payloads)):
                 if len(slots) == limit:
@@ -71,6 +74,13 @@ class MemoryLog:
         with self._lock:
             payloads = self._payloads[partition]
             return next((place for place, data in enumerate(payloads) if _sent(data) > sent), len(payloads))
+
+    def _check(self, partition: int, offset: int) -> None:
+        if not 0 <= partition < self.partitions:
+            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
+        end = len(self._payloads[partition])
+        if not 0 <= offset <= end:
+            raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
 
     def ends(self) -> list[int]:
         """See `Log.ends`."""

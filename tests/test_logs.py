@@ -238,6 +238,11 @@ class LogContract:
         log.append([captured("one", scope=A)])
         assert said(events(log, partition)) == ["configured", "tick 0", "one"]
 
+    def test_a_tick_in_the_same_batch_is_the_hours_tick(self, log: Log) -> None:
+        partition = partition_of(A, 16)
+        log.append([make_tick(partition, START), captured("one", scope=A)])
+        assert said(events(log, partition)) == ["configured", "tick 0", "one"]
+
     def test_a_tick_that_an_operator_accepts_is_another(self, log: Log) -> None:
         """Its id says so, since a partition may ignore the one and must follow the other."""
         partition = partition_of(A, 16)
@@ -278,9 +283,25 @@ class LogContract:
         for partition, end in enumerate(log.ends()):
             for narrowed in ({}, {"scope": A}, {"types": ["captured"]}):
                 assert log.read(partition, end, 10, **narrowed) == []  # type: ignore[arg-type]
-                for beyond in (end + 1, end + 1_000_000):
+                for beyond in (end + 1, end + 1_000_000, 2**63):
                     with pytest.raises(OffsetOutOfRange):
                         log.read(partition, beyond, 10, **narrowed)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("narrowed", [{}, {"scope": A}, {"types": ["captured"]}, {"scope": B, "types": ["ticked"]}])
+    def test_below_the_beginning_is_an_error(self, log: Log, narrowed: Any) -> None:
+        log.append([captured("one", scope=A)])
+        for partition in range(16):
+            with pytest.raises(OffsetOutOfRange):
+                log.read(partition, -1, 10, **narrowed)
+
+    @pytest.mark.parametrize("partition", [-1, 16, 99])
+    def test_another_partition_is_an_error(self, log: Log, partition: int) -> None:
+        before = everything(log)
+        with pytest.raises(OffsetOutOfRange):
+            log.read(partition, 0, 10)
+        with pytest.raises(OffsetOutOfRange):
+            log.append_raw(partition, [b"x"])
+        assert everything(log) == before
 
     def test_a_read_is_narrowed_to_a_scope_and_to_types(self, tmp_path: Path) -> None:
         log = self.make(tmp_path, 1)
@@ -341,6 +362,12 @@ class LogContract:
         partition = partition_of(A, 16)
         log.append_raw(partition, [blank])
         assert [slot.payload for slot in log.read(partition, 0, 10, scope=A)] == [blank]
+
+    def test_a_tick_that_was_copied_is_the_hours_tick(self, log: Log) -> None:
+        partition = partition_of(A, 16)
+        log.append_raw(partition, [encode(make_tick(partition, START))])
+        log.append([captured("one", scope=A)])
+        assert said(events(log, partition)) == ["configured", "tick 0", "one"]
 
     def test_a_copy_slot_for_slot_is_the_same_log(self, tmp_path: Path) -> None:
         log, copy = self.make(tmp_path / "a", 3), self.make(tmp_path / "b", 3)
