@@ -1,0 +1,398 @@
+"""A small, naive model of the whole system, which the real one is compared with after a long life.
+
+Everything is a plain list or dict, and every question works the answer out again from the first event, so that there
+is no state which an error could hide in. The rules are written down a second time, from `docs/architecture.md` and not
+from the code of `state/`. Only what a text is reduced to (`normal_text`, `content_key`, `floor_vector`) is taken from
+there, since those are tested by examples of their own.
+
+The model is told what was said and when; it never reads the log or a view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from hashlib import blake2b
+from math import isqrt
+from typing import Any
+
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.settings import Settings
+from recollect.state.floor import floor_vector
+from recollect.state.text import content_key, normal_text
+
+SECOND = 1_000_000
+HOUR = 3_600 * SECOND
+DAY = 24 * HOUR
+
+TRUST = ["model", "web", "tool", "agent", "user", "operator"]
+FAMILY = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
+REPEATERS = ["agent", "tool", "model"]
+
+Event = dict[str, Any]
+"""What was said: type, id, scope, at, sent, actor, origin, session, and the body as a dict, None where it is blank."""
+
+Capture = dict[str, Any]
+"""An event that was captured, with its seq, its offset and its clamped time."""
+
+Memory = dict[str, Any]
+"""Members and echoes, each (capture, how, similarity), and what it revises: (id, similarity) or None."""
+
+
+class Model:
+    """What stands on the log, partition by partition, as the model was told."""
+
+    def __init__(self, partitions: int, settings: Settings, made: int) -> None:
+        first = {"type": "configured", "settings": settings, "revision": 0, "sent": made}
+        self.partitions: list[list[Event]] = [[first] for _ in range(partitions)]
+        self.ticked: set[tuple[int, int, bool]] = set()
+
+    def append(self, event: Event) -> None:
+        """Put an event where it belongs, after the hour's tick if its partition has none yet."""
+        number = partition_of(event["scope"], len(self.partitions))
+        self.tick(number, event["sent"] // HOUR, again=False)
+        self.partitions[number].append(event)
+
+    def append_raw(self, number: int, event: Event) -> None:
+        """Put an event, or `{"type": "unreadable"}`, into a partition as it is."""
+        self.partitions[number].append(event)
+
+    def tick(self, number: int, hour: int, *, accepted: bool = False, again: bool = True) -> None:
+        """Put a tick into a partition; one that nobody asked for comes but once."""
+        if again or (number, hour, accepted) not in self.ticked:
+            self.ticked.add((number, hour, accepted))
+            self.partitions[number].append({"type": "ticked", "hour": hour, "accepted": accepted})
+
+    def configure(self, settings: Settings, revision: int, sent: int) -> None:
+        """Put settings into every partition."""
+        for partition in self.partitions:
+            partition.append({"type": "configured", "settings": settings, "revision": revision, "sent": sent})
+
+    def ends(self) -> list[int]:
+        """Return how long each partition is."""
+        return [len(partition) for partition in self.partitions]
+
+    def world(self, *names: str, ends: list[int] | None = None) -> World:
+        """Return what all of it means, or what it meant when the partitions were as long as `ends`.
+
+        With names only the partitions of these scopes are looked at, which is all that such a question needs.
+        """
+        wanted = [partition_of(name, len(self.partitions)) for name in names] or range(len(self.partitions))
+        ends = [end if number in wanted else 0 for number, end in enumerate(ends or self.ends())]
+        return World([partition[:end] for partition, end in zip(self.partitions, ends, strict=True)])
+
+
+class World:
+    """What a log means: the scopes and the counters, worked out from the first event on."""
+
+    def __init__(self, partitions: list[list[Event]]) -> None:
+        self.scopes: dict[str, Scope] = {}
+        self.counters: list[dict[str, int]] = []
+        self.clocks: list[int] = []
+        for number, events in enumerate(partitions):
+            self.counters.append(self._read(number, events))
+
+    def visible(self, *names: str) -> set[str]:
+        """Return the ids that these scopes can show: names of memories and ids of turns of which something lives."""
+        scopes = [self.scopes[name] for name in names if name in self.scopes]
+        found = {memory["id"] for scope in scopes for memory in scope.memory_rows() if not memory["hidden"]}
+        return found | {turn["id"] for scope in scopes for turn in scope.turn_rows() if not turn["hidden"]}
+
+    def now(self, number: int, name: str) -> int:
+        """Return the time at which a scope of a partition is ranked: its last `sent` or the clock, the later one."""
+        return max(self.clocks[number], self.scopes[name].sent if name in self.scopes else 0)
+
+    def _read(self, number: int, events: list[Event]) -> dict[str, int]:
+        count = dict.fromkeys(("events", "duplicates", "divergent", "ignored", "dead_letters"), 0)
+        settings, revision = Settings(), -1
+        clock: int | None = None
+        first: dict[tuple[str, str], Event] = {}
+        for offset, event in enumerate(events):
+            if event["type"] == "unreadable":
+                count["dead_letters"] += 1
+            elif event["type"] == "configured":
+                clock = event["sent"] if clock is None else clock
+                if event["revision"] > revision:
+                    settings, revision = event["settings"], event["revision"]
+                else:
+                    count["ignored"] += 1
+            elif event["type"] == "ticked":
+                time = event["hour"] * HOUR
+                if clock is None or time <= clock:
+                    continue
+                if time - clock > settings.tick_jump_days * DAY and not event["accepted"]:
+                    count["ignored"] += 1
+                else:
+                    clock = time
+            elif (event["scope"], event["id"]) in first:
+                same = without_sent(first[event["scope"], event["id"]]) == without_sent(event)
+                count["duplicates" if same else "divergent"] += 1
+            else:
+                first[event["scope"], event["id"]] = event
+                count["events"] += 1
+                scope = self.scopes.setdefault(event["scope"], Scope(event["scope"]))
+                scope.sent = max(scope.sent, event["sent"])
+                at = event["at"] if clock is None else min(event["at"], clock + settings.at_lead_s * SECOND)
+                if event["scope"] == "global" and event["origin"] != "operator" and event["type"] != "recalled":
+                    count["ignored"] += 1
+                    scope.seq += 1
+                else:
+                    scope.take({**event, "at": at, "offset": offset, "seq": scope.seq}, settings)
+                    scope.seq += 1
+        self.clocks.append(clock or 0)
+        return count
+
+
+class Scope:
+    """What the events of one scope mean."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.seq = 0
+        self.sent = 0
+        self.captures: list[Capture] = []
+        self.memories: list[Memory] = []
+        self.banned_texts: dict[str, tuple[str, int]] = {}
+        self.banned_ids: dict[str, tuple[str, int]] = {}
+        self.recalls: dict[str, list[tuple[int, list[str]]]] = {}
+        self.tombstones: list[Event] = []
+
+    def take(self, event: Event, settings: Settings) -> None:
+        """Take in an event that counts."""
+        if event["body"] is None:
+            return
+        if event["type"] == "recalled":
+            if event["session"] is not None:
+                known = [capture["id"] for capture in self.captures]
+                returned = [id for id in event["body"]["results"] if id in known]
+                self.recalls.setdefault(event["session"], []).append((event["at"], returned))
+        elif event["type"] == "captured":
+            self.captures.append(event)
+            if event["id"] in self.banned_ids and folds(event):
+                self.banned_texts.setdefault(normal(event), self.banned_ids.pop(event["id"]))
+            if event["body"]["kind"] != "turn":
+                self._remember(event, settings)
+        else:
+            self.tombstones.append(event)
+            for id in event["body"]["ids"]:
+                self._hide(id, event) if event["type"] == "forgotten" else self._show(id)
+
+    def hidden(self, capture: Capture) -> bool:
+        """Whether a capture is forgotten: of kinds that fold by its text, of others by its id."""
+        return normal(capture) in self.banned_texts if folds(capture) else capture["id"] in self.banned_ids
+
+    def living(self, memory: Memory) -> list[Capture]:
+        """Return the members of a memory that are not forgotten."""
+        return [member for member, _, _ in memory["members"] if not self.hidden(member)]
+
+    def name_of(self, memory: Memory) -> Capture:
+        """Return the earliest member that lives, the earliest of all where none does."""
+        return (self.living(memory) or [member for member, _, _ in memory["members"]])[0]
+
+    def memory_of(self, id: str) -> Memory | None:
+        """Return the memory that a captured id resolves to."""
+        return next((memory for memory in self.memories if id in ids_of(memory)), None)
+
+    def memory_rows(self) -> list[dict[str, Any]]:
+        """Return every memory with all that a view should say of it."""
+        current = {kind: self._current(kind) for kind in ("goal", "plan")}
+        return [self._memory_row(memory, current) for memory in self.memories]
+
+    def turn_rows(self) -> list[dict[str, Any]]:
+        """Return every turn with all that a view should say of it."""
+        return [self._turn_row(capture) for capture in self.captures if capture["body"]["kind"] == "turn"]
+
+    def tombstone_rows(self) -> list[dict[str, Any]]:
+        """Return every ban in force."""
+        texts = {f"text:{digest(text)}": ban for text, ban in self.banned_texts.items()}
+        ids = {f"id:{id}": ban for id, ban in self.banned_ids.items()}
+        return [
+            {"key": self.key(id), "id": id, "scope": self.name, "forgotten_by": by, "at": at}
+            for id, (by, at) in (texts | ids).items()
+        ]
+
+    def key(self, id: str) -> str:
+        """Return the key of a row, which no other scope has."""
+        return f"{self.name}/{id}"
+
+    def entries(self) -> list[str]:
+        """Return the ids of what stands in the daily logs."""
+        return [c["id"] for c in self.captures if c["body"]["kind"] in ("turn", "journal") and not self.hidden(c)]
+
+    def _hide(self, id: str, event: Event) -> None:
+        ban = (event["id"], event["at"])
+        capture = next((capture for capture in self.captures if capture["id"] == id), None)
+        if capture is not None and folds(capture):
+            self.banned_texts.setdefault(normal(capture), ban)
+        else:
+            self.banned_ids.setdefault(id, ban)
+
+    def _show(self, id: str) -> None:
+        self.banned_ids.pop(id, None)
+        for capture in self.captures:
+            if capture["id"] == id and folds(capture):
+                self.banned_texts.pop(normal(capture), None)
+
+    def _remember(self, capture: Capture, settings: Settings) -> None:
+        how, memory, similarity = self._judge(capture, settings)
+        if how in ("same", "similar"):
+            assert memory is not None
+            if self._is_echo(capture, memory, settings):
+                memory["echoes"].append((capture, "echo", similarity))
+            else:
+                memory["members"].append((capture, how, similarity))
+            return
+        revises = None if memory is None else (self.name_of(memory)["id"], similarity)
+        self.memories.append({"members": [(capture, "new", similarity)], "echoes": [], "revises": revises})
+
+    def _judge(self, capture: Capture, settings: Settings) -> tuple[str, Memory | None, int]:
+        """Return how a text relates to the memories of its family, to which of them, and how similar it is."""
+        if not folds(capture) or settings.fold_cosine_hundredths < 0:
+            return "new", None, 0
+        family = [memory for memory in self.memories if family_of(memory) == FAMILY[capture["body"]["kind"]]]
+        earliest = sorted(family, key=lambda memory: self.name_of(memory)["seq"])
+        for memory in earliest:
+            if any(normal(member) == normal(capture) for member, _, _ in memory["members"]):
+                return "same", memory, 10_000
+        if capture["body"]["kind"] in ("goal", "plan"):
+            return "new", None, 0
+        key = content_key(capture["body"]["text"])
+        near: list[tuple[int, int, Memory]] = []
+        for memory in earliest:
+            if not self.living(memory):
+                continue
+            text = spoken(self.living(memory))["body"]["text"]
+            if key and content_key(text) == key:
+                return "similar", memory, 10_000
+            found = cosine(text, capture["body"]["text"], settings.revision_cosine_hundredths)
+            if found is not None:
+                near.append((*found, memory))
+        if not near:
+            return "new", None, 0
+        _, similarity, nearest = max(near, key=lambda found: found[0])  # The first of several is the earliest.
+        return "revision", nearest, similarity
+
+    def _is_echo(self, capture: Capture, memory: Memory, settings: Settings) -> bool:
+        if capture["session"] is None or capture["origin"] not in REPEATERS or not settings.echo_recalls:
+            return False
+        for at, returned in self.recalls.get(capture["session"], [])[-settings.echo_recalls :]:
+            in_time = at <= capture["at"] <= at + settings.echo_window_s * SECOND
+            if in_time and any(id in returned for id in ids_of(memory)):
+                return True
+        return False
+
+    def _current(self, kind: str) -> Memory | None:
+        """Return the goal or plan of which a text that lives was said last."""
+        alive = [memory for memory in self.memories if family_of(memory) == kind and self.living(memory)]
+        return max(alive, key=lambda memory: self.living(memory)[-1]["seq"], default=None)
+
+    def _memory_row(self, memory: Memory, current: dict[str, Memory | None]) -> dict[str, Any]:
+        name, living = self.name_of(memory), self.living(memory)
+        shown = living or [member for member, _, _ in memory["members"]]
+        speaks = spoken(living) if living else name
+        given = [c["body"]["importance_given"] for c in shown if c["body"]["importance_given"] is not None]
+        kind = family_of(memory)
+        return {
+            **self._said(name, speaks),
+            "importance_given": max(given, default=None),
+            "first_at": min(capture["at"] for capture in shown),
+            "last_at": max(capture["at"] for capture in shown),
+            "confirmations": len(shown) - 1,
+            "ids": ids_of(memory),
+            "members": ties(memory["members"]),
+            "echoes": ties(memory["echoes"]),
+            "revises": memory["revises"][0] if memory["revises"] else None,
+            "similarity": memory["revises"][1] if memory["revises"] else 0,
+            "replaced": kind in current and current[kind] is not memory,
+            "hidden": not living,
+        }
+
+    def _turn_row(self, capture: Capture) -> dict[str, Any]:
+        captions = [media["caption"] for media in capture["body"]["media"] if media["caption"]]
+        hidden = self.hidden(capture)
+        return {**self._said(capture, capture), "captions": captions, "offset_of": capture["offset"], "hidden": hidden}
+
+    def _said(self, name: Capture, speaks: Capture) -> dict[str, Any]:
+        body = {field: speaks["body"][field] for field in ("kind", "text", "source", "branch", "path")}
+        who = {field: speaks[field] for field in ("actor", "origin", "session", "at")}
+        place = {"key": self.key(name["id"]), "id": name["id"], "scope": self.name, "seq": name["seq"]}
+        return {**place, **body, **who, "tags": list(speaks["body"]["tags"])}
+
+
+def without_sent(event: Event) -> Event:
+    """Return what an event says, by which a repetition is told from another event of the same id."""
+    return {key: value for key, value in event.items() if key != "sent"}
+
+
+def folds(capture: Capture) -> bool:
+    """Whether captures of this kind are ever one memory."""
+    return capture["body"]["kind"] in FAMILY
+
+
+def family_of(memory: Memory) -> str | None:
+    """Return the family of a memory, None where its kind never folds."""
+    return FAMILY.get(memory["members"][0][0]["body"]["kind"])
+
+
+def ids_of(memory: Memory) -> list[str]:
+    """Return every captured id that resolves to a memory, members first."""
+    return [capture["id"] for capture, _, _ in (*memory["members"], *memory["echoes"])]
+
+
+def ties(joined: list[tuple[Capture, str, int]]) -> list[dict[str, Any]]:
+    """Return how captures belong to a memory, as a view says it."""
+    return [
+        {"id": capture["id"], "how": how, "similarity": similarity, "offset": capture["offset"]}
+        for capture, how, similarity in joined
+    ]
+
+
+def spoken(living: list[Capture]) -> Capture:
+    """Return the member whose text speaks for a memory: the greatest in (trust, time, order)."""
+    return max(living, key=lambda capture: (TRUST.index(capture["origin"]), capture["at"], capture["seq"]))
+
+
+def normal(capture: Capture) -> str:
+    """Return the normalised text of a capture."""
+    return cached_normal(capture["body"]["text"])
+
+
+@cache
+def cached_normal(text: str) -> str:
+    """Return the normalised text, which takes a while for thousands."""
+    return normal_text(text)
+
+
+def digest(text: str) -> str:
+    """Return the digest by which a ban names a normalised text."""
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+@cache
+def vector(text: str) -> dict[int, int]:
+    """Return the vector of a text as {dimension: value}."""
+    found = floor_vector(content_key(text))
+    return dict(zip(found.dims.tolist(), found.values.tolist(), strict=True))
+
+
+@cache
+def cosine(known: str, new: str, threshold_hundredths: int) -> tuple[int, int] | None:
+    """Return how near a known text is to a new one, None where the cosine is below the threshold.
+
+    Two numbers say it, both rounded down: dot² / |known|², which finds the nearest, and the cosine in ten-thousandths.
+    """
+    a, b = vector(known), vector(new)
+    dot = sum(value * b.get(dim, 0) for dim, value in a.items())
+    square_a, square_b = (sum(value * value for value in each.values()) for each in (a, b))
+    if dot <= 0 or dot * dot * 10_000 < threshold_hundredths**2 * square_a * square_b:
+        return None
+    return dot * dot // square_a, min(10_000, isqrt(dot * dot * 100_000_000 // (square_a * square_b)))
+
+
+def describe(events: list[Event]) -> Iterator[str]:
+    """Yield a line for each event, for people who look for where model and system part."""
+    for offset, event in enumerate(events):
+        body = event.get("body") or {}
+        words = [event.get(field) for field in ("type", "scope", "id", "origin", "session", "at")]
+        words += [body.get(field) for field in ("kind", "text", "ids", "results")]
+        yield f"{offset:5} " + " ".join(str(word) for word in words if word is not None)

@@ -1,0 +1,222 @@
+"""One log, one state hash, whatever the batches, workers, epochs, restarts, hash seed, time zone, BLAS and locale.
+
+Every way in which two runs could differ is a factor with a few levels. All combinations would be thousands, but what
+goes wrong nearly always needs one or two factors, so that a sample in which every pair of levels meets is enough. Each
+row of it is a process of its own, which projects a copy of the same log into a new home.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.schemas.log import Slot
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.state.digests import root, rows_digest
+from recollect.state.replay import replay
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = "log-v1"
+STEPS = 4
+"""In how many runs an incremental row projects the log."""
+
+HOW = {
+    "mode": ("replay", "incremental"),
+    "workers": (1, 2),
+    "batch": (1, 7, 500),
+    "epoch_s": (0, 1, 10),
+}
+ENVIRONMENT = {
+    "PYTHONHASHSEED": ("0", "1", "random"),
+    "TZ": ("UTC", "Asia/Kolkata", "America/St_Johns"),
+    "OPENBLAS_CORETYPE": ("Prescott", "Haswell", "SkylakeX"),
+    "PYTHONOPTIMIZE": ("", "2"),
+    "LC_ALL": ("C", "C.UTF-8"),
+}
+
+Row = dict[str, Any]
+
+
+def pairs_of(row: Row) -> set[tuple[tuple[str, Any], tuple[str, Any]]]:
+    """Return every pair of levels that meet in a row."""
+    return set(itertools.combinations(sorted(row.items()), 2))
+
+
+def pairwise(factors: Mapping[str, Sequence[Any]], seed: int = 0, tries: int = 50) -> list[Row]:
+    """Return rows in which every two levels of two factors meet, as few as a greedy choice finds."""
+    rng = random.Random(seed)
+    todo = {
+        pair
+        for (one, levels), (other, others) in itertools.combinations(sorted(factors.items()), 2)
+        for pair in itertools.product(((one, level) for level in levels), ((other, level) for level in others))
+    }
+    rows = []
+    while todo:
+        grown = [_grow(factors, dict(min(todo, key=repr)), todo, rng) for _ in range(tries)]
+        rows.append(max(grown, key=lambda row: len(pairs_of(row) & todo)))
+        todo -= pairs_of(rows[-1])
+    return rows
+
+
+def _grow(factors: Mapping[str, Sequence[Any]], row: Row, todo: set[Any], rng: random.Random) -> Row:
+    """Return a row grown from its first levels, each factor with the level that meets most of what is still missing."""
+    for name in rng.sample(sorted(factors.keys() - row.keys()), len(factors) - len(row)):
+        levels = rng.sample(list(factors[name]), len(factors[name]))
+        row = row | {name: max(levels, key=lambda level: len(pairs_of(row | {name: level}) & todo))}
+    return row
+
+
+class GrowingLog(EmbeddedLog):
+    """A log of which only a part is there yet, as it was before the rest was appended."""
+
+    share = (1, 1)
+
+    def ends(self) -> list[int]:
+        part, whole = self.share
+        return [end * part // whole for end in super().ends()]
+
+    def read(self, partition: int, offset: int, limit: int, **narrowed: Any) -> list[Slot]:
+        end = self.ends()[partition]
+        return [slot for slot in super().read(partition, offset, limit, **narrowed) if slot.offset < end]
+
+
+def works(coretype: str) -> bool:
+    """Whether BLAS can compute here as on a processor of this type, whose instructions this one may lack."""
+    program = "import numpy as n; a = n.ones((64, 384), 'f4'); print(int((a[0] @ a.T)[0] + (a @ a.T)[0, 0]))"
+    environment = {**os.environ, "OPENBLAS_CORETYPE": coretype}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    return (done.returncode, done.stdout.strip()) == (0, "768")
+
+
+def expected() -> Row:
+    """Return what the oracle says that a row must find, worked out here in plain Python."""
+    from test_golden_log import pages_by_scope, pinned, slots_of
+
+    from recollect.state.views import all_changes, row_of
+
+    replayed = replay(slots_of(GOLDEN))
+    tables: dict[str, list[Any]] = {}
+    pages: dict[str, bytes] = {}
+    for partition in replayed.partitions.values():
+        for scope in partition.scopes.values():
+            for change in all_changes(scope):
+                if change.table != "journal":
+                    tables.setdefault(change.table, []).append(row_of(scope, change))
+        for scope_name, found in pages_by_scope(partition).items():
+            pages |= {f"{scope_name}/{path}": text.encode() for path, text in found.items()}
+    return {
+        "ok": True,
+        "state_hash": root(pinned(GOLDEN, "leaves.json")),
+        "oracle": replayed.state_hash,
+        "tables": {name: rows_digest(rows) for name, rows in sorted(tables.items())},
+        "vault": digest_of(pages),
+        "letters": len(replayed.dead_letters),
+    }
+
+
+def digest_of(pages: Mapping[str, bytes]) -> str:
+    """Return one digest over the names and bytes of all pages."""
+    hashed = blake2b(digest_size=16)
+    for path, data in sorted(pages.items()):
+        hashed.update(f"{path} {len(data)}\n".encode() + data)
+    return hashed.hexdigest()
+
+
+def project(path: Path, row: Row) -> Row:
+    """Project the log of a home as a row says, and return what stands in its views then. This runs in a child."""
+    from recollect.schemas.log import slots_between
+    from recollect.sinks.lance import ROW_TYPES, Shard
+    from recollect.sinks.vault import Vault
+    from recollect.tools.projector import Projector
+    from recollect.tools.verify import verify
+
+    home = Home(path)
+    log = GrowingLog(home.log_path)
+    steps = STEPS if row["mode"] == "incremental" else 1
+    for step in range(steps):
+        log.share = (step + 1, steps)
+        epoch = timedelta(seconds=row["epoch_s"])
+        Projector(home, log, once=True, workers=row["workers"], epoch=epoch, batch_events=row["batch"]).run()
+    verdict = verify(home, log)
+    shards = [Shard(home.current().shard(number), number) for number in range(log.partitions)]
+    vault = Vault(home)
+    slots = (slot for number, end in enumerate(log.ends()) for slot in slots_between(log, number, 0, end))
+    return {
+        "ok": verdict.ok,
+        "state_hash": verdict.state_hash,
+        "oracle": replay(slots).state_hash,
+        "tables": {name: rows_digest(r for s in shards for r in s.all_rows(name)) for name in sorted(ROW_TYPES)},
+        "vault": digest_of(
+            {f"{name}/{page}": data for name in vault.scopes() for page, data in vault.read(name).items()}
+        ),
+        "letters": sum(len(shard.dead_letters(1_000)) for shard in shards),
+    }
+
+
+def run(row: Row, origin: Path) -> Row:
+    """Return what a process of its own finds when it projects the log as a row says."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder) / "home")
+        shutil.copy(origin, home.log_path)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests")))}
+        environment |= {name: row[name] for name in ENVIRONMENT}
+        environment["PYTHONUTF8"] = "0"  # So that the locale decides, which is ASCII in C.
+        how = json.dumps({name: row[name] for name in HOW})
+        command = [sys.executable, str(Path(__file__)), str(home.path), how]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, f"{row}\n{done.stderr}"
+        return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_every_pair_of_levels_meets_in_few_rows() -> None:
+    rows = pairwise(HOW | ENVIRONMENT)
+    met = set().union(*map(pairs_of, rows))
+    assert len(rows) <= 14
+    for one, other in itertools.combinations(sorted(HOW | ENVIRONMENT), 2):
+        for pair in itertools.product((HOW | ENVIRONMENT)[one], (HOW | ENVIRONMENT)[other]):
+            assert ((one, pair[0]), (other, pair[1])) in met
+
+
+def test_a_log_that_grows_reads_as_it_stood(tmp_path: Path) -> None:
+    from builders import captured
+
+    log = GrowingLog(tmp_path / "log.db", 1)
+    log.append([captured(f"number {number}", number) for number in range(8)])
+    assert log.ends() == [10]  # The settings and a tick came first.
+    log.share = (1, 2)
+    assert (log.ends(), len(log.read(0, 0, 100)), log.read(0, 5, 100)) == ([5], 5, [])
+
+
+@pytest.mark.slow
+def test_one_log_has_one_state_hash_whatever_projects_it(tmp_path: Path) -> None:
+    from test_golden_log import copy_into
+
+    origin = Home(tmp_path / "origin")
+    copy_into(origin, GOLDEN).close()
+    coretypes = tuple(filter(works, ENVIRONMENT["OPENBLAS_CORETYPE"])) or ("",)
+    rows = pairwise(HOW | ENVIRONMENT | {"OPENBLAS_CORETYPE": coretypes})
+    oracle = expected()
+    print(f"\n{len(rows)} rows, BLAS as on {', '.join(filter(None, coretypes)) or 'this machine'}")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(lambda row: run(row, origin.log_path), rows))
+    wrong = [f"{row}: {other}" for row, other in zip(rows, found, strict=True) if other != oracle]
+    assert not wrong, "\n".join([f"The oracle says {oracle}, but", *wrong])
+
+
+if __name__ == "__main__":
+    print(json.dumps(project(Path(sys.argv[1]), json.loads(sys.argv[2]))))

@@ -1,0 +1,636 @@
+"""A long life of a real home beside the naive model: whatever is said, hidden, broken and rebuilt, both agree.
+
+A seed chooses everything, the ids and the time of day included. It is printed, and `RECOLLECT_SEED` repeats it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import uuid_utils
+from builders import START, configured, slots, worlds
+from hypothesis import given
+from model import Model, World, describe, ids_of
+from test_golden_log import LOGS, slots_of
+
+from recollect.flows import projection
+from recollect.schemas.codec import canonical, decode
+from recollect.schemas.errors import InvalidEvent, NotFound
+from recollect.schemas.events import (
+    Actor,
+    Captured,
+    Configured,
+    Event,
+    Forgotten,
+    Restored,
+    Ticked,
+    make_configured,
+    make_tick,
+)
+from recollect.schemas.ids import derived_id
+from recollect.schemas.log import Slot
+from recollect.schemas.rows import MemoryRow, TombstoneRow, TurnRow
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.settings import Settings
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.sinks.lance import Shard
+from recollect.state.partition import Partition, fold
+from recollect.state.replay import replay
+from recollect.state.views import all_changes, row_of
+from recollect.tools import client as client_module
+from recollect.tools.client import Client
+from recollect.tools.lines import Line, MediaLine
+from recollect.tools.projecting import Owner, rebuild_or_ask
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+PARTITIONS = 16
+# The second and the third share a partition, so that a guard or a watermark of one could touch the other.
+SCOPES = ("project:atlas", "project:b1", "project:b10", "project:zeta", "global")
+KINDS = ("fact", "fact", "fact", "fact", "insight", "insight", "journal", "goal", "plan", "turn", "turn", "document",
+         "page")  # fmt: skip
+ORIGINS = ("operator", "user", "agent", "tool", "web", "model")
+SESSIONS = (None, "s1", "s2", "s3")
+NATIVE_IDS = 60
+
+# One of each row is put together, so that texts come again, differ in a word, or say the opposite.
+SUBJECTS = ("The staging database", "The production db", "Our repo", "the user", "Anna", "The gateway")
+VERBS = ("listens on port", "never listens on port", "uses", "does not use", "prefers")
+OBJECTS = ("8080", "8081", "5433", "Redis", "tabs", "spaces", "Postgres")
+FIXED = (
+    "We deploy on Tuesdays.",
+    "We deploy on Thursdays.",
+    "We never deploy on Tuesdays.",
+    "Run `git add .` before the commit.",
+    "Run `git add` before the commit.",
+    "Die Größe der Datenbank ist 40 GB.",
+    "Die Größe der Datenbank ist 80 GB.",
+    "東京の予算は三百万円です。",
+    "東京の予算は四百万円です。",
+    "डेटाबेस हर रात सहेजा जाता है।",
+    "База данных сохраняется каждую ночь.",
+    "# Not a heading <b>but</b> a [text](x) with *marks*\n> and a second line",
+)
+WORDINGS: tuple[Callable[[str], str], ...] = (
+    lambda text: text,
+    lambda text: text,
+    lambda text: text + ".",
+    lambda text: "  " + text.replace(" ", "   "),
+    lambda text: text.lower(),
+    lambda text: text.replace("database", "db").replace("repo", "repository"),
+    lambda text: text + "!",
+)
+UNREADABLE = (
+    b'{"half an event',
+    b"\xff\xfe\x00",
+    b"",
+    b"[]",
+    b'{"type": "captured"}',
+    b'{"a": 1e999}',
+    b"[" * 2_000,
+)
+
+Rows = dict[str, dict[str, Any]]
+
+
+class Life:
+    """A home and its model, and what may happen to both."""
+
+    def __init__(self, path: Path, seed: int, patch: pytest.MonkeyPatch) -> None:
+        self.rng = random.Random(seed)
+        self.now = START
+        self.patch = patch
+        patch.setattr(time, "time_ns", lambda: self.now * 1_000)
+        patch.setattr(uuid_utils, "uuid7", self.new_id)
+        patch.setattr(projection, "SNAPSHOT_EVENTS", 60)
+        self.home = Home(path)
+        self.home.settings_path.write_text("catch_up = false\n")
+        self.settings = Settings()
+        self.revision = 0
+        self.model = Model(PARTITIONS, self.settings, START)
+        self.log = EmbeddedLog(self.home.log_path)
+        self.clients: dict[str, Client] = {}
+        self.texts: dict[str, None] = {}
+        self.natives: dict[tuple[str, str], tuple[Line, Actor]] = {}
+        self.moments: list[list[int]] = []
+        self.done: list[str] = []
+
+    def new_id(self) -> str:
+        """Return an id of version 7 that the seed decides."""
+        return str(uuid.UUID(int=self.rng.getrandbits(128) & ~(0xF << 76 | 3 << 62) | (7 << 76 | 2 << 62)))
+
+    def step(self) -> None:
+        """Let some time pass, and something happen."""
+        self.now += self.rng.choice((0, 1, 5 * SECOND, 5 * SECOND, MINUTE, MINUTE, 10 * MINUTE, HOUR, -90 * SECOND))
+        if self.rng.random() < 0.02:
+            self.now += self.rng.choice((DAY, 3 * DAY, 40 * DAY))
+        steps, weights = zip(*STEPS, strict=True)
+        (step,) = self.rng.choices(steps, weights)
+        undone = [other for other in steps if other.__name__ not in self.done]
+        if undone and self.rng.random() < 0.1:  # So that what is rare happens in every long life.
+            step = self.rng.choice(undone)
+        self.done.append(step.__name__)
+        step(self)
+
+    def client(self, scope: str | None = None, origin: str | None = None) -> Client:
+        """Return the client of a scope, with another actor and session each time."""
+        scope = scope or self.rng.choice(SCOPES)
+        if scope not in self.clients:
+            self.clients[scope] = Client(self.home.path, scope=scope, log=self.log)
+        client = self.clients[scope]
+        origin = origin or ("operator" if scope == "global" else self.rng.choice(ORIGINS))
+        client.actor = Actor(name=self.rng.choice(("Ada", "claude")), origin=origin)  # type: ignore[arg-type]
+        client.session = self.rng.choice(SESSIONS)
+        # Some searches bring the views up to date before they answer, others answer over what is pending.
+        self.patch.setattr(client_module, "INLINE_EVENTS", self.rng.choice((0, 10**9)))
+        return client
+
+    def text(self) -> str:
+        """Return a text, often one that was said before or is close to one."""
+        rng = self.rng
+        made = f"{rng.choice(SUBJECTS)} {rng.choice(VERBS)} {rng.choice(OBJECTS)}"
+        text = rng.choice(FIXED) if rng.random() < 0.3 else rng.choice(WORDINGS)(made)
+        self.texts[text] = None
+        return text
+
+    def line(self, kind: str, **fields: Any) -> Line:
+        """Return a capture with everything that it may have."""
+        rng = self.rng
+        ages = (None, None, 0, -(4 * MINUTE), MINUTE, DAY, 30 * DAY)
+        age = rng.choice(ages)
+        said: dict[str, Any] = {
+            "text": self.text(),
+            "kind": kind,
+            "tags": rng.choice(((), (), ("infra",), ("infra", "größe"))),
+            "at": None if age is None else self.now - age,
+            "source": rng.choice((None, "chat:1")),
+            "branch": rng.choice((None, "main")),
+            "path": rng.choice((None, "docs/a.md")),
+            "importance": rng.choice((None, None, 0.2, 0.9)),
+            "media": rng.choice(((), (), (MediaLine(caption="A map of the staging network"), MediaLine()))),
+        }
+        return Line(**(said | fields))
+
+    def tell(self, client: Client, line: Line, actor: Actor, session: str | None, id: str, at: int) -> None:
+        """Tell the model what was captured."""
+        body = {
+            "branch": line.branch,
+            "importance_given": None if line.importance is None else round(line.importance * 100),
+            "kind": line.kind,
+            "media": [{"caption": media.caption, "kind": media.kind, "uri": media.uri} for media in line.media],
+            "part": None,
+            "path": line.path,
+            "source": line.source,
+            "tags": list(line.tags),
+            "text": line.text,
+        }
+        self.model.append(self.event("captured", client.scope, id, body, actor, session, at))
+
+    def event(
+        self, type: str, scope: str, id: str, body: Any, actor: Actor, session: str | None, at: int | None = None
+    ) -> dict[str, Any]:
+        """Return an event as the model knows it, sent now."""
+        return {
+            "type": type, "scope": scope, "id": id, "body": body, "actor": actor.name, "origin": actor.origin,
+            "session": session, "at": self.now if at is None else at, "sent": self.now,
+        }  # fmt: skip
+
+    def any_id(self, scope: str, strange: float = 0.0) -> str | None:
+        """Return the id of a capture of a scope, of any kind and visible or not; now and then one of another."""
+        if strange and self.rng.random() < strange:
+            scope = self.rng.choice(SCOPES)
+        said = self.model.partitions[partition_of(scope, PARTITIONS)]
+        ids = [event["id"] for event in said if event["type"] == "captured" and event["scope"] == scope]
+        return self.rng.choice(ids) if ids else None
+
+    def whole_query(self) -> str:
+        """Return a query with every word that was ever said."""
+        return " ".join(dict.fromkeys(word for text in (*self.texts, "map") for word in text.split()))
+
+    # What may happen.
+
+    def capture(self) -> None:
+        client = self.client()
+        lines = [self.line(self.rng.choice(KINDS)) for _ in range(self.rng.choice((1, 1, 1, 2, 5)))]
+        for line, receipt in zip(lines, client.capture_many(lines), strict=True):
+            self.tell(client, line, client.actor, client.session, receipt.id, self.now if line.at is None else line.at)
+
+    def capture_of_a_source(self) -> None:
+        """Capture what has an id of its own: for the first time, again, or again with other words."""
+        client = self.client()
+        native = f"n{self.rng.randrange(NATIVE_IDS)}"
+        line, actor = self.natives.get((client.scope, native), (None, client.actor))
+        if line is None or self.rng.random() < 0.3:
+            line = self.line(self.rng.choice(KINDS), native_id=native, source="chat:1", session="s1", at=self.now)
+            actor = client.actor
+            self.natives[client.scope, native] = line, actor
+        client.actor = actor
+        receipt = client.capture_many([line])[0]
+        assert isinstance(line.at, int)
+        self.tell(client, line, actor, "s1", receipt.id, line.at)
+
+    def refused_capture(self) -> None:
+        client = self.client()
+        with pytest.raises(InvalidEvent):
+            client.capture_many([self.line("fact"), self.line("fact", text=" \n", media=())])
+        with pytest.raises(InvalidEvent):
+            client.capture("from tomorrow", at=self.now + DAY)
+        if client.scope == "global":
+            with pytest.raises(InvalidEvent):
+                client.capture("The staging database", origin="agent")
+
+    def search(self) -> None:
+        """Search as an agent does, which is an event, and see that nothing is shown that should not be."""
+        client = self.client()
+        query = self.rng.choice((*OBJECTS, "staging database port", "deploy Tuesdays", "予算は", self.whole_query()))
+        limit = self.rng.choice((1, 3, 10, 1_000))
+        inline = client_module.INLINE_EVENTS > 0
+        found = client.search(query, limit)
+        results = [result.id for result in found.answer.results]
+        self.model.append(
+            self.event("recalled", client.scope, found.recall_id or "", {"results": results}, client.actor,
+                       client.session)
+        )  # fmt: skip
+        if inline:
+            assert set(results) <= self.model.world(client.scope, "global").visible(client.scope, "global")
+
+    def forget(self) -> None:
+        client = self.client()
+        id = self.any_id(client.scope, strange=0.1)
+        if id is not None:
+            self._name(client, id, only=self.rng.random() < 0.3, type="forgotten")
+
+    def restore(self) -> None:
+        client = self.client()
+        world = self.model.world(client.scope).scopes.get(client.scope)
+        hidden = [capture["id"] for capture in world.captures if world.hidden(capture)] if world else []
+        if hidden:
+            self._name(client, self.rng.choice(hidden), only=False, type="restored")
+
+    def _name(self, client: Client, id: str, only: bool, type: str) -> None:
+        """Forget or restore by a client, and see that it names what is the same memory."""
+        reads = (client.scope, "global")
+        scope = next((name for name in reads if self._holds(name, id)), None)
+        inline = client_module.INLINE_EVENTS > 0
+        if scope is None:
+            with pytest.raises(NotFound):
+                client.forget(id)
+            return
+        if scope == "global" and client.actor.origin != "operator":
+            with pytest.raises(InvalidEvent):
+                client.forget(id)
+            return
+        named = client.forget(id, only=only) if type == "forgotten" else client.restore(id)
+        if inline:
+            memory = self.model.world(scope).scopes[scope].memory_of(id)
+            assert named == ([id] if only or memory is None else ids_of(memory))
+        event_id = self.last_id(scope)
+        self.model.append(self.event(type, scope, event_id, {"ids": named}, client.actor, client.session))
+
+    def _holds(self, scope: str, id: str) -> bool:
+        found = self.model.world(scope).scopes.get(scope)
+        return found is not None and any(capture["id"] == id for capture in found.captures)
+
+    def last_id(self, scope: str) -> str:
+        """Return the id of the last event of a scope's partition, for verbs that do not say it."""
+        number = partition_of(scope, PARTITIONS)
+        (slot,) = self.log.read(number, self.log.ends()[number] - 1, 1)
+        return str(msgspec.json.decode(slot.payload)["id"])
+
+    def tombstone_on_what_may_come(self) -> None:
+        """Forget or restore ids of which some are not there yet, as another producer may."""
+        scope = self.rng.choice(SCOPES[:-1])
+        natives = [f"n{self.rng.randrange(NATIVE_IDS)}" for _ in range(3)]
+        ids = tuple(derived_id("captured", scope, "chat:1", native) for native in natives)
+        body = self.rng.choice((Forgotten, Restored))(ids=ids, reason=None)
+        type = "forgotten" if isinstance(body, Forgotten) else "restored"
+        event = self._raw_event(type, body, scope, "user")
+        self.log.append([event])
+        self.model.append(self.event(type, scope, event.id, {"ids": list(ids)}, event.actor, None))
+
+    def _raw_event(self, type: str, body: Any, scope: str, origin: str, id: str | None = None) -> Event:
+        actor = Actor(name="another", origin=origin)  # type: ignore[arg-type]
+        return Event(
+            actor=actor, at=self.now, body=body, id=id or self.new_id(), refs=(), scope=scope, sent=self.now,
+            session=None, type=type, v=1,
+        )  # fmt: skip
+
+    def blank_event(self) -> None:
+        """An erased event, of which only the header is left, as a copy of a log may hold."""
+        scope = self.rng.choice(SCOPES[:-1])
+        id = derived_id("captured", scope, "chat:1", f"n{self.rng.randrange(NATIVE_IDS)}")
+        event = self._raw_event("captured", None, scope, "user", id)
+        number = partition_of(scope, PARTITIONS)
+        self.log.append_raw(number, [canonical(event)])
+        self.model.append_raw(number, self.event("captured", scope, id, None, event.actor, None))
+
+    def write_to_global_by_an_agent(self) -> None:
+        """What another producer should not have let in is counted and has no effect."""
+        body = Captured(
+            branch=None, importance_given=None, kind="fact", media=(), part=None, path=None, source=None, tags=(),
+            text="The staging database belongs to the agents",
+        )  # fmt: skip
+        event = self._raw_event("captured", body, "global", "agent")
+        number = partition_of("global", PARTITIONS)
+        self.log.append_raw(number, [canonical(event)])
+        said = msgspec.to_builtins(body)
+        self.model.append_raw(number, self.event("captured", "global", event.id, said, event.actor, None))
+
+    def unreadable_bytes(self) -> None:
+        number = self.rng.randrange(PARTITIONS)
+        misplaced = self._raw_event("forgotten", Forgotten(ids=(), reason=None), SCOPES[0], "user")
+        payloads = [self.rng.choice(UNREADABLE)]
+        if number != partition_of(SCOPES[0], PARTITIONS):
+            payloads.append(canonical(misplaced))
+        self.log.append_raw(number, payloads)
+        for _ in payloads:
+            self.model.append_raw(number, {"type": "unreadable"})
+
+    def configure(self) -> None:
+        """Change settings, now and then under a revision that is not above the current one."""
+        rng = self.rng
+        revision = self.revision + rng.choice((0, 1, 1, 1))
+        settings = Settings(
+            fold_cosine_hundredths=rng.choice((85, 85, 85, -1)),
+            revision_cosine_hundredths=rng.choice((60, 60, 40, 80)),
+            echo_window_s=rng.choice((1_800, 60)),
+            at_lead_s=rng.choice((3_600, 0)),
+        )
+        self.log.append([make_configured(self.log.log_id, PARTITIONS, settings, revision, self.now, self.new_id())])
+        self.model.configure(settings, revision, self.now)
+        self.revision = revision
+
+    def tick(self) -> None:
+        """Tick one partition or all, now and then far ahead of its clock, with an operator's word for it or without."""
+        ahead = self.rng.choice((0, 0, HOUR, 500 * DAY))
+        accepted = self.rng.random() < 0.3
+        if accepted:
+            self.now += ahead
+            ahead = 0
+        for number in self.rng.choice((range(PARTITIONS), [self.rng.randrange(PARTITIONS)])):
+            tick = make_tick(number, self.now + ahead, accepted)
+            self.log.append([tick])
+            self.model.tick(number, (self.now + ahead) // HOUR, accepted=accepted)
+
+    def project(self) -> None:
+        with Owner(self.home, self.log, workers=self.rng.choice((1, 2))) as owner:
+            owner.project()
+
+    def restart(self) -> None:
+        self.log.close()
+        self.clients.clear()
+        self.log = EmbeddedLog(self.home.log_path)
+
+    def rebuild(self) -> None:
+        self.project()
+        scope = self.rng.choice((None, None, *SCOPES))
+        rebuild_or_ask(self.home, self.log, scope, lambda *_: None, lambda _: None)
+
+    def lose_views(self) -> None:
+        build = self.home.current()
+        shards = sorted((build.path / "lance").glob("p*"))
+        lost = [self.home.vault, self.home.path / "builds", build.state, self.home.as_of, *shards[:2]]
+        shutil.rmtree(self.rng.choice(lost), ignore_errors=True)
+        self.clients.clear()
+
+    # What must be so.
+
+    def compare(self) -> None:
+        """Bring the views up to date and hold everything that can be asked against the model."""
+        self.project()
+        assert self.model.ends() == self.log.ends()
+        world = self.model.world()
+        build = self.home.current()
+        shards = [Shard(build.shard(number), number) for number in range(PARTITIONS)]
+        expected = ("memory_rows", MemoryRow), ("turn_rows", TurnRow), ("tombstone_rows", TombstoneRow)
+        for rows, row_type in expected:
+            found = [row for shard in shards for row in shard.rows(row_type)]
+            differs = tables_differ(
+                {row["key"]: row for scope in world.scopes.values() for row in getattr(scope, rows)()},
+                {row.key: listed(msgspec.to_builtins(row)) for row in found},
+            )
+            assert not differs, differs
+        self.compare_searches(world, None)
+        self.compare_vault(world)
+        self.compare_counts(world, shards)
+        self.compare_opened(world)
+        verdict = self.client().verify()
+        assert verdict.ok, verdict.differences[:5]
+        if self.moments:
+            ends = self.rng.choice(self.moments)
+            position = ",".join(f"{number}:{end}" for number, end in enumerate(ends))
+            self.compare_searches(self.model.world(ends=ends), position)
+        self.moments.append(self.log.ends())
+
+    def compare_searches(self, world: World, as_of: str | None) -> None:
+        """A search with all words finds all that is visible in the scope and in `global`, and nothing else."""
+        for scope in SCOPES:
+            answer = self.client(scope).search(self.whole_query(), 1_000, quiet=True, as_of=as_of).answer
+            found = [result.id for result in answer.results]
+            assert len(found) == len(set(found)) < 1_000
+            assert set(found) == world.visible(scope, "global")
+            assert answer.lag == 0
+            if as_of is None:
+                read = ((partition_of(name, PARTITIONS), name) for name in dict.fromkeys((scope, "global")))
+                assert answer.now == max(world.now(*place) for place in read if self.has_views(place[0]))
+
+    def has_views(self, number: int) -> bool:
+        """Whether the views of a partition have a first row."""
+        return Shard(self.home.current().shard(number), number).exists()
+
+    def compare_vault(self, world: World) -> None:
+        """The pages hold what is visible, each memory and each entry once, and nothing else."""
+        for name, scope in world.scopes.items():
+            folder = self.home.scope_folder(name)
+            memories = ids_in((folder / "memories").glob("*.md"), r"^`([0-9a-f-]{36})` by ")
+            entries = ids_in((folder / "logs").glob("*.md"), r"^\*\*\d\d:\d\d .*`([0-9a-f-]{36})`$")
+            assert sorted(memories) == sorted(row["id"] for row in scope.memory_rows() if not row["hidden"])
+            assert sorted(entries) == sorted(scope.entries())
+
+    def compare_counts(self, world: World, shards: list[Shard]) -> None:
+        status = self.client().status()
+        # A partition of which no view has a row says nothing yet of what it has counted.
+        counters = [counted for shard, counted in zip(shards, world.counters, strict=True) if shard.exists()]
+        for field in world.counters[0]:
+            assert getattr(status, field) == sum(counted[field] for counted in counters), field
+        assert status.dead_letters == sum(counted["dead_letters"] for counted in world.counters)
+        assert status.lag == 0
+        for name, scope in world.scopes.items():
+            memories, turns = scope.memory_rows(), scope.turn_rows()
+            if memories or turns:
+                count = status.scopes[name]
+                assert count.memories == sum(not row["hidden"] for row in memories)
+                assert count.turns == sum(not row["hidden"] for row in turns)
+                assert count.hidden == sum(row["hidden"] for row in (*memories, *turns))
+
+    def compare_opened(self, world: World) -> None:
+        """Any captured id opens the memory that it belongs to, and `why` names every event behind it."""
+        for name, scope in world.scopes.items():
+            client = self.client(name)
+            for capture in self.rng.sample(scope.captures, min(2, len(scope.captures))):
+                id = capture["id"]
+                memory = scope.memory_of(id)
+                opened = client.show(id)
+                behind = {event.event.id for event in client.why(id).events}
+                if memory is None:
+                    assert opened.turn is not None and opened.turn.id == id
+                else:
+                    assert opened.memory is not None and opened.memory.id == scope.name_of(memory)["id"]
+                ids = [id] if memory is None else ids_of(memory)
+                hiding = {event["id"] for event in scope.tombstones if set(ids) & set(event["body"]["ids"])}
+                assert behind == set(ids) | hiding
+
+
+STEPS: list[tuple[Callable[[Life], None], float]] = [
+    (Life.capture, 40),
+    (Life.capture_of_a_source, 14),
+    (Life.refused_capture, 1),
+    (Life.search, 14),
+    (Life.forget, 8),
+    (Life.restore, 5),
+    (Life.tombstone_on_what_may_come, 3),
+    (Life.blank_event, 1),
+    (Life.write_to_global_by_an_agent, 0.5),
+    (Life.unreadable_bytes, 0.7),
+    (Life.configure, 0.7),
+    (Life.tick, 1),
+    (Life.project, 2),
+    (Life.restart, 1),
+    (Life.rebuild, 0.5),
+    (Life.lose_views, 1),
+]
+
+
+def tables_differ(expected: Rows, found: Rows) -> str:
+    """Return how the first row that differs does, or nothing."""
+    for key in sorted(expected.keys() | found.keys()):
+        if expected.get(key) != found.get(key):
+            one, other = expected.get(key) or {}, found.get(key) or {}
+            fields = sorted(field for field in one.keys() | other.keys() if one.get(field) != other.get(field))
+            said = "".join(f"\n  {f}: model {one.get(f)!r}, views {other.get(f)!r}" for f in fields)
+            return f"{key} differs in{said}"
+    return ""
+
+
+def listed(value: Any) -> Any:
+    """Return a value with lists for tuples, as the model has them."""
+    if isinstance(value, dict):
+        return {key: listed(inner) for key, inner in value.items()}
+    return [listed(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def ids_in(pages: Iterable[Path], pattern: str) -> list[str]:
+    """Return the ids that stand on pages where a pattern says that they should."""
+    return [id for page in pages for id in re.findall(pattern, page.read_text(), re.MULTILINE)]
+
+
+def live(path: Path, patch: pytest.MonkeyPatch, steps: int, every: int) -> Life:
+    """Let a home live for so many steps, comparing it with its model all the time."""
+    seed = int(os.environ.get("RECOLLECT_SEED") or (4 if os.environ.get("CI") else random.randrange(10**6)))
+    print(f"\nRECOLLECT_SEED={seed}")
+    life = Life(path, seed, patch)
+    try:
+        for number in range(1, steps + 1):
+            life.step()
+            if number % every == 0 or number == steps:
+                life.compare()
+    except BaseException:
+        print(f"It went wrong in step {len(life.done)}, {life.done[-1]}. The last events of each scope's partition:")
+        for number in dict.fromkeys(partition_of(scope, PARTITIONS) for scope in SCOPES):
+            print(f"partition {number}", *list(describe(life.model.partitions[number]))[-8:], sep="\n")
+        raise
+    finally:
+        life.log.close()
+    return life
+
+
+def told(slots: Iterable[Slot], partitions: int) -> Model:
+    """Return a model that was told what stands in slots, for histories that no client made."""
+    model = Model(partitions, Settings(), 0)
+    model.partitions = [[] for _ in range(partitions)]
+    for slot in slots:
+        model.append_raw(slot.partition, as_told(slot, partitions))
+    return model
+
+
+def as_told(slot: Slot, partitions: int) -> dict[str, Any]:
+    """Return what a slot says, unreadable where it stands in another partition than it should."""
+    try:
+        event = decode(slot.payload)
+    except InvalidEvent:
+        return {"type": "unreadable"}
+    match event.body:
+        case Configured() as body:
+            return {"type": event.type, "settings": body.settings, "revision": body.revision, "sent": event.sent}
+        case Ticked() as body if body.partition == slot.partition:
+            return {"type": event.type, "hour": body.hour, "accepted": body.accepted}
+    if event.scope is None or partition_of(event.scope, partitions) != slot.partition:
+        return {"type": "unreadable"}
+    said = listed(msgspec.to_builtins(event))
+    return said | {"actor": event.actor.name, "origin": event.actor.origin}
+
+
+def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
+    """Return how the rows that the state holds differ from those of the model, or nothing."""
+    world = model.world()
+    for partition in partitions:
+        counted = msgspec.to_builtins(partition.counters)
+        if counted != world.counters[partition.number]:
+            return f"counters: model {world.counters[partition.number]}, state {counted}"
+        for scope in partition.scopes.values():
+            twin = world.scopes[scope.name]
+            expected = {"memories": twin.memory_rows(), "turns": twin.turn_rows(), "tombstones": twin.tombstone_rows()}
+            changes = all_changes(scope)
+            for table, rows in expected.items():
+                found = [row_of(scope, change) for change in changes if change.table == table]
+                differs = tables_differ(
+                    {row["key"]: row for row in rows}, {row.key: listed(msgspec.to_builtins(row)) for row in found}
+                )
+                if differs:
+                    return differs
+    return ""
+
+
+@given(worlds())
+def test_any_small_world_is_what_the_model_says(events: list[Event]) -> None:
+    history = slots([configured(), *events])
+    partition = Partition(0)
+    fold(partition, history)
+    differs = rows_differ(told(history, 1), [partition])
+    assert not differs, differs
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_a_golden_log_means_what_the_model_says(name: str) -> None:
+    """So that what is pinned for ever is not only what the code said on the day, but what the rules say."""
+    history = slots_of(name)
+    replayed = replay(history)
+    differs = rows_differ(told(history, history[-1].partition + 1), replayed.partitions.values())
+    assert not differs, differs
+
+
+def test_two_scopes_of_the_workload_share_a_partition() -> None:
+    assert partition_of(SCOPES[1], PARTITIONS) == partition_of(SCOPES[2], PARTITIONS)
+
+
+def test_a_life_of_a_home_is_what_the_model_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    live(tmp_path / "home", monkeypatch, steps=120, every=60)
+
+
+@pytest.mark.slow
+def test_a_long_life_of_a_home_is_what_the_model_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    life = live(tmp_path / "home", monkeypatch, steps=900, every=225)
+    assert set(life.done) == {step.__name__ for step, _ in STEPS}
