@@ -90,10 +90,13 @@ class Shard:
         self._merge("watermarks", _watermark_schema(), [record], "partition", None)
 
     def watermark(self) -> Watermark | None:
-        """Return the last watermark, None where there is none."""
+        """Return the last watermark, None where there is none or one of another version (its views are made anew)."""
         table = self._table("watermarks")
         rows = table.search().limit(1).to_list() if table else []
-        return msgspec.json.decode(rows[0]["watermark"], type=Watermark) if rows else None
+        try:
+            return msgspec.json.decode(rows[0]["watermark"], type=Watermark) if rows else None
+        except msgspec.ValidationError:
+            return None
 
     def rows(self, row_type: type[RowT], scope: str | None = None, where: str = "") -> list[RowT]:
         """Return the rows of a table that are not gone, of one scope or all, in the order of their keys."""

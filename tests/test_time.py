@@ -313,6 +313,21 @@ def test_changed_rules_are_noticed_and_the_views_made_anew(home: Home, monkeypat
     assert sound(home, log).state_hash != before
 
 
+def test_views_of_another_version_are_made_anew(home: Home) -> None:
+    log = filled(home, 100)
+    project(home, log)
+    before = sound(home, log).state_hash
+    for number in range(16):
+        shard = Shard(home.current().shard(number), number)
+        if shard.exists():
+            shard._table("watermarks").update(values={"watermark": '{"offset": 3}'})
+    with Client(home.path, scope="project:a", log=log) as client:
+        assert client.status().lag > 0
+        assert client.search("port", quiet=True).answer.results
+    project(home, log)
+    assert sound(home, log).state_hash == before
+
+
 def test_a_dead_letter_that_has_become_readable_is_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     from recollect.schemas import events
 
