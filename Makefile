@@ -5,6 +5,8 @@ PYTHON ?= python3
 PYTEST_FLAGS ?=
 # More words for the benchmarks, such as BENCH_FLAGS="--locomo locomo10.json".
 BENCH_FLAGS ?=
+# How many kills `make crash` is for.
+KILLS ?= 300
 # `make lock LOCK_FLAGS=--upgrade` takes the newest versions; without it, pins stay as they are where they can.
 LOCK_FLAGS ?=
 
@@ -17,7 +19,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-fast lint types wheel bench schemas lock clean
+.PHONY: help venv demo test test-fast lint types wheel bench crash mutants schemas lock clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
@@ -70,6 +72,12 @@ wheel: venv ## Build the wheel and the sdist, and try the wheel in a scratch env
 
 bench: venv ## Run the benchmarks.
 	$(BIN)/python -m recollect.tools.bench $(BENCH_FLAGS)
+
+crash: venv ## Kill projectors at KILLS points and see that what they leave comes right.
+	$(BIN)/python tests/crash.py --kills $(KILLS)
+
+mutants: venv ## Break the product on purpose, and see that the tests notice each time.
+	$(BIN)/python tests/mutants.py
 
 schemas: venv ## Write schemas/json again from the types.
 	@$(BIN)/python -m recollect.tools.json_schemas

@@ -10,6 +10,20 @@ from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import project_name
 from recollect.sinks.locks import FileLock
 
+UNFINISHED = ".new"
+"""The ending of a file that is not whole yet. Each has one writer, so that what a killed one left is written over."""
+
+
+def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Write a file whole or not at all; `durable` also outlives the machine."""
+    temporary = path.with_name(f".{path.name}{UNFINISHED}")
+    with temporary.open("wb") as file:
+        file.write(data)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    temporary.replace(path)
+
 
 class Build:
     """One whole set of LanceDB tables, with the state that a projector keeps beside them."""
@@ -114,12 +128,17 @@ class Home:
 
     def serve(self, build: Build) -> None:
         """Make `current` name a build, in one step."""
-        temporary = self.path / f".current.{os.getpid()}"
-        with temporary.open("w") as file:
-            file.write(f"{build.number}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self.path / "current")
+        write_whole(self.path / "current", f"{build.number}\n".encode(), durable=True)
+
+    def remove_unfinished(self) -> None:
+        """Remove the files that killed projectors left half written; only who holds the projector's lock may."""
+        pattern = f".*{UNFINISHED}"
+        for path in (
+            *self.path.glob(f".current{UNFINISHED}"),
+            *self.vault.rglob(pattern),
+            *self.current().state.rglob(pattern),
+        ):
+            path.unlink(missing_ok=True)
 
     def projector_lock(self) -> FileLock:
         """Held for life by the one process that writes the views."""

@@ -6,11 +6,12 @@ while it works, each time whole, and takes the question away when it is done.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
 import uuid_utils
+
+from recollect.sinks.home import write_whole
 
 
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -42,7 +43,7 @@ class Requests:
         """Put a question and return its id."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         id = str(uuid_utils.uuid7())
-        _write(self._folder / f"{id}.json", request)
+        write_whole(self._folder / f"{id}.json", msgspec.json.encode(request))
         return id
 
     def waiting(self) -> list[str]:
@@ -58,7 +59,7 @@ class Requests:
 
     def reply(self, id: str, reply: Reply) -> None:
         """Answer, or say how far the answer is."""
-        _write(self._folder / f"{id}.reply", reply)
+        write_whole(self._folder / f"{id}.reply", msgspec.json.encode(reply))
         if reply.finished:
             (self._folder / f"{id}.json").unlink(missing_ok=True)
 
@@ -73,9 +74,3 @@ class Requests:
         """Take question and answer away."""
         for suffix in ("json", "reply"):
             (self._folder / f"{id}.{suffix}").unlink(missing_ok=True)
-
-
-def _write(path: Path, value: msgspec.Struct) -> None:
-    temporary = path.with_suffix(f".{os.getpid()}")
-    temporary.write_bytes(msgspec.json.encode(value))
-    temporary.replace(path)

@@ -6,12 +6,13 @@ a digest. Nothing in them is code. They are a cache: whatever is doubtful about 
 
 from __future__ import annotations
 
-import os
 import re
 from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
+
+from recollect.sinks.home import write_whole
 
 MAGIC = b"recollect snapshot 1\n"
 KEPT = 2
@@ -44,13 +45,7 @@ class Snapshots:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{offset:012}.snapshot"
         header = _Header(self._log_id, self._rules, self._partition, offset, _digest(data))
-        temporary = path.with_suffix(f".{os.getpid()}")
-        with temporary.open("wb") as file:
-            file.write(MAGIC + msgspec.json.encode(header) + b"\n")
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        write_whole(path, b"".join((MAGIC, msgspec.json.encode(header), b"\n", data)), durable=True)
         for old in self._paths()[KEPT:]:
             old.unlink(missing_ok=True)
 

@@ -7,7 +7,6 @@ heading, a link, an embedded page or HTML.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ from recollect.schemas.rows import DayPage, Entry, IndexPage, MemoryPage, Memory
 from recollect.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from recollect.schemas.times import format_day, format_time
 from recollect.schemas.visible import one_line, visible
-from recollect.sinks.home import Home
+from recollect.sinks.home import Home, write_whole
 
 WATERMARK_FILE = "watermark.json"
 INDEX_TEXT_CHARS = 400
@@ -112,9 +111,7 @@ def _write_if_changed(path: Path, data: bytes) -> None:
             return
     except FileNotFoundError:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(data)
-    temporary.replace(path)
+    write_whole(path, data)
 
 
 def _index(page: IndexPage) -> list[str]:

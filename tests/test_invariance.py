@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -23,10 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mutants import MUTANTS, why_not
 
 from recollect.schemas.log import Slot
 from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.home import Home
+from recollect.sinks.vault import Vault
 from recollect.state.digests import root, rows_digest
 from recollect.state.replay import replay
 
@@ -141,7 +144,6 @@ def project(path: Path, row: Row) -> Row:
     """Project the log of a home as a row says, and return what stands in its views then. This runs in a child."""
     from recollect.schemas.log import slots_between
     from recollect.sinks.lance import ROW_TYPES, Shard
-    from recollect.sinks.vault import Vault
     from recollect.tools.projector import Projector
     from recollect.tools.verify import verify
 
@@ -200,6 +202,69 @@ def test_a_log_that_grows_reads_as_it_stood(tmp_path: Path) -> None:
     assert log.ends() == [10]  # The settings and a tick came first.
     log.share = (1, 2)
     assert (log.ends(), len(log.read(0, 0, 100)), log.read(0, 5, 100)) == ([5], 5, [])
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def test_a_watermark_never_speaks_of_rows_that_are_not_there(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An epoch that ends in its midst, whatever the reason, is written again by the next start."""
+    from test_golden_log import copy_into
+
+    from recollect.sinks.lance import Shard
+    from recollect.tools.projecting import Owner
+    from recollect.tools.verify import verify
+
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    log = copy_into(home, GOLDEN)
+    for broken in (Shard.write, Vault.write):
+        monkeypatch.setattr({Shard.write: Shard, Vault.write: Vault}[broken], "write", full)
+        with pytest.raises(OSError, match="No space"), Owner(home, log) as owner:
+            owner.project()
+        marks = [Shard(home.current().shard(number), number).watermark() for number in range(log.partitions)]
+        assert not any(marks)
+        monkeypatch.undo()
+    with Owner(home, log) as owner:
+        owner.project()
+    verdict = verify(home, log)
+    assert verdict.ok, verdict.differences[:5]
+    log.close()
+
+
+def test_a_build_that_differs_from_the_log_is_never_served(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    from test_golden_log import copy_into
+
+    from recollect.schemas.errors import RecollectError
+    from recollect.sinks.lance import Shard
+    from recollect.tools.projecting import Owner
+    from recollect.tools.verify import verify
+
+    log = copy_into(home, GOLDEN)
+    with Owner(home, log) as owner:
+        owner.project()
+        write = Shard.write
+        monkeypatch.setattr(Shard, "write", lambda shard, rows, letters: write(shard, rows[1:], letters))
+        with pytest.raises(RecollectError, match="differs from the log"):
+            owner.rebuild(None, lambda *_: None)
+    assert [build.number for build in home.builds()] == [home.current().number] == [1]
+    assert verify(home, log).ok
+    log.close()
+
+
+def test_every_mutant_still_has_its_place_and_its_line() -> None:
+    """`make mutants` is slow, so that its list is held here to the product and to `docs/mutants.md`."""
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 12
+    assert not list(filter(None, map(why_not, MUTANTS)))
+    table = [line for line in (ROOT / "docs" / "mutants.md").read_text().splitlines() if line.startswith("| ")]
+    assert [line.split(" | ")[0].removeprefix("| ") for line in table[1:]] == [mutant.name for mutant in MUTANTS]
+    for line, mutant in zip(table[1:], MUTANTS, strict=True):
+        (noticed,) = re.findall(r"`(tests/\w+\.py)::(\w+)`", line)
+        assert noticed[0] in mutant.tests
+        assert f"def {noticed[1]}(" in (ROOT / noticed[0]).read_text()
 
 
 @pytest.mark.slow

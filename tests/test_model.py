@@ -445,7 +445,7 @@ class Life:
             assert answer.lag == 0
             if as_of is None:
                 read = ((partition_of(name, PARTITIONS), name) for name in dict.fromkeys((scope, "global")))
-                assert answer.now == max(world.now(*place) for place in read if self.has_views(place[0]))
+                assert answer.now == max((world.now(*place) for place in read if self.has_views(place[0])), default=0)
 
     def has_views(self, number: int) -> bool:
         """Whether the views of a partition have a first row."""

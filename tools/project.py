@@ -16,7 +16,7 @@ import orjson
 
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import PROJECT_PREFIX, check_scope, slug
-from recollect.sinks.home import Home
+from recollect.sinks.home import Home, write_whole
 from recollect.sinks.locks import FileLock
 
 GIT_KEY = "recollect.scope"
@@ -69,9 +69,8 @@ def _scope_outside_git(folder: Path, home: Home) -> str:
             if str(known) in folders:
                 return check_scope(folders[str(known)])
         folders[str(folder)] = scope = _new_scope(folder.name, None)
-        temporary = path.with_suffix(".new")
-        temporary.write_bytes(orjson.dumps(folders, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
-        temporary.replace(path)
+        data = orjson.dumps(folders, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+        write_whole(path, data, durable=True)
     return scope
 
 

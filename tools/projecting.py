@@ -96,6 +96,7 @@ class Owner:
             self._on_note(f"The views are made anew: {reason}.")
             rebuild(self._home, self._log, lambda *_: None, self._workers)
         discard_old_builds(self._home)
+        self._home.remove_unfinished()
         for number, offset in Projector(self._home, self._log, once=True).uncovered():
             mend_vault(self._home, self._log, self._home.current(), number, offset)
 

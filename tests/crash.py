@@ -1,0 +1,676 @@
+"""The crash harness: real projectors are killed with SIGKILL, and what they leave must come right by itself.
+
+`python tests/crash.py --kills 300` plays as many lives of a home as that takes. In each life some projectors are killed
+in a row, at named points, at random times, or at a random system call; between them events are appended. Then one run
+that nobody disturbs must give what a home that was never disturbed has over the same log: a sound `verify`, the same
+state hash, the same vault byte for byte, the same watermarks and dead letters, and no file that nobody owns.
+
+The product has no hooks for this. A child wraps the function that a point names before it begins.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:  # As a script it runs from a clone that nobody installed, as the tests do.
+    sys.path.insert(0, str(ROOT))
+
+from builders import START, captured, forgotten, recalled, restored  # noqa: E402
+
+from recollect.schemas.events import Event  # noqa: E402
+from recollect.sinks.embedded_log import EmbeddedLog  # noqa: E402
+from recollect.sinks.home import Home  # noqa: E402
+from recollect.sinks.requests import Request, Requests  # noqa: E402
+
+SCOPES = ("project:a", "project:b", "project:c", "global")
+KILLS_A_LIFE = 5
+CHILD_TIMEOUT_S = 90.0
+SERVED_S = 2.5
+"""How long a projector that serves is left alive when it does not come by the point at which it is to die."""
+RANDOM_DELAY_S = 1.2
+TEMPORARY = re.compile(r"^\..*\.new\Z")
+"""What is written whole and then renamed has this name until then."""
+
+SYSTEM_CALLS = ("mkdir", "rename", "link", "unlink", "unlinkat", "rmdir", "write", "pwrite64", "fsync", "fdatasync")
+
+
+# Points
+
+
+class Point(NamedTuple):
+    """Where a projector dies: at the `nth` call (up to `most`) of `target`, `before` or `after` it or with half a file.
+
+    A `target` is `module:attribute`; `only` is a part of a path that the call must be given. Without a target it is a
+    random time, or with `system_call` a random call of that name. `first` says what is wrong with the home before.
+    """
+
+    name: str
+    verb: str = "project"
+    target: str = ""
+    when: str = "before"
+    most: int = 1
+    only: str = ""
+    first: str = ""
+    system_call: str = ""
+
+
+def _both(name: str, target: str, most: int = 1, **fields: Any) -> list[Point]:
+    return [Point(f"{when} {name}", target=target, when=when, most=most, **fields) for when in ("before", "after")]
+
+
+POINTS = (
+    # An epoch: rows, pages, watermark.
+    *_both("the rows of an epoch", "recollect.sinks.lance:Shard.write", 8),
+    *_both("the commit of a table", "recollect.sinks.lance:Shard._merge", 20),
+    *_both("a table is tidied", "lancedb.table:LanceTable.optimize", 4),
+    Point("a table that is made but has no key", "project", "lancedb.table:LanceTable.set_unenforced_primary_key",
+          most=8, first="a lost shard"),
+    *_both("the pages of an epoch", "recollect.sinks.vault:Vault.write", 8),
+    Point("half a page", target="pathlib:Path.write_bytes", when="torn", most=8, only="vault"),
+    *_both("a page is renamed", "pathlib:Path.replace", 8, only="vault"),
+    *_both("the watermark", "recollect.sinks.lance:Shard.write_watermark", 8),
+    *_both("the vault's note", "recollect.sinks.vault:Vault.cover", 8),
+    # Snapshots and the recovery marker.
+    *_both("a snapshot", "recollect.sinks.snapshots:Snapshots.write", 4),
+    Point("a snapshot that is not on disk yet", target="os:fsync", most=4),
+    *_both("a snapshot is renamed", "pathlib:Path.replace", 4, only=".snapshot"),
+    *_both("the marker of the log", "recollect.flows.views:_LogReader.snapshot", 40),
+    *_both("the marker of the fold", "recollect.flows.views:_Fold.snapshot", 20),
+    # Recovery.
+    *_both("the views are opened", "recollect.sinks.views:BuildTarget.__init__"),
+    *_both("a partition's recovery", "recollect.flows.views:open_projection", 3),
+    Point("in the middle of a partition's recovery", target="recollect.flows.projection:slots_between", when="after",
+          most=3),
+    *_both("a damaged shard is discarded", "recollect.sinks.lance:Shard.discard", first="a damaged watermark"),
+    Point("a shard is half discarded", target="os:unlink", most=12, first="a damaged watermark"),
+    *_both("the recovery store is made", "bytewax.recovery:init_db_dir", first="no recovery store"),
+    *_both("a damaged recovery store is made anew", "recollect.flows.views:prepare_recovery",
+           first="a damaged recovery store"),
+    *_both("damaged snapshots are passed over", "recollect.sinks.snapshots:Snapshots.newest", 2,
+           first="damaged snapshots"),
+    # A rebuild.
+    *_both("a commit to the new build", "recollect.sinks.lance:Shard._merge", 20, verb="rebuild"),
+    Point("a new table that has no key", "rebuild", "lancedb.table:LanceTable.set_unenforced_primary_key", most=8),
+    *_both("the new build is verified", "recollect.tools.rebuild:verify", verb="rebuild"),
+    *_both("the vault's notes are taken back", "recollect.sinks.vault:Vault.uncover", 16, verb="rebuild"),
+    *_both("the switch", "recollect.sinks.home:Home.serve", verb="rebuild"),
+    *_both("the pointer is renamed", "pathlib:Path.replace", only="current", verb="rebuild"),
+    *_both("a partition's pages are mended", "recollect.tools.rebuild:mend_vault", 16, verb="rebuild"),
+    *_both("the old builds are discarded", "recollect.tools.rebuild:discard_old_builds", verb="rebuild"),
+    Point("an old build is half discarded", "rebuild", "os:unlink", most=60),
+    Point("an old build is all but discarded", "rebuild", "os:rmdir", when="after", most=12),
+    *_both("a rebuild for changed rules is verified", "recollect.tools.rebuild:verify", first="other rules"),
+    *_both("a rebuild for changed rules switches", "recollect.sinks.home:Home.serve", first="other rules"),
+    *_both("the rows of one scope", "recollect.sinks.lance:Shard.replace", verb="rebuild one scope"),
+    *_both("the pages of one scope", "recollect.tools.rebuild:_write_scope_pages", verb="rebuild one scope"),
+    Point("a rebuild that was asked for", "serve", "recollect.tools.rebuild:verify", first="a request"),
+    *_both("an answer", "recollect.sinks.requests:Requests.reply", 4, verb="serve", first="a request"),
+    # Mending the vault at the start.
+    *_both("a lost vault is mended", "recollect.tools.projecting:mend_vault", 4, first="a lost vault"),
+    *_both("the state of a lost page", "recollect.tools.rebuild:state_at", 3, first="a lost vault"),
+    *_both("pages of a lost vault", "recollect.sinks.vault:Vault.write", 4, first="a lost vault"),
+    Point("a lost page is pruned", target="recollect.sinks.vault:Vault.prune", most=3, first="a lost vault"),
+    # The past, and who only asks.
+    *_both("a view of the past", "recollect.tools.as_of:PastViews._make", 4, verb="ask the past"),
+    *_both("rows of the past", "recollect.sinks.lance:Shard._merge", 8, verb="ask the past"),
+    *_both("a search's own projecting", "recollect.sinks.lance:Shard._merge", 12, verb="search"),
+    # Anywhere at all.
+    *(Point(f"at a random time of `{verb}`", verb) for verb in ("project", "project", "serve", "serve", "rebuild",
+                                                                 "rebuild one scope", "ask the past")),
+    Point("at a random time of a start with a lost vault", first="a lost vault"),
+    Point("at a random time of a start with a lost shard", first="a lost shard"),
+    Point("at a random time of a start under other rules", first="other rules"),
+    *(Point(f"at a random `{call}` of `{verb}`", verb, system_call=call)
+      for verb in ("project", "rebuild") for call in SYSTEM_CALLS),
+)  # fmt: skip
+
+
+# The child
+
+
+def child() -> None:
+    """Import everything, wait for one line of JSON that says what to do, and do it until the end or death."""
+    for module in ("lancedb", "bytewax.recovery", "recollect.flows.views", "recollect.tools.retrieval"):
+        importlib.import_module(module)
+    from recollect.flows import projection, views
+    from recollect.sinks import lance
+
+    # A small history has many batches, snapshots and clean-ups.
+    projection.SNAPSHOT_EVENTS = 12
+    views.BATCH_EVENTS = 9
+    lance.OPTIMIZE_EVERY = 4
+    lance.KEEP_VERSIONS = timedelta(milliseconds=1)
+    os.write(1, b"ready\n")
+    orders = json.loads(sys.stdin.readline())
+    if orders["largest_file"] is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (orders["largest_file"], resource.RLIM_INFINITY))
+    if orders["target"]:
+        arm(orders["target"], orders["when"], orders["nth"], orders["only"])
+    os.write(1, b"started\n")
+    VERBS[orders["verb"]](Path(orders["home"]), orders["workers"])
+
+
+def arm(target: str, when: str, nth: int, only: str) -> None:
+    """Wrap what a point names, so that this process is killed by its nth call."""
+    module, _, path = target.partition(":")
+    owner: Any = importlib.import_module(module)
+    *owners, name = path.split(".")
+    for step in owners:
+        owner = getattr(owner, step)
+    original = getattr(owner, name)
+    calls = itertools.count(1)
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        paths = " ".join(str(value) for value in args if isinstance(value, Path))
+        if only not in paths or next(calls) != nth:
+            return original(*args, **kwargs)
+        if when == "before":
+            die()
+        if when == "torn":
+            original(args[0], args[1][: len(args[1]) // 2])
+            die()
+        result = original(*args, **kwargs)
+        if isinstance(result, Iterator):  # Half of what it would have given is taken before death.
+            return itertools.chain(itertools.islice(result, 5), iter(die, None))
+        die()
+
+    setattr(owner, name, wrapped)
+
+
+def die() -> NoReturn:
+    """End this process as nothing can catch, with whatever its other threads are at."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    while True:
+        time.sleep(1)
+
+
+def _say(note: str) -> None:
+    os.write(1, f"{note}\n".encode())
+
+
+def _project(home: Path, workers: int) -> None:
+    from recollect.tools.projecting import Owner
+
+    with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
+        owner.project()
+
+
+def _serve(home: Path, workers: int) -> None:
+    from recollect.tools.projecting import Owner
+
+    with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
+        owner.serve()
+
+
+def _rebuild(home: Path, workers: int) -> None:
+    from recollect.tools.projecting import Owner
+
+    with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
+        owner.rebuild(None, lambda *_: None)
+
+
+def _rebuild_scope(home: Path, workers: int) -> None:
+    from recollect.tools.projecting import Owner
+
+    with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
+        owner.project()  # What this command proves at its end, it proves of views that are whole.
+        owner.rebuild("project:a", lambda *_: None)
+
+
+def _search(home: Path, workers: int) -> None:
+    from recollect.tools.client import Client
+
+    with Client(home, scope="project:a") as client:
+        client.search("port staging")
+
+
+def _ask_the_past(home: Path, workers: int) -> None:
+    from recollect.tools.client import Client
+
+    with Client(home, scope="project:a") as client:
+        client.status(as_of=past_of(client.log))
+
+
+VERBS: dict[str, Callable[[Path, int], None]] = {
+    "project": _project,
+    "serve": _serve,
+    "rebuild": _rebuild,
+    "rebuild one scope": _rebuild_scope,
+    "search": _search,
+    "ask the past": _ask_the_past,
+}
+
+
+def past_of(log: Any) -> str:
+    """Return the position at which the past is asked: the same while the log grows, so that a cached view is used."""
+    return ",".join(f"{number}:{min(end, 9)}" for number, end in enumerate(log.ends()))
+
+
+# The parent
+
+
+class Kill(NamedTuple):
+    """One try: `ended` says whether the child was killed, came to its end, or failed."""
+
+    point: Point
+    nth: int
+    workers: int
+    ended: str
+    said: str
+
+    def __str__(self) -> str:
+        where = f" (call {self.nth})" if self.point.target or self.point.system_call else ""
+        workers = "" if self.workers == 1 else f" [{self.workers} workers]"
+        return f"{self.point.name}{where}{workers}: {self.ended}"
+
+
+@dataclass
+class Life:
+    """What was done to one home, what was wrong at its end (empty where all came right), and which files were left.
+
+    A temporary file that outlived its writer changes nothing that a view says, so it is counted by itself.
+    """
+
+    number: int
+    kills: list[Kill] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+    @property
+    def killed(self) -> int:
+        """How many projectors were really killed; the others came to their ends before their points."""
+        return sum(kill.ended == "killed" for kill in self.kills)
+
+
+class Harness:
+    """Plays lives. Everything but the timing follows from `seed`."""
+
+    def __init__(self, folder: Path, seed: int, points: tuple[Point, ...] = POINTS) -> None:
+        self.folder = folder
+        self.seed = seed
+        usable = [point for point in points if not point.system_call or shutil.which("strace")]
+        self._points = [point for cycle in range(1_000) for point in self._shuffled(usable, cycle)]
+        self._spare: subprocess.Popen[bytes] | None = None
+
+    def live(self, number: int, kills: int = KILLS_A_LIFE) -> Life:
+        """Play one life: append, kill, and so on; then one undisturbed run, compared with an undisturbed home."""
+        rng = random.Random(f"{self.seed}/{number}")
+        life = Life(number)
+        home = Home(self.folder / f"life{number}")
+        log = EmbeddedLog(home.log_path)
+        events = iter(history(10_000, rng.randrange(2**32)))
+        disturbed = False
+        append(log, events, 40, rng)
+        for point in self._points[number * kills : (number + 1) * kills]:
+            if rng.random() < 0.7:
+                append(log, events, rng.randint(1, 40), rng)
+            if point.verb in ("ask the past", "rebuild one scope") or (point.first and not disturbed):
+                project(home, log)
+            if point.first:
+                DISTURBANCES[point.first](home, log, rng)
+                disturbed = True
+            kill = self._kill(home, log, events, point, rng)
+            life.kills.append(kill)
+            if kill.ended not in ("killed", "came to its end"):
+                life.wrong.append(f"{kill}\n{kill.said}")
+        if rng.random() < 0.5:
+            append(log, events, rng.randint(1, 30), rng)
+        life.wrong += self._judge(home, log)
+        life.left = leftovers(home)
+        log.close()
+        if not life.wrong:
+            shutil.rmtree(home.path)
+        return life
+
+    def close(self) -> None:
+        """End the child that waits for a next time."""
+        if self._spare is not None:
+            self._spare.kill()
+            self._spare.communicate()
+            self._spare = None
+
+    def _kill(self, home: Home, log: EmbeddedLog, events: Iterator[Event], point: Point, rng: random.Random) -> Kill:
+        nth = min(rng.randint(1, point.most), rng.randint(1, point.most))  # The early calls are more often reached.
+        workers = rng.choice((1, 1, 2))
+        delay = rng.uniform(0, RANDOM_DELAY_S)
+        process = self.child()
+        tracer = None
+        if point.system_call:
+            nth = int(2 ** rng.uniform(0, 6))
+            tracer = attach(process.pid, point.system_call, f"signal=SIGKILL:when={nth}")
+        order(process, home, point.verb, workers, target=point.target, when=point.when, nth=nth, only=point.only)
+        self._spare = start_child()  # It imports while this one works.
+        end = time.monotonic() + (SERVED_S if point.verb == "serve" else CHILD_TIMEOUT_S)
+        if not point.target and not point.system_call:
+            end = time.monotonic() + delay
+        while process.poll() is None and time.monotonic() < end:
+            time.sleep(min(0.05, max(0.0, end - time.monotonic())))
+            if point.verb == "serve" and rng.random() < 0.2:
+                append(log, events, rng.randint(1, 10), rng)
+        hung = process.poll() is None and point.verb != "serve" and bool(point.target or point.system_call)
+        process.kill()
+        said = process.communicate()[0].decode(errors="replace")
+        if tracer is not None:
+            tracer.wait(CHILD_TIMEOUT_S)
+        ended = {-signal.SIGKILL: "killed", 0: "came to its end"}.get(
+            process.returncode, f"failed {process.returncode}"
+        )
+        return Kill(point, nth, workers, "hung" if hung else ended, said)
+
+    def child(self) -> subprocess.Popen[bytes]:
+        """Return a child that has imported what it needs and waits for its orders."""
+        process, self._spare = self._spare or start_child(), None
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if line != b"ready\n":
+            raise RuntimeError(f"The child could not begin: {line.decode()}{process.communicate()[0].decode()}")
+        return process
+
+    def _judge(self, home: Home, log: EmbeddedLog) -> Iterator[str]:
+        """Yield a sentence for whatever differs from a home over the same log that nothing ever happened to."""
+        from recollect.tools.verify import verify
+
+        try:
+            project(home, log)
+            verdict = verify(home, log)
+        except Exception as error:  # Whatever it is, a clean run should not have it, and the next life goes on.
+            yield f"The clean run failed: {type(error).__name__}: {error}"
+            return
+        found = everything(home, log)
+        log.close()  # Only then is all of it in the one file that is copied.
+        other = Home(home.path.with_name(f"{home.path.name}-undisturbed"))
+        shutil.copy(home.log_path, other.log_path)
+        other_log = EmbeddedLog(other.log_path)
+        project(other, other_log)
+        expected_verdict, expected = verify(other, other_log), everything(other, other_log)
+        other_log.close()
+        shutil.rmtree(other.path)
+        for difference in verdict.differences[:10]:
+            yield f"verify: {difference.what}: {difference.view} {difference.scope} {difference.id}"
+        if verdict.state_hash != expected_verdict.state_hash:
+            yield f"The state hash is {verdict.state_hash}, undisturbed {expected_verdict.state_hash}."
+        for name in sorted(found.keys() | expected.keys()):
+            if found.get(name) != expected.get(name):
+                yield f"{name}: {_short(found.get(name))}, undisturbed {_short(expected.get(name))}"
+
+    def _shuffled(self, points: list[Point], cycle: int) -> list[Point]:
+        return random.Random(f"{self.seed}/points/{cycle}").sample(points, len(points))
+
+
+def start_child() -> subprocess.Popen[bytes]:
+    """Start a child; it says `ready` when it has imported what it needs."""
+    return subprocess.Popen(
+        [sys.executable, str(Path(__file__)), "--child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        bufsize=0,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1", "RUST_BACKTRACE": "0"},
+    )
+
+
+def order(
+    process: subprocess.Popen[bytes],
+    home: Home,
+    verb: str,
+    workers: int = 1,
+    *,
+    target: str = "",
+    when: str = "",
+    nth: int = 0,
+    only: str = "",
+    largest_file: int | None = None,
+) -> None:
+    """Tell a waiting child what to do. `largest_file` is how many bytes the kernel lets it make a file long."""
+    orders = {"home": str(home.path), "verb": verb, "workers": workers, "largest_file": largest_file}
+    orders |= {"target": target, "when": when, "nth": nth, "only": only}
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(orders).encode() + b"\n")
+
+
+def attach(pid: int, system_call: str, effect: str, output: str = os.devnull) -> subprocess.Popen[bytes]:
+    """Have strace do something (`signal=SIGKILL:when=3`) to a waiting process, in a thread's third call of a kind."""
+    inject = f"inject={system_call}:{effect}"
+    command = ["strace", "-f", "-qq", "-y", "-e", f"trace={system_call}", "-e", inject, "-o", output, "-p", str(pid)]
+    tracer = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    threads = Path(f"/proc/{pid}/task")
+    while tracer.poll() is None:
+        states = [(thread / "status").read_text() for thread in threads.iterdir()]
+        if not any("TracerPid:\t0\n" in state for state in states):
+            break
+        time.sleep(0.005)
+    return tracer
+
+
+def history(count: int, seed: int) -> Iterator[Event]:
+    """Yield events in which scopes interleave, texts repeat, and things are forgotten and restored."""
+    rng = random.Random(seed)
+    words = "port staging database redis anna deploys never on tuesday 8080 8081 the".split()
+    for number in range(count):
+        scope = rng.choice(SCOPES)
+        common: dict[str, Any] = {"scope": scope, "sent": START + number * 60_000_000, "session": rng.choice("12")}
+        common["origin"] = "operator" if scope == "global" else rng.choice(("user", "agent"))
+        what = rng.random()
+        earlier = [f"{seed}-{rng.randrange(number + 1)}" for _ in range(3)]
+        if what < 0.8:
+            kind = rng.choice(("fact", "fact", "turn", "turn", "journal", "goal", "document"))
+            yield captured(" ".join(rng.choices(words, k=rng.randint(1, 4))), f"{seed}-{number}", kind, **common)
+        elif what < 0.9:
+            yield recalled(list(earlier), f"{seed}-r{number}", **common)
+        else:
+            yield rng.choice((forgotten, restored))(list(earlier), f"{seed}-t{number}", **common)
+
+
+def append(log: EmbeddedLog, events: Iterator[Event], count: int, rng: random.Random) -> None:
+    """Append the next events, now and then some of them twice, and something that nobody can read."""
+    batch = list(itertools.islice(events, count))
+    log.append(batch)
+    if rng.random() < 0.2:
+        log.append(rng.choices(batch, k=2))
+    if rng.random() < 0.2:
+        log.append_raw(rng.randrange(log.partitions), [rng.randbytes(20)])
+
+
+def project(home: Home, log: EmbeddedLog) -> list[str]:
+    """Bring the views up to date in this process, undisturbed, and return what was said on the way."""
+    from recollect.tools.projecting import Owner
+
+    notes: list[str] = []
+    with Owner(home, log, notes.append) as owner:
+        owner.project()
+    return notes
+
+
+def everything(home: Home, log: EmbeddedLog) -> dict[str, object]:
+    """Return what a home has to say for itself, by name: files of the vault, watermarks, dead letters, the past."""
+    from recollect.sinks.lance import ROW_TYPES, Shard
+    from recollect.tools.as_of import PastViews, parse_position
+
+    past = PastViews(home, log, parse_position(past_of(log), log, 0))
+    found: dict[str, object] = {}
+    for path in home.vault.rglob("*"):
+        if path.is_file() and not TEMPORARY.search(path.name):
+            found[f"vault/{path.relative_to(home.vault).as_posix()}"] = path.read_bytes()
+    for number in range(log.partitions):
+        shard = Shard(home.current().shard(number), number)
+        if shard.exists():
+            found[f"watermark {number}"] = shard.watermark()
+            found[f"dead letters {number}"] = shard.dead_letters(1_000)
+        before = past.shard(number)
+        for table in ROW_TYPES:
+            found[f"past {table} {number}"] = before.all_rows(table) if before.exists() else []
+    return found
+
+
+def leftovers(home: Home) -> list[str]:
+    """Return the temporary files that outlived who wrote them."""
+    return sorted(str(path.relative_to(home.path)) for path in home.path.rglob("*") if TEMPORARY.search(path.name)
+                  and path.is_file())  # fmt: skip
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) < 300 else f"{text[:300]}…"
+
+
+# What a home may meet with before a start
+
+
+def _lose_vault(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
+    shutil.rmtree(home.vault, ignore_errors=True)
+
+
+def _lose_shard(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
+    shutil.rmtree(rng.choice(_shards(home)))
+
+
+def _damage_watermark(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
+    for manifest in (rng.choice(_shards(home)) / "watermarks.lance" / "_versions").glob("*"):
+        manifest.write_bytes(b"")
+
+
+def _lose_recovery_store(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
+    shutil.rmtree(home.current().recovery, ignore_errors=True)
+
+
+def _damage_recovery_store(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
+    for path in home.current().recovery.glob("*"):
+        path.write_bytes(rng.choice((b"", path.read_bytes()[:-3_000], rng.randbytes(5_000))))
+
+
+def _damage_snapshots(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
+    for path in home.current().state.rglob("*.snapshot"):
+        path.write_bytes(path.read_bytes()[: rng.randrange(200)])
+    log.append([captured(f"after damage {rng.random()}", scope=scope) for scope in SCOPES[:3]])
+
+
+def _make_views_under_other_rules(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
+    from recollect.state.digests import RULES
+
+    rules = dict(RULES)
+    RULES["memories"] = rng.randint(1_000, 10_000)
+    try:
+        project(home, log)
+    finally:
+        RULES.update(rules)
+
+
+def _shards(home: Home) -> list[Path]:
+    return sorted((home.current().path / "lance").glob("p*"))
+
+
+def _ask_for_rebuild(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
+    Requests(home.requests).ask(Request(verb="rebuild", scope=None, pid=os.getpid()))
+
+
+DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], None]] = {
+    "a lost vault": _lose_vault,
+    "a lost shard": _lose_shard,
+    "a damaged watermark": _damage_watermark,
+    "no recovery store": _lose_recovery_store,
+    "a damaged recovery store": _damage_recovery_store,
+    "damaged snapshots": _damage_snapshots,
+    "other rules": _make_views_under_other_rules,
+    "a request": _ask_for_rebuild,
+}
+
+
+# The command
+
+
+def play(harness: Harness, kills: int, on_life: Callable[[Life], None] = lambda life: None) -> list[Life]:
+    """Play lives until so many projectors have been killed."""
+    lives: list[Life] = []
+    try:
+        while sum(life.killed for life in lives) < kills:
+            lives.append(harness.live(len(lives)))
+            on_life(lives[-1])
+    finally:
+        harness.close()
+    return lives
+
+
+def table(lives: list[Life]) -> str:
+    """Return a line for each point: tries, kills, and whether the lives that it was part of came right."""
+    tried: dict[str, list[tuple[bool, bool]]] = {}
+    for life in lives:
+        for kill in life.kills:
+            tried.setdefault(kill.point.name, []).append((kill.ended == "killed", not life.wrong))
+    width = max(map(len, tried), default=0)
+    lines = [f"{'point':<{width}}  tries  kills  result"]
+    for name in [point for point in dict.fromkeys(point.name for point in POINTS) if point in tried]:
+        wrong = sum(not right for _, right in tried[name])
+        result = f"{wrong} lives went wrong" if wrong else "right"
+        lines.append(f"{name:<{width}}  {len(tried[name]):5}  {sum(k for k, _ in tried[name]):5}  {result}")
+    return "\n".join(lines)
+
+
+def report(life: Life, seed: int) -> str:
+    """Return what happened in a life that went wrong, and how to play it again."""
+    lines = [f"Life {life.number} went wrong:", *(f"  {kill}" for kill in life.kills)]
+    lines += [f"  -> {wrong}" for wrong in life.wrong]
+    return "\n".join([*lines, f"  Repeat it with: python tests/crash.py --seed {seed} --life {life.number}"])
+
+
+def main() -> int:
+    """Play lives as the options say, print a table, and return 1 if one went wrong."""
+    parser = argparse.ArgumentParser(description="Kill projectors and see that what they leave comes right.")
+    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    parser.add_argument("--life", type=int, action="append", help="play only this life; may be repeated")
+    parser.add_argument("--point", default="", help="only points with this in their names")
+    parser.add_argument("--folder", type=Path, help="where homes are made; those that went wrong are kept there")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        child()
+        return 0
+    folder = options.folder or Path(tempfile.mkdtemp(prefix="recollect-crash-"))
+    chosen = tuple(point for point in POINTS if options.point in point.name)
+    print(f"seed {options.seed}, in {folder}", flush=True)
+    harness = Harness(folder, options.seed, chosen)
+    started = time.monotonic()
+
+    def on_life(life: Life) -> None:
+        print(f"life {life.number}: {life.killed} killed, {'wrong' if life.wrong else 'right'}", flush=True)
+        if life.wrong:
+            print(report(life, options.seed), flush=True)
+
+    if options.life:
+        lives = [harness.live(number) for number in options.life]
+        harness.close()
+        for life in lives:
+            on_life(life)
+    else:
+        lives = play(harness, options.kills, on_life)
+    print(table(lives))
+    kills, left = sum(life.killed for life in lives), [path for life in lives for path in life.left]
+    wrong = sum(bool(life.wrong) for life in lives)
+    print(f"{kills} kills in {len(lives)} lives, {wrong} went wrong, {time.monotonic() - started:.0f} s")
+    if left:
+        print(f"{len(left)} temporary files outlived who wrote them, such as {left[0]}.")
+    print(f"Repeat all with: python tests/crash.py --kills {options.kills} --seed {options.seed}")
+    return 1 if wrong or left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,250 @@
+"""Processes that are killed or stopped at any moment: nobody notices, and who holds a lock is named.
+
+The harness is in `crash.py`; `make crash KILLS=300` plays more of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import crash
+import pytest
+from builders import captured
+from test_embedded_log import edited
+from test_views import filled, project
+
+from recollect.schemas.codec import decode
+from recollect.schemas.errors import Locked
+from recollect.schemas.log import Position
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.tools import verify as verifying
+from recollect.tools.client import Client
+from recollect.tools.projecting import Owner
+from recollect.tools.verify import verify
+
+KILLS = 20
+PRODUCERS = 4
+PRODUCER_KILLS = 200
+
+# Forks a producer for each line on stdin, so that none has to import anything, and says its pid. A producer captures
+# until it is killed. It says what was acknowledged in a file of its own: what is written there outlives it.
+PRODUCERS_CODE = """
+import os, signal, sys
+from recollect.tools.client import Client
+from recollect.tools.lines import Line
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for line in sys.stdin:
+    home, said, name = line.rstrip("\\n").split("\\t")
+    pid = os.fork()
+    if pid:
+        os.write(1, b"%d\\n" % pid)
+        continue
+    fd = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    with Client(home, scope=f"project:s{int(name) % 5}", actor=name) as client:
+        for number in range(1_000_000):
+            lines = [Line(text=f"{name}:{number}:{place}", kind="turn") for place in range(1 + number % 3)]
+            receipts = [client.capture(lines[0].text, "turn")] if len(lines) == 1 else client.capture_many(lines)
+            said = [f"{receipt.id} {receipt.position.partition} {receipt.position.offset}" for receipt in receipts]
+            os.write(fd, ("\\n".join(said) + "\\n").encode())
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def child() -> Iterator[subprocess.Popen[bytes]]:
+    """A projector of the harness that has imported what it needs, ended with the test."""
+    process = crash.start_child()
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+# Killed projectors
+
+
+@pytest.mark.slow
+def test_a_killed_projector_leaves_what_the_next_one_makes_right(tmp_path: Path) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}: repeat with python tests/crash.py --kills {KILLS} --seed {seed}")
+    lives = crash.play(crash.Harness(tmp_path, seed), KILLS)
+    print(crash.table(lives))
+    assert sum(life.killed for life in lives) >= KILLS
+    wrong = [crash.report(life, seed) for life in lives if life.wrong]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["before a page is renamed", "before a snapshot is renamed", "before the pointer is renamed"]
+)
+def test_a_write_that_was_cut_short_leaves_no_file(tmp_path: Path, name: str) -> None:
+    """What is forgotten for good must not go on in a file that no command knows of."""
+    points = tuple(point._replace(most=1) for point in crash.POINTS if point.name == name)
+    harness = crash.Harness(tmp_path, 1, points)
+    life = harness.live(0, kills=1)
+    harness.close()
+    assert (life.killed, life.wrong, life.left) == (1, [], [])
+
+
+@pytest.mark.slow
+def test_every_point_names_what_is_there() -> None:
+    """A function that was renamed would never be come by, and nobody would be killed there any more."""
+    for point in crash.POINTS:
+        assert point.verb in crash.VERBS
+        assert not point.first or point.first in crash.DISTURBANCES
+        if point.target:
+            module, _, path = point.target.partition(":")
+            found = importlib.import_module(module)
+            for step in path.split("."):
+                found = getattr(found, step)
+            assert callable(found)
+
+
+# Killed producers
+
+
+@pytest.mark.slow
+def test_producers_killed_in_mid_append_lose_nothing_and_repeat_nothing(home: Home, tmp_path: Path) -> None:
+    """Some are always alive while another is killed, and what a killed one was told stands where it was told."""
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    EmbeddedLog(home.log_path).close()
+    forker = subprocess.Popen(
+        [sys.executable, "-c", PRODUCERS_CODE],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(crash.ROOT)},
+    )
+    assert forker.stdin is not None and forker.stdout is not None
+    alive: list[tuple[int, Path]] = []
+    said: list[Path] = []
+    killed = 0
+    while killed < PRODUCER_KILLS:
+        while len(alive) < PRODUCERS:
+            said.append(tmp_path / f"said{len(said)}")
+            forker.stdin.write(f"{home.path}\t{said[-1]}\t{len(said)}\n".encode())
+            alive.append((int(forker.stdout.readline()), said[-1]))
+        time.sleep(rng.uniform(0.005, 0.03))
+        pid, path = alive.pop(rng.randrange(len(alive)))
+        if not path.exists() or not path.stat().st_size:  # It has not begun: let it.
+            alive.append((pid, path))
+            continue
+        os.kill(pid, signal.SIGKILL)
+        killed += 1
+    for pid, _ in alive:
+        os.kill(pid, signal.SIGKILL)
+    forker.stdin.close()
+    forker.wait(60)
+    taken: dict[str, Position] = {}
+    for line in "".join(path.read_text() for path in said if path.exists()).splitlines():
+        id, partition, offset = line.split()
+        taken[id] = Position(int(partition), int(offset))
+    stands: dict[str, list[Position]] = {}
+    batches: Counter[tuple[str, int]] = Counter()
+    log = EmbeddedLog(home.log_path)
+    for number in range(log.partitions):
+        slots = log.read(number, 0, 10_000_000)
+        assert [slot.offset for slot in slots] == list(range(len(slots)))
+        for slot in slots:
+            event = decode(slot.payload)
+            if event.type == "captured":
+                producer, batch, _ = event.body.text.split(":")  # type: ignore[union-attr]
+                stands.setdefault(event.id, []).append(Position(number, slot.offset))
+                batches[producer, int(batch)] += 1
+    print(f"{killed} kills, {len(taken)} acknowledged, {len(stands)} on the log")
+    assert len(taken) > PRODUCER_KILLS
+    assert all(len(positions) == 1 for positions in stands.values())
+    assert all(stands.get(id) == [position] for id, position in taken.items())
+    # What nobody was told of is the one batch that each was at, and it stands whole or not at all.
+    assert all(count == 1 + number % 3 for (_, number), count in batches.items())
+    assert len(stands) - len(taken) <= 3 * len(said)
+    log.close()
+    with edited(home.log_path) as db:
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+# Stopped projectors
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Stop a process and wait until it stands still."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+
+
+@pytest.mark.slow
+def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home) -> None:
+    log = filled(home, 60)
+    command = [sys.executable, "-m", "recollect", "run", "--home", str(home.path)]
+    holder = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(crash.ROOT)}, stderr=subprocess.DEVNULL)
+    try:
+        while home.projector_lock().holder() != holder.pid:
+            assert holder.poll() is None
+            time.sleep(0.01)
+        stop(holder)
+        started = time.monotonic()
+        with pytest.raises(Locked) as refusal, Owner(home, log):
+            pass
+        assert time.monotonic() - started < 2
+        assert refusal.value.pid == holder.pid
+        assert str(holder.pid) in str(refusal.value)
+        second = subprocess.run([*command, "--once"], capture_output=True, text=True, timeout=60)
+        assert second.returncode == 1
+        assert f"pid {holder.pid}" in second.stderr
+        # Capturing and asking need no lock, and see each other.
+        with Client(home.path, scope="project:a", log=log) as client:
+            client.capture("The lighthouse is green.")
+            assert client.search("lighthouse").answer.results[0].text == "The lighthouse is green."
+        holder.kill()
+        holder.wait(60)
+        started = time.monotonic()
+        with Owner(home, log):
+            assert time.monotonic() - started < 0.5
+        project(home, log)
+        assert verify(home, log).ok
+    finally:
+        holder.kill()
+        holder.wait(60)
+
+
+@pytest.mark.slow
+def test_a_projector_stopped_within_an_epoch_is_named_to_who_wants_whole_epochs(
+    home: Home, child: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = filled(home, 60)
+    project(home, log)
+    log.append([captured(f"more {number}", scope="project:a") for number in range(200)])
+    monkeypatch.setattr(verifying, "LOCK_WAIT_S", 0.1)
+    crash.order(child, home, "project")
+    while home.epoch_lock().holder() is None:
+        assert child.poll() is None
+    stop(child)
+    while home.epoch_lock().holder() is None:  # It was between two epochs: go on until it is within one.
+        child.send_signal(signal.SIGCONT)
+        time.sleep(0.002)
+        assert child.poll() is None
+        stop(child)
+    with pytest.raises(Locked, match=f"pid {child.pid}"):
+        verify(home, log)
+    child.kill()
+    child.wait(60)
+    project(home, log)
+    assert verify(home, log).ok
