@@ -70,6 +70,13 @@ class Log(Protocol):
         """Return the next offset of each partition."""
         ...
 
+    def check(self) -> None:
+        """Raise `DamagedLog` where what the log is kept on is damaged in a way that reading could pass over.
+
+        It reads everything once, a second or two for a million events, and is for who is about to trust it all.
+        """
+        ...
+
     def close(self) -> None:
         """Release what the log holds open. Closing twice is allowed."""
         ...

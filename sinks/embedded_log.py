@@ -155,6 +155,19 @@ class EmbeddedLog:
         with self._lock, self._explained():
             return [self._end(partition) for partition in range(self.partitions)]
 
+    def check(self) -> None:
+        """See `Log.check`. A page that hides its last slots is found by nothing less than SQLite's full check."""
+        with self._lock, self._explained():
+            ((found,),) = self._db.execute("PRAGMA integrity_check(1)").fetchall()
+            ((page_bytes,),) = self._db.execute("PRAGMA page_size").fetchall()
+        if self.path.stat().st_size % page_bytes:
+            found = "its last page was cut short"
+        if found != "ok":
+            raise DamagedLog(
+                f"{self.path} is damaged: {' '.join(str(found).split())[:200]}.",
+                "Restore log.db from a backup; nothing has been skipped.",
+            )
+
     def close(self) -> None:
         """See `Log.close`."""
         with self._lock:

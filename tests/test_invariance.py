@@ -263,7 +263,7 @@ def test_every_mutant_still_has_its_place_and_its_line() -> None:
     assert [line.split(" | ")[0].removeprefix("| ") for line in table[1:]] == [mutant.name for mutant in MUTANTS]
     for line, mutant in zip(table[1:], MUTANTS, strict=True):
         (noticed,) = re.findall(r"`(tests/\w+\.py)::(\w+)`", line)
-        assert noticed[0] in mutant.tests
+        assert noticed[0] in {test.partition("::")[0] for test in mutant.tests}
         assert f"def {noticed[1]}(" in (ROOT / noticed[0]).read_text()
 
 

@@ -18,9 +18,10 @@ from typing import Any
 import msgspec
 import pytest
 import uuid_utils
-from builders import START, configured, slots, worlds
-from hypothesis import given
-from model import Model, World, describe, ids_of
+from builders import START, captured, configured, forgotten, restored, slots, worlds
+from hypothesis import example, given
+from hypothesis import strategies as st
+from model import Model, Scope, World, describe, ids_of
 from test_golden_log import LOGS, slots_of
 
 from recollect.flows import projection
@@ -42,9 +43,12 @@ from recollect.schemas.log import Slot
 from recollect.schemas.rows import MemoryRow, TombstoneRow, TurnRow
 from recollect.schemas.scopes import partition_of
 from recollect.schemas.settings import Settings
+from recollect.schemas.times import format_day
+from recollect.schemas.visible import one_line
 from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.home import Home
 from recollect.sinks.lance import Shard
+from recollect.sinks.vault import escape
 from recollect.state.partition import Partition, fold
 from recollect.state.replay import replay
 from recollect.state.views import all_changes, row_of
@@ -459,6 +463,17 @@ class Life:
             entries = ids_in((folder / "logs").glob("*.md"), r"^\*\*\d\d:\d\d .*`([0-9a-f-]{36})`$")
             assert sorted(memories) == sorted(row["id"] for row in scope.memory_rows() if not row["hidden"])
             assert sorted(entries) == sorted(scope.entries())
+            self.compare_index(folder / "MEMORY.md", scope)
+
+    def compare_index(self, path: Path, scope: Scope) -> None:
+        """`MEMORY.md` says the goal and the plan, then the facts confirmed most, the latest first among equals."""
+        lines = path.read_text().splitlines() if path.exists() else []
+        for title in ("Goal", "Plan"):
+            said = [lines[place + 2] for place, line in enumerate(lines) if line == f"## {title}"]
+            assert said == [short(row) for row in scope.memory_rows() if row["kind"] == title.lower() and in_force(row)]
+        assert [line.removeprefix("- ") for line in lines if line.startswith("- ")] == [
+            short(row) for row in sorted(filter(is_fact, scope.memory_rows()), key=importance, reverse=True)[:160]
+        ]
 
     def compare_counts(self, world: World, shards: list[Shard]) -> None:
         status = self.client().status()
@@ -523,6 +538,28 @@ def tables_differ(expected: Rows, found: Rows) -> str:
             said = "".join(f"\n  {f}: model {one.get(f)!r}, views {other.get(f)!r}" for f in fields)
             return f"{key} differs in{said}"
     return ""
+
+
+def short(row: dict[str, Any]) -> str:
+    """Return a memory as `MEMORY.md` shows it; what escapes a text has tests of its own."""
+    times = "once" if row["confirmations"] == 1 else f"{row['confirmations']} times"
+    confirmed = f" (confirmed {times}, last {format_day(row['last_at'])})" if row["confirmations"] else ""
+    return escape(one_line(row["text"], 400)) + confirmed
+
+
+def in_force(row: dict[str, Any]) -> bool:
+    """Whether a goal or plan holds now."""
+    return not row["replaced"] and not row["hidden"]
+
+
+def is_fact(row: dict[str, Any]) -> bool:
+    """Whether a memory is of those that `MEMORY.md` lists."""
+    return row["kind"] in ("fact", "insight") and not row["hidden"]
+
+
+def importance(row: dict[str, Any]) -> tuple[int, int, int]:
+    """Return by what the list of `MEMORY.md` is ordered: how often it was said, how lately, and its first capture."""
+    return len(row["members"]), row["at"], row["members"][0]["offset"]
 
 
 def listed(value: Any) -> Any:
@@ -606,6 +643,43 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
 
 @given(worlds())
 def test_any_small_world_is_what_the_model_says(events: list[Event]) -> None:
+    history = slots([configured(), *events])
+    partition = Partition(0)
+    fold(partition, history)
+    differs = rows_differ(told(history, 1), [partition])
+    assert not differs, differs
+
+
+@st.composite
+def patterns(draw: st.DrawFn) -> list[Event]:
+    """A history of texts that differ in one word, so that many are equally near, and whose captures come and go."""
+    events: list[Event] = []
+    for number in range(draw(st.integers(3, 25))):
+        if draw(st.integers(0, 3)):
+            subject = draw(st.sampled_from(("The repo", "The repository")))
+            thing = draw(st.sampled_from(("tabs", "spaces", "dots", "lines")))
+            origin = draw(st.sampled_from(("user", "operator")))
+            sent = START + number * MINUTE
+            events.append(captured(f"{subject} uses {thing} for every file", number, origin=origin, sent=sent))
+        else:
+            make = draw(st.sampled_from((forgotten, restored)))
+            events.append(make([draw(st.integers(0, number))], f"t{number}"))
+    return events
+
+
+# The name of the first memory moves behind that of the second, which then is the earlier one.
+MOVED = [
+    captured("The repo uses tabs for every file", 0),
+    captured("The repo uses spaces for every file", 1, sent=START + MINUTE),
+    captured("The repository uses tabs for every file", 2, sent=START + 2 * MINUTE),
+    forgotten([0], "f", sent=START + 3 * MINUTE),
+    captured("The repo uses dots for every file", 3, sent=START + 4 * MINUTE),
+]
+
+
+@example(MOVED)
+@given(patterns())
+def test_of_equally_near_memories_the_earliest_is_revised(events: list[Event]) -> None:
     history = slots([configured(), *events])
     partition = Partition(0)
     fold(partition, history)

@@ -54,11 +54,13 @@ class Owner:
 
     def project(self, on_progress: OnProgress | None = None) -> int:
         """Bring the views up to date and return how many events were read."""
+        self._log.check()
         self._mend()
         return self._run(once=True, on_progress=on_progress)
 
     def serve(self) -> int:
         """Keep the views up to date and answer requests until `stop`; return how many events were read."""
+        self._log.check()
         self._mend()
         events = 0
         while not self._stopped:
@@ -69,6 +71,7 @@ class Owner:
 
     def rebuild(self, scope: str | None, on_phase: OnPhase) -> Rebuilt:
         """Make all views anew, or those of one scope."""
+        self._log.check()
         if scope is not None:
             return rebuild_scope(self._home, self._log, scope, on_phase)
         return rebuild(self._home, self._log, on_phase, self._workers)

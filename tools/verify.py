@@ -64,6 +64,7 @@ def verify(
     is not served has no pages: they take part in the hash, and are not compared. A table that cannot be
     read is a difference.
     """
+    log.check()
     numbers = range(log.partitions) if scope is None else [partition_of(scope, log.partitions)]
     lock = home.epoch_lock()
     lock.acquire(LOCK_WAIT_S)

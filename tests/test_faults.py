@@ -1,0 +1,517 @@
+"""Disks that fail or fill up, and a damaged log: nothing false is acknowledged, and nothing is skipped silently.
+
+Faults are injected by strace or come from the kernel; nothing here pretends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import crash
+import pytest
+from builders import captured
+from click.testing import CliRunner, Result
+from test_embedded_log import edited
+from test_views import filled, history, project, vault_bytes
+
+from recollect.schemas.codec import decode
+from recollect.schemas.errors import RecollectError
+from recollect.schemas.log import Position
+from recollect.schemas.rows import MemoryRow, TurnRow
+from recollect.schemas.scopes import partition_of
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.sinks.lance import Shard
+from recollect.tools.cli import main
+from recollect.tools.verify import verify
+
+ERRORS = ("ENOSPC", "EIO", "EROFS")
+WRITING_CALLS = ("write", "pwrite64", "fsync", "fdatasync", "ftruncate")
+CAPTURES = 4
+MOST_CALLS = 1_000
+"""No command of a capture makes so many calls of a kind; it only ends a loop that would have no other end."""
+
+A = "project:a"
+P = partition_of(A, 16)
+
+# Captures one after another, and says each id before it tries and what came of it. The third is longer than a page.
+CAPTURER = """
+import os, sys
+from recollect.schemas.errors import RecollectError
+from recollect.tools.client import Client
+from recollect.tools.lines import Line
+try:
+    with Client(sys.argv[1], scope="project:a", actor="Ada") as client:
+        for number in range(int(sys.argv[2])):
+            line = Line(text=f"{number} " + "x" * (9_000 if number % 4 == 2 else 9), kind="turn")
+            [event] = client.events_of(line)
+            os.write(1, b"tries %s\\n" % event.id.encode())
+            try:
+                [position] = client.log.append([event])
+            except RecollectError as refusal:
+                os.write(1, b"refused %s %s\\n" % (event.id.encode(), str(refusal).encode()))
+            else:
+                os.write(1, b"took %s %d %d\\n" % (event.id.encode(), position.partition, position.offset))
+except RecollectError as refusal:
+    os.write(1, b"refused - %s\\n" % str(refusal).encode())
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def strace(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The fault injector, where it is installed and may trace."""
+    found = shutil.which("strace")
+    if found is None:
+        pytest.skip("strace is not installed: apt-get install strace")
+    tried = subprocess.run(
+        [found, "-f", "-e", "inject=getppid:error=EIO", sys.executable, "-c", "import os; print(os.getppid())"],
+        capture_output=True,
+        text=True,
+    )
+    if tried.returncode != 0 or "INJECTED" not in tried.stderr:
+        pytest.skip(f"strace cannot trace here: {tried.stderr.strip()[-200:]}")
+    return found
+
+
+# Producers
+
+
+class Tried(NamedTuple):
+    """What a capturing process said: what it tried, what was acknowledged where, and why something was refused."""
+
+    tried: set[str]
+    took: dict[str, Position]
+    refusals: list[str]
+    hits: int
+
+
+def capture_under(strace: str, home: Path, call: str, error: str, when: str, count: int = CAPTURES) -> Tried:
+    """Capture in a process of which the kernel fails some calls on the log's files."""
+    trace = home.with_suffix(".trace")
+    files = [f"{home / 'log.db'}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
+    command = [strace, "-f", "-qq", "-y", "-o", str(trace), "-e", f"trace={call}"]
+    command += ["-e", f"inject={call}:error={error}:when={when}", *(word for file in files for word in ("-P", file))]
+    done = subprocess.run(
+        [*command, sys.executable, "-c", CAPTURER, str(home), str(count)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(crash.ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    words = [line.split(" ", 2) for line in done.stdout.splitlines()]
+    took = {said[1]: Position(*map(int, said[2].split())) for said in words if said[0] == "took"}
+    refusals = [said[2] for said in words if said[0] == "refused"]
+    return Tried({said[1] for said in words if said[0] == "tries"}, took, refusals, trace.read_text().count("INJECTED"))
+
+
+def check_log(path: Path, tried: Tried) -> None:
+    """Hold that what was acknowledged is on the log once and in its place, what was not at most once, and no more."""
+    log = EmbeddedLog(path)
+    stands: dict[str, list[Position]] = {}
+    for number in range(log.partitions):
+        slots = log.read(number, 0, 100_000)
+        assert [slot.offset for slot in slots] == list(range(len(slots)))
+        for slot in slots:
+            event = decode(slot.payload)
+            if event.type == "captured":
+                stands.setdefault(event.id, []).append(Position(number, slot.offset))
+    assert all(stands.get(id) == [position] for id, position in tried.took.items())
+    assert all(len(positions) == 1 for positions in stands.values())
+    assert stands.keys() <= tried.tried
+    # What is left goes on as if nothing had been.
+    [position] = log.append([captured("after it", scope=A)])
+    assert decode(log.read(position.partition, position.offset, 1)[0].payload).body.text == "after it"  # type: ignore[union-attr]
+    log.close()
+    with edited(path) as db:
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", WRITING_CALLS)
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
+@pytest.mark.parametrize("made", [True, False], ids=["a log", "no log yet"])
+def test_no_capture_is_acknowledged_whose_write_failed(
+    tmp_path: Path, strace: str, call: str, lasting: bool, made: bool
+) -> None:
+    """Each call of a process that captures fails in turn: as it makes or opens the log, appends, and closes it."""
+    EmbeddedLog(tmp_path / "log.db").close()
+
+    def attempt(nth: int) -> Tried:
+        home = tmp_path / f"{nth}"
+        home.mkdir()
+        if made:
+            shutil.copy(tmp_path / "log.db", home)
+        tried = capture_under(strace, home, call, ERRORS[nth % 3], f"{nth}{'+' if lasting else ''}")
+        check_log(home / "log.db", tried)
+        return tried
+
+    tries: list[Tried] = []
+    with ThreadPoolExecutor(2) as pool:
+        for first in range(1, MOST_CALLS, 2):
+            tries += pool.map(attempt, (first, first + 1))
+            if not tries[-1].hits:
+                break
+    assert not tries[-1].hits
+    assert len(tries[-1].took) == CAPTURES
+    refused = sum(bool(tried.refusals) for tried in tries)
+    print(f"{sum(bool(tried.hits) for tried in tries)} places, {refused} of them told to the producer")
+    assert all("cannot be used" in refusal for tried in tries for refusal in tried.refusals)
+    if call == "pwrite64":
+        assert refused > CAPTURES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", ["pwrite64", "fdatasync"])
+def test_a_disk_that_fails_again_and_again_takes_what_it_acknowledges(tmp_path: Path, strace: str, call: str) -> None:
+    """Every second call fails, or every third, and so on, over many captures of one process."""
+    refused = 0
+    for step in (2, 3, 5, 7, 11, 13, 29):
+        home = tmp_path / f"{step}"
+        home.mkdir()
+        EmbeddedLog(home / "log.db").close()
+        # The first calls are left alone, so that the log can be opened.
+        tried = capture_under(strace, home, call, ERRORS[step % 3], f"{12 + step}+{step}", count=40)
+        check_log(home / "log.db", tried)
+        refused += len(tried.refusals)
+    print(f"{refused} refused")
+    assert call != "pwrite64" or refused > 20
+
+
+# Projectors
+
+
+class Outcome(NamedTuple):
+    """How a projector ended over failing writes, and what it said at last."""
+
+    code: int
+    said: str
+
+
+def run_failing(
+    harness: crash.Harness, home: Home, call: str = "", effect: str = "", largest_file: int | None = None
+) -> Outcome:
+    """Project in a process whose writes fail."""
+    process = harness.child()
+    tracer = crash.attach(process.pid, call, effect, str(home.path.with_suffix(".trace"))) if call else None
+    crash.order(process, home, "project", largest_file=largest_file)
+    said = process.communicate(timeout=120)[0].decode(errors="replace")
+    if tracer is not None:
+        tracer.wait(60)
+    return Outcome(process.returncode, said[-600:])
+
+
+def check_views(home: Home, log: EmbeddedLog, outcome: Outcome) -> None:
+    """Hold that who said that all is projected was right, and that the next run makes all of it right."""
+    if outcome.code == 0:
+        verdict = verify(home, log)
+        assert verdict.ok, (outcome.said, verdict.differences[:5])
+        assert all(offset in (0, log.ends()[number]) for number, offset in verdict.positions.items()), outcome.said
+    else:
+        assert outcome.code == 1, outcome.said
+    project(home, log)
+    verdict = verify(home, log)
+    assert verdict.ok, (outcome.said, verdict.differences[:5])
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Iterator[crash.Harness]:
+    harness = crash.Harness(tmp_path, 0)
+    yield harness
+    harness.close()
+
+
+@pytest.mark.slow
+def test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right(
+    tmp_path: Path, home: Home, harness: crash.Harness, strace: str
+) -> None:
+    """`write` is not among the calls: LanceDB's threads wake each other with it, which no disk can prevent."""
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    log = EmbeddedLog(home.log_path)
+    events = crash.history(10_000, seed)
+    failed, hits = 0, 0
+    for call in ("pwrite64", "fsync", "rename", "link", "mkdir", "openat") * 3:
+        crash.append(log, events, 30, rng)
+        if rng.random() < 0.3:
+            shutil.rmtree(home.current().path, ignore_errors=True)
+        effect = f"error={rng.choice(ERRORS)}:when={int(2 ** rng.uniform(0, 4))}{rng.choice(('', '+'))}"
+        outcome = run_failing(harness, home, call, effect)
+        hit = home.path.with_suffix(".trace").read_text().count("INJECTED")
+        print(f"{call} {effect}: {hit} failed, exit {outcome.code}")
+        check_views(home, log, outcome)
+        failed, hits = failed + (outcome.code != 0), hits + bool(hit)
+    assert hits > 5
+    assert failed > 2
+    state_hash, vault = verify(home, log).state_hash, vault_bytes(home)
+    log.close()
+    other = Home(tmp_path / "other")
+    shutil.copy(home.log_path, other.log_path)
+    log = EmbeddedLog(other.log_path)
+    project(other, log)
+    assert verify(other, log).state_hash == state_hash
+    assert {path: data for path, data in vault.items() if not crash.TEMPORARY.search(path)} == vault_bytes(other)
+
+
+@pytest.mark.slow
+def test_a_projector_that_may_not_make_its_files_longer_ends_with_an_error(home: Home, harness: crash.Harness) -> None:
+    """The kernel cuts every write of every library at a length, as a full disk would."""
+    log = filled(home, 100)
+    codes = []
+    for number, size in enumerate((64, 700, 2_000, 5_000, 20_000, 60_000, 1_000_000)):
+        log.append([captured(f"{number} {place}", scope=A) for place in range(20)])
+        if number % 3 == 1:
+            shutil.rmtree(home.current().path, ignore_errors=True)
+        outcome = run_failing(harness, home, largest_file=size)
+        codes.append(outcome.code)
+        check_views(home, log, outcome)
+    assert codes[0] == codes[1] == 1
+    assert codes[-1] == 0
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 8 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("only root can mount a small file system")
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder], capture_output=True, text=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def fill(folder: Path, left: int) -> Path:
+    """Leave so many bytes of a disk, and return the file that takes the rest."""
+    path = folder / "filler"
+    free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+    with path.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(1, free - left))
+    return path
+
+
+@pytest.mark.slow
+def test_a_full_disk_takes_nothing_and_loses_nothing(small_disk: Path, harness: crash.Harness) -> None:
+    home = Home(small_disk / "home")
+    log = filled(home, 100)
+    codes = []
+    for number, left in enumerate((0, 8_192, 40_960, 81_920, 163_840, 409_600)):
+        log.append([captured(f"{number} {place}", scope=A) for place in range(20)])
+        filler = fill(small_disk, left)
+        taken: list[str] = []
+        with pytest.raises(RecollectError) as refusal:
+            for place in range(10_000):
+                event = captured(f"more {number} {place} {'x' * 2_000}", scope=A)
+                log.append([event])
+                taken.append(event.id)
+        assert "full" in str(refusal.value)
+        assert refusal.value.hint
+        outcome = run_failing(harness, home)
+        codes.append(outcome.code)
+        filler.unlink()
+        check_views(home, log, outcome)
+        stands = {decode(slot.payload).id for slot in log.read(P, 0, 100_000)}
+        assert stands >= set(taken)
+    assert 1 in codes
+    log.close()
+
+
+# A damaged log
+
+
+def call(home: Home, *words: str) -> Result:
+    result = CliRunner().invoke(main, [*words, "--home", str(home.path)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result
+
+
+def refused(result: Result, *expected: str) -> None:
+    """Hold that a command ended with one clear sentence in which the expected stands."""
+    assert result.exit_code == 1, result.output
+    sentence, _, hint = result.stderr.removeprefix("Error: ").partition("\n")
+    assert all(word in sentence for word in expected), result.stderr
+    assert hint.strip()
+    assert len(result.stderr) < 500
+
+
+def run_once(home: Home, timeout_s: float = 30) -> Result:
+    """Call `recollect run --once`, which must come to an end."""
+    timer = subprocess.Popen(
+        [sys.executable, "-c", f"import os, time; time.sleep({timeout_s}); os.kill({os.getpid()}, {signal.SIGINT:d})"]
+    )
+    try:
+        return call(home, "run", "--once")
+    finally:
+        timer.kill()
+        timer.wait()
+
+
+def watermark(home: Home, partition: int = P) -> int:
+    shard = Shard(home.current().shard(partition), partition)
+    mark = shard.watermark() if shard.exists() else None
+    return mark.offset if mark else 0
+
+
+def flip(path: Path, offset: int, column: str = "payload") -> None:
+    """Flip a bit in the middle of a slot."""
+    with edited(path) as db:
+        where = "WHERE partition = ? AND offset = ?"
+        (value,) = db.execute(f"SELECT {column} FROM slots {where}", [P, offset]).fetchone()
+        value = value[: len(value) // 2] + bytes([value[len(value) // 2] ^ 1]) + value[len(value) // 2 + 1 :]
+        db.execute(f"UPDATE slots SET {column} = ? {where}", [value, P, offset])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("column", ["payload", "digest", "salt"])
+def test_a_damaged_slot_is_named_and_nothing_is_projected_past_it(home: Home, column: str) -> None:
+    log = filled(home, 150)
+    project(home, log)
+    before = verify(home, log)
+    projected = log.ends()[P]
+    log.append([captured(f"later {number}", scope=A) for number in range(40)])
+    log.close()
+    flip(home.log_path, projected + 20, column)
+    named = (f"Slot {projected + 20} of partition {P}", str(home.log_path))
+    for _ in range(2):
+        refused(run_once(home), *named)
+        assert projected <= watermark(home) <= projected + 20
+    refused(call(home, "log", "--partition", str(P), "--from", "0", "--limit", "10000"), *named)
+    refused(call(home, "log", "--scope", A, "--limit", "30"), *named)
+    refused(call(home, "rebuild"), *named)
+    # What stands before it is served, and is still what the log says.
+    assert home.current().number == 1
+    verdict = json.loads(call(home, "verify", "--json").stdout)
+    assert verdict["ok"]
+    found = call(home, "search", "port staging", "--quiet", "--scope", "project:b")
+    assert found.exit_code in (0, 1)
+    texts = {row.text for kind in (MemoryRow, TurnRow) for row in Shard(home.current().shard(P), P).rows(kind)}
+    assert not any(text.startswith("later") and int(text.split()[1]) >= 20 for text in texts if text)
+    assert verdict["state_hash"] == before.state_hash or watermark(home) > projected
+    # Damage below the watermark is only met by who reads it again.
+    flip(home.log_path, 5, column)
+    refused(call(home, "verify"), f"Slot 5 of partition {P}")
+    refused(call(home, "rebuild"), f"Slot 5 of partition {P}")
+    assert home.current().number == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("behind", [0, 60], ids=["projected", "not all projected"])
+def test_a_log_that_was_cut_short_is_refused_by_every_command(home: Home, part: float, behind: int) -> None:
+    log = filled(home, 200)
+    project(home, log)
+    state_hash, marks = verify(home, log).state_hash, [watermark(home, number) for number in range(16)]
+    if behind:
+        log.append(history(behind, seed=5))
+    log.close()
+    sound = home.log_path.read_bytes()
+    home.log_path.write_bytes(sound[: int(len(sound) * part)])
+    for words in (("run", "--once"), ("verify",), ("log", "--partition", str(P), "--from", "0"), ("rebuild",)):
+        refused(call(home, *words), str(home.log_path))
+    assert [watermark(home, number) for number in range(16)] == marks
+    home.log_path.write_bytes(sound)
+    log = EmbeddedLog(home.log_path)
+    if not behind:
+        assert verify(home, log).state_hash == state_hash
+    project(home, log)
+    assert verify(home, log).ok
+
+
+def pages_of_slots(path: Path) -> list[int]:
+    """Return where the pages of the table of slots begin, its inner pages and its leaves, in bytes."""
+    data = path.read_bytes()
+    size = int.from_bytes(data[16:18], "big")
+    with edited(path) as db:
+        (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'slots'").fetchone()
+    found = []
+    waiting = [root]
+    while waiting:
+        begin = (waiting.pop() - 1) * size
+        found.append(begin)
+        if data[begin] == 2:  # An inner page of an index, which a table without rowid is.
+            cells = int.from_bytes(data[begin + 3 : begin + 5], "big")
+            places = [int.from_bytes(data[begin + 12 + 2 * n : begin + 14 + 2 * n], "big") for n in range(cells)]
+            waiting += [int.from_bytes(data[begin + place : begin + place + 4], "big") for place in places]
+            waiting.append(int.from_bytes(data[begin + 8 : begin + 12], "big"))
+    return found
+
+
+@pytest.mark.slow
+def test_a_damaged_page_header_is_never_passed_over_in_silence(home: Home) -> None:
+    """A page that says that it holds less than it does makes slots vanish; each reader must miss them."""
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    log = filled(home, 150)
+    whole = {number: [slot.payload for slot in log.read(number, 0, 10_000)] for number in range(16)}
+    ends = log.ends()
+    log.close()
+    sound = home.log_path.read_bytes()
+    silent, refusals = [], 0
+    for page in pages_of_slots(home.log_path):
+        for byte in range(12):
+            data = bytearray(sound)
+            bit = rng.randrange(8)
+            data[page + byte] ^= 1 << bit
+            home.log_path.write_bytes(data)
+            for path in home.path.glob("log.db-*"):
+                path.unlink()
+            log = None
+            try:
+                log = EmbeddedLog(home.log_path)
+                log.check()
+                for number, payloads in whole.items():
+                    found: list[bytes] = []
+                    while slots := log.read(number, len(found), 50):
+                        found += [slot.payload for slot in slots]
+                        if slots[-1].offset + 1 != len(found):
+                            break
+                    if found != payloads or log.ends() != ends:
+                        silent.append(f"bit {bit} of byte {byte} of page {page // 4096}, partition {number}")
+            except RecollectError:
+                refusals += 1
+            finally:
+                if log is not None:
+                    log.close()
+    print(f"{refusals} refused")
+    assert refusals
+    assert not silent, f"{len(silent)} times something was missing, and nobody said so: {silent[:10]}"
+
+
+@pytest.mark.slow
+def test_no_command_passes_over_a_damaged_page_header(home: Home) -> None:
+    """Half of a page's slots are hidden, in the middle of a partition and at its end."""
+    log = filled(home, 150)
+    log.close()
+    sound = home.log_path.read_bytes()
+    leaves = [page for page in pages_of_slots(home.log_path) if sound[page] == 10]
+    for page in (leaves[len(leaves) // 2], leaves[-1], leaves[0]):
+        data = bytearray(sound)
+        data[page + 3 : page + 5] = (int.from_bytes(data[page + 3 : page + 5], "big") // 2).to_bytes(2, "big")
+        shutil.rmtree(home.path)
+        broken = Home(home.path)
+        home.log_path.write_bytes(data)
+        refused(run_once(broken), str(home.log_path))
+        log_results = [call(broken, "log", "--partition", str(n), "--from", "0", "--limit", "9999") for n in range(16)]
+        assert any(result.exit_code for result in log_results)
+        for result in log_results:
+            if result.exit_code:
+                refused(result, str(home.log_path))
