@@ -18,6 +18,7 @@ import os
 import random
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -38,7 +39,7 @@ from builders import START, captured, forgotten, recalled, restored  # noqa: E40
 
 from recollect.schemas.events import Event  # noqa: E402
 from recollect.sinks.embedded_log import EmbeddedLog  # noqa: E402
-from recollect.sinks.home import Home  # noqa: E402
+from recollect.sinks.home import UNFINISHED, Home  # noqa: E402
 from recollect.sinks.requests import Request, Requests  # noqa: E402
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
@@ -47,10 +48,13 @@ CHILD_TIMEOUT_S = 90.0
 SERVED_S = 2.5
 """How long a projector that serves is left alive when it does not come by the point at which it is to die."""
 RANDOM_DELAY_S = 1.2
-TEMPORARY = re.compile(r"^\..*\.new\Z")
+TEMPORARY = re.compile(rf"^\..*{re.escape(UNFINISHED)}\Z")
 """What is written whole and then renamed has this name until then."""
 
-SYSTEM_CALLS = ("mkdir", "rename", "link", "unlink", "unlinkat", "rmdir", "write", "pwrite64", "fsync", "fdatasync")
+SYSTEM_CALLS = tuple(
+    "mkdir openat write rename renameat linkat unlink unlinkat rmdir pwrite64 fsync fdatasync ftruncate".split()
+)
+"""What Python, SQLite and LanceDB change files with."""
 
 
 # Points
@@ -85,12 +89,13 @@ POINTS = (
     Point("a table that is made but has no key", "project", "lancedb.table:LanceTable.set_unenforced_primary_key",
           most=8, first="a lost shard"),
     *_both("the pages of an epoch", "recollect.sinks.vault:Vault.write", 8),
-    Point("half a page", target="pathlib:Path.write_bytes", when="torn", most=8, only="vault"),
+    Point("half a page", target="recollect.sinks.vault:write_whole", when="torn", most=8),
     *_both("a page is renamed", "pathlib:Path.replace", 8, only="vault"),
     *_both("the watermark", "recollect.sinks.lance:Shard.write_watermark", 8),
     *_both("the vault's note", "recollect.sinks.vault:Vault.cover", 8),
     # Snapshots and the recovery marker.
     *_both("a snapshot", "recollect.sinks.snapshots:Snapshots.write", 4),
+    Point("half a snapshot", target="recollect.sinks.snapshots:write_whole", when="torn", most=4),
     Point("a snapshot that is not on disk yet", target="os:fsync", most=4),
     *_both("a snapshot is renamed", "pathlib:Path.replace", 4, only=".snapshot"),
     *_both("the marker of the log", "recollect.flows.views:_LogReader.snapshot", 40),
@@ -186,7 +191,8 @@ def arm(target: str, when: str, nth: int, only: str) -> None:
         if when == "before":
             die()
         if when == "torn":
-            original(args[0], args[1][: len(args[1]) // 2])
+            path, data = args[:2]
+            path.with_name(f".{path.name}{UNFINISHED}").write_bytes(data[: len(data) // 2])
             die()
         result = original(*args, **kwargs)
         if isinstance(result, Iterator):  # Half of what it would have given is taken before death.
@@ -331,7 +337,7 @@ class Harness:
             kill = self._kill(home, log, events, point, rng)
             life.kills.append(kill)
             if kill.ended not in ("killed", "came to its end"):
-                life.wrong.append(f"{kill}\n{kill.said}")
+                life.wrong.append(f"{kill}\n{kill.said[:4_000]}")
         if rng.random() < 0.5:
             append(log, events, rng.randint(1, 30), rng)
         life.wrong += self._judge(home, log)
@@ -619,16 +625,23 @@ def table(lives: list[Life]) -> str:
     lines = [f"{'point':<{width}}  tries  kills  result"]
     for name in [point for point in dict.fromkeys(point.name for point in POINTS) if point in tried]:
         wrong = sum(not right for _, right in tried[name])
-        result = f"{wrong} lives went wrong" if wrong else "right"
+        result = (
+            f"{wrong} lives went wrong"
+            if wrong
+            else "right"
+            if any(killed for killed, _ in tried[name])
+            else "never reached"
+        )
         lines.append(f"{name:<{width}}  {len(tried[name]):5}  {sum(k for k, _ in tried[name]):5}  {result}")
     return "\n".join(lines)
 
 
-def report(life: Life, seed: int) -> str:
+def report(life: Life, seed: int, point: str = "") -> str:
     """Return what happened in a life that went wrong, and how to play it again."""
+    only = f" --point {shlex.quote(point)}" if point else ""
     lines = [f"Life {life.number} went wrong:", *(f"  {kill}" for kill in life.kills)]
     lines += [f"  -> {wrong}" for wrong in life.wrong]
-    return "\n".join([*lines, f"  Repeat it with: python tests/crash.py --seed {seed} --life {life.number}"])
+    return "\n".join([*lines, f"  Repeat it with: python tests/crash.py --seed {seed} --life {life.number}{only}"])
 
 
 def main() -> int:
@@ -653,7 +666,7 @@ def main() -> int:
     def on_life(life: Life) -> None:
         print(f"life {life.number}: {life.killed} killed, {'wrong' if life.wrong else 'right'}", flush=True)
         if life.wrong:
-            print(report(life, options.seed), flush=True)
+            print(report(life, options.seed, options.point), flush=True)
 
     if options.life:
         lives = [harness.live(number) for number in options.life]

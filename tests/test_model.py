@@ -656,11 +656,11 @@ def patterns(draw: st.DrawFn) -> list[Event]:
     events: list[Event] = []
     for number in range(draw(st.integers(3, 25))):
         if draw(st.integers(0, 3)):
-            subject = draw(st.sampled_from(("The repo", "The repository")))
-            thing = draw(st.sampled_from(("tabs", "spaces", "dots", "lines")))
+            subject = draw(st.sampled_from(("The staging database", "the staging db")))
+            port = draw(st.integers(5432, 5435))
             origin = draw(st.sampled_from(("user", "operator")))
             sent = START + number * MINUTE
-            events.append(captured(f"{subject} uses {thing} for every file", number, origin=origin, sent=sent))
+            events.append(captured(f"{subject} listens on port {port}", number, origin=origin, sent=sent))
         else:
             make = draw(st.sampled_from((forgotten, restored)))
             events.append(make([draw(st.integers(0, number))], f"t{number}"))
@@ -669,11 +669,11 @@ def patterns(draw: st.DrawFn) -> list[Event]:
 
 # The name of the first memory moves behind that of the second, which then is the earlier one.
 MOVED = [
-    captured("The repo uses tabs for every file", 0),
-    captured("The repo uses spaces for every file", 1, sent=START + MINUTE),
-    captured("The repository uses tabs for every file", 2, sent=START + 2 * MINUTE),
+    captured("The staging database listens on port 5433", 0),
+    captured("The staging database listens on port 5434", 1, sent=START + MINUTE),
+    captured("The staging db listens on port 5433", 2, sent=START + 2 * MINUTE),
     forgotten([0], "f", sent=START + 3 * MINUTE),
-    captured("The repo uses dots for every file", 3, sent=START + 4 * MINUTE),
+    captured("The staging database listens on port 5435", 3, sent=START + 4 * MINUTE),
 ]
 
 

@@ -1,0 +1,400 @@
+"""The product, broken on purpose: each mutant is one small change, and the suite must notice it.
+
+`make mutants` copies the checkout once for each mutant, puts the change in, and runs a few fast tests there. One of
+them must fail; a mutant that survives names a promise that nothing holds. `docs/mutants.md` says why each matters and
+which test notices it. `python tests/mutants.py NAME …` runs those of some names.
+
+No mutant may be put into the checkout itself, and nothing here is imported by the product.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("schemas", "state", "flows", "sinks", "tools")
+COPIED = (
+    *ROOMS,
+    "recollect",
+    "tests",
+    "docs",
+    "examples",
+    "pyproject.toml",
+    "README.md",
+    "CONTRIBUTING.md",
+    "Makefile",
+)
+TIMEOUT_S = 300
+
+
+class Mutant(NamedTuple):
+    """A change (`old`, which stands once in `file`, becomes `new`) and the tests that are asked, in pytest's words."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+MUTANTS = [
+    Mutant(
+        "a skipped event",
+        "flows/views.py",
+        "self._offset = slots[-1].offset + 1",
+        "self._offset = slots[-1].offset + 1 + (len(slots) == limit < 500)",
+        ("tests/test_views.py::test_the_same_log_gives_the_same_views_however_it_is_projected",),
+    ),
+    Mutant(
+        "a forgotten guard in the merge",
+        "sinks/lance.py",
+        "merge = table.merge_insert(key).when_matched_update_all(where=newer)",
+        "merge = table.merge_insert(key).when_matched_update_all()",
+        ("tests/test_views.py::test_a_write_is_idempotent_and_never_goes_back",),
+    ),
+    Mutant(
+        "a lost tombstone",
+        "state/tombstones.py",
+        "    elif id not in state.ids:\n",
+        "    elif id not in state.ids and capture is not None:\n",
+        ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "a tombstone lost in a snapshot",
+        "state/tombstones.py",
+        "return msgspec.msgpack.encode((state.texts, state.ids))",
+        "return msgspec.msgpack.encode((state.texts, {}))",
+        ("tests/test_laws.py",),
+    ),
+    Mutant(
+        "a ban that does not reach the past",
+        "state/tombstones.py",
+        "        for seq in captures.seqs_of_normal[normal]:\n            _flip(captures.by_seq[seq], True, effect)",
+        "        _flip(captures.by_seq[captures.seqs_of_normal[normal][-1]], True, effect)",
+        ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "a clock that reads wall time",
+        "state/partition.py",
+        "at = event.at if state.clock is None else min(event.at,",
+        "at = event.at if state.clock is None else min(__import__('time').time_ns() // 1_000,",
+        ("tests/test_laws.py", "tests/test_rooms.py"),
+    ),
+    Mutant(
+        "a time that is not clamped",
+        "state/partition.py",
+        "min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)",
+        "event.at",
+        ("tests/test_laws.py",),
+    ),
+    Mutant(
+        "a clock that believes every tick",
+        "state/partition.py",
+        "> state.settings.tick_jump_days * DAY_US and not tick.accepted:",
+        "> state.settings.tick_jump_days * DAY_US * 100:",
+        ("tests/test_laws.py",),
+    ),
+    Mutant(
+        "settings that go back",
+        "state/partition.py",
+        "if configured.revision > state.revision:",
+        "if configured.revision != state.revision:",
+        ("tests/test_golden_log.py",),
+    ),
+    Mutant(
+        "duplicates counted as confirmations",
+        "state/scope.py",
+        "    if state.known(event, counters):\n        return []\n",
+        "    state.known(event, counters)\n",
+        ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "a duplicate that is told by its time of sending",
+        "schemas/codec.py",
+        "msgspec.structs.replace(event, sent=0)",
+        "msgspec.structs.replace(event, session=None)",
+        ("tests/test_golden.py", "tests/test_model.py"),
+    ),
+    Mutant(
+        "global written by anyone",
+        "schemas/events.py",
+        'return event.scope != GLOBAL or event.actor.origin == "operator" or event.type == "recalled"',
+        "return True",
+        ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "a watermark written before its rows",
+        "sinks/views.py",
+        "            self._shard.write(delta.rows, delta.dead_letters)\n",
+        "            self._finish(delta.watermark)\n            self._shard.write(delta.rows, delta.dead_letters)\n",
+        ("tests/test_invariance.py",),
+    ),
+    Mutant(
+        "a snapshot restored without its index",
+        "state/memories.py",
+        "            state.birth_of[join.seq] = memory.birth\n        _offer(state, memory, captures)\n",
+        "            state.birth_of[join.seq] = memory.birth\n",
+        ("tests/test_laws.py",),
+    ),
+    Mutant(
+        "a snapshot believed without its digest",
+        "sinks/snapshots.py",
+        'doubt = "" if magic + b"\\n" == MAGIC and header == expected else _reason(header, expected)',
+        'doubt = ""',
+        ("tests/test_time.py::test_a_doubtful_snapshot_is_discarded_and_said",),
+    ),
+    Mutant(
+        "a start at the higher of two markers",
+        "flows/views.py",
+        "start = written if resume_state is None else min(resume_state, written)",
+        "start = written if resume_state is None else max(resume_state, written)",
+        ("tests/test_views.py::test_views_of_another_log_are_not_kept",),
+    ),
+    Mutant(
+        "the wrong partition function",
+        "schemas/scopes.py",
+        "return (murmur2(scope.encode()) & 0x7FFFFFFF) % partitions",
+        "return murmur2(scope.encode()) % partitions",
+        ("tests/test_golden.py",),
+    ),
+    Mutant(
+        "echoes counted as confirmations",
+        "state/memories.py",
+        'if join.how == "echo":',
+        'if join.how == "never":',
+        ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "echoes of people",
+        "state/recalls.py",
+        "if capture.session is None or capture.actor.origin not in ECHOING:",
+        "if capture.session is None:",
+        ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "a canonical text chosen by time only",
+        "state/captures.py",
+        "return TRUST[self.actor.origin], self.at, self.seq",
+        "return 0, self.at, self.seq",
+        ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "a dead member that still speaks",
+        "state/memories.py",
+        "    memory.canonical = max(living, key=lambda capture: capture.rank).seq if living else -1\n",
+        "    memory.canonical = max(members, key=lambda capture: capture.rank).seq if living else -1\n",
+        ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "a revision that is tied to the latest of its equals",
+        "state/floor.py",
+        "best[np.argmin(self._orders[best])]",
+        "best[np.argmax(self._orders[best])]",
+        ("tests/test_model.py",),
+    ),
+    Mutant(
+        "a name that moves without its index",
+        "state/fold.py",
+        "            self._columns.reorder(birth, name)\n            return\n",
+        "            return\n",
+        ("tests/test_model.py",),
+    ),
+    Mutant(
+        "a fold that ignores negation",
+        "state/text.py",
+        "    tokens = _without_lead_in(tokens)\n    if found",
+        '    tokens = [token for token in _without_lead_in(tokens) if token not in ("not", "never")]\n    if found',
+        ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "a gone row that is not written",
+        "state/views.py",
+        "            rows.append(Guarded(change.table, row_of(scope, change), scope.generation, offset))\n",
+        "            row = row_of(scope, change)\n"
+        "            if not isinstance(row, GoneRow):\n"
+        "                rows.append(Guarded(change.table, row, scope.generation, offset))\n",
+        ("tests/test_laws.py",),
+    ),
+    Mutant(
+        "a page that nobody touched",
+        "state/views.py",
+        "        for path in _paths(partition.scopes[change.scope], change):\n",
+        "        for path in list(_paths(partition.scopes[change.scope], change))[1:]:\n",
+        ("tests/test_laws.py", "tests/test_vault.py", "tests/test_model.py"),
+    ),
+    Mutant(
+        "Markdown that is not escaped",
+        "sinks/vault.py",
+        "_SPECIAL = re.compile(r\"[\\\\`*_\\[\\]<>#|~$&@^=%!{}]\")",
+        "_SPECIAL = re.compile(r\"[\\\\`*_\\[\\]#|~$&@^=%!{}]\")",
+        ("tests/test_vault.py",),
+    ),
+    Mutant(
+        "the order of a set in a digest",
+        "state/digests.py",
+        "for item in sorted((key, ban.event_id, ban.at) for key, ban in bans.items())",
+        "for item in {(key, ban.event_id, ban.at) for key, ban in bans.items()}",
+        ("tests/test_golden_log.py",),
+    ),
+    Mutant(
+        "a search that sees another scope",
+        "sinks/lance.py",
+        '            conditions.append(f"scope = {quoted(scope)}")\n',
+        '            conditions.append("true")\n',
+        ("tests/test_search.py", "tests/test_model.py"),
+    ),
+    Mutant(
+        "a tail whose tombstones are ignored",
+        "state/tail.py",
+        "            case Forgotten(ids=ids):\n                bans.forget(ids)\n",
+        "            case Forgotten(ids=ids):\n                pass\n",
+        ("tests/test_search.py",),
+    ),
+    Mutant(
+        "a door that lets anything in",
+        "schemas/codec.py",
+        "    decode(payload)\n    return payload\n",
+        "    return payload\n",
+        ("tests/test_codec.py",),
+    ),
+    Mutant(
+        "a dead letter that stops the rest",
+        "state/partition.py",
+        "            state.counters.dead_letters += 1\n",
+        "            state.counters.dead_letters += 1\n            break\n",
+        ("tests/test_laws.py",),
+    ),
+    Mutant(
+        "damage that is not noticed",
+        "sinks/embedded_log.py",
+        "if not sound or _digest(salt, payload) != digest:",
+        "if not sound:",
+        ("tests/test_embedded_log.py::test_a_flipped_bit_is_found_and_its_slot_named",),
+    ),
+    Mutant(
+        "an append that is not durable",
+        "sinks/embedded_log.py",
+        "PRAGMA synchronous=FULL",
+        "PRAGMA synchronous=OFF",
+        ("tests/test_embedded_log.py::test_every_connection_is_durable_and_overwrites_what_it_deletes",),
+    ),
+    Mutant(
+        "a rebuild that is served unverified",
+        "tools/rebuild.py",
+        "    if not verdict.ok:\n        build.discard()\n",
+        "    if not verdict.ok and not verdict.differences:\n        build.discard()\n",
+        ("tests/test_invariance.py",),
+    ),
+    Mutant(
+        "a verify that trusts the pages",
+        "tools/verify.py",
+        "            what = _difference(expected.get(path), pages.get(path))\n",
+        "            what = _difference(expected.get(path), expected.get(path))\n",
+        ("tests/test_views.py::test_verify_names_what_differs",),
+    ),
+    Mutant(
+        "a past that is one event late",
+        "sinks/embedded_log.py",
+        "WHERE partition = ? AND sent > ?",
+        "WHERE partition = ? AND sent >= ?",
+        ("tests/test_time.py::test_as_of_a_time_is_before_the_first_event_sent_after_it",),
+    ),
+]  # fmt: skip
+
+
+def why_not(mutant: Mutant, root: Path = ROOT) -> str:
+    """Return why a mutant cannot be made of the checkout as it is, or nothing."""
+    count = (root / mutant.file).read_text(encoding="utf-8").count(mutant.old)
+    return "" if count == 1 else f"{mutant.name}: its old text stands {count} times in {mutant.file}"
+
+
+class Outcome(NamedTuple):
+    """What the tests said of a mutant: `killed` by the test `by`, or why not."""
+
+    killed: bool
+    by: str
+
+
+def copy_checkout(folder: Path) -> None:
+    """Copy what tests need, links as links, so that the rooms of the copy are its own."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        elif source.exists():
+            shutil.copy(source, folder / name)
+
+
+def run_tests(folder: Path, tests: Iterable[str]) -> subprocess.CompletedProcess[str]:
+    """Run tests in a copy of the checkout, with the same examples every time."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
+    environment.pop("RECOLLECT_SEED", None)
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--no-header"]
+    command += [f"--rootdir={folder}", "-k", "not mutant", *dict.fromkeys(tests)]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+
+
+def try_mutant(mutant: Mutant) -> Outcome:
+    """Put a mutant into a copy of the checkout and return what the tests say."""
+    reason = why_not(mutant)
+    if reason:
+        return Outcome(False, reason)
+    with tempfile.TemporaryDirectory(prefix="recollect-") as name:
+        folder = Path(name)
+        copy_checkout(folder)
+        path = folder / mutant.file
+        path.write_text(path.read_text(encoding="utf-8").replace(mutant.old, mutant.new), encoding="utf-8")
+        try:
+            done = run_tests(folder, mutant.tests)
+        except subprocess.TimeoutExpired:
+            return Outcome(True, f"(no answer within {TIMEOUT_S} s)")
+    failed = re.search(r"^FAILED (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+    if done.returncode == 1 and failed:
+        return Outcome(True, failed[1])
+    if done.returncode == 0:
+        return Outcome(False, "SURVIVED")
+    return Outcome(False, f"BROKEN, no test could run: {(done.stdout + done.stderr)[-500:]}")
+
+
+def check_unmutated(mutants: Iterable[Mutant]) -> str:
+    """Return what fails in a copy that nothing was put into, or nothing; otherwise no answer would mean anything."""
+    with tempfile.TemporaryDirectory(prefix="recollect-") as name:
+        folder = Path(name)
+        copy_checkout(folder)
+        where = [sys.executable, "-c", "import recollect.state.fold as fold; print(fold.__file__)"]
+        environment = {**os.environ, "PYTHONPATH": name}
+        found = subprocess.run(where, cwd=folder, env=environment, capture_output=True, text=True).stdout.strip()
+        if not Path(found).resolve().is_relative_to(folder.resolve()):
+            return f"the copy would test {found}"
+        done = run_tests(folder, [test for mutant in mutants for test in mutant.tests])
+        return "" if done.returncode == 0 else done.stdout[-3_000:]
+
+
+def main(names: list[str]) -> int:
+    """Try mutants, print a table, and return 1 if one survived."""
+    chosen = [mutant for mutant in MUTANTS if not names or mutant.name in names]
+    failure = check_unmutated(chosen)
+    if failure:
+        print(f"The tests fail without any mutant:\n{failure}")
+        return 1
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        outcomes = []
+        for mutant, outcome in zip(chosen, pool.map(try_mutant, chosen), strict=False):
+            outcomes.append(outcome)
+            print(f"{mutant.name:<50} {outcome.by}", flush=True)
+    killed = sum(outcome.killed for outcome in outcomes)
+    print(f"{killed} of {len(outcomes)} mutants were noticed.")
+    return 0 if killed == len(outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
