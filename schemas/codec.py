@@ -29,6 +29,11 @@ class _Envelope(Event, frozen=True, forbid_unknown_fields=True, kw_only=True):
     body: Any
 
 
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+for _type in (_Envelope, *BODIES.values()):
+    msgspec.json.Decoder(_type)
+
+
 def canonical(value: Any) -> bytes:
     """Return the canonical form of an event or of any JSON value: sorted keys, no spaces, UTF-8."""
     return orjson.dumps(msgspec.to_builtins(value), option=orjson.OPT_SORT_KEYS)

@@ -158,7 +158,8 @@ class Shard:
 
     def _table(self, name: str) -> Table | None:
         if name not in self._tables:
-            if not (self.path / f"{name}.lance").is_dir():
+            # A maker that was killed leaves a folder without a version, which is no table yet.
+            if not any((self.path / f"{name}.lance" / "_versions").glob("*.manifest")):
                 return None
             self._tables[name] = self._connect().open_table(name)
         return self._tables[name]

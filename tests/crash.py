@@ -28,6 +28,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -313,7 +314,7 @@ class Harness:
     def __init__(self, folder: Path, seed: int, points: tuple[Point, ...] = POINTS) -> None:
         self.folder = folder
         self.seed = seed
-        usable = [point for point in points if not point.system_call or shutil.which("strace")]
+        usable = [point for point in points if not point.system_call or find_strace()[0]]
         self._points = [point for cycle in range(1_000) for point in self._shuffled(usable, cycle)]
         self._spare: subprocess.Popen[bytes] | None = None
 
@@ -364,7 +365,7 @@ class Harness:
             nth = int(2 ** rng.uniform(0, 6))
             tracer = attach(process.pid, point.system_call, f"signal=SIGKILL:when={nth}")
         order(process, home, point.verb, workers, target=point.target, when=point.when, nth=nth, only=point.only)
-        self._spare = start_child()  # It imports while this one works.
+        self.prepare()
         end = time.monotonic() + (SERVED_S if point.verb == "serve" else CHILD_TIMEOUT_S)
         if not point.target and not point.system_call:
             end = time.monotonic() + delay
@@ -381,6 +382,10 @@ class Harness:
             process.returncode, f"failed {process.returncode}"
         )
         return Kill(point, nth, workers, "hung" if hung else ended, said)
+
+    def prepare(self) -> None:
+        """Start the next child, which imports what it needs while another works."""
+        self._spare = self._spare or start_child()
 
     def child(self) -> subprocess.Popen[bytes]:
         """Return a child that has imported what it needs and waits for its orders."""
@@ -451,6 +456,18 @@ def order(
     orders |= {"target": target, "when": when, "nth": nth, "only": only}
     assert process.stdin is not None
     process.stdin.write(json.dumps(orders).encode() + b"\n")
+
+
+@cache
+def find_strace() -> tuple[str, str]:
+    """Return where strace is, and why it cannot be used: one of the two is empty."""
+    path = shutil.which("strace")
+    if path is None:
+        return "", "strace is not installed: apt-get install strace"
+    command = [path, "-f", "-e", "inject=getppid:error=EIO", sys.executable, "-c", "import os; os.getppid()"]
+    tried = subprocess.run(command, capture_output=True, text=True)
+    works = tried.returncode == 0 and "INJECTED" in tried.stderr
+    return (path, "") if works else ("", f"strace cannot trace here: {tried.stderr.strip()[-200:]}")
 
 
 def attach(pid: int, system_call: str, effect: str, output: str = os.devnull) -> subprocess.Popen[bytes]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import crash
 import pytest
-from builders import captured
+from builders import captured, forgotten
 from test_embedded_log import edited
 from test_views import filled, project
 
@@ -59,9 +59,35 @@ for line in sys.stdin:
 """
 
 
+# Decodes an event in several threads of a process that has never seen one, as the workers of a projector do.
+FIRST_EVENTS_CODE = """
+import sys, threading
+import msgspec
+from builders import captured
+from recollect.schemas.codec import decode
+sys.setswitchinterval(1e-6)
+payload = msgspec.json.encode(captured("one"))
+together = threading.Barrier(4)
+threads = [threading.Thread(target=lambda: (together.wait(), decode(payload))) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def strace() -> str:
+    """What kills at a system call, where it is installed and may trace."""
+    path, reason = crash.find_strace()
+    if not path:
+        pytest.skip(reason)
+    return path
 
 
 @pytest.fixture
@@ -114,6 +140,41 @@ def test_every_point_names_what_is_there() -> None:
             for step in path.split("."):
                 found = getattr(found, step)
             assert callable(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", ["renameat", "linkat"])
+def test_a_table_whose_maker_was_killed_is_made_again(
+    home: Home, child: subprocess.Popen[bytes], strace: str, call: str
+) -> None:
+    """LanceDB makes folders first and a version last; what stands between is no table, and not in the way of one."""
+    log = EmbeddedLog(home.log_path)
+    log.append([captured("one", scope="project:a")])
+    project(home, log)
+    log.append([forgotten(["nobody"], "f", scope="project:a")])  # The first row of a table.
+    tracer = crash.attach(child.pid, call, "signal=SIGKILL:when=1")
+    crash.order(child, home, "project")
+    assert child.wait(60) == -signal.SIGKILL
+    tracer.wait(60)
+    assert list(home.current().path.rglob("tombstones.lance"))
+    project(home, log)
+    assert verify(home, log).ok
+
+
+# Threads that begin together
+
+
+@pytest.mark.slow
+def test_threads_that_meet_their_first_event_at_once_live() -> None:
+    """msgspec looks at a type when it first meets it, and two threads that do so at once can crash the process."""
+    for _ in range(15):
+        done = subprocess.run(
+            [sys.executable, "-c", FIRST_EVENTS_CODE],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(crash.ROOT), str(crash.ROOT / "tests")))},
+        )
+        assert done.returncode == 0, (done.returncode, done.stderr)
 
 
 # Killed producers

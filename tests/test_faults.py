@@ -72,20 +72,13 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
 
 
-@pytest.fixture(scope="session")
-def strace(tmp_path_factory: pytest.TempPathFactory) -> str:
+@pytest.fixture
+def strace() -> str:
     """The fault injector, where it is installed and may trace."""
-    found = shutil.which("strace")
-    if found is None:
-        pytest.skip("strace is not installed: apt-get install strace")
-    tried = subprocess.run(
-        [found, "-f", "-e", "inject=getppid:error=EIO", sys.executable, "-c", "import os; print(os.getppid())"],
-        capture_output=True,
-        text=True,
-    )
-    if tried.returncode != 0 or "INJECTED" not in tried.stderr:
-        pytest.skip(f"strace cannot trace here: {tried.stderr.strip()[-200:]}")
-    return found
+    path, reason = crash.find_strace()
+    if not path:
+        pytest.skip(reason)
+    return path
 
 
 # Producers
@@ -210,6 +203,7 @@ def run_failing(
     process = harness.child()
     tracer = crash.attach(process.pid, call, effect, str(home.path.with_suffix(".trace"))) if call else None
     crash.order(process, home, "project", largest_file=largest_file)
+    harness.prepare()
     said = process.communicate(timeout=120)[0].decode(errors="replace")
     if tracer is not None:
         tracer.wait(60)
@@ -247,8 +241,8 @@ def test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right(
     log = EmbeddedLog(home.log_path)
     events = crash.history(10_000, seed)
     failed, hits = 0, 0
-    for call in ("pwrite64", "fsync", "rename", "link", "mkdir", "openat") * 3:
-        crash.append(log, events, 30, rng)
+    for call in ("pwrite64", "fsync", "rename", "renameat", "linkat", "mkdir", "openat") * 2:
+        crash.append(log, events, 15, rng)
         if rng.random() < 0.3:
             shutil.rmtree(home.current().path, ignore_errors=True)
         effect = f"error={rng.choice(ERRORS)}:when={int(2 ** rng.uniform(0, 4))}{rng.choice(('', '+'))}"
@@ -257,8 +251,8 @@ def test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right(
         print(f"{call} {effect}: {hit} failed, exit {outcome.code}")
         check_views(home, log, outcome)
         failed, hits = failed + (outcome.code != 0), hits + bool(hit)
-    assert hits > 5
-    assert failed > 2
+    assert hits > 4
+    assert failed > 1
     state_hash, vault = verify(home, log).state_hash, vault_bytes(home)
     log.close()
     other = Home(tmp_path / "other")
