@@ -393,7 +393,8 @@ class Harness:
         assert process.stdout is not None
         line = process.stdout.readline()
         if line != b"ready\n":
-            raise RuntimeError(f"The child could not begin: {line.decode()}{process.communicate()[0].decode()}")
+            said = (line + process.communicate()[0]).decode(errors="replace")
+            raise RuntimeError(f"The child could not begin and ended with {process.returncode}: {said}")
         return process
 
     def _judge(self, home: Home, log: EmbeddedLog) -> Iterator[str]:
