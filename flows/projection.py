@@ -8,8 +8,9 @@ from typing import Protocol
 import msgspec
 
 from recollect.schemas.log import Log, Slot, slots_between
-from recollect.schemas.rows import Delta, ScopeMark, Watermark
+from recollect.schemas.rows import Basis, Delta, ScopeMark, Watermark
 from recollect.state.digests import rules_version
+from recollect.state.erasures import erasures_of
 from recollect.state.partition import Partition, fold, restore, snapshot
 from recollect.state.views import guarded_rows, pages_of
 
@@ -38,10 +39,15 @@ class Projection:
         self._snapshot_offset = state.offset
 
     def advance(self, slots: Sequence[Slot]) -> Delta | None:
-        """Fold slots and return what they changed, None while all of it is written already."""
-        folded = fold(self.state, slots)
+        """Fold slots and return what they changed, None while all of it is written already.
+
+        A state that an `erased` event made stale takes in nothing more: the views are to be made anew.
+        """
         state = self.state
-        if state.offset <= self.written:
+        if state.stale:
+            return None
+        folded = fold(state, slots)
+        if state.stale or state.offset <= self.written:
             return None
         changes = {change: offset for change, offset in folded.changes.items() if offset >= self.written}
         scopes = dict.fromkeys(change.scope for change in changes)
@@ -55,7 +61,7 @@ class Projection:
 
     def keep(self) -> None:
         """Write a snapshot if enough has been folded since the last one."""
-        if self.state.offset - self._snapshot_offset >= SNAPSHOT_EVENTS:
+        if not self.state.stale and self.state.offset - self._snapshot_offset >= SNAPSHOT_EVENTS:
             self._snapshots.write(self.state.offset, snapshot(self.state))
             self._snapshot_offset = self.state.offset
 
@@ -71,13 +77,25 @@ def watermark_of(state: Partition) -> Watermark:
         clock=state.clock or 0,
         sent={name: scope.sent for name, scope in state.scopes.items()},
         counters=msgspec.structs.replace(state.counters),
+        erased=state.erasures.count,
     )
 
 
-def open_projection(log: Log, partition: int, offset: int, written: int, snapshots: SnapshotStore) -> Projection:
-    """Return the projection of a partition as it stood before `offset`: its newest snapshot, and the log from there."""
+def basis_of(log: Log, partition: int) -> Basis:
+    """Return what views and snapshots of a partition are to be made from now."""
+    return Basis(log.log_id, rules_version(), erasures_of(log.erased(partition)).count)
+
+
+def open_projection(
+    log: Log, partition: int, offset: int, written: int, snapshots: SnapshotStore, basis: Basis
+) -> Projection:
+    """Return the projection of a partition as it stood before `offset`: its newest snapshot, and the log from there.
+
+    Its state is stale where more has been erased than `basis` knows.
+    """
     data = snapshots.newest(offset)
-    state = Partition(partition) if data is None else restore(data)
+    state = Partition(partition, erasures_of(log.erased(partition))) if data is None else restore(data)
+    state.stale = state.erasures.count != basis.erased
     projection = Projection(state, written, snapshots)
     fold(state, slots_between(log, partition, state.offset, offset))
     return projection

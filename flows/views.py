@@ -22,7 +22,7 @@ from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 from recollect.flows.projection import Projection, SnapshotStore, open_projection
 from recollect.schemas.errors import OffsetOutOfRange
 from recollect.schemas.log import Log, Slot
-from recollect.schemas.rows import Delta
+from recollect.schemas.rows import Basis, Delta
 
 BATCH_EVENTS = 2_000
 POLL = timedelta(milliseconds=100)
@@ -34,15 +34,13 @@ Slots = list[Slot]
 class Views(Protocol):
     """What takes the deltas of one partition, as `sinks.views.PartitionViews` does."""
 
-    def start(self, log_id: str, rules: str) -> int: ...
-
     def apply(self, delta: Delta) -> None: ...
 
     def close(self) -> None: ...
 
 
 class Target(Protocol):
-    """Where a flow lands: for each partition its views, its snapshots, and up to where it is written."""
+    """Where a flow lands: for each partition its views, its snapshots, up to where it is written, and on what basis."""
 
     def views(self, partition: int) -> Views: ...
 
@@ -50,11 +48,14 @@ class Target(Protocol):
 
     def written(self, partition: int) -> int: ...
 
+    def basis(self, partition: int) -> Basis: ...
+
 
 class Control:
     """How the caller and the running flow speak: stop it, and see how far it is.
 
-    `once` ends the flow when the ends that the log had at the start are reached.
+    `once` ends the flow when the ends that the log had at the start are reached. The flow stops by itself
+    when it has met erased events that a projector must tend to: views that hold them, or slots to be blanked.
     """
 
     def __init__(self, *, once: bool, batch_events: int = BATCH_EVENTS) -> None:
@@ -74,7 +75,7 @@ def views(log: Log, target: Target, control: Control) -> Dataflow:
     flow = Dataflow("views")
     # Step ids and keys are what a recovery store is found by: renaming one orphans it.
     slots = op.input("log", flow, _LogSource(log, target, control))
-    deltas = op.stateful_batch("fold", slots, lambda _: _Fold(log, target))
+    deltas = op.stateful_batch("fold", slots, lambda _: _Fold(log, target, control))
     op.output("views", deltas, _ViewsSink(log.partitions, target.views))
     return flow
 
@@ -139,9 +140,10 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
     newest snapshot and the log.
     """
 
-    def __init__(self, log: Log, target: Target) -> None:
+    def __init__(self, log: Log, target: Target, control: Control) -> None:
         self._log = log
         self._target = target
+        self._control = control
         self._projection: Projection | None = None
 
     def on_batch(self, values: list[Slots]) -> tuple[Iterable[Delta], bool]:
@@ -149,7 +151,8 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
         if projection is None:
             first = values[0][0]
             written, snapshots = self._target.written(first.partition), self._target.snapshots(first.partition)
-            projection = open_projection(self._log, first.partition, first.offset, written, snapshots)
+            basis = self._target.basis(first.partition)
+            projection = open_projection(self._log, first.partition, first.offset, written, snapshots, basis)
             self._projection = projection
         deltas = []
         for slots in values:  # Each batch is its own delta: several may come at once where epochs are long.
@@ -157,6 +160,8 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
             projection.keep()
             if delta is not None:
                 deltas.append(delta)
+        if projection.state.stale or (projection.state.met_erased and not self._control.once):
+            self._control.stopping.set()
         return deltas, StatefulBatchLogic.RETAIN
 
     def snapshot(self) -> int:

@@ -68,6 +68,15 @@ def decode(payload: bytes) -> Event:
     return _typed(_known(parsed, payload))
 
 
+def blanked(payload: bytes) -> bytes:
+    """Return the bytes of an event without its body, version and header as they are; `null` if it cannot be read."""
+    try:
+        decode(payload)
+    except InvalidEvent:
+        return b"null"
+    return orjson.dumps(orjson.loads(payload) | {"body": None}, option=orjson.OPT_SORT_KEYS)
+
+
 def content_digest(event: Event) -> int:
     """Return 64 bits that tell a second event of an id apart from a repetition; `sent` does not count."""
     content = canonical(msgspec.structs.replace(event, sent=0))

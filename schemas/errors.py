@@ -52,6 +52,10 @@ class LogExists(RecollectError):
     """A log was to be made where one stands with other properties (another number of partitions)."""
 
 
+class StillHeld(RecollectError):
+    """Bytes that were taken out are still there, since another process reads an old state of what they are kept on."""
+
+
 class Locked(RecollectError):
     """Another living process holds the lock; `pid` names it, or is None where it could not be read."""
 

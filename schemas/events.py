@@ -115,6 +115,21 @@ class Restored(_Body, frozen=True):
     reason: Annotated[str, Meta(max_length=4_096)] | None
 
 
+class Erased(_Body, frozen=True):
+    """The end of these events' bodies, wherever the log holds or will hold them, and of what derives from them.
+
+    It counts as if they had never been made. It names captured or recalled ids, bans no text and stands for ever.
+    """
+
+    ids: Ids
+
+
+class Unfolded(_Body, frozen=True):
+    """These captured ids are no longer one with what they were folded with: each is a memory of its own."""
+
+    ids: Ids
+
+
 class Configured(_Body, frozen=True):
     """The log's id, its number of partitions and every setting that changes meaning, as of a revision."""
 
@@ -132,13 +147,15 @@ class Ticked(_Body, frozen=True):
     partition: Annotated[int, Meta(ge=0, lt=1_024)]
 
 
-Body = Captured | Recalled | Forgotten | Restored | Configured | Ticked
+Body = Captured | Recalled | Forgotten | Restored | Erased | Unfolded | Configured | Ticked
 
 BODIES: dict[str, type[Body]] = {
     "captured": Captured,
     "recalled": Recalled,
     "forgotten": Forgotten,
     "restored": Restored,
+    "erased": Erased,
+    "unfolded": Unfolded,
     "configured": Configured,
     "ticked": Ticked,
 }
@@ -147,13 +164,15 @@ BODIES: dict[str, type[Body]] = {
 VERSIONS: dict[str, int] = dict.fromkeys(BODIES, 1)
 """The newest version of each type, which is what a reader's code knows."""
 
-RESERVED = frozenset(
-    "embedded used erased withdrawn archived pinned linked edited unfolded scope_changed decided settled".split()
-)
+RESERVED = frozenset("embedded used withdrawn archived pinned linked edited scope_changed decided settled".split())
 """Types whose names are taken and whose bodies are not yet frozen."""
 
 CONTROL = ("configured", "ticked")
 """Types without a scope, which go to each partition explicitly."""
+
+
+NEVER_BLANK = (*CONTROL, "erased")
+"""Types whose events cannot be erased."""
 
 
 class Actor(_Body, frozen=True):
@@ -199,8 +218,8 @@ def check_event(event: Event) -> None:
             "$.at",
         )
     match event.body:
-        case None if event.type in CONTROL:
-            raise InvalidEvent("invalid", f"A {event.type} event cannot be blank.", "$.body")
+        case None if event.type in NEVER_BLANK:
+            raise InvalidEvent("invalid", f"An event of type {event.type} cannot be blank.", "$.body")
         case Captured() as captured:
             _check_captured(captured)
         case Recalled(query=query):

@@ -62,6 +62,21 @@ class Log(Protocol):
         """
         ...
 
+    def erased(self, partition: int) -> list[Slot]:
+        """Return the slots of all `erased` events of a partition, which readers must know before they read the rest.
+
+        It is quick: a log keeps an index of them, or remembers those that it has met.
+        """
+        ...
+
+    def blank(self, partition: int, offsets: Sequence[int]) -> None:
+        """Take the bodies out of these slots for good; what else of an event is in them stays.
+
+        What cannot be read becomes `null`, a dead letter of nothing. It returns when the bytes are gone from what
+        the log is kept on, and raises `StillHeld` where another process keeps them from going: call it again then.
+        """
+        ...
+
     def offset_after(self, partition: int, sent: int) -> int:
         """Return the offset of the first event whose `sent` is after a time, the end where there is none."""
         ...

@@ -196,8 +196,19 @@ class Counters(msgspec.Struct):
     dead_letters: int = 0
 
 
+class Basis(NamedTuple):
+    """What views and snapshots of a partition are made from: if any of it differs they are made anew.
+
+    `erased` is how many ids of the partition are known to be erased, see `state.erasures`.
+    """
+
+    log_id: str
+    rules: str
+    erased: int
+
+
 class Watermark(msgspec.Struct, frozen=True, kw_only=True):
-    """Up to which offset (exclusive) the views of a partition are true, and under which rules and settings.
+    """Up to which offset (exclusive) the views of a partition are true, on which basis and under which settings.
 
     `clock` is the partition's, `sent` the latest `sent` of each scope: the later of the two is ranking's now.
     """
@@ -210,6 +221,12 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     clock: int
     sent: dict[str, int]
     counters: Counters
+    erased: int = 0
+
+    @property
+    def basis(self) -> Basis:
+        """What the views were made from."""
+        return Basis(self.log_id, self.rules, self.erased)
 
 
 class Delta(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import uuid_utils
 
-from recollect.schemas.codec import decode
-from recollect.schemas.errors import DamagedLog, InvalidEvent, LogExists, OffsetOutOfRange, RecollectError
+from recollect.schemas.codec import blanked, decode
+from recollect.schemas.errors import DamagedLog, InvalidEvent, LogExists, OffsetOutOfRange, RecollectError, StillHeld
 from recollect.schemas.events import Event, make_configured
 from recollect.schemas.log import Position, Slot
 from recollect.schemas.settings import Settings
@@ -28,6 +28,7 @@ SCHEMA_VERSION = "1"
 DEFAULT_PARTITIONS = 16
 BUSY_TIMEOUT_S = 60.0
 SALT_BYTES = 16
+CHECKPOINT_WAIT_S = 5.0
 
 _TABLES = """
 CREATE TABLE slots (
@@ -39,6 +40,7 @@ CREATE INDEX slots_by_scope ON slots (scope, type, partition, offset);
 CREATE INDEX slots_by_id ON slots (id);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
+_ERASED_INDEX = "CREATE INDEX IF NOT EXISTS slots_erased ON slots (partition, offset) WHERE type = 'erased'"
 _INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -62,6 +64,8 @@ class EmbeddedLog:
             meta = self._meta() or self._create(
                 DEFAULT_PARTITIONS if partitions is None else partitions, settings or Settings()
             )
+            if meta.get("schema") == SCHEMA_VERSION:
+                self._db.execute(_ERASED_INDEX)
         if meta.get("schema") != SCHEMA_VERSION:
             raise DamagedLog(
                 f"{path} has format {meta.get('schema')}, this version reads {SCHEMA_VERSION}.", "Upgrade Recollect."
@@ -96,8 +100,7 @@ class EmbeddedLog:
 
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
         """See `Log.append_raw`. The call is one transaction."""
-        if not 0 <= partition < self.partitions:
-            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
+        self._check_partition(partition)
         with self._writing():
             first = self._end(partition)
             self._db.executemany(
@@ -113,8 +116,7 @@ class EmbeddedLog:
         self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
     ) -> list[Slot]:
         """See `Log.read`."""
-        if not 0 <= partition < self.partitions:
-            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
+        self._check_partition(partition)
         if not 0 <= offset < 2**63:
             raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}.")
         where = "partition = ? AND offset >= ?"
@@ -129,19 +131,38 @@ class EmbeddedLog:
             if not rows and not offset <= (end := self._end(partition)):
                 raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
         whole = scope is None and not types
-        for expected, (place, salt, digest, payload) in enumerate(rows, offset):
-            if whole and place != expected:
+        slots = []
+        for expected, row in enumerate(rows, offset):
+            if whole and row[0] != expected:
                 raise DamagedLog(
                     f"Slot {expected} of partition {partition} in {self.path} is missing.",
                     "Restore log.db from a backup; nothing has been skipped.",
                 )
-            sound = type(salt) is bytes is type(payload)  # A flipped bit can also change what SQLite takes a value for.
-            if not sound or _digest(salt, payload) != digest:
-                raise DamagedLog(
-                    f"Slot {place} of partition {partition} in {self.path} does not match its digest.",
-                    "Restore log.db from a backup; nothing has been skipped.",
+            slots.append(self._slot(partition, *row))
+        return slots
+
+    def erased(self, partition: int) -> list[Slot]:
+        """See `Log.erased`."""
+        self._check_partition(partition)
+        query = (
+            "SELECT offset, salt, digest, payload FROM slots WHERE partition = ? AND type = 'erased' ORDER BY offset"
+        )
+        with self._lock, self._explained():
+            rows = self._db.execute(query, [partition]).fetchall()
+        return [self._slot(partition, *row) for row in rows]
+
+    def blank(self, partition: int, offsets: Sequence[int]) -> None:
+        """See `Log.blank`. What SQLite frees it overwrites, and the write-ahead file is emptied."""
+        self._check_partition(partition)
+        with self._writing():
+            for offset in offsets:
+                (slot,) = self.read(partition, offset, 1)
+                payload, salt = blanked(slot.payload), os.urandom(SALT_BYTES)
+                self._db.execute(
+                    "UPDATE slots SET salt = ?, digest = ?, payload = ? WHERE partition = ? AND offset = ?",
+                    [salt, _digest(salt, payload), payload, partition, offset],
                 )
-        return [Slot(partition, place, payload) for place, _, _, payload in rows]
+        self._empty_wal()
 
     def offset_after(self, partition: int, sent: int) -> int:
         """See `Log.offset_after`."""
@@ -184,6 +205,33 @@ class EmbeddedLog:
                 if "locked" not in str(error) or time.monotonic() > give_up:
                     raise
                 time.sleep(0.005)
+
+    def _empty_wal(self) -> None:
+        """Write all that stands in the write-ahead file to the database and cut the file to nothing."""
+        with self._lock, self._explained():
+            self._db.execute(f"PRAGMA busy_timeout={int(CHECKPOINT_WAIT_S * 1_000)}")
+            try:
+                busy, _, _ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                self._db.execute(f"PRAGMA busy_timeout={int(BUSY_TIMEOUT_S * 1_000)}")
+        if busy:
+            raise StillHeld(
+                f"{self.path.name}-wal still holds what was taken out of the log: another process reads an old state.",
+                "End it (`fuser` names it) and give the same command again.",
+            )
+
+    def _slot(self, partition: int, offset: int, salt: bytes, digest: bytes, payload: bytes) -> Slot:
+        sound = type(salt) is bytes is type(payload)  # A flipped bit can also change what SQLite takes a value for.
+        if not sound or _digest(salt, payload) != digest:
+            raise DamagedLog(
+                f"Slot {offset} of partition {partition} in {self.path} does not match its digest.",
+                "Restore log.db from a backup; nothing has been skipped.",
+            )
+        return Slot(partition, offset, payload)
+
+    def _check_partition(self, partition: int) -> None:
+        if not 0 <= partition < self.partitions:
+            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
 
     def _end(self, partition: int) -> int:
         (last,) = self._db.execute("SELECT max(offset) FROM slots WHERE partition = ?", [partition]).fetchone()

@@ -46,9 +46,31 @@ class Build:
         """Bytewax's own recovery store, which holds the next offset of each partition."""
         return self.path / "state" / "recovery"
 
+    def snapshots(self, partition: int) -> Path:
+        """The snapshots of one partition."""
+        return self.state / f"p{partition:02}"
+
+    @property
+    def blanked_path(self) -> Path:
+        """Up to where erased slots of the log are known to be blank."""
+        return self.state / "blanked.json"
+
     def shard(self, partition: int) -> Path:
         """The LanceDB folder of one partition."""
         return self.path / "lance" / f"p{partition:02}"
+
+    def adopt(self, other: Build, partition: int) -> None:
+        """Take over the tables and snapshots of a partition from another build, file by file, without copying a byte.
+
+        What LanceDB and the projector write is never changed in place, so that both builds can share it.
+        """
+        for folder in (self.shard(partition), self.snapshots(partition)):
+            source = other.path / folder.relative_to(self.path)
+            if source.is_dir() and not folder.exists():
+                unfinished = folder.with_name(f".{folder.name}{UNFINISHED}")
+                shutil.rmtree(unfinished, ignore_errors=True)
+                shutil.copytree(source, unfinished, copy_function=os.link)
+                unfinished.rename(folder)
 
     def discard(self) -> None:
         """Delete the build. What cannot be deleted is tried again when the next one is made."""
@@ -136,9 +158,13 @@ class Home:
         for path in (
             *self.path.glob(f".current{UNFINISHED}"),
             *self.vault.rglob(pattern),
-            *self.current().state.rglob(pattern),
+            *self.path.glob(f"builds/*/state/**/{pattern}"),
+            *self.path.glob(f"builds/*/lance/{pattern}"),
         ):
-            path.unlink(missing_ok=True)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def projector_lock(self) -> FileLock:
         """Held for life by the one process that writes the views."""

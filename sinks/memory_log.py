@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import uuid_utils
 
-from recollect.schemas.codec import decode
+from recollect.schemas.codec import blanked, decode
 from recollect.schemas.errors import InvalidEvent, OffsetOutOfRange
 from recollect.schemas.events import Event, make_configured
 from recollect.schemas.log import Position, Slot
@@ -68,6 +68,17 @@ class MemoryLog:
                 if _matches(payloads[place], scope, types):
                     slots.append(Slot(partition, place, payloads[place]))
             return slots
+
+    def erased(self, partition: int) -> list[Slot]:
+        """See `Log.erased`."""
+        return self.read(partition, 0, self.ends()[partition], types=("erased",))
+
+    def blank(self, partition: int, offsets: Sequence[int]) -> None:
+        """See `Log.blank`."""
+        with self._lock:
+            self._check(partition, max(offsets, default=0))
+            for offset in offsets:
+                self._payloads[partition][offset] = blanked(self._payloads[partition][offset])
 
     def offset_after(self, partition: int, sent: int) -> int:
         """See `Log.offset_after`."""

@@ -30,6 +30,7 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     total: int
     finished: bool = False
     error: str | None = None
+    hint: str | None = None
     result: str | None = None
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from recollect.sinks.home import write_whole
+from recollect.schemas.rows import Basis
+from recollect.sinks.home import Build, write_whole
 
 MAGIC = b"recollect snapshot 1\n"
 KEPT = 2
@@ -25,6 +26,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     log_id: str
     rules: str
+    erased: int
     partition: int
     offset: int
     digest: str
@@ -33,18 +35,17 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Snapshots:
     """The snapshots of one partition of one build. `doubts` says, in a sentence each, what was discarded and why."""
 
-    def __init__(self, folder: Path, partition: int, log_id: str, rules: str) -> None:
-        self._folder = folder / f"p{partition:02}"
+    def __init__(self, build: Build, partition: int, basis: Basis) -> None:
+        self._folder = build.snapshots(partition)
         self._partition = partition
-        self._log_id = log_id
-        self._rules = rules
+        self._basis = basis
         self.doubts: list[str] = []
 
     def write(self, offset: int, data: bytes) -> None:
         """Keep the state before `offset`, durably, and of the older ones only the newest."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{offset:012}.snapshot"
-        header = _Header(self._log_id, self._rules, self._partition, offset, _digest(data))
+        header = _Header(*self._basis, self._partition, offset, _digest(data))
         write_whole(path, b"".join((MAGIC, msgspec.json.encode(header), b"\n", data)), durable=True)
         for old in self._paths()[KEPT:]:
             old.unlink(missing_ok=True)
@@ -58,6 +59,11 @@ class Snapshots:
                     return data
         return None
 
+    def discard_others(self) -> None:
+        """Discard the snapshots that have another basis than this one."""
+        for path in self._paths():
+            self._read(path)
+
     def _paths(self) -> list[Path]:
         """Return the snapshot files, newest first."""
         if not self._folder.is_dir():
@@ -68,7 +74,7 @@ class Snapshots:
         try:
             magic, line, data = path.read_bytes().split(b"\n", 2)
             header = msgspec.json.decode(line, type=_Header)
-            expected = _Header(self._log_id, self._rules, self._partition, int(path.name[:12]), _digest(data))
+            expected = _Header(*self._basis, self._partition, int(path.name[:12]), _digest(data))
             doubt = "" if magic + b"\n" == MAGIC and header == expected else _reason(header, expected)
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             doubt, data = f"it cannot be read ({error})", b""
@@ -84,6 +90,8 @@ def _reason(header: _Header, expected: _Header) -> str:
         return "it is of another log"
     if header.rules != expected.rules:
         return "it was made under other rules"
+    if header.erased != expected.erased:
+        return "it may hold what was erased"
     return "its bytes do not match its digest"
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from recollect.schemas.rows import Delta, Watermark
+from collections.abc import Sequence
+
+from recollect.schemas.rows import Basis, Delta, Watermark
 from recollect.sinks.home import Build, Home
 from recollect.sinks.lance import Shard
 from recollect.sinks.snapshots import Snapshots
@@ -22,10 +24,11 @@ class PartitionViews:
         self._epoch_lock = home.epoch_lock()
         self._unwritten: Watermark | None = None
 
-    def start(self, log_id: str, rules: str) -> int:
+    def start(self, basis: Basis) -> int:
         """Return the offset below which everything is written, 0 where the views are to be made anew.
 
-        Views of another log, of other rules, or that LanceDB cannot open are discarded: they come back.
+        Views of another log, of other rules, that may hold what was erased, or that LanceDB cannot open are
+        discarded: they come back.
         """
         if not self._shard.exists():
             return 0
@@ -33,7 +36,7 @@ class PartitionViews:
             watermark = self._shard.watermark()
         except Exception:  # LanceDB names no class for damage, and whatever it is, the log has it all.
             watermark = None
-        if watermark is None or (watermark.log_id, watermark.rules) != (log_id, rules):
+        if watermark is None or watermark.basis != basis:
             self._shard.discard()
             return 0
         return watermark.offset
@@ -69,15 +72,17 @@ class PartitionViews:
 
 
 class BuildTarget:
-    """Everything that a flow writes of one build: views and snapshots of every partition, opened when first needed.
+    """Everything that a flow writes of one build: views and snapshots of every partition, each with its basis.
 
     `written` is found out once, at the start; `vault` is False for a build that is not served yet.
     """
 
-    def __init__(self, home: Home, build: Build, log_id: str, rules: str, partitions: int, *, vault: bool) -> None:
-        self._views = [PartitionViews(home, build, number, vault=vault) for number in range(partitions)]
-        self._snapshots = [Snapshots(build.state, number, log_id, rules) for number in range(partitions)]
-        self._written = [views.start(log_id, rules) for views in self._views]
+    def __init__(self, home: Home, build: Build, bases: Sequence[Basis], *, vault: bool) -> None:
+        numbers = range(len(bases))
+        self._bases = bases
+        self._views = [PartitionViews(home, build, number, vault=vault) for number in numbers]
+        self._snapshots = [Snapshots(build, number, bases[number]) for number in numbers]
+        self._written = [views.start(basis) for views, basis in zip(self._views, bases, strict=True)]
 
     def views(self, partition: int) -> PartitionViews:
         """Return what writes the views of a partition."""
@@ -90,6 +95,10 @@ class BuildTarget:
     def written(self, partition: int) -> int:
         """Return the offset below which the views of a partition were written when the flow started."""
         return self._written[partition]
+
+    def basis(self, partition: int) -> Basis:
+        """Return what the views of a partition were found to be made from when the flow started."""
+        return self._bases[partition]
 
     def uncovered(self) -> list[tuple[int, int]]:
         """Return (partition, offset) where the vault is behind the tables: deleted, or cut short."""

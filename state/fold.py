@@ -13,7 +13,7 @@ from recollect.schemas.settings import Settings
 from recollect.state.floor import SIMILARITY_ONE, Columns, floor_vector
 from recollect.state.text import content_key
 
-How = Literal["new", "same", "similar", "echo", "revision"]
+How = Literal["new", "same", "similar", "echo", "revision", "unfolded"]
 
 
 class Verdict(NamedTuple):

@@ -6,7 +6,7 @@ outside by its name: its earliest living capture. Folding changes membership and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from sortedcontainers import SortedDict
@@ -90,6 +90,24 @@ def evolve(
     return changes
 
 
+def unfold(state: Memories, ids: Iterable[str], captures: Captures) -> list[str]:
+    """Let each of these captures be a memory of its own; what was folded with them and is not named stays together.
+
+    Echoes stay where the first capture stays. Returns the ids of the memory rows that this touched.
+    """
+    named = dict.fromkeys(capture.seq for capture in map(captures.get, ids) if capture is not None)
+    births = dict.fromkeys(state.birth_of[seq] for seq in named if seq in state.birth_of)
+    changes: list[str] = []
+    for birth in births:
+        memory = state.by_birth[birth]
+        rest = [join for join in memory.members if join.seq not in named]
+        alone = [[join] for join in memory.members if join.seq in named]
+        groups = sorted((group for group in (rest, *alone) if group), key=lambda group: group[0].seq)
+        if len(groups) > 1:
+            _split(state, memory, groups, captures, changes)
+    return changes
+
+
 def snapshot(state: Memories) -> bytes:
     """Return the bytes from which, with the captures, `restore` makes an equal state."""
     return msgspec.msgpack.encode(list(state.by_birth.values()))
@@ -151,6 +169,25 @@ def _judge(state: Memories, capture: Capture, captures: Captures, moment: Moment
     if family in REPLACING:
         return NEW
     return state._candidates[family].judge(capture.body.text, moment.settings, state.name_of)
+
+
+def _split(state: Memories, memory: Memory, groups: list[list[Join]], captures: Captures, changes: list[str]) -> None:
+    """Keep the first group, which holds the birth, as the memory, and make one of each other group."""
+    for join in memory.members:
+        member = captures.by_seq[join.seq]
+        births = state.births_of_normal.get((member.family or "", member.normal), [])
+        if memory.birth in births:
+            births.remove(memory.birth)
+    memory.members = groups[0]
+    made = []
+    for group in groups[1:]:
+        birth = group[0].seq
+        made.append(Memory(birth, [Join(join.seq, "unfolded", 0) for join in group], [], None, name=birth))
+        _add(state, made[-1], captures.by_seq[birth])
+    for part in (memory, *made):
+        for join in part.members:
+            _know(state, part, captures.by_seq[join.seq])
+        _refresh(state, part, captures, changes)
 
 
 def _add(state: Memories, memory: Memory, first: Capture) -> None:

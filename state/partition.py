@@ -16,7 +16,9 @@ from recollect.schemas.rows import Change, Counters, DeadLetter
 from recollect.schemas.scopes import partition_of
 from recollect.schemas.settings import Settings
 from recollect.schemas.times import DAY_US, HOUR_US, US_PER_S
+from recollect.state import erasures as erasures_state
 from recollect.state import scope as scope_state
+from recollect.state.erasures import Erasures
 from recollect.state.moment import Moment
 from recollect.state.scope import Scope
 
@@ -26,10 +28,17 @@ class Partition:
 
     `clock` is None until the first `configured`; after that only ticks move it, forward. `offset` is
     the next to be read. `counters` are for people and take no part in any decision or digest.
+
+    `erasures` are those that were known before anything was folded. An `erased` event that says more makes
+    the state `stale`: what it holds is no longer what the log says, and it must be folded anew.
+    `met_erased` says that an erased event still had its body on the log.
     """
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, erasures: Erasures | None = None) -> None:
         self.number = number
+        self.erasures = erasures or Erasures()
+        self.stale = False
+        self.met_erased = False
         self.offset = 0
         self.clock: int | None = None
         self.log_id = ""
@@ -73,9 +82,15 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
             _tick(state, tick)
             return []
     assert event.scope is not None
-    scope = state.scopes.get(event.scope)
+    name = event.scope
+    if state.erasures.learn(event):
+        state.stale = True
+    if event.body is not None and state.erasures.covers(event):
+        state.met_erased = True
+        event = msgspec.structs.replace(event, body=None)
+    scope = state.scopes.get(name)
     if scope is None:
-        scope = state.scopes[event.scope] = Scope(event.scope)
+        scope = state.scopes[name] = Scope(name)
     at = event.at if state.clock is None else min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)
     return scope_state.evolve(scope, event, Moment(scope.seq, offset, at, state.settings), state.counters)
 
@@ -90,15 +105,16 @@ def snapshot(state: Partition) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
     head = (state.number, state.offset, state.clock, state.log_id, state.partitions, state.revision)
     scopes = [scope_state.snapshot(scope) for scope in state.scopes.values()]
-    return msgspec.msgpack.encode((head, state.settings, state.counters, scopes))
+    erased = erasures_state.snapshot(state.erasures)
+    return msgspec.msgpack.encode((head, state.settings, state.counters, erased, scopes))
 
 
 def restore(data: bytes) -> Partition:
     """Return the state of a snapshot."""
-    head, settings, counters, scopes = msgspec.msgpack.decode(
-        data, type=tuple[tuple[int, int, int | None, str, int, int], Settings, Counters, list[bytes]]
+    head, settings, counters, erased, scopes = msgspec.msgpack.decode(
+        data, type=tuple[tuple[int, int, int | None, str, int, int], Settings, Counters, bytes, list[bytes]]
     )
-    state = Partition(head[0])
+    state = Partition(head[0], erasures_state.restore(erased))
     _, state.offset, state.clock, state.log_id, state.partitions, state.revision = head
     state.settings, state.counters = settings, counters
     for scope in map(scope_state.restore, scopes):

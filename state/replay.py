@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from recollect.schemas.log import Slot
 from recollect.schemas.rows import DeadLetter
 from recollect.state.digests import root, state_leaves
+from recollect.state.erasures import Erasures, erasures_of
 from recollect.state.partition import Partition, fold
 
 
 class Replay:
-    """The state of every partition that was read, and the dead letters in the order they were met."""
+    """The state of every partition that was read, and the dead letters in the order they were met.
 
-    def __init__(self) -> None:
+    `erasures` are those of each partition, which must be known first.
+    """
+
+    def __init__(self, erasures: Mapping[int, Erasures]) -> None:
+        self._erasures = erasures
         self.partitions: dict[int, Partition] = {}
         self.dead_letters: list[DeadLetter] = []
 
@@ -22,7 +27,8 @@ class Replay:
         for slot in slots:
             partition = self.partitions.get(slot.partition)
             if partition is None:
-                partition = self.partitions[slot.partition] = Partition(slot.partition)
+                partition = Partition(slot.partition, self._erasures.get(slot.partition))
+                self.partitions[slot.partition] = partition
             self.dead_letters += fold(partition, (slot,)).dead_letters
 
     @property
@@ -31,8 +37,17 @@ class Replay:
         return root(state_leaves(self.partitions[number] for number in sorted(self.partitions)))
 
 
-def replay(slots: Iterable[Slot]) -> Replay:
-    """Return the state that these slots mean."""
-    replayed = Replay()
+def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None) -> Replay:
+    """Return the state that these slots mean.
+
+    `erased` are the slots of the `erased` events, where a log can tell them; otherwise they are looked for.
+    """
+    if erased is None:
+        slots = list(slots)
+        erased = (slot for slot in slots if b'"erased"' in slot.payload)
+    by_partition: dict[int, list[Slot]] = {}
+    for slot in erased:
+        by_partition.setdefault(slot.partition, []).append(slot)
+    replayed = Replay({number: erasures_of(found) for number, found in by_partition.items()})
     replayed.feed(slots)
     return replayed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from recollect.schemas.codec import content_digest
-from recollect.schemas.events import Captured, Event, Forgotten, Recalled, Restored, may_write
+from recollect.schemas.events import Captured, Erased, Event, Forgotten, Recalled, Restored, Unfolded, may_write
 from recollect.schemas.ids import id_bytes
 from recollect.schemas.rows import Change, Counters
 from recollect.state import captures, memories, recalls, tombstones
@@ -73,6 +73,11 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
                 changes.append(Change("turns", state.name, capture.id))
         case Forgotten() | Restored():
             changes += _hide_and_fold(state, event, moment)
+        case Unfolded(ids=ids):
+            names = memories.unfold(state.memories, ids, state.captures)
+            changes += [Change("memories", state.name, id) for id in names]
+        case Erased():  # What it names was blank before it was folded.
+            state.generation += 1
         case _:  # An erased event is its header: it counts and says nothing.
             pass
     if changes:

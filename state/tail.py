@@ -1,7 +1,7 @@
 """What a reader of the views still has to know: the events that stand behind the watermark, laid over the rows.
 
 This is what a search answers with while the projector is behind. It folds nothing: captures of the tail
-stand by themselves, and tombstones hide rather a little more than the projector will than less.
+stand by themselves, and tombstones and erasures hide rather a little more than the projector will than less.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from recollect.schemas.events import Captured, Event, Forgotten, Restored, may_write
+from recollect.schemas.events import Captured, Erased, Event, Forgotten, Restored, may_write
 from recollect.schemas.rows import MemoryRow, TombstoneRow, TurnRow
 from recollect.state.captures import FAMILIES, normal_digest
 from recollect.state.tombstones import text_row_id
@@ -43,6 +43,8 @@ def overlay(
                 bans.forget(ids)
             case Restored(ids=ids):
                 bans.restore(ids)
+            case Erased(ids=ids):
+                bans.erase(ids)
             case _:
                 pass
     return Overlay(
@@ -62,6 +64,7 @@ class _Bans:
         self._banned = {row.id for row in tombstones}
         self._shown: set[str] = set()
         self._hidden: set[str] = set()
+        self._erased: set[str] = set()
         for memory in memories:
             texts = [text_row_id(normal_digest(memory.text))] if memory.kind in FAMILIES else []
             for id in memory.ids:
@@ -93,9 +96,16 @@ class _Bans:
             self._hidden.difference_update(keys)
             self._banned.difference_update(keys)
 
+    def erase(self, ids: Iterable[str]) -> None:
+        """Hide ids for good, and every row that may speak with the text of one of them."""
+        for id in ids:
+            self._erased.update(key for key in self.keys_of.get(id, ()) if not key.startswith("text:"))
+
     def hide(self, id: str, hidden_in_view: bool) -> bool:
-        """Whether an id is hidden: what the tail says of it, else what the view says, else a ban on its text."""
+        """Whether an id is hidden: erased; else what the tail says, else what the view says, else a ban on its text."""
         keys = self.keys_of[id]
+        if not self._erased.isdisjoint(keys):
+            return True
         if not self._hidden.isdisjoint(keys):
             return True
         if not self._shown.isdisjoint(keys):

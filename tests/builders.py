@@ -10,12 +10,14 @@ from recollect.schemas.codec import encode
 from recollect.schemas.events import (
     Actor,
     Captured,
+    Erased,
     Event,
     Filters,
     Forgotten,
     Mark,
     Recalled,
     Restored,
+    Unfolded,
     make_configured,
 )
 from recollect.schemas.ids import derived_id
@@ -83,6 +85,16 @@ def restored(ids: list[object], id: object, **fields: Any) -> Event:
     return event("restored", Restored(ids=tuple(map(make_id, ids)), reason=None), id, **fields)
 
 
+def erased(ids: list[object], id: object, **fields: Any) -> Event:
+    """Return an `erased` event on the events of these names."""
+    return event("erased", Erased(ids=tuple(map(make_id, ids))), id, **fields)
+
+
+def unfolded(ids: list[object], id: object, **fields: Any) -> Event:
+    """Return an `unfolded` event on the captures of these names."""
+    return event("unfolded", Unfolded(ids=tuple(map(make_id, ids))), id, **fields)
+
+
 def configured(settings: Settings | None = None, revision: int = 0, partitions: int = 1, sent: int = START) -> Event:
     """Return the event that opens a partition."""
     return make_configured(
@@ -114,7 +126,7 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
             "session": draw(st.sampled_from((None, "s1", "s2"))),
             "origin": draw(st.sampled_from(("user", "agent", "tool", "operator"))),
         }
-        match draw(st.sampled_from(("captured",) * 6 + ("recalled", "forgotten", "restored", "again"))):
+        match draw(st.sampled_from(("captured",) * 6 + ("recalled", "forgotten", "restored", "unfolded", "again"))):
             case "captured":
                 kind = draw(st.sampled_from(("fact", "fact", "fact", "insight", "journal", "goal", "turn", "document")))
                 # Ids are drawn from few, so that an id comes twice with the same or with other content.
@@ -125,6 +137,8 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
                 events.append(forgotten(draw(st.lists(names, max_size=3)), f"f{number}", **common))
             case "restored":
                 events.append(restored(draw(st.lists(names, max_size=3)), f"u{number}", **common))
+            case "unfolded":
+                events.append(unfolded(draw(st.lists(names, max_size=3)), f"x{number}", **common))
             case _:
                 if events:
                     events.append(draw(st.sampled_from(events)))

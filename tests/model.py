@@ -107,7 +107,9 @@ class World:
         settings, revision = Settings(), -1
         clock: int | None = None
         first: dict[tuple[str, str], Event] = {}
-        for offset, event in enumerate(events):
+        erased = erased_in(events)
+        for offset, said in enumerate(events):
+            event = {**said, "body": None} if (said.get("scope"), said.get("id")) in erased else said
             if event["type"] == "unreadable":
                 count["dead_letters"] += 1
             elif event["type"] == "configured":
@@ -166,6 +168,10 @@ class Scope:
                 known = [capture["id"] for capture in self.captures]
                 returned = [id for id in event["body"]["results"] if id in known]
                 self.recalls.setdefault(event["session"], []).append((event["at"], returned))
+        elif event["type"] == "erased":
+            return
+        elif event["type"] == "unfolded":
+            self._unfold(event["body"]["ids"])
         elif event["type"] == "captured":
             self.captures.append(event)
             if event["id"] in self.banned_ids and folds(event):
@@ -245,6 +251,21 @@ class Scope:
         revises = None if memory is None else (self.name_of(memory)["id"], similarity)
         self.memories.append({"members": [(capture, "new", similarity)], "echoes": [], "revises": revises})
 
+    def _unfold(self, ids: list[str]) -> None:
+        for memory in list(self.memories):
+            alone = [[(member, "unfolded", 0)] for member, _, _ in memory["members"] if member["id"] in ids]
+            rest = [tie for tie in memory["members"] if tie[0]["id"] not in ids]
+            first = memory["members"][0]
+            if not alone or len(alone) + bool(rest) < 2:
+                continue
+            stays = [first] if first[0]["id"] in ids else rest
+            leave = [group for group in alone if group[0][0] is not first[0]]
+            if stays is not rest and rest:
+                leave.append([(member, "unfolded", 0) for member, _, _ in rest])
+            memory["members"] = stays
+            leave.sort(key=lambda group: group[0][0]["seq"])
+            self.memories += [{"members": group, "echoes": [], "revises": None} for group in leave]
+
     def _judge(self, capture: Capture, settings: Settings) -> tuple[str, Memory | None, int]:
         """Return how a text relates to the memories of its family, to which of them, and how similar it is."""
         if not folds(capture) or settings.fold_cosine_hundredths < 0:
@@ -317,6 +338,12 @@ class Scope:
         who = {field: speaks[field] for field in ("actor", "origin", "session", "at")}
         place = {"key": self.key(name["id"]), "id": name["id"], "scope": self.name, "seq": name["seq"]}
         return {**place, **body, **who, "tags": list(speaks["body"]["tags"])}
+
+
+def erased_in(events: list[Event]) -> set[tuple[str, str]]:
+    """Return (scope, id) of what is erased anywhere among events; nobody but an operator erases in `global`."""
+    named = [e for e in events if e["type"] == "erased" and (e["scope"] != "global" or e["origin"] == "operator")]
+    return {(event["scope"], id) for event in named for id in event["body"]["ids"]}
 
 
 def without_sent(event: Event) -> Event:

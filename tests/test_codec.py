@@ -26,12 +26,14 @@ from recollect.schemas.events import (
     CONTROL,
     MAX_AT_LEAD_US,
     MAX_TEXT_BYTES,
+    NEVER_BLANK,
     RESERVED,
     VERSIONS,
     Actor,
     Body,
     Captured,
     Configured,
+    Erased,
     Event,
     Filters,
     Forgotten,
@@ -43,6 +45,7 @@ from recollect.schemas.events import (
     Recalled,
     Restored,
     Ticked,
+    Unfolded,
     make_configured,
     make_tick,
     tick_id,
@@ -132,6 +135,8 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     ),
     "forgotten": st.builds(Forgotten, ids=tuples(ids, 20), reason=reasons),
     "restored": st.builds(Restored, ids=tuples(ids, 20), reason=reasons),
+    "erased": st.builds(Erased, ids=tuples(ids, 20)),
+    "unfolded": st.builds(Unfolded, ids=tuples(ids, 20)),
     "configured": st.builds(
         Configured, log_id=ids, partitions=st.integers(1, 1_024), revision=counts, settings=settings_in_force
     ),
@@ -147,7 +152,7 @@ def events(draw: st.DrawFn, types: tuple[str, ...] = tuple(BODIES), blank: bool 
     type = draw(st.sampled_from(types))
     body: Body | None = draw(BODY_STRATEGIES[type])
     id = tick_id(body) if isinstance(body, Ticked) else draw(ids)
-    if blank and type not in CONTROL and draw(st.integers(0, 9)) == 0:
+    if blank and type not in NEVER_BLANK and draw(st.integers(0, 9)) == 0:
         body = None
     sent = draw(st.integers(0, MAX_TIME_US))
     return Event(

@@ -22,6 +22,7 @@ from recollect.schemas.events import (
     Actor,
     Captured,
     Configured,
+    Erased,
     Event,
     Filters,
     Forgotten,
@@ -31,6 +32,7 @@ from recollect.schemas.events import (
     Recalled,
     Restored,
     Ticked,
+    Unfolded,
     make_tick,
     tick_id,
 )
@@ -201,6 +203,19 @@ VALUES: dict[str, list[Event]] = {
             session="claude:7c1e4f52",
         ),
     ],
+    "erased": [
+        golden_event("erased", Erased(ids=(PORT, SECOND_TURN)), "019a7b3c-0051-7d2e-9f10-5c8e4b2a0051"),
+        golden_event(
+            "erased",
+            Erased(ids=()),
+            "019a7b3c-0052-7d2e-9f10-5c8e4b2a0052",
+            actor=Actor(name="Ada", origin="operator"),
+            scope="global",
+        ),
+    ],
+    "unfolded": [
+        golden_event("unfolded", Unfolded(ids=(PORT, PHOTO)), "019a7b3c-0061-7d2e-9f10-5c8e4b2a0061"),
+    ],
     "configured": [
         golden_event(
             "configured",
@@ -268,6 +283,8 @@ DIGESTS = {
     "recalled": ["4eb7098a299051e2", "6a196540a22d944d"],
     "forgotten": ["63f9859f23ad5f3e", "7311ca9f8fbb3a1e"],
     "restored": ["6b92ba04ee6d2e8f", "24abc76fd3852d8d"],
+    "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
+    "unfolded": ["8a615f46496fac76"],
     "ticked": ["29a7de48e27495cf", "8602c6c1c99eb67b", "6c047e4f333bf79e"],
 }
 

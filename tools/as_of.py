@@ -10,14 +10,13 @@ import re
 import shutil
 from collections.abc import Iterator
 
-from recollect.flows.projection import watermark_of
+from recollect.flows.projection import basis_of, watermark_of
 from recollect.schemas.errors import OffsetOutOfRange, RecollectError
 from recollect.schemas.log import Log
 from recollect.schemas.rows import Change, Guarded
 from recollect.schemas.times import parse_time
 from recollect.sinks.home import Home
 from recollect.sinks.lance import Shard
-from recollect.state.digests import rules_version
 from recollect.state.partition import Partition
 from recollect.state.views import all_changes, guarded_rows
 from recollect.tools.states import state_at
@@ -79,11 +78,7 @@ class PastViews:
             mark = shard.watermark() if shard.exists() else None
         except Exception:  # A damaged cache is made again.
             return False
-        return mark is not None and (mark.log_id, mark.rules, mark.offset) == (
-            self._log.log_id,
-            rules_version(),
-            offset,
-        )
+        return mark is not None and (mark.basis, mark.offset) == (basis_of(self._log, shard.partition), offset)
 
     def _make(self, shard: Shard, partition: int, offset: int) -> None:
         state = state_at(self._log, self._home.current(), partition, offset)

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 
-from recollect.schemas.errors import Locked, RecollectError
+from recollect.schemas.errors import Locked, RecollectError, StillHeld
 from recollect.schemas.log import Log
 from recollect.sinks.home import Home
 from recollect.sinks.locks import FileLock
@@ -21,6 +21,7 @@ from recollect.tools.rebuild import (
     rebuild,
     rebuild_scope,
 )
+from recollect.tools.scrubbing import Scrubbed, scrub
 
 LOCK_WAIT_S = 0.5
 ASK_POLL_S = 0.1
@@ -56,7 +57,10 @@ class Owner:
         """Bring the views up to date and return how many events were read."""
         self._log.check()
         self._mend()
-        return self._run(once=True, on_progress=on_progress)
+        events = self._run(once=True, on_progress=on_progress)
+        while self.scrub().partitions:  # The flow stopped at an erasure.
+            events += self._run(once=True, on_progress=on_progress)
+        return events
 
     def serve(self) -> int:
         """Keep the views up to date and answer requests until `stop`; return how many events were read."""
@@ -65,6 +69,8 @@ class Owner:
         events = 0
         while not self._stopped:
             events += self._run(once=False, on_progress=lambda _: self._pause_for_requests())
+            if not self._stopped:
+                self._scrub_or_note()
             for id in [] if self._stopped else self._requests.waiting():
                 self._answer(id)
         return events
@@ -75,6 +81,10 @@ class Owner:
         if scope is not None:
             return rebuild_scope(self._home, self._log, scope, on_phase)
         return rebuild(self._home, self._log, on_phase, self._workers)
+
+    def scrub(self, on_phase: OnPhase = lambda *_: None) -> Scrubbed:
+        """Take the bytes of everything that is erased out of views, caches and log. Raises `StillHeld`."""
+        return scrub(self._home, self._log, on_phase, self._workers)
 
     def stop(self) -> None:
         """Ask `serve` or `project` to end soon; may be called from a signal handler."""
@@ -100,8 +110,15 @@ class Owner:
             rebuild(self._home, self._log, lambda *_: None, self._workers)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
+        self._scrub_or_note()
         for number, offset in Projector(self._home, self._log, once=True).uncovered():
             mend_vault(self._home, self._log, self._home.current(), number, offset)
+
+    def _scrub_or_note(self) -> None:
+        try:
+            self.scrub()
+        except StillHeld as held:  # Nothing else need wait for it; the next run tries again.
+            self._on_note(str(held))
 
     def _pause_for_requests(self) -> None:
         if self._requests.waiting() and self._projector is not None:
@@ -109,10 +126,6 @@ class Owner:
 
     def _answer(self, id: str) -> None:
         request = self._requests.read(id)
-        if request is None or request.verb != "rebuild":
-            unknown = f"The projector does not know what is asked ({request.verb if request else 'unreadable'})."
-            self._requests.reply(id, Reply(phase="", done=0, total=0, finished=True, error=unknown))
-            return
         last = 0.0
 
         def on_phase(phase: str, done: int, total: int) -> None:
@@ -122,44 +135,66 @@ class Owner:
                 self._requests.reply(id, Reply(phase=phase, done=done, total=total))
 
         try:
-            made = self.rebuild(request.scope, on_phase)
+            result = self._do(request, on_phase)
         except RecollectError as error:
-            self._requests.reply(id, Reply(phase="", done=0, total=0, finished=True, error=str(error)))
+            said = Reply(phase="", done=0, total=0, finished=True, error=str(error), hint=error.hint)
         else:
-            result = f"{made.build} {made.events} {made.state_hash}"
-            self._requests.reply(id, Reply(phase="done", done=1, total=1, finished=True, result=result))
+            said = Reply(phase="done", done=1, total=1, finished=True, result=result)
+        self._requests.reply(id, said)
+
+    def _do(self, request: Request | None, on_phase: OnPhase) -> str:
+        match request:
+            case Request(verb="rebuild", scope=scope):
+                made = self.rebuild(scope, on_phase)
+                return f"{made.build} {made.events} {made.state_hash}"
+            case Request(verb="scrub"):
+                self.scrub(on_phase)
+                return ""
+            case _:
+                verb = request.verb if request else "unreadable"
+                raise RecollectError(f"The projector does not know what is asked ({verb}).")
 
 
 def rebuild_or_ask(home: Home, log: Log, scope: str | None, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
     """Rebuild as the owner of the home, or have its living projector do it; progress is told either way."""
+    request = Request(verb="rebuild", scope=scope, pid=os.getpid())
+    build, events, state_hash = _as_owner_or_ask(home, log, request, on_phase, on_note).split()
+    return Rebuilt(int(build), int(events), state_hash)
+
+
+def scrub_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
+    """Scrub as the owner of the home, or have its living projector do it. Raises what `scrub` raises."""
+    _as_owner_or_ask(home, log, Request(verb="scrub", scope=None, pid=os.getpid()), on_phase, on_note)
+
+
+def _as_owner_or_ask(home: Home, log: Log, request: Request, on_phase: OnPhase, on_note: OnNote) -> str:
     requests = Requests(home.requests)
     id: str | None = None
     try:
         while True:
             try:
                 with Owner(home, log, on_note) as owner:
-                    return owner.rebuild(scope, on_phase)
+                    return owner._do(request, on_phase)
             except Locked as refusal:
                 if id is None:
                     on_note(f"The projector with pid {refusal.pid} is asked to do it.")
-                    id = requests.ask(Request(verb="rebuild", scope=scope, pid=os.getpid()))
-            made = _await(home, requests, id, on_phase)
-            if made is not None:
-                return made
+                    id = requests.ask(request)
+            result = _await(home, requests, id, on_phase)
+            if result is not None:
+                return result
     finally:
         if id is not None:
             requests.forget(id)
 
 
-def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> Rebuilt | None:
+def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> str | None:
     """Return the projector's answer, None where it ended without one and the lock is free."""
     while True:
         reply = requests.answer(id)
         if reply is not None and reply.finished:
             if reply.result is None:
-                raise RecollectError(reply.error or "The projector could not do it.")
-            build, events, state_hash = reply.result.split()
-            return Rebuilt(int(build), int(events), state_hash)
+                raise RecollectError(reply.error or "The projector could not do it.", reply.hint or "")
+            return reply.result
         if reply is not None:
             on_phase(reply.phase, reply.done, reply.total)
         if home.projector_lock().holder() is None:

@@ -76,11 +76,11 @@ class Projector:
         self._control.stopping.set()
 
     def _target(self) -> BuildTarget:
+        from recollect.flows.projection import basis_of
         from recollect.sinks.views import BuildTarget
-        from recollect.state.digests import rules_version
 
-        log = self._log
-        return BuildTarget(self._home, self._build, log.log_id, rules_version(), log.partitions, vault=self._vault)
+        bases = [basis_of(self._log, number) for number in range(self._log.partitions)]
+        return BuildTarget(self._home, self._build, bases, vault=self._vault)
 
     def _run(self, target: BuildTarget, on_progress: OnProgress | None) -> None:
         failures: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""Making the views anew beside the living ones: project into a new build, verify it, switch, mend the vault.
+"""Making views anew beside the living ones: project into a new build, verify it, switch, mend the vault.
 
 Whoever calls these functions holds the projector's lock. Nothing is appended to the log, and no worker
 wakes. Until the switch, searches are served from the old build.
@@ -6,7 +6,7 @@ wakes. Until the switch, searches are served from the old build.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from recollect.schemas.codec import decode
@@ -39,14 +39,24 @@ class Rebuilt(NamedTuple):
     state_hash: str
 
 
-def rebuild(home: Home, log: Log, on_phase: OnPhase, workers: int = 1) -> Rebuilt:
-    """Make a new build, verify it and serve it. One that was begun before and not finished is gone on with."""
+def rebuild(
+    home: Home, log: Log, on_phase: OnPhase, workers: int = 1, partitions: Collection[int] | None = None
+) -> Rebuilt:
+    """Make a new build, verify it and serve it. One that was begun before and not finished is gone on with.
+
+    With `partitions` only these are made anew and verified, and the others taken over as they are.
+    """
+    home.remove_unfinished()
     total = sum(log.ends())
     served = home.current()
     build = home.build(served.number + 1)
+    anew = range(log.partitions) if partitions is None else partitions
+    for number in range(log.partitions):
+        if number not in anew:
+            build.adopt(served, number)
     projector = Projector(home, log, once=True, build=build, vault=False, workers=workers)
     projector.run(lambda done: on_phase("projecting", done, total))
-    verdict = verify(home, log, build=build, on_progress=lambda done: on_phase("verifying", done, total))
+    verdict = verify(home, log, build=build, only=anew, on_progress=lambda done: on_phase("verifying", done, total))
     if not verdict.ok:
         build.discard()
         first = verdict.differences[0]
@@ -59,7 +69,7 @@ def rebuild(home: Home, log: Log, on_phase: OnPhase, workers: int = 1) -> Rebuil
         for number in verdict.positions:
             Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
         home.serve(build)
-        for number, offset in verdict.positions.items():
+        for number, offset in Projector(home, log, once=True, build=build).uncovered():
             mend_vault(home, log, build, number, offset)
     discard_old_builds(home)
     on_phase("switching", total, total)

@@ -18,6 +18,7 @@ from recollect.schemas.rows import MemoryRow, TombstoneRow, TurnRow, Watermark
 from recollect.schemas.scopes import GLOBAL, partition_of
 from recollect.sinks.home import Home
 from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
+from recollect.state.erasures import erasures_of
 from recollect.state.ranking import Corpus
 from recollect.state.tail import overlay
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 ReadT = TypeVar("ReadT")
 
 PAGE_SLOTS = 5_000
-TAIL_TYPES = ("captured", "forgotten", "restored")
+TAIL_TYPES = ("captured", "forgotten", "restored", "erased", "unfolded")
 """Events that change what is visible; a recall or a tick alone leaves nothing pending."""
 
 
@@ -154,6 +155,11 @@ class Retriever:
             shard = self.shard(partition)
             memories = shard.rows(MemoryRow, name, f"array_has(ids, {quoted(id)})")
             turns = shard.rows(TurnRow, name, any_of("id", [id]))
+            erased = erasures_of(self._log.erased(partition)).named.get(name, {})
+            if id in erased:
+                raise NotFound(f"{id} was erased.", "Nothing brings it back.")
+            if any(known in erased for memory in memories for known in memory.ids):
+                raise NotFound(f"Some of what {id} is one with is being erased.", "Ask again in a moment.")
             if memories:
                 return memories[0]
             if turns:
@@ -210,15 +216,18 @@ def scopes_read(scope: str) -> tuple[str, ...]:
     return (scope,) if scope == GLOBAL else (scope, GLOBAL)
 
 
-def tail_of(log: Log, partition: int, offset: int, scope: str | None = None) -> Iterator[Event]:
-    """Yield the events from `offset` on that change what is visible, of one scope or all."""
+def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event]:
+    """Yield a scope's events from `offset` on that change what is visible, erased ones left out."""
+    erasures = erasures_of(log.erased(partition))
     while True:
         slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=TAIL_TYPES)
         for slot in slots:
             try:
-                yield decode(slot.payload)
+                event = decode(slot.payload)
             except InvalidEvent:  # The projector will make it a dead letter.
                 continue
+            if not erasures.covers(event):
+                yield event
         if len(slots) < PAGE_SLOTS:
             return
         offset = slots[-1].offset + 1

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from recollect.flows.projection import open_projection
+from recollect.flows.projection import basis_of, open_projection
 from recollect.schemas.log import Log
 from recollect.sinks.home import Build
 from recollect.sinks.snapshots import Snapshots
-from recollect.state.digests import rules_version
 from recollect.state.partition import Partition
 
 
 def state_at(log: Log, build: Build, partition: int, offset: int) -> Partition:
-    """Return the state of a partition before `offset`."""
-    snapshots = Snapshots(build.state, partition, log.log_id, rules_version())
-    return open_projection(log, partition, offset, offset, snapshots).state
+    """Return the state of a partition before `offset`, without what has been erased by now."""
+    while True:
+        basis = basis_of(log, partition)
+        snapshots = Snapshots(build, partition, basis)
+        state = open_projection(log, partition, offset, offset, snapshots, basis).state
+        if not state.stale:  # Something may have been erased just now.
+            return state

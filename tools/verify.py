@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 from recollect.schemas.log import Log, slots_between
@@ -56,16 +56,18 @@ def verify(
     *,
     build: Build | None = None,
     scope: str | None = None,
+    only: Collection[int] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Verdict:
-    """Replay the log up to the views' watermarks and compare, for all scopes or one.
+    """Replay the log up to the views' watermarks and compare, for all scopes or one, or for `only` some partitions.
 
     The views are read between two epochs of a living projector, then compared in peace. A `build` that
     is not served has no pages: they take part in the hash, and are not compared. A table that cannot be
     read is a difference.
     """
     log.check()
-    numbers = range(log.partitions) if scope is None else [partition_of(scope, log.partitions)]
+    numbers = range(log.partitions) if only is None else only
+    numbers = numbers if scope is None else [partition_of(scope, log.partitions)]
     lock = home.epoch_lock()
     lock.acquire(LOCK_WAIT_S)
     try:
@@ -88,7 +90,7 @@ def verify(
         done += views.offset
         if on_progress is not None:
             on_progress(done)
-    if vault is not None and scope is None:
+    if vault is not None and scope is None and only is None:
         strays = (name for name in vault.scopes() if name not in scopes)
         differences += [Difference("vault", name, "", "unexpected") for name in strays]
     positions = {number: views.offset for number, views in found.items()}
@@ -118,7 +120,7 @@ def _read(build: Build, vault: Vault | None, number: int, scope: str | None) -> 
 
 
 def _oracle(log: Log, number: int, end: int) -> Partition:
-    partitions = replay(slots_between(log, number, 0, end)).partitions
+    partitions = replay(slots_between(log, number, 0, end), log.erased(number)).partitions
     return partitions.get(number) or Partition(number)
 
 

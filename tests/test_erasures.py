@@ -1,0 +1,153 @@
+"""The laws of erasing: what is erased counts as if it had never been said, before and after it on the log."""
+
+from __future__ import annotations
+
+import msgspec
+from builders import MINUTE, START, captured, configured, erased, event, forgotten, make_id, recalled, slots, worlds
+from hypothesis import example, given
+from hypothesis import strategies as st
+from test_model import rows_differ, told
+
+from recollect.schemas.events import Captured, Event, Recalled
+from recollect.state.digests import state_leaves
+from recollect.state.erasures import erasures_of
+from recollect.state.partition import Partition, fold, restore, snapshot
+from recollect.state.replay import replay
+from recollect.state.views import all_changes, pages_of, row_of
+
+
+def leaves(events: list[Event]) -> dict[str, str]:
+    """The logical state of a log of one partition."""
+    return state_leaves(replay(slots([configured(), *events])).partitions.values())
+
+
+def blank(events: list[Event], ids: list[str]) -> list[Event]:
+    return [msgspec.structs.replace(it, body=None) if it.id in ids and it.type != "erased" else it for it in events]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[list[Event], list[str]]:
+    """A world, with `erased` events of captures and recalls that were said, come later, or never do; and all ids."""
+    events = draw(worlds())
+    ids: list[object] = []
+    known = [it.id for it in events if isinstance(it.body, (Captured, Recalled))]
+    for number in range(draw(st.integers(1, 3))):
+        named: list[object] = draw(st.lists(st.integers(0, 30), max_size=3))
+        made = erased(named, f"e{number}", sent=START + 10_000 * MINUTE)
+        if known:
+            others = tuple(draw(st.lists(st.sampled_from(known), max_size=3)))
+            made = msgspec.structs.replace(made, body=msgspec.structs.replace(made.body, ids=(*made.body.ids, *others)))
+        assert made.body is not None
+        ids += made.body.ids  # type: ignore[union-attr]
+        events.insert(draw(st.integers(0, len(events))), made)
+    return events, [str(id) for id in ids]
+
+
+# B joined A, C joined B's memory since its canonical text was B's, and was never like A; then B is erased.
+CHAIN = [
+    captured("The staging database listens on port 5433", 0, origin="agent"),
+    captured("The staging db listens on port 5433", 1, origin="operator", sent=START + MINUTE),
+    captured("the staging db listens on port 5433.", 2, origin="user", sent=START + 2 * MINUTE),
+    forgotten([1], "f", sent=START + 3 * MINUTE),
+    recalled([1], "r", session="s1", sent=START + 4 * MINUTE),
+    captured("The staging database listens on port 5433", 3, origin="agent", session="s1", sent=START + 5 * MINUTE),
+]
+
+
+@given(histories())
+@example(([*CHAIN, erased([1], "e")], [make_id(1)]))
+@example(([*CHAIN, erased([0], "e")], [make_id(0)]))
+@example(([*CHAIN, erased(["r"], "e")], [make_id("r")]))
+def test_erasing_is_folding_a_log_whose_slots_are_blank(history: tuple[list[Event], list[str]]) -> None:
+    events, ids = history
+    assert leaves(events) == leaves(blank(events, ids))
+
+
+@given(histories())
+def test_what_is_erased_is_what_the_model_says(history: tuple[list[Event], list[str]]) -> None:
+    log = slots([configured(), *history[0]])
+    differs = rows_differ(told(log, 1), replay(log).partitions.values())
+    assert not differs, differs
+
+
+@given(histories())
+def test_no_row_page_or_snapshot_holds_what_was_erased(history: tuple[list[Event], list[str]]) -> None:
+    events, ids = history
+    marked = [
+        msgspec.structs.replace(it, body=msgspec.structs.replace(it.body, text=f"{it.body.text} ZQJXK"))
+        if isinstance(it.body, Captured) and it.id in ids
+        else it
+        for it in events
+    ]
+    (state,) = replay(slots([configured(), *marked])).partitions.values()
+    shown = [row_of(scope, it) for scope in state.scopes.values() for it in all_changes(scope) if it.table != "journal"]
+    pages = [page for scope in state.scopes.values() for page in pages_of(state, all_changes(scope))]
+    assert b"ZQJXK" not in snapshot(state) + repr((shown, pages)).encode()
+
+
+@given(histories(), st.data())
+def test_a_reader_that_meets_an_erasure_knows_that_its_state_is_stale(
+    history: tuple[list[Event], list[str]], data: st.DataObject
+) -> None:
+    """And one that knew it from the start goes on from a snapshot as if nothing had happened."""
+    log = slots([configured(), *history[0]])
+    unaware, aware = Partition(0), Partition(0, erasures_of(log))
+    fold(unaware, log)
+    assert unaware.stale is bool(history[1])
+    cut = data.draw(st.integers(0, len(log)))
+    fold(aware, log[:cut])
+    aware = restore(snapshot(aware))
+    fold(aware, log[cut:])
+    assert not aware.stale
+    assert state_leaves([aware]) == leaves(history[0])
+
+
+def test_what_derives_from_an_erased_event_is_erased_however_late_it_comes() -> None:
+    first = captured("The first.", "first")
+    second = msgspec.structs.replace(captured("Said of the first.", "second"), refs=(make_id("first"),))
+    third = msgspec.structs.replace(captured("Said of the second.", "third"), refs=(make_id("second"),))
+    apart = captured("Something else.", "apart")
+    (state,) = replay(slots([configured(), first, erased(["first"], "e"), second, third, apart])).partitions.values()
+    assert [it.id for it in state.scopes["project:test"].captures.by_seq.values()] == [make_id("apart")]
+
+
+def test_nobody_but_an_operator_erases_in_global() -> None:
+    said = captured("Known to all.", "it", scope="global", origin="operator")
+    for origin, gone in (("agent", False), ("operator", True)):
+        erasing = erased(["it"], "e", scope="global", origin=origin)
+        (state,) = replay(slots([configured(), said, erasing])).partitions.values()
+        assert (not state.scopes["global"].captures.by_seq) is gone
+
+
+def test_an_erased_event_cannot_be_erased() -> None:
+    events = [captured("A text.", "it"), erased(["it"], "e"), erased(["e"], "again")]
+    (state,) = replay(slots([configured(), *events])).partitions.values()
+    assert not state.scopes["project:test"].captures.by_seq
+    assert state.scopes["project:test"].generation == 2
+
+
+def test_an_id_that_stands_in_two_scopes_is_erased_in_one() -> None:
+    events = [captured("A text.", "it", scope=name) for name in ("project:a", "project:b")]
+    (state,) = replay(slots([configured(), *events, erased(["it"], "e", scope="project:a")])).partitions.values()
+    assert not state.scopes["project:a"].captures.by_seq
+    assert state.scopes["project:b"].captures.get(make_id("it")) is not None
+
+
+def test_a_tombstone_on_what_was_erased_hides_nobody_elses_text() -> None:
+    """Bans are on texts, and the text of a capture that was never made is banned by nobody."""
+    said = [captured("A text.", "it"), captured("A text.", "again", kind="journal"), forgotten(["it"], "f")]
+    (state,) = replay(slots([configured(), *said, erased(["it"], "e")])).partitions.values()
+    assert not state.scopes["project:test"].captures.by_seq[1].hidden
+
+
+def test_an_event_of_any_type_can_be_blank_except_an_erasure() -> None:
+    from recollect.schemas.codec import encode
+    from recollect.schemas.errors import InvalidEvent
+
+    encode(msgspec.structs.replace(event("captured", None, "x")))
+    try:
+        encode(event("erased", None, "x"))
+    except InvalidEvent as error:
+        assert "cannot be blank" in str(error)
+    else:
+        raise AssertionError("A blank erasure was taken.")

@@ -1,0 +1,119 @@
+"""Making an erasure true in bytes: views that held what was erased are made anew, caches dropped, slots blanked.
+
+Whoever calls `scrub` holds the projector's lock. Each step can be cut short: what is left to do is read from
+the views, the log and a small file of the build, and done by the next call.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import NamedTuple
+
+import msgspec
+
+from recollect.flows.projection import basis_of
+from recollect.schemas.codec import decode
+from recollect.schemas.errors import InvalidEvent
+from recollect.schemas.log import Log, slots_between
+from recollect.sinks.home import Build, Home, write_whole
+from recollect.sinks.lance import Shard
+from recollect.sinks.snapshots import Snapshots
+from recollect.state.erasures import Erasures, erasures_of
+from recollect.tools.rebuild import OnPhase, rebuild
+
+
+class Scrubbed(NamedTuple):
+    """The partitions whose views were made anew, and how many slots of the log were blanked."""
+
+    partitions: tuple[int, ...]
+    slots: int
+
+
+class _Blanked(msgspec.Struct):
+    """Up to which offset a partition's slots are blank under its `count` erased ids; `derived` as in `Erasures`."""
+
+    count: int
+    offset: int
+    derived: dict[str, dict[str, None]]
+
+
+def scrub(home: Home, log: Log, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
+    """Take the bytes of everything that is erased out of views, caches and log.
+
+    Raises `StillHeld` where another process keeps the log's write-ahead file; the rest is done then.
+    """
+    behind = _behind(home, log)
+    if behind:
+        for build in home.builds():
+            if build.number != home.current().number:  # Begun, or left, by a rebuild that may have seen the texts.
+                build.discard()
+        rebuild(home, log, on_phase, workers, behind)
+    return Scrubbed(tuple(behind), _blank_slots(home, log))
+
+
+def _behind(home: Home, log: Log) -> list[int]:
+    """Return the partitions whose views may hold what was erased."""
+    found = []
+    for number in range(log.partitions):
+        shard = Shard(home.current().shard(number), number)
+        try:
+            watermark = shard.watermark() if shard.exists() else None
+        except Exception:  # A damaged shard is made anew by the projector.
+            continue
+        if watermark is not None and watermark.basis.erased != basis_of(log, number).erased:
+            found.append(number)
+    return found
+
+
+def _blank_slots(home: Home, log: Log) -> int:
+    """Blank every slot whose event is erased and has a body, after what was kept of a partition is dropped."""
+    build = home.current()
+    marks = _read_marks(build)
+    blanked = 0
+    for number in range(log.partitions):
+        erasures = erasures_of(log.erased(number))
+        mark = marks.get(number)
+        if not erasures.count:
+            continue
+        if mark is None or mark.count != erasures.count:
+            mark = _Blanked(erasures.count, 0, {})
+            _drop_caches(home, log, build, number)
+        erasures.derived = mark.derived
+        end = log.ends()[number]
+        if mark.offset == end and marks.get(number) is mark:
+            continue
+        offsets = _unblanked(log, number, mark.offset, end, erasures)
+        if offsets or mark.offset == 0:
+            log.blank(number, offsets)
+        blanked += len(offsets)
+        marks[number] = _Blanked(mark.count, end, erasures.derived)
+        build.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(build.blanked_path, msgspec.json.encode(marks), durable=True)
+    return blanked
+
+
+def _unblanked(log: Log, partition: int, start: int, end: int, erasures: Erasures) -> list[int]:
+    """Return the offsets of the slots between two whose event is erased and has a body."""
+    offsets = []
+    for slot in slots_between(log, partition, start, end):
+        try:
+            event = decode(slot.payload)
+        except InvalidEvent:  # A dead letter, of which nobody can say what it is.
+            continue
+        if erasures.covers(event) and event.body is not None:
+            offsets.append(slot.offset)
+    return offsets
+
+
+def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:
+    """Delete the views of the past and the snapshots of a partition that were made before the erasure."""
+    for folder in home.as_of.glob(f"p{partition:02}-*"):
+        shutil.rmtree(folder, ignore_errors=True)
+    Snapshots(build, partition, basis_of(log, partition)).discard_others()
+
+
+def _read_marks(build: Build) -> dict[int, _Blanked]:
+    try:
+        return msgspec.json.decode(build.blanked_path.read_bytes(), type=dict[int, _Blanked])
+    except (OSError, msgspec.MsgspecError):  # It only saves time.
+        return {}
