@@ -4,26 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 LEAST_CHARS = 8
 """A shorter text is carried only by one that says nothing else: "ok" stands in too much to mean anything."""
-LEAST_LINE_CHARS = 24
-"""A line from this length on is told apart from others, so that a cut text is found by its lines."""
+LEAST_PART_CHARS = 24
+"""A line from this length on is told apart from others, so that a text is also found by its lines."""
+HEAD_CHARS = 200
+"""A longer line is also looked for by its beginning, since what shows a text may cut it."""
 LEAST_WORD_BYTES = 6
 """Shorter words stand in any file by chance."""
 
 _FIRST = 3
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
-_RUN = re.compile(r"[^\W_]+")
 _HEX = re.compile(r"[0-9a-f]+\Z")
 
 
-class Traces:
-    """Texts that are looked for in others: as a sequence of words, whatever their case, marks and spaces."""
+class Traced(NamedTuple):
+    """What a text was found to hold: the numbers of the texts that it carries, and which of the words."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    texts: list[int]
+    words: list[str]
+
+
+class Traces:
+    """Texts and words that are looked for, whatever the case, and the marks and spaces between the words.
+
+    So one search finds a text as it was said, in JSON, in Markdown, and on one line. It takes some seconds for
+    100 MB, whatever the number of texts.
+    """
+
+    def __init__(self, texts: Iterable[str], words: Iterable[str] = ()) -> None:
         self.texts = tuple(dict.fromkeys(texts))
+        self._words = frozenset(words)
         self._starting: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
         self._whole: dict[tuple[str, ...], list[int]] = {}
         for number, text in enumerate(self.texts):
@@ -32,34 +46,44 @@ class Traces:
                 self._whole.setdefault(tokens, []).append(number)
             else:
                 self._starting.setdefault(tokens[:_FIRST], []).append((number, tokens))
+        self._firsts = frozenset(start[0] for start in self._starting)
         self._lengths = tuple(dict.fromkeys(map(len, self._starting)))
 
-    def carried_by(self, text: str) -> list[int]:
-        """Return the numbers of the texts that another one carries, each once."""
+    def find(self, text: str) -> Traced:
+        """Return what another text carries of these texts and words, each once."""
         tokens = _tokens(text)
         found = dict.fromkeys(self._whole.get(tokens, ()))
-        for place in range(len(tokens)):
-            for length in self._lengths:
-                for number, sought in self._starting.get(tokens[place : place + length], ()):
-                    if tokens[place : place + len(sought)] == sought:
-                        found[number] = None
-        return list(found)
+        for place, token in enumerate(tokens):
+            if token in self._firsts:
+                for length in self._lengths:
+                    for number, sought in self._starting.get(tokens[place : place + length], ()):
+                        if tokens[place : place + len(sought)] == sought:
+                            found[number] = None
+        words = sorted(self._words.intersection(tokens)) if self._words else []
+        return Traced(list(found), words)
 
 
 def parts(text: str) -> list[str]:
-    """Return a text and those of its lines that are long enough to be told apart."""
-    lines = (line.strip() for line in text.splitlines())
-    return list(dict.fromkeys([text, *(line for line in lines if len(line) >= LEAST_LINE_CHARS)]))
+    """Return a text, those of its lines that are long enough to be told apart, and the beginnings of the longest."""
+    lines = [line.strip() for line in text.splitlines()]
+    long = [line for line in lines if len(line) >= LEAST_PART_CHARS]
+    heads = [line[:HEAD_CHARS].rpartition(" ")[0] for line in long if len(line) > HEAD_CHARS]
+    return [part for part in dict.fromkeys([text, *long, *heads]) if _TOKEN.search(part)]
 
 
-def telling_words(text: str) -> dict[str, None]:
-    """Return the words of a text that do not stand anywhere by chance, in lower case, each once."""
-    return {word: None for word in all_words(text) if len(word.encode()) >= LEAST_WORD_BYTES and not _HEX.match(word)}
+def telling_words(text: str) -> list[str]:
+    """Return the words of a text that stand nowhere by chance, each once."""
+    return [word for word in all_words(text) if len(word.encode()) >= LEAST_WORD_BYTES and not _HEX.match(word)]
 
 
 def all_words(text: str) -> dict[str, None]:
-    """Return every run of letters and digits of a text, in lower case, each once."""
-    return dict.fromkeys(_RUN.findall(text.lower()))
+    """Return every word of a text, case-folded, each once."""
+    return dict.fromkeys(_tokens(text))
+
+
+def is_searched(text: str) -> bool:
+    """Whether a text is long enough to be found inside others."""
+    return sum(map(len, _tokens(text))) >= LEAST_CHARS
 
 
 def _tokens(text: str) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # As a script it runs from a clone that nobody installed, as the tests do.
     sys.path.insert(0, str(ROOT))
 
-from builders import START, captured, forgotten, recalled, restored  # noqa: E402
+from builders import START, captured, forgotten, make_id, recalled, restored  # noqa: E402
 
 from recollect.schemas.events import Event  # noqa: E402
 from recollect.sinks.embedded_log import EmbeddedLog  # noqa: E402
@@ -257,7 +257,18 @@ def _ask_the_past(home: Path, workers: int) -> None:
         client.status(as_of=past_of(client.log))
 
 
+def _erase(home: Path, workers: int) -> None:
+    from recollect.tools.client import Client
+    from recollect.tools.erasing import plan
+
+    with Client(home, scope="project:a") as client:
+        made = plan(client.home, client.log, client.scope, [make_id(f"canary {it}") for it in range(3)], only=False)
+        made.take_carriers()
+        client.erase(made)
+
+
 VERBS: dict[str, Callable[[Path, int], None]] = {
+    "erase": _erase,
     "project": _project,
     "serve": _serve,
     "rebuild": _rebuild,

@@ -79,13 +79,19 @@ class Model:
         """
         wanted = [partition_of(name, len(self.partitions)) for name in names] or range(len(self.partitions))
         ends = [end if number in wanted else 0 for number, end in enumerate(ends or self.ends())]
-        return World([partition[:end] for partition, end in zip(self.partitions, ends, strict=True)])
+        parts = [partition[:end] for partition, end in zip(self.partitions, ends, strict=True)]
+        return World(parts, self.erased())
+
+    def erased(self) -> set[tuple[str, str]]:
+        """Return (scope, id) of everything that is erased by now, which is so in the past as well."""
+        return {pair for partition in self.partitions for pair in erased_in(partition)}
 
 
 class World:
     """What a log means: the scopes and the counters, worked out from the first event on."""
 
-    def __init__(self, partitions: list[list[Event]]) -> None:
+    def __init__(self, partitions: list[list[Event]], erased: set[tuple[str, str]]) -> None:
+        self._erased = erased
         self.scopes: dict[str, Scope] = {}
         self.counters: list[dict[str, int]] = []
         self.clocks: list[int] = []
@@ -107,9 +113,8 @@ class World:
         settings, revision = Settings(), -1
         clock: int | None = None
         first: dict[tuple[str, str], Event] = {}
-        erased = erased_in(events)
         for offset, said in enumerate(events):
-            event = {**said, "body": None} if (said.get("scope"), said.get("id")) in erased else said
+            event = {**said, "body": None} if (said.get("scope"), said.get("id")) in self._erased else said
             if event["type"] == "unreadable":
                 count["dead_letters"] += 1
             elif event["type"] == "configured":

@@ -308,6 +308,48 @@ MUTANTS = [
         "WHERE partition = ? AND sent >= ?",
         ("tests/test_time.py::test_as_of_a_time_is_before_the_first_event_sent_after_it",),
     ),
+    Mutant(
+        "an erasure that only counts from its place on",
+        "state/replay.py",
+        "Replay({number: erasures_of(found) for number, found in by_partition.items()})",
+        "Replay({})",
+        ("tests/test_erasures.py::test_erasing_is_folding_a_log_whose_slots_are_blank",),
+    ),
+    Mutant(
+        "a write-ahead file that is not emptied",
+        "sinks/embedded_log.py",
+        "        self._empty_wal()\n",
+        "",
+        ("tests/test_erase.py::test_a_canary_is_in_every_place_before_and_in_none_afterwards",),
+    ),
+    Mutant(
+        "an old build that outlives an erasure",
+        "tools/rebuild.py",
+        "    discard_old_builds(home)\n    on_phase",
+        "    on_phase",
+        ("tests/test_erase.py::test_a_canary_is_in_every_place_before_and_in_none_afterwards",),
+    ),
+    Mutant(
+        "a tail that ignores erasures",
+        "state/tail.py",
+        "                bans.erase(ids)\n",
+        "                pass\n",
+        ("tests/test_erase.py::test_it_is_gone_for_every_reader_before_any_byte_is",),
+    ),
+    Mutant(
+        "a search that passes over free pages",
+        "sinks/sqlite_pages.py",
+        '        yield Piece(f"page {number}", page(number))\n',
+        "",
+        ("tests/test_remains.py::test_a_canary_is_found_in",),
+    ),
+    Mutant(
+        "what derives from the erased",
+        "state/erasures.py",
+        "any(ref in named or ref in derived for ref in event.refs)",
+        "any(ref in named for ref in event.refs)",
+        ("tests/test_erasures.py::test_what_derives_from_an_erased_event_is_erased_however_late_it_comes",),
+    ),
 ]  # fmt: skip
 
 

@@ -54,6 +54,7 @@ from recollect.state.replay import replay
 from recollect.state.views import all_changes, row_of
 from recollect.tools import client as client_module
 from recollect.tools.client import Client
+from recollect.tools.erasing import plan
 from recollect.tools.lines import Line, MediaLine
 from recollect.tools.projecting import Owner, rebuild_or_ask
 
@@ -242,6 +243,10 @@ class Life:
             actor = client.actor
             self.natives[client.scope, native] = line, actor
         client.actor = actor
+        if (client.scope, derived_id("captured", client.scope, "chat:1", native)) in self.model.erased():
+            with pytest.raises(InvalidEvent, match="was erased"):
+                client.capture_many([line])
+            return
         receipt = client.capture_many([line])[0]
         assert isinstance(line.at, int)
         self.tell(client, line, actor, "s1", receipt.id, line.at)
@@ -283,6 +288,40 @@ class Life:
         hidden = [capture["id"] for capture in world.captures if world.hidden(capture)] if world else []
         if hidden:
             self._name(client, self.rng.choice(hidden), only=False, type="restored")
+
+    def erase(self) -> None:
+        """Erase something for good, and see that it goes with what is one with it."""
+        client = self.client()
+        id = self.any_id(client.scope)
+        if id is None or (client.scope, id) in self.model.erased() or not self._holds(client.scope, id):
+            return
+        only = self.rng.random() < 0.3
+        made = plan(self.home, self.log, client.scope, [id], only=only)
+        world = self.model.world(client.scope).scopes[client.scope]
+        memory = world.memory_of(id)
+        assert {item.id for item in made.items} >= ({id} if only or memory is None else set(ids_of(memory)))
+        assert client.erase(made).ok
+        ids = [item.id for item in made.items]
+        self.model.append(
+            self.event("erased", client.scope, self.last_id(client.scope), {"ids": ids}, client.actor, client.session)
+        )
+
+    def unfold(self) -> None:
+        self.project()  # Only what the views know to be folded can be unfolded.
+        client = self.client()
+        world = self.model.world(client.scope).scopes.get(client.scope)
+        folded = [memory for memory in world.memories if len(memory["members"]) > 1] if world else []
+        if not folded:
+            return
+        members = [member["id"] for member, _, _ in self.rng.choice(folded)["members"]]
+        only = self.rng.random() < 0.5
+        id = self.rng.choice(members)
+        named = client.unfold(id, only=only)
+        assert named == ([id] if only else members)
+        self.model.append(
+            self.event("unfolded", client.scope, self.last_id(client.scope), {"ids": named}, client.actor,
+                       client.session)
+        )  # fmt: skip
 
     def _name(self, client: Client, id: str, only: bool, type: str) -> None:
         """Forget or restore by a client, and see that it names what is the same memory."""
@@ -516,6 +555,8 @@ STEPS: list[tuple[Callable[[Life], None], float]] = [
     (Life.search, 14),
     (Life.forget, 8),
     (Life.restore, 5),
+    (Life.unfold, 2),
+    (Life.erase, 0.5),
     (Life.tombstone_on_what_may_come, 3),
     (Life.blank_event, 1),
     (Life.write_to_global_by_an_agent, 0.5),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
+from recollect.tools.erase_commands import erase
 from recollect.tools.operate_commands import rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
-from recollect.tools.write_commands import capture, forget, restore
+from recollect.tools.write_commands import capture, forget, restore, unfold
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -24,5 +25,20 @@ def main() -> None:
     """
 
 
-for command in (capture, search, show, why, forget, restore, status, log, diff_command, run, verify, rebuild):
+for command in (
+    capture,
+    search,
+    show,
+    why,
+    forget,
+    restore,
+    unfold,
+    erase,
+    status,
+    log,
+    diff_command,
+    run,
+    verify,
+    rebuild,
+):
     main.add_command(command)

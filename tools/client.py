@@ -33,6 +33,7 @@ from recollect.schemas.events import (
     Origin,
     Recalled,
     Restored,
+    Unfolded,
 )
 from recollect.schemas.ids import derived_id
 from recollect.schemas.log import Log, Position, Slot
@@ -45,7 +46,9 @@ from recollect.tools.project import scope_of_folder
 
 if TYPE_CHECKING:
     from recollect.tools.diff import Diff
+    from recollect.tools.erasing import Erasure, Plan
     from recollect.tools.inspection import Explained, Opened, Status
+    from recollect.tools.rebuild import OnPhase
     from recollect.tools.retrieval import Answer, Retriever
     from recollect.tools.verify import Verdict
 
@@ -141,6 +144,8 @@ class Client:
             native = line.native_id if line.native_id is None or part is None else f"{line.native_id}#{part.index}"
             actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
             id = _new_id() if native is None else derived_id("captured", scope, line.source, native)
+            if native is not None and id in self._erased(scope):
+                raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
             session = line.session or self.session
             events.append(_event("captured", id, body, scope, actor, session, at=at, sent=now))
         return events
@@ -202,6 +207,29 @@ class Client:
         With `only` one capture is named; of a long-term kind its text stays banned all the same.
         """
         return self._tombstone("forgotten", id, only, reason)
+
+    def erase(
+        self, made: Plan, on_phase: OnPhase = lambda *_: None, on_note: Callable[[str], None] = lambda note: None
+    ) -> Erasure:
+        """Erase for good what `tools.erasing.plan` has planned, and return the proof. Raises `StillHeld`."""
+        from recollect.tools.erasing import erase
+
+        return erase(self.home, self.log, made, self._append, on_phase, on_note)
+
+    def unfold(self, id: str, *, only: bool = False) -> list[str]:
+        """Split a memory for good: each of its captures becomes one of its own, or with `only` just this one.
+
+        Returns the ids that were named. Raises `NotFound`, and `RecollectError` where nothing was folded.
+        """
+        from recollect.tools.inspection import members_of
+
+        self.catch_up()
+        scope, members = self._retriever.reading(lambda: members_of(self._retriever, self.scope, id))
+        if len(members) < 2 or (only and id not in members):
+            raise RecollectError(f"Nothing is folded into {id}.", "`recollect why` shows what a memory is made of.")
+        named = [id] if only else list(members)
+        self._append("unfolded", Unfolded(ids=tuple(named)), scope)
+        return named
 
     def restore(self, id: str, *, reason: str | None = None) -> list[str]:
         """End what hides a memory or turn and return the ids that were named."""
@@ -300,6 +328,12 @@ class Client:
         return Retriever(
             self.home, self.log, PastViews(self.home, self.log, parse_position(as_of, self.log, _now_us()))
         )
+
+    def _erased(self, scope: str) -> dict[str, None]:
+        from recollect.state.erasures import erasures_of
+
+        slots = self.log.erased(partition_of(scope, self.log.partitions))
+        return erasures_of(slots).named.get(scope, {}) if slots else {}
 
     def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
         from recollect.tools.inspection import ids_behind

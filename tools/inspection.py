@@ -115,6 +115,15 @@ def ids_behind(retriever: Retriever, scope: str, id: str) -> tuple[str, tuple[st
     return found.scope, found.ids if isinstance(found, MemoryRow) else (found.id,)
 
 
+def members_of(retriever: Retriever, scope: str, id: str) -> tuple[str, tuple[str, ...]]:
+    """Return the scope in which an id stands and the captures that were folded into the same memory, echoes apart."""
+    found = retriever.find(scope, id)
+    if isinstance(found, MemoryRow):
+        return found.scope, tuple(member.id for member in found.members)
+    assert found.scope is not None
+    return found.scope, (id,)
+
+
 def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
     """Return every event behind an id: captures with how they joined, echoes, and what hid or restored them."""
     found = retriever.find(scope, id)

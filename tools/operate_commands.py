@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from pathlib import Path
 from types import FrameType
 
 import click
@@ -59,16 +60,30 @@ def run(client: Client, once: bool, workers: int, as_json: bool) -> None:
 
 @click.command()
 @click.option("--scope", help="Only this scope.")
+@click.option("--erased", "erased", multiple=True, metavar="ID", help="Instead see that this is gone; may be repeated.")
+@click.option(
+    "--text",
+    "texts",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="With --erased: a file with what was erased, to be looked for in every file of the home.",
+)
 @with_home
-def verify(client: Client, scope: str | None, as_json: bool) -> None:
+def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tuple[Path, ...], as_json: bool) -> None:
     """Replay the log and compare it with the views, row by row and page by page.
 
-    Exits 1 if anything differs, and names it. `recollect rebuild` mends it.
+    Exits 1 if anything differs, and names it. `recollect rebuild` mends it. With --erased it looks for what was
+    erased instead, by its id and, where somebody still has the text, by that.
 
     \b
     Example:
       recollect verify --json
     """
+    if texts and not erased:
+        raise click.UsageError("--text needs --erased ID.")
+    if erased:
+        _verify_erased(client, erased, [path.read_text(errors="replace") for path in texts], as_json)
+        return
     with progress(client.projected(), "Replaying") as bar:
         verdict = client.verify(scope, lambda done: bar.update(done - bar.pos))
     if as_json:
@@ -83,6 +98,23 @@ def verify(client: Client, scope: str | None, as_json: bool) -> None:
         if not verdict.ok:
             click.echo("`recollect rebuild` makes the views anew from the log.")
     if not verdict.ok:
+        sys.exit(1)
+
+
+def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_json: bool) -> None:
+    from recollect.tools.erase_commands import looked_for, print_search, search_as_json
+    from recollect.tools.erasing import prove
+
+    proven = prove(client.home, client.log, ids, texts)
+    if as_json:
+        print_json({"ok": proven.ok, "slots": proven.slots, **search_as_json(proven.search)})
+    else:
+        click.echo(f"Looked for {looked_for(proven.search.needles)}.")
+        print_search(proven.search)
+        for partition, offset in proven.slots:
+            click.echo(f"  slot {partition}/{offset} of the log still has its body")
+        click.echo("Nothing of it was found." if proven.ok else "Not all of it is gone; `recollect erase` goes on.")
+    if not proven.ok:
         sys.exit(1)
 
 

@@ -36,19 +36,26 @@ as_of_option = click.option(
 )
 
 
+_SPEAKER = {
+    "scope": click.option("--scope", help="global or project:NAME, by default the project of this folder."),
+    "actor": click.option("--actor", help="The speaker's name, by default the user's."),
+    "origin": click.option("--origin", type=click.Choice(ORIGINS), help="user at a terminal, else agent."),
+}
+_SESSION = {"session": click.option("--session", envvar=SESSION_VARIABLE, show_envvar=True, help="The session.")}
+
+
 def with_client(command: CommandT) -> CommandT:
     """Give a command its client, described by options for the home, the scope and who speaks, and `--json`."""
-    options = {
-        "scope": click.option("--scope", help="global or project:NAME, by default the project of this folder."),
-        "actor": click.option("--actor", help="The speaker's name, by default the user's."),
-        "origin": click.option("--origin", type=click.Choice(ORIGINS), help="user at a terminal, else agent."),
-        "session": click.option("--session", envvar=SESSION_VARIABLE, show_envvar=True, help="The session."),
-    }
+    return _with(command, _SPEAKER | _SESSION, _speaking)
 
-    def make(home: str | None, origin: Origin | None, **described: Any) -> Client:
-        return Client(home, origin=origin or default_origin(), **described)
 
-    return _with(command, options, make)
+def with_speaker(command: CommandT) -> CommandT:
+    """Give a command its client as `with_client` does, for a command to which `--session` means something else."""
+    return _with(command, _SPEAKER, _speaking)
+
+
+def _speaking(home: str | None, origin: Origin | None, **described: Any) -> Client:
+    return Client(home, origin=origin or default_origin(), **described)
 
 
 def with_home(command: CommandT) -> CommandT:

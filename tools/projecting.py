@@ -58,7 +58,8 @@ class Owner:
         self._log.check()
         self._mend()
         events = self._run(once=True, on_progress=on_progress)
-        while self.scrub().partitions:  # The flow stopped at an erasure.
+        while self._projector is not None and self._projector.stopped and not self._stopped:
+            self._scrub_or_note()  # The flow stopped by itself, at an erasure.
             events += self._run(once=True, on_progress=on_progress)
         return events
 
@@ -148,6 +149,7 @@ class Owner:
                 made = self.rebuild(scope, on_phase)
                 return f"{made.build} {made.events} {made.state_hash}"
             case Request(verb="scrub"):
+                self._mend()  # What an erasure that was cut short has left is also told from what it has made.
                 self.scrub(on_phase)
                 return ""
             case _:

@@ -75,6 +75,11 @@ class Projector:
         """Ask the flow to end after the batch that it is at."""
         self._control.stopping.set()
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the flow ended, or is to end, before the end of the log."""
+        return self._control.stopping.is_set()
+
     def _target(self) -> BuildTarget:
         from recollect.flows.projection import basis_of
         from recollect.sinks.views import BuildTarget

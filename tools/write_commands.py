@@ -132,6 +132,20 @@ def restore(
     _print_named("Restored", ids, "", as_json)
 
 
+@click.command()
+@click.argument("id")
+@click.option("--only", is_flag=True, help="Let just this capture stand apart, and keep the others together.")
+@with_client
+def unfold(client: Client, id: str, only: bool, as_json: bool) -> None:
+    """Split for good a memory whose captures should not have been folded: each stands by itself.
+
+    \b
+    Example:
+      recollect unfold 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
+    _print_named("Unfolded", client.unfold(id, only=only), "", as_json)
+
+
 def _print_named(verb: str, ids: list[str], undo: str, as_json: bool) -> None:
     if as_json:
         print_json({"ids": ids})

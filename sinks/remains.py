@@ -1,0 +1,170 @@
+"""Everything that the bytes of a home still hold, whatever its formats say is deleted: the eye of an erasure's proof.
+
+Each file is decoded as what it is (LanceDB's data files of every version, SQLite's pages and frames, Markdown),
+since compressed text cannot be found by looking at bytes. Nothing is skipped: what cannot be read is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from recollect.schemas.errors import RecollectError
+from recollect.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
+from recollect.sinks.sqlite_pages import MAGIC as SQLITE_MAGIC
+from recollect.sinks.sqlite_pages import Piece, pages_of_database, pages_of_wal
+from recollect.state.traces import Traces
+
+PIECE_BYTES = 4 * 1024 * 1024
+OVERLAP_BYTES = 256 * 1024
+"""Pieces of a long file share so much, so that no text of an event is cut by all of them."""
+ROWS_AT_ONCE = 1_024
+
+_ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"\\/])")
+_KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?)\Z")
+"""Files in which the id of an erased event may stand: headers of slots, the erasure itself, ids that are banned."""
+
+
+class Needles(msgspec.Struct, frozen=True, kw_only=True):
+    """What is looked for: ids as they are; texts and single words whatever their case and what is between words."""
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+class Finding(NamedTuple):
+    """A needle that was found, of kind `id`, `text` or `word`, and where in the file."""
+
+    kind: str
+    needle: str
+    where: str
+
+
+class Place(NamedTuple):
+    """A file that was looked at: its path in the home, what it is, how much of it, and what was found.
+
+    `unreadable` says why it could not be looked into; then nothing is known of it.
+    """
+
+    path: str
+    form: str
+    looked_at: int
+    unit: str
+    found: tuple[Finding, ...]
+    unreadable: str | None = None
+
+
+class _Grain(NamedTuple):
+    """A piece of decoded text, and the values in it that are ids if they equal one; None: ids stand as text."""
+
+    where: str
+    text: str
+    ids: frozenset[str] | None = None
+
+
+def search_home(home: Path, needles: Needles, on_place: Callable[[str], None] = lambda path: None) -> list[Place]:
+    """Look for needles in every file of a folder, hidden and unfinished ones too.
+
+    It reads some 10 MB/s (one core). Files that come and go meanwhile are passed over.
+    """
+    traces, places = Traces(needles.texts, needles.words), []
+    for path in sorted(found for found in home.rglob("*") if found.is_file() and not found.is_symlink()):
+        name = path.relative_to(home).as_posix()
+        on_place(name)
+        try:
+            places.append(_search(path, name, needles, traces))
+        except FileNotFoundError:
+            continue
+        except RecollectError as error:
+            places.append(Place(name, "", 0, "bytes", (), str(error)))
+        except BaseException as error:  # Lance names no class for damage, and panics at some.
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                raise
+            places.append(Place(name, "", 0, "bytes", (), f"it cannot be read ({type(error).__name__})"))
+    return places
+
+
+def _search(path: Path, name: str, needles: Needles, traces: Traces) -> Place:
+    form, unit, grains = _open(path)
+    found: dict[tuple[str, str], Finding] = {}
+    looked_at = 0
+    ids_count = not _KEEPS_IDS.search(name)
+    for grain in grains:
+        looked_at += 1
+        traced = traces.find(grain.text)
+        hits = [("text", traces.texts[number]) for number in traced.texts] + [("word", word) for word in traced.words]
+        if ids_count:
+            hits += [("id", id) for id in needles.ids if id in (grain.text if grain.ids is None else grain.ids)]
+        for kind, needle in hits:
+            found.setdefault((kind, needle), Finding(kind, needle, grain.where))
+    return Place(name, form, looked_at, unit, tuple(found.values()))
+
+
+def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
+    """Return what a file is, what it is counted in, and its text piece by piece."""
+    if path.suffix == ".lance":
+        return "LanceDB data", "batches", _lance(path)
+    with path.open("rb") as file:
+        head = file.read(32)
+    if head.startswith(SQLITE_MAGIC):
+        return "SQLite pages", "pages", _grains(pages_of_database(path))
+    if path.name.endswith("-wal"):
+        return "SQLite write-ahead frames", "frames", _grains(pages_of_wal(path))
+    form = "snapshot" if head.startswith(SNAPSHOT_MAGIC) else "Markdown" if path.suffix == ".md" else "bytes"
+    return form, "pieces", _grains(_pieces(path))
+
+
+def _pieces(path: Path) -> Iterator[Piece]:
+    with path.open("rb") as file:
+        at, kept = 0, b""
+        while data := file.read(PIECE_BYTES):
+            yield Piece(f"byte {at - len(kept)}", kept + data)
+            at, kept = at + len(data), data[-OVERLAP_BYTES:]
+
+
+def _grains(pieces: Iterable[Piece]) -> Iterator[_Grain]:
+    """Yield bytes as text, and also as the text that they are if they are JSON or Markdown, which escape."""
+    for piece in pieces:
+        text = piece.data.decode(errors="replace")
+        yield _Grain(piece.where, text)
+        if "\\" in text:
+            yield _Grain(piece.where, _ESCAPES.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text))
+
+
+def _lance(path: Path) -> Iterator[_Grain]:
+    from lance.file import LanceFileReader
+
+    reader = LanceFileReader(str(path))
+    names = reader.metadata().schema.names
+    if "_token_fst_bytes" in names:
+        raise RecollectError("the terms of a full-text index, which Recollect never makes, cannot be listed")
+    for number, batch in enumerate(reader.read_all(batch_size=ROWS_AT_ONCE).to_batches()):
+        gone = batch.column("gone").to_pylist() if "gone" in names else [False] * batch.num_rows
+        for name in names:
+            values = batch.column(name).to_pylist()
+            texts = [text for value in values for text in _texts(value)]
+            living = (
+                text for value, is_gone in zip(values, gone, strict=True) if not is_gone for text in _texts(value)
+            )
+            if texts:  # A mark that is no word keeps the last words of one row from the first of the next.
+                yield _Grain(
+                    f"rows {number * ROWS_AT_ONCE}…, column {name}", " \x00x\x00 ".join(texts), frozenset(living)
+                )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, bytes):
+        yield value.decode(errors="replace")
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _texts(inner)

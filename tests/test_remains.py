@@ -1,0 +1,206 @@
+"""The eye of the proof: whatever a home's files still hold is found, whatever their formats say is deleted."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import lancedb
+import orjson
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.schemas.rows import Basis
+from recollect.sinks.home import Build
+from recollect.sinks.remains import Needles, Place, search_home
+from recollect.sinks.snapshots import Snapshots
+from recollect.sinks.vault import escape
+from recollect.state.traces import Traces, is_searched, parts
+
+CANARY = (
+    'The *vault* opens at dawn, says "Zebrafish-Quokka",\nand C:\\new is <b>where</b> [it](is) — größer als 東京の予算.'
+)
+ID = "019a7b3c-0001-7d2e-9f10-5c8e4b2a0001"
+OTHER = "Nothing of the kind stands here, and nobody asked."
+
+
+def look(home: Path, text: str = CANARY) -> list[Place]:
+    needles = Needles(ids=(ID,), texts=(text,), words=("zebrafish", "quokka"))
+    return [place for place in search_home(home, needles) if place.found or place.unreadable]
+
+
+def kinds(home: Path, text: str = CANARY) -> set[str]:
+    places = look(home, text)
+    assert not any(place.unreadable for place in places), places
+    return {finding.kind for place in places for finding in place.found}
+
+
+def table(home: Path, texts: list[str]) -> lancedb.table.Table:
+    made = lancedb.connect(home / "builds/1/lance/p00").create_table("t", pa.table({"text": texts}), mode="overwrite")
+    return made
+
+
+def old_version(home: Path) -> None:
+    made = table(home, [CANARY, *[OTHER] * 50])
+    made.delete("text LIKE '%Quokka%'")
+    made.optimize(cleanup_older_than=timedelta(0))
+    assert made.count_rows() == 50
+
+
+def orphan(home: Path) -> None:
+    table(home, [CANARY])
+    for path in (home / "builds/1/lance/p00/t.lance/_versions").iterdir():
+        path.unlink()
+
+
+def database(home: Path, text: str, statement: str = "", secure: str = "OFF", page: int = 4096) -> None:
+    with sqlite3.connect(home / "log.db", isolation_level=None) as db:
+        db.execute(f"PRAGMA page_size={page}")
+        db.execute(f"PRAGMA secure_delete={secure}")
+        db.execute("CREATE TABLE t (k INTEGER, o INTEGER, payload BLOB, PRIMARY KEY (k, o)) WITHOUT ROWID")
+        payload = orjson.dumps({"body": {"text": text}, "id": "x"})
+        db.execute("INSERT INTO t VALUES (1, 1, ?)", [payload])
+        db.executemany("INSERT INTO t VALUES (2, ?, ?)", [(number, OTHER.encode()) for number in range(200)])
+        if statement:
+            db.execute(statement)
+    db.close()
+
+
+def write_ahead(home: Path) -> None:
+    db = sqlite3.connect(home / "log.db", isolation_level=None)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("CREATE TABLE t (payload BLOB)")
+    db.execute("INSERT INTO t VALUES (?)", [orjson.dumps({"text": CANARY})])
+    wal = (home / "log.db-wal").read_bytes()
+    db.execute("DELETE FROM t")
+    db.close()
+    (home / "log.db-wal").write_bytes(wal)
+
+
+def file(name: str, data: bytes) -> Callable[[Path], None]:
+    def write(home: Path) -> None:
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    return write
+
+
+PLACES: dict[str, Callable[[Path], None]] = {
+    "an old version of a table": old_version,
+    "a data file that no version names": orphan,
+    "a free page of a database": lambda home: database(home, CANARY, "DELETE FROM t"),
+    "a changed row of a database": lambda home: database(home, CANARY, "UPDATE t SET payload = x'00' WHERE k = 1"),
+    "a write-ahead file": write_ahead,
+    "a page of Markdown": file(
+        "vault/a.md", "".join(f"> {escape(line)}\n" for line in CANARY.split("\n")).encode()
+    ),
+    "JSON": file("requests/x.json", orjson.dumps({"text": CANARY})),
+    "JSON in ASCII": file("log.txt", json.dumps({"text": CANARY}).encode()),
+    "an unfinished file": file("builds/1/state/p00/.a.snapshot.new", CANARY.encode()),
+    "a file that nobody knows": file(".stray", b"\x00\xff\x01" + CANARY.encode() + b"\xfe"),
+    "a long file": file("big", OTHER.encode() * 90_000 + CANARY.encode() + OTHER.encode() * 1_000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_canary_is_found_in(place: str, tmp_path: Path) -> None:
+    PLACES[place](tmp_path)
+    assert {"text", "word"} <= kinds(tmp_path)
+
+
+def test_a_snapshot_is_looked_into(tmp_path: Path) -> None:
+    snapshots = Snapshots(Build(tmp_path / "builds/1"), 0, Basis("log", "rules", 0))
+    snapshots.write(12, b"\xdc\x00" + CANARY.encode() + b"\xc0")
+    assert kinds(tmp_path) == {"text", "word"}
+
+
+@pytest.mark.parametrize("secure", ["ON"])
+def test_what_was_overwritten_is_not_found(secure: str, tmp_path: Path) -> None:
+    database(tmp_path, CANARY, "UPDATE t SET payload = x'00' WHERE k = 1", secure)
+    assert kinds(tmp_path) == set()
+
+
+def test_a_table_that_was_made_anew_holds_nothing(tmp_path: Path) -> None:
+    table(tmp_path, [OTHER])
+    assert kinds(tmp_path) == set()
+
+
+@pytest.mark.parametrize("page", [512, 4096, 65536])
+@pytest.mark.parametrize("length", [300, 3_000, 70_000])
+def test_a_text_longer_than_a_page_is_found_whole(page: int, length: int, tmp_path: Path) -> None:
+    """No line of it is short enough to stand on one page, so that only the joined pages show it."""
+    text = " ".join(f"word{number}" for number in range(length // 8))
+    database(tmp_path, text, page=page)
+    needles = Needles(ids=(), texts=(text,), words=())
+    assert any(place.found for place in search_home(tmp_path, needles))
+
+
+def test_an_id_may_stand_in_headers_and_gone_rows_and_nowhere_else(tmp_path: Path) -> None:
+    rows = pa.table({"key": [f"s/{ID}"], "id": [ID], "text": [None], "gone": [True]})
+    lancedb.connect(tmp_path / "p").create_table("t", rows)
+    file("log.db", ID.encode())(tmp_path)
+    assert kinds(tmp_path) == set()
+    file("vault/a.md", ID.encode())(tmp_path)
+    assert kinds(tmp_path) == {"id"}
+
+
+def test_a_living_row_that_names_an_id_is_found(tmp_path: Path) -> None:
+    rows = pa.table({"id": ["x"], "members": [[{"id": ID, "how": "same"}]], "gone": [False]})
+    lancedb.connect(tmp_path / "p").create_table("t", rows)
+    assert kinds(tmp_path) == {"id"}
+
+
+def test_the_terms_of_a_full_text_index_are_said_to_be_unread(tmp_path: Path) -> None:
+    from lancedb.index import FTS
+
+    table(tmp_path, [CANARY, OTHER]).create_index("text", config=FTS())
+    assert any("full-text index" in (place.unreadable or "") for place in look(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.lance", b"not lance"),
+        ("b.lance", b""),
+        ("log.db", b"SQLite format 3\x00"),
+        ("log.db", b"SQLite format 3\x00" + bytes(range(256)) * 40),
+        ("log.db-wal", b"\x00" * 31),
+        ("log.db-wal", b"\x37\x7f\x06\x82" + b"\xff" * 9_000),
+        ("empty", b""),
+    ],
+)
+def test_a_file_that_is_not_what_it_says_stops_nothing(name: str, data: bytes, tmp_path: Path) -> None:
+    file(name, data)(tmp_path)
+    file("z", CANARY.encode())(tmp_path)
+    found = {place.path: place for place in look(tmp_path)}
+    assert found["z"].found
+    if name.endswith(".lance"):
+        assert found[name].unreadable
+
+
+WORDS = ("Zebrafish-Quokka", "vault 8080", "größer als", "予算は三百万円")
+texts = st.tuples(st.text(max_size=150), st.sampled_from(WORDS), st.text(max_size=150)).map("".join).filter(is_searched)
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts)
+def test_any_text_is_found_in_any_form(text: str) -> None:
+    traces = Traces(parts(text))
+    number = traces.texts.index(text)
+    quoted = "\n".join(f"> {escape(line)}" for line in text.split("\n"))
+    for form in (text, f"before. {text} !after", f"  {text.upper().lower()}" if text.isascii() else text, quoted):
+        if form is quoted and any(not char.isprintable() and char != "\n" for char in text):
+            continue  # What cannot be seen is shown by a name on a page, and found in the other places.
+        assert number in traces.find(form).texts
+
+
+def test_words_are_found_whole_and_in_any_case() -> None:
+    traces = Traces((), ("quokka", "größe"))
+    assert traces.find("A QUOKKA, GRÖSSE").words == ["quokka"]
+    assert traces.find("quokkas").words == []
