@@ -45,6 +45,8 @@ MAX_RAW_BYTES = 1_040_000
 """The largest payload that a topic takes uncompressed, with a key and headers."""
 BATCH_BYTES = 256 * 1_024
 POLL_S = 1.0
+RETRY_BACKOFF_MS = 10
+"""The library also sleeps so long before it first knows a topic, and when it reads again what it has read."""
 
 
 class _Record(NamedTuple):
@@ -350,6 +352,7 @@ class KafkaLog:
             max_block_ms=int(self._deadline_s * 1_000),
             bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
             reconnect_backoff_max_ms=1_000,
+            retry_backoff_ms=RETRY_BACKOFF_MS,
             metrics_enabled=False,
         )
 
@@ -448,6 +451,7 @@ class KafkaLog:
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
                 bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
                 reconnect_backoff_max_ms=1_000,
+                retry_backoff_ms=RETRY_BACKOFF_MS,
                 metrics_enabled=False,
             )
             self._consumer.assign(self._places)

@@ -50,7 +50,8 @@ class Broker:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env=os.environ | {"KAFKA_LOG4J_OPTS": f"-Dlog4j2.configurationFile={self.home}/config/tools-log4j2.yaml"},
+                env=os.environ
+                | {"KAFKA_LOG4J_OPTS": f"-Dlog4j2.configurationFile={self.home}/config/tools-log4j2.yaml"},
                 start_new_session=True,
             )
         deadline = time.monotonic() + START_TIMEOUT_S
