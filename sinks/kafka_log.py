@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -162,7 +162,7 @@ class KafkaLog:
         return slots
 
     def offset_after(self, partition: int, sent: int) -> int:
-        """See `Log.offset_after`. It reads from the beginning: `sent` need not rise, and Kafka's own times are others."""
+        """See `Log.offset_after`. It reads from the beginning: `sent` need not rise, and a record's time is another."""
         self._check_partition(partition)
         offset = 0
         while page := self.read(partition, offset, PAGE_SLOTS):
@@ -179,7 +179,7 @@ class KafkaLog:
             return self._ends()
 
     def check(self) -> None:
-        """See `Log.check`: the topic is the same, keeps everything, has lost nothing, and each partition says whose it is.
+        """See `Log.check`: it is the same topic, keeps everything, and each partition begins with this log's settings.
 
         The records' own checksums are held by every read.
         """
@@ -244,10 +244,11 @@ class KafkaLog:
         self._offsets(futures)
 
     def _first_configured(self, partition: int, end: int) -> tuple[Configured, bytes] | None:
-        for slot in self.read(partition, 0, min(end, CONFIGURED_WITHIN)):
-            event = _event(slot.payload)
-            if event is not None and isinstance(event.body, Configured):
-                return event.body, slot.payload
+        for offset, count in ((0, 1), (1, CONFIGURED_WITHIN)):  # Nearly always it is the first.
+            for slot in self.read(partition, min(offset, end), count):
+                event = _event(slot.payload)
+                if event is not None and isinstance(event.body, Configured):
+                    return event.body, slot.payload
         return None
 
     def _look_again(self, at_once: bool = False) -> None:
@@ -303,7 +304,10 @@ class KafkaLog:
         return futures
 
     def _offsets(self, futures: Sequence[Any]) -> list[int]:
-        """Wait for every acknowledgement and return the offsets. Raises `UnknownOutcome` or, if nothing was stored, why."""
+        """Wait for every acknowledgement and return the offsets, or raise `UnknownOutcome`.
+
+        Where the broker refused every record, that is raised instead: then nothing was stored.
+        """
         from kafka import errors
 
         refusals = (
@@ -348,7 +352,7 @@ class KafkaLog:
             batch_size=BATCH_BYTES,
             max_request_size=MESSAGE_BYTES,
             delivery_timeout_ms=int(self._deadline_s * 1_000),
-            request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
+            request_timeout_ms=int(min(REQUEST_TIMEOUT_S, self._deadline_s) * 1_000),
             max_block_ms=int(self._deadline_s * 1_000),
             bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
             reconnect_backoff_max_ms=1_000,
@@ -417,8 +421,9 @@ class KafkaLog:
     def _learn_end(self, partition: int, end: int) -> int:
         if end < self._known_ends[partition]:
             self._look_again(at_once=True)
+            before = self._known_ends[partition]
             raise DamagedLog(
-                f"Partition {partition} of {self.target.place} ended at {self._known_ends[partition]} and now at {end}.",
+                f"Partition {partition} of {self.target.place} ended at offset {before} and now ends at {end}.",
                 "A broker has lost its last events; restore the topic from a replica or a copy.",
             )
         self._known_ends[partition] = end
@@ -496,10 +501,8 @@ def _hours(records: Sequence[_Record]) -> Iterator[tuple[int, int]]:
 def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
     from kafka.errors import KafkaError
 
-    try:
+    with suppress(KafkaError):  # What was still on its way has been told to who sent it.
         producer.close(timeout=deadline_s)
-    except KafkaError:
-        pass  # What was still on its way has been told to who sent it.
 
 
 def _event(payload: bytes) -> Event | None:
@@ -525,10 +528,8 @@ def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
 
 
 def _is_after(payload: bytes, sent: int) -> bool:
-    try:
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         if _sent_decoder.decode(payload).sent <= sent:
             return False
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        pass  # Decoding decides.
     event = _event(payload)
     return event is not None and event.sent > sent

@@ -1,10 +1,11 @@
-"""The topic that a log on Kafka stands on: made so that nothing on it is ever deleted, and refused where it is not so."""
+"""The topic that a log on Kafka stands on: made so that nothing on it is deleted, and refused where that is not so."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TypeVar
 
 from recollect.schemas.errors import DamagedLog, LogExists, RecollectError
@@ -20,7 +21,7 @@ FOR_EVER = {"cleanup.policy": "delete", "retention.bytes": "-1", "retention.ms":
 """The settings without which a broker would delete what is remembered."""
 
 MESSAGE_BYTES = 1_048_588
-"""`max.message.bytes` of a new topic, Kafka's default: an event of `MAX_EVENT_BYTES` with its key, headers and batch."""
+"""`max.message.bytes` of a new topic, Kafka's default; the largest event fits with its key, headers and batch."""
 
 LEAST_MESSAGE_BYTES = MAX_EVENT_BYTES + 1_024
 
@@ -41,11 +42,12 @@ class KafkaTopic:
         from kafka import KafkaAdminClient
 
         self._target = target
-        with explained(target):
+        with explained(target), _causes_told():
             self._admin = KafkaAdminClient(
                 **target.options(),
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
                 bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
+                reconnect_backoff_max_ms=1_000,
             )
 
     def open(self, partitions: int | None, default_partitions: int) -> Description:
@@ -70,7 +72,7 @@ class KafkaTopic:
 
     def describe(self, deadline_s: float = OPEN_TIMEOUT_S) -> Description | None:
         """Return what the topic is, None where there is none."""
-        (found,) = self._retried(lambda: self._described(), deadline_s)
+        (found,) = self._retried(self._described, deadline_s)
         return found
 
     def check_settings(self) -> None:
@@ -106,11 +108,9 @@ class KafkaTopic:
         if replication >= MAX_REPLICATION:
             configs["min.insync.replicas"] = "2"
         made = {"num_partitions": partitions, "replication_factor": replication, "configs": configs}
-        with explained(self._target):
-            try:
-                self._admin.create_topics({self._target.topic: made})
-            except (TopicAlreadyExistsError, RequestTimedOutError, KafkaTimeoutError):
-                pass  # Another opener was first, or it is being made: what stands then is what counts.
+        another_was_first = (TopicAlreadyExistsError, RequestTimedOutError, KafkaTimeoutError)  # Or it still comes.
+        with explained(self._target), suppress(*another_was_first):
+            self._admin.create_topics({self._target.topic: made})
 
     def _wait_for(self) -> Description:
         deadline = time.monotonic() + OPEN_TIMEOUT_S
@@ -175,12 +175,42 @@ def explained(target: KafkaTarget) -> Iterator[None]:
             "Install the library that the message names (lz4, python-snappy or zstandard).",
         ) from error
     except (errors.RetriableError, OSError) as error:
+        # To a wrong password a broker may answer by nothing but the end of the connection.
+        login = f", and user=, mechanism= and {PASSWORD_VARIABLE} too" if target.mechanism else ""
         raise RecollectError(
             f"The broker of {target.place} does not answer: {_said(error)}.",
-            "See that it runs, and that its address and security= are right.",
+            f"See that it runs, and that its address and security= are right{login}.",
         ) from error
     except errors.KafkaError as error:
         raise RecollectError(f"The {target.place} cannot be used: {_said(error)}.", "Look at the broker.") from error
+
+
+class _LastCause(logging.Handler):
+    """Keeps the last error that the library spoke of, but for that it has waited long enough."""
+
+    cause: BaseException | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from kafka.errors import KafkaTimeoutError
+
+        for value in record.args if isinstance(record.args, tuple) else ():
+            if isinstance(value, BaseException) and not isinstance(value, KafkaTimeoutError):
+                self.cause = value
+
+
+@contextmanager
+def _causes_told() -> Iterator[None]:
+    """Raise why a first connection failed: the library only logs that, tries again, and at last says "timeout"."""
+    from kafka.errors import KafkaTimeoutError
+
+    handler, logger = _LastCause(logging.WARNING), logging.getLogger("kafka.net.manager")
+    logger.addHandler(handler)
+    try:
+        yield
+    except KafkaTimeoutError as error:
+        raise handler.cause or error from None
+    finally:
+        logger.removeHandler(handler)
 
 
 def _said(error: Any) -> str:

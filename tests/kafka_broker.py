@@ -167,6 +167,9 @@ def properties(folder: Path, ports: list[int]) -> dict[str, Any]:
         "listener.name.login.plain.sasl.jaas.config": f'{module} user_{USER}="{PASSWORD}";',
         "log.dirs": folder / "logs",
         "auto.create.topics.enable": "true",  # So that a client which makes topics by asking for them is found out.
+        # A killed broker may come back when its session has ended, which takes 9 s unless said.
+        "broker.heartbeat.interval.ms": 250,
+        "broker.session.timeout.ms": 1_500,
         "num.partitions": 1,
         "default.replication.factor": 1,
         "offsets.topic.replication.factor": 1,

@@ -192,10 +192,12 @@ def test_who_has_the_password_is_let_in_and_nobody_else(
     if not kafka.login:
         pytest.skip("this broker asks for no password")
     url = f"kafka://{kafka.login}/{new_topic()}?security=SASL_PLAINTEXT&mechanism=PLAIN&user={USER}"
+    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 3.0)
     monkeypatch.setenv(PASSWORD_VARIABLE, "wrong")
-    with pytest.raises(RecollectError, match=f"does not let {USER} in") as refusal:
+    # The library is not told more than that the connection ended.
+    with pytest.raises(RecollectError, match=f"does not let {USER} in|does not answer") as refusal:
         opened(1, url)
-    assert "wrong" not in f"{refusal.value} {refusal.value.hint}"
+    assert PASSWORD_VARIABLE in refusal.value.hint and "=wrong" not in f"{refusal.value} {refusal.value.hint}"
     monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
     assert opened(1, url).append([captured("one", scope=A)]) == [Position(0, 2)]
 
@@ -306,7 +308,7 @@ def test_a_partition_with_another_logs_settings_is_found_by_a_check(
     topic = make_topic(admin, 2)
     stranger.send(topic, b"early", partition=1).get(10)
     log = opened(2, kafka.url(topic))
-    with pytest.raises(DamagedLog, match="Partition 1 .* does not begin with the settings"):
+    with pytest.raises(DamagedLog, match=r"Partition 1 .* does not begin with the settings"):
         log.check()
 
 
@@ -447,7 +449,7 @@ def test_a_damaged_record_is_refused_and_read_no_further(opened: Open, kafka: Br
 @pytest.mark.slow
 def test_poison_of_other_clients_is_a_slot_each_and_stops_nothing(opened: Open, stranger: Any) -> None:
     log = opened(2)
-    topic, good = log.target.topic, captured("good", scope=A)
+    topic, good = log.target.topic, captured("good", scope=A, sent=START + 10**15)
     home = partition_of(A, 2)
     wrong = 1 - home
     spaced = encode(good).replace(b'":', b'" : ')
@@ -473,7 +475,7 @@ def test_poison_of_other_clients_is_a_slot_each_and_stops_nothing(opened: Open, 
     assert log.read(home, 0, 100, scope=A) == found
     # What stands in the wrong partition is a slot like any other: the fold says what it is.
     assert [slot.payload for slot in log.read(wrong, 1, 10)] == [encode(good)]
-    assert log.offset_after(home, START - 1) == 4
+    assert log.offset_after(home, START + 10**14) == 4
 
 
 @pytest.mark.slow
@@ -517,8 +519,9 @@ def test_a_topic_with_transactions_is_refused_where_its_offsets_have_gaps(opened
         producer.send(log.target.topic, encode(captured("one", scope=A)), partition=0)
         producer.commit_transaction()
     producer.close()
-    with pytest.raises(DamagedLog, match="transactions"):
+    with pytest.raises(DamagedLog, match="has no record at some offset") as refusal:
         log.read(0, 0, 100)
+    assert "transactions" in refusal.value.hint
 
 
 # Failing brokers

@@ -70,7 +70,7 @@ class LogContract:
         raise NotImplementedError
 
     knows_others_ticks = True
-    """Whether a handle sees that another one has sent an hour's tick. One that does not sends it too, under its one id."""
+    """Whether a handle sees that another one sent an hour's tick; if not it sends it too, under the same id."""
 
     @pytest.fixture
     def log(self, tmp_path: Path) -> Iterable[Log]:
