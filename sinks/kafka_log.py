@@ -23,10 +23,11 @@ from recollect.schemas.errors import (
     LogExists,
     OffsetOutOfRange,
     RecollectError,
+    StillHeld,
     UnknownOutcome,
 )
 from recollect.schemas.events import Configured, Event, Ticked, make_configured
-from recollect.schemas.log import PAGE_SLOTS, Position, Slot
+from recollect.schemas.log import PAGE_SLOTS, Position, Slot, slots_between
 from recollect.schemas.settings import Settings
 from recollect.sinks.admission import admit
 from recollect.sinks.kafka_topic import MESSAGE_BYTES, OPEN_TIMEOUT_S, REQUEST_TIMEOUT_S, KafkaTopic, explained
@@ -61,6 +62,7 @@ class _Sent(msgspec.Struct):
     sent: int
 
 
+_ERASED = ("erased",)
 _sent_decoder = msgspec.json.Decoder(_Sent)
 
 
@@ -105,6 +107,7 @@ class KafkaLog:
                 TopicPartition(self.target.topic, number) for number in range(self.partitions)
             ]
             self._known_ends = [0] * self.partitions
+            self._erased: list[tuple[int, list[Slot]]] = [(0, [])] * self.partitions
             self._next: list[int | None] = [None] * self.partitions
             self._settle(settings or Settings())
         except BaseException:
@@ -160,6 +163,30 @@ class KafkaLog:
                         if len(slots) == limit:
                             break
         return slots
+
+    def erased(self, partition: int) -> list[Slot]:
+        """See `Log.erased`. The first call of a process reads the partition, later ones what has come since."""
+        self._check_partition(partition)
+        with self._reading:
+            offset, found = self._erased[partition]
+            with self._explained():
+                self._look_again()
+                end = self._end(partition)
+            new = [
+                slot for slot in slots_between(self, partition, offset, end) if _matches(slot.payload, None, _ERASED)
+            ]
+            self._erased[partition] = end, [*found, *new]
+            return list(self._erased[partition][1])
+
+    def blank(self, partition: int, offsets: Sequence[int]) -> None:
+        """Raise `StillHeld` where there is something to blank: Kafka changes no record in place."""
+        self._check_partition(partition)
+        if offsets:
+            raise StillHeld(
+                f"The {self.target.place} still holds {len(offsets)} erased bodies in partition {partition}: "
+                "Kafka changes no record in place.",
+                "Copy the log into a new topic with those bodies blank, and delete the old one.",
+            )
 
     def offset_after(self, partition: int, sent: int) -> int:
         """See `Log.offset_after`. It reads from the beginning: `sent` need not rise, and a record's time is another."""
@@ -295,10 +322,14 @@ class KafkaLog:
                         headers=_headers(event),
                         partition=partition,
                     )
-                except KafkaError as error:
-                    if not futures:
+                except (KafkaError, ValueError) as error:  # The library's word for a partition that has gone.
+                    if futures:
+                        raise self._unknown(error) from error
+                    if isinstance(error, KafkaError):
                         raise
-                    raise self._unknown(error) from error
+                    raise RecollectError(
+                        f"The {self.target.place} has no partition {partition} now.", "Look at the broker."
+                    ) from error
                 futures.append(future)
         self._ticks.update(_hours(records))
         return futures

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import START, captured, configured, event
+from builders import START, captured, configured, erased, event
 from kafka_broker import PASSWORD, USER, Broker, free_ports, new_topic
 
 from recollect.schemas.codec import decode, encode
@@ -27,6 +27,7 @@ from recollect.schemas.errors import (
     LogExists,
     OffsetOutOfRange,
     RecollectError,
+    StillHeld,
     UnknownOutcome,
 )
 from recollect.schemas.events import MAX_EVENT_BYTES, Captured, Event, Media
@@ -441,6 +442,20 @@ def test_a_damaged_record_is_refused_and_read_no_further(opened: Open, kafka: Br
             again.read(0, len(whole) - 1, 10)
     assert again.read(0, 0, 2) == whole[:2]
     assert len(again.read(1, 0, 10)) == 1
+
+
+@pytest.mark.slow
+def test_erasures_are_known_and_what_they_cannot_do_on_kafka_is_said(opened: Open) -> None:
+    log = opened(1)
+    log.append([captured("secret", scope=A), erased(["secret"], "e1", scope=A)])
+    assert [slot.offset for slot in log.erased(0)] == [3]
+    again = opened(None, url_of(log))
+    again.append([erased(["other"], "e2", scope=A)])
+    assert log.erased(0) == again.erased(0) == again.read(0, 0, 100, types=["erased"])
+    log.blank(0, [])
+    with pytest.raises(StillHeld, match="still holds 1 erased bodies") as refusal:
+        log.blank(0, [2])
+    assert "new topic" in refusal.value.hint
 
 
 # Other clients
