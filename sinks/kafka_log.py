@@ -56,6 +56,13 @@ class _Record(NamedTuple):
     event: Event | None
 
 
+class _Sending(NamedTuple):
+    """Records on their way: a future of each, and the producer that has them."""
+
+    producer: KafkaProducer | None
+    futures: list[Any]
+
+
 class _Sent(msgspec.Struct):
     """All of an event that most of a search by time looks at."""
 
@@ -123,8 +130,8 @@ class KafkaLog:
         """
         with self._sending:
             admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, hour) in self._ticks)
-            futures = self._send([_Record(entry.partition, entry.payload, entry.event) for entry in admitted])
-        offsets = self._offsets(futures)
+            sending = self._send([_Record(entry.partition, entry.payload, entry.event) for entry in admitted])
+        offsets = self._offsets(sending)
         positions = [Position(0, 0)] * len(events)
         for entry, offset in zip(admitted, offsets, strict=True):
             if entry.place is not None:
@@ -137,8 +144,8 @@ class KafkaLog:
         if any(len(payload) > MAX_RAW_BYTES for payload in payloads):
             raise InvalidEvent("oversized", f"A topic takes at most {MAX_RAW_BYTES:,} bytes in one record.")
         with self._sending:
-            futures = self._send([_Record(partition, bytes(payload), _event(payload)) for payload in payloads])
-        return [Position(partition, offset) for offset in self._offsets(futures)]
+            sending = self._send([_Record(partition, bytes(payload), _event(payload)) for payload in payloads])
+        return [Position(partition, offset) for offset in self._offsets(sending)]
 
     def read(
         self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
@@ -267,8 +274,8 @@ class KafkaLog:
 
     def _store(self, records: list[_Record]) -> None:
         with self._sending:
-            futures = self._send(records)
-        self._offsets(futures)
+            sending = self._send(records)
+        self._offsets(sending)
 
     def _first_configured(self, partition: int, end: int) -> tuple[Configured, bytes] | None:
         for offset, count in ((0, 1), (1, CONFIGURED_WITHIN)):  # Nearly always it is the first.
@@ -299,15 +306,15 @@ class KafkaLog:
 
     # Sending
 
-    def _send(self, records: Sequence[_Record]) -> list[Any]:
-        """Hand records to the producer and return their futures; `_sending` is held.
+    def _send(self, records: Sequence[_Record]) -> _Sending:
+        """Hand records to the producer, without waiting for it; `_sending` is held.
 
         A tick is remembered from here on, so that the next call of this process does not send it as well.
         """
         from kafka.errors import KafkaError
 
         if not records:
-            return []
+            return _Sending(None, [])
         with self._explained():
             self._look_again()
             if self._producer is None:
@@ -331,10 +338,11 @@ class KafkaLog:
                         f"The {self.target.place} has no partition {partition} now.", "Look at the broker."
                     ) from error
                 futures.append(future)
+            producer = self._producer
         self._ticks.update(_hours(records))
-        return futures
+        return _Sending(producer, futures)
 
-    def _offsets(self, futures: Sequence[Any]) -> list[int]:
+    def _offsets(self, sending: _Sending) -> list[int]:
         """Wait for every acknowledgement and return the offsets, or raise `UnknownOutcome`.
 
         Where the broker refused every record, that is raised instead: then nothing was stored.
@@ -350,14 +358,14 @@ class KafkaLog:
         )
         offsets, failures = [], []
         deadline = time.monotonic() + self._deadline_s + REQUEST_TIMEOUT_S
-        for future in futures:
+        for future in sending.futures:
             try:
                 offsets.append(future.get(timeout=max(0.0, deadline - time.monotonic())).offset)
             except Exception as error:
                 failures.append(error)
         if not failures and min(offsets, default=0) >= 0:
             return offsets
-        self._retire_producer()
+        self._retire(sending.producer)
         first = failures[0] if failures else None
         if not offsets and all(isinstance(error, refusals) for error in failures):
             with self._explained():
@@ -391,16 +399,17 @@ class KafkaLog:
             metrics_enabled=False,
         )
 
-    def _retire_producer(self) -> None:
+    def _retire(self, producer: KafkaProducer | None) -> None:
         """Take another producer from now on: after a failure this one's sequence numbers may not be the broker's.
 
         What other threads have with it still comes to its end. Its ticks may be missing, so none is believed.
         """
         with self._sending:
-            producer, self._producer = self._producer, None
             self._ticks.clear()
-        if producer is not None:
-            threading.Thread(target=_close_producer, args=[producer, self._deadline_s], daemon=True).start()
+            if producer is None or producer is not self._producer:
+                return  # Another thread's failure has retired it.
+            self._producer = None
+        threading.Thread(target=_close_producer, args=[producer, self._deadline_s], daemon=True).start()
 
     # Reading; `_reading` is held
 

@@ -29,10 +29,14 @@ USER, PASSWORD = "ada", "a-secret-of-the-tests"
 class Broker:
     """A broker that is running. `home` and `folder` are None where somebody else started it."""
 
-    def __init__(self, server: str, home: Path | None = None, folder: Path | None = None, login: str = "") -> None:
+    def __init__(
+        self, server: str, home: Path | None = None, folder: Path | None = None, login: str = "", private: str = ""
+    ) -> None:
         self.server = server
         self.login = login
         """Where a user and password are asked for."""
+        self.private = private
+        """Where it speaks TLS, empty where there is no OpenSSL to make a certificate."""
         self.home = home
         self.folder = folder
         self._process: subprocess.Popen[bytes] | None = None
@@ -143,26 +147,46 @@ def make_broker(folder: Path) -> Broker:
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else shutil.which("java")
     if not java or not Path(java).is_file():
         pytest.skip("no Java for Kafka; install a JRE 17 or newer")
-    ports = free_ports(3)
-    broker = Broker(f"127.0.0.1:{ports[0]}", home, folder, login=f"127.0.0.1:{ports[2]}")
+    ports = free_ports(4)
+    certified = make_certificate(folder)
+    private = f"127.0.0.1:{ports[3]}" if certified else ""
+    broker = Broker(f"127.0.0.1:{ports[0]}", home, folder, login=f"127.0.0.1:{ports[2]}", private=private)
     (folder / "server.properties").write_text("".join(f"{k}={v}\n" for k, v in properties(folder, ports).items()))
     cluster = broker.tool("kafka-storage.sh", "random-uuid").strip()
     broker.tool("kafka-storage.sh", "format", "--standalone", "-t", cluster, "-c", str(folder / "server.properties"))
     return broker
 
 
+def make_certificate(folder: Path) -> bool:
+    """Make a key and a certificate for 127.0.0.1, `broker.pem` of both and `ca.pem`, if there is OpenSSL."""
+    if not shutil.which("openssl"):
+        return False
+    key, certificate = folder / "key.pem", folder / "ca.pem"
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=tests -addext subjectAltName=IP:127.0.0.1"
+    run = subprocess.run(
+        [*command.split(), "-keyout", key, "-out", certificate], stdin=subprocess.DEVNULL, capture_output=True
+    )
+    if run.returncode:
+        return False
+    (folder / "broker.pem").write_bytes(key.read_bytes() + certificate.read_bytes())
+    return True
+
+
 def properties(folder: Path, ports: list[int]) -> dict[str, Any]:
     """Return the settings of one node; what a user's broker would delete after seven days, this one does too."""
-    own, controller, login = (f"127.0.0.1:{port}" for port in ports)
+    own, controller, login, private = (f"127.0.0.1:{port}" for port in ports)
+    tls = f",TLS://{private}" if (folder / "broker.pem").exists() else ""
     module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
     return {
         "process.roles": "broker,controller",
         "node.id": 1,
         "controller.quorum.bootstrap.servers": controller,
-        "listeners": f"PLAINTEXT://{own},CONTROLLER://{controller},LOGIN://{login}",
-        "advertised.listeners": f"PLAINTEXT://{own},LOGIN://{login}",
+        "listeners": f"PLAINTEXT://{own},CONTROLLER://{controller},LOGIN://{login}{tls}",
+        "advertised.listeners": f"PLAINTEXT://{own},LOGIN://{login}{tls}",
         "controller.listener.names": "CONTROLLER",
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LOGIN:SASL_PLAINTEXT",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LOGIN:SASL_PLAINTEXT,TLS:SSL",
+        "listener.name.tls.ssl.keystore.type": "PEM",
+        "listener.name.tls.ssl.keystore.location": folder / "broker.pem",
         "listener.name.login.sasl.enabled.mechanisms": "PLAIN",
         "listener.name.login.plain.sasl.jaas.config": f'{module} user_{USER}="{PASSWORD}";',
         "log.dirs": folder / "logs",

@@ -35,8 +35,11 @@ from recollect.schemas.log import Position, slots_between
 from recollect.schemas.scopes import partition_of
 from recollect.schemas.settings import Settings
 from recollect.sinks import kafka_log, kafka_topic
+from recollect.sinks.home import Home
 from recollect.sinks.kafka_log import KafkaLog
 from recollect.sinks.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
+from recollect.tools.projecting import Owner
+from recollect.tools.verify import verify
 
 ROOT = Path(__file__).resolve().parent.parent
 A = "project:a"
@@ -201,6 +204,20 @@ def test_who_has_the_password_is_let_in_and_nobody_else(
     assert PASSWORD_VARIABLE in refusal.value.hint and "=wrong" not in f"{refusal.value} {refusal.value.hint}"
     monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
     assert opened(1, url).append([captured("one", scope=A)]) == [Position(0, 2)]
+
+
+@pytest.mark.slow
+def test_a_broker_is_believed_only_with_a_certificate_that_is_trusted(
+    kafka: Broker, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not kafka.private:
+        pytest.skip("no OpenSSL to make a certificate with")
+    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 2.0)
+    url = f"kafka://{kafka.private}/{new_topic()}?security=SSL"
+    with pytest.raises(RecollectError, match=r"(?i)certificate"):
+        opened(1, url)
+    assert kafka.folder
+    assert opened(1, f"{url}&cafile={kafka.folder / 'ca.pem'}").append([captured("one", scope=A)]) == [Position(0, 2)]
 
 
 # The topic
@@ -652,6 +669,32 @@ def test_a_closed_log_says_so(opened: Open) -> None:
     for use in uses:
         with pytest.raises(RecollectError, match="is closed"):
             use()
+
+
+@pytest.mark.slow
+def test_views_of_a_log_on_kafka_are_what_the_log_says(opened: Open, stranger: Any, tmp_path: Path) -> None:
+    """Two producers, so that ticks stand twice, and a stranger's poison; projected in two steps by two handles."""
+    home, log = Home(tmp_path / "home"), opened(4)
+    other = opened(None, url_of(log))
+    hashes = []
+    for step, reader in enumerate((log, other)):
+        for number in range(60):
+            given = captured(f"fact {number % 40} of {step}", f"{step} {number}", scope=f"project:{number % 7}")
+            (log, other)[number % 2].append([given])
+        stranger.send(log.target.topic, b"poison", partition=step).get(10)
+        stranger.send(log.target.topic, None, key=b"gone", partition=step).get(10)
+        with Owner(home, reader) as owner:
+            owner.project()
+        verdict = verify(home, log)
+        assert verdict.ok, verdict.differences[:5]
+        hashes.append(verdict.state_hash)
+    ticks = [slot for partition in range(4) for slot in log.read(partition, 0, 1_000, types=["ticked"])]
+    assert len(ticks) > len({decode(slot.payload).id for slot in ticks})
+    # From nothing, by one who was not there, it is the same.
+    fresh = Home(tmp_path / "fresh")
+    with Owner(fresh, opened(None, url_of(log))) as owner:
+        owner.project()
+    assert verify(fresh, log).state_hash == hashes[-1] != hashes[0]
 
 
 @pytest.mark.slow
