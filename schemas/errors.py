@@ -56,6 +56,13 @@ class StillHeld(RecollectError):
     """Bytes that were taken out are still there, since another process reads an old state of what they are kept on."""
 
 
+class UnknownOutcome(RecollectError):
+    """An append of which nobody can say whether it was stored, in whole or in part.
+
+    Append again with the same ids: the state counts an id once.
+    """
+
+
 class Locked(RecollectError):
     """Another living process holds the lock; `pid` names it, or is None where it could not be read."""
 

@@ -4,6 +4,7 @@ import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tests of a session that ask for one)
 
 # No deadline anywhere: a loaded machine is not a wrong answer. CI draws the same examples every time, so that a failure
 # there is a failure of the change; `thorough` is for a night, and finds new ones.

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from builders import MINUTE, START, captured, forgotten, make_id, recalled, restored
+from kafka_broker import Broker
 from msgspec.structs import replace
 
 from recollect.schemas.codec import decode, encode
@@ -24,6 +25,7 @@ from recollect.schemas.scopes import partition_of
 from recollect.schemas.settings import Settings
 from recollect.schemas.times import HOUR_US
 from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.kafka_log import KafkaLog
 from recollect.sinks.memory_log import MemoryLog
 
 A, B = "project:a", "project:b"
@@ -66,6 +68,9 @@ class LogContract:
 
     def again(self, log: Log, folder: Path) -> Log:
         raise NotImplementedError
+
+    knows_others_ticks = True
+    """Whether a handle sees that another one sent an hour's tick; if not it sends it too, under the same id."""
 
     @pytest.fixture
     def log(self, tmp_path: Path) -> Iterable[Log]:
@@ -225,8 +230,13 @@ class LogContract:
         again.append([captured("two", scope=A)])
         again.append([captured("three", scope=A, sent=START + HOUR_US)])
         log.append([captured("four", scope=A, sent=START + HOUR_US)])
+        partition = partition_of(A, 16)
         lines = "configured, tick 0, one, two, tick 1, three, four".split(", ")
-        assert said(events(log, partition_of(A, 16))) == lines
+        if not self.knows_others_ticks:
+            lines = "configured, tick 0, one, tick 0, two, tick 1, three, tick 1, four".split(", ")
+        assert said(events(log, partition)) == lines
+        ids = [event.id for event in events(log, partition) if event.type == "ticked"]
+        assert len(set(ids)) == 2
 
     def test_a_tick_goes_to_the_partition_that_it_names(self, log: Log) -> None:
         assert log.append([make_tick(5, START), make_tick(5, START + HOUR_US)]) == [Position(5, 1), Position(5, 2)]
@@ -439,6 +449,8 @@ class LogContract:
                     assert log.append_raw(partition, raw) == expected
                 case _:
                     log = self.again(log, tmp_path)
+                    if not self.knows_others_ticks:
+                        ticked.clear()
             assert everything(log) == model
             assert log.ends() == list(map(len, model))
 
@@ -485,3 +497,30 @@ class TestEmbeddedLog(LogContract):
 
     def again(self, log: Log, folder: Path) -> Log:
         return EmbeddedLog(folder / "log.db")
+
+
+@pytest.mark.slow
+class TestKafkaLog(LogContract):
+    """On a real broker. What differs: a handle does not look for the ticks of other handles before it sends one.
+
+    It would have to read the partition for that, and a tick that stands twice changes nothing.
+    """
+
+    knows_others_ticks = False
+
+    @pytest.fixture(autouse=True)
+    def topics(self, kafka: Broker) -> Iterable[None]:
+        self.kafka, self.opened = kafka, list[KafkaLog]()
+        self.urls: dict[Path, str] = {}
+        yield
+        for log in self.opened:
+            log.close()
+
+    def make(self, folder: Path, partitions: int = 16, settings: Settings | None = None) -> Log:
+        self.urls[folder] = self.kafka.url()
+        self.opened.append(KafkaLog(self.urls[folder], partitions, settings))
+        return self.opened[-1]
+
+    def again(self, log: Log, folder: Path) -> Log:
+        self.opened.append(KafkaLog(self.urls[folder]))
+        return self.opened[-1]

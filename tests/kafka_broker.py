@@ -1,0 +1,230 @@
+"""A real Kafka broker for tests: one node on loopback in a temporary folder, about 370 MB, ready in some seconds.
+
+It is started from `KAFKA_HOME`, by default `../shared/kafka` beside this checkout, and needs Java 17. With
+`RECOLLECT_TEST_KAFKA=host:port` a broker that runs already is used, and tests that must stop it are skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+START_TIMEOUT_S = 60.0
+USER, PASSWORD = "ada", "a-secret-of-the-tests"
+
+
+class Broker:
+    """A broker that is running. `home` and `folder` are None where somebody else started it."""
+
+    def __init__(
+        self, server: str, home: Path | None = None, folder: Path | None = None, login: str = "", private: str = ""
+    ) -> None:
+        self.server = server
+        self.login = login
+        """Where a user and password are asked for."""
+        self.private = private
+        """Where it speaks TLS, empty where there is no OpenSSL to make a certificate."""
+        self.home = home
+        self.folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def url(self, topic: str | None = None) -> str:
+        """Return the URL of a topic, of one that nobody has made yet where none is named."""
+        return f"kafka://{self.server}/{topic or new_topic()}"
+
+    def start(self) -> None:
+        """Start the broker, or start it again in the folder that it had, and wait until it answers."""
+        assert self.home and self.folder
+        with (self.folder / "output").open("ab") as output:
+            self._process = subprocess.Popen(
+                [self.home / "bin" / "kafka-server-start.sh", self.folder / "server.properties"],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=os.environ
+                | {"KAFKA_LOG4J_OPTS": f"-Dlog4j2.configurationFile={self.home}/config/tools-log4j2.yaml"},
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not answers(self.server):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"The broker did not start: {(self.folder / 'output').read_text()[-2_000:]}")
+            time.sleep(0.1)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the broker a signal; it must be one that the tests started."""
+        if self._process is None:
+            pytest.skip("the broker is not ours to stop")
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """End the broker at once, as a crash would."""
+        self.signal(signal.SIGKILL)
+        self._wait()
+
+    def stop(self) -> None:
+        """End the broker in order, if it is running."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            self._wait()
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Let the broker hang: it holds its connections and says nothing."""
+        self.signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.signal(signal.SIGCONT)
+
+    def tool(self, name: str, *arguments: str) -> str:
+        """Run one of Kafka's own commands and return what it says."""
+        if self.home is None:
+            pytest.skip("KAFKA_HOME is not known")
+        run = subprocess.run(
+            [self.home / "bin" / name, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+        return run.stdout
+
+    def delete_before(self, topic: str, partition: int, offset: int) -> None:
+        """Delete the records of a partition before an offset."""
+        assert self.folder, pytest.skip("KAFKA_HOME is not known")
+        request = self.folder / "delete.json"
+        places = [{"topic": topic, "partition": partition, "offset": offset}]
+        request.write_text(json.dumps({"partitions": places, "version": 1}))
+        self.tool("kafka-delete-records.sh", "--bootstrap-server", self.server, "--offset-json-file", str(request))
+
+    def _wait(self) -> None:
+        assert self._process
+        try:
+            self._process.wait(30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def new_topic() -> str:
+    """Return a name that no topic has."""
+    return f"captures-{uuid.uuid4()}"
+
+
+def answers(server: str) -> bool:
+    """Whether a broker has come up at an address."""
+    from kafka import KafkaAdminClient
+    from kafka.errors import KafkaError
+
+    host, _, port = server.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), 1).close()
+        admin = KafkaAdminClient(bootstrap_servers=[server], bootstrap_timeout_ms=2_000)
+        try:
+            return bool(admin.describe_cluster()["brokers"])
+        finally:
+            admin.close()
+    except (KafkaError, OSError):
+        return False
+
+
+def make_broker(folder: Path) -> Broker:
+    """Return a broker of this session that is not started yet, or skip the test that asked for it."""
+    home = Path(os.environ.get("KAFKA_HOME") or ROOT.parent / "shared" / "kafka")
+    if not (home / "bin" / "kafka-server-start.sh").is_file():
+        pytest.skip(f"no Kafka at {home}; set KAFKA_HOME or RECOLLECT_TEST_KAFKA")
+    java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else shutil.which("java")
+    if not java or not Path(java).is_file():
+        pytest.skip("no Java for Kafka; install a JRE 17 or newer")
+    ports = free_ports(4)
+    certified = make_certificate(folder)
+    private = f"127.0.0.1:{ports[3]}" if certified else ""
+    broker = Broker(f"127.0.0.1:{ports[0]}", home, folder, login=f"127.0.0.1:{ports[2]}", private=private)
+    (folder / "server.properties").write_text("".join(f"{k}={v}\n" for k, v in properties(folder, ports).items()))
+    cluster = broker.tool("kafka-storage.sh", "random-uuid").strip()
+    broker.tool("kafka-storage.sh", "format", "--standalone", "-t", cluster, "-c", str(folder / "server.properties"))
+    return broker
+
+
+def make_certificate(folder: Path) -> bool:
+    """Make a key and a certificate for 127.0.0.1, `broker.pem` of both and `ca.pem`, if there is OpenSSL."""
+    if not shutil.which("openssl"):
+        return False
+    key, certificate = folder / "key.pem", folder / "ca.pem"
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=tests -addext subjectAltName=IP:127.0.0.1"
+    run = subprocess.run(
+        [*command.split(), "-keyout", key, "-out", certificate], stdin=subprocess.DEVNULL, capture_output=True
+    )
+    if run.returncode:
+        return False
+    (folder / "broker.pem").write_bytes(key.read_bytes() + certificate.read_bytes())
+    return True
+
+
+def properties(folder: Path, ports: list[int]) -> dict[str, Any]:
+    """Return the settings of one node; what a user's broker would delete after seven days, this one does too."""
+    own, controller, login, private = (f"127.0.0.1:{port}" for port in ports)
+    tls = f",TLS://{private}" if (folder / "broker.pem").exists() else ""
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    return {
+        "process.roles": "broker,controller",
+        "node.id": 1,
+        "controller.quorum.bootstrap.servers": controller,
+        "listeners": f"PLAINTEXT://{own},CONTROLLER://{controller},LOGIN://{login}{tls}",
+        "advertised.listeners": f"PLAINTEXT://{own},LOGIN://{login}{tls}",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LOGIN:SASL_PLAINTEXT,TLS:SSL",
+        "listener.name.tls.ssl.keystore.type": "PEM",
+        "listener.name.tls.ssl.keystore.location": folder / "broker.pem",
+        "listener.name.login.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.login.plain.sasl.jaas.config": f'{module} user_{USER}="{PASSWORD}";',
+        "log.dirs": folder / "logs",
+        "auto.create.topics.enable": "true",  # So that a client which makes topics by asking for them is found out.
+        # A killed broker may come back when its session has ended, which takes 9 s unless said.
+        "broker.heartbeat.interval.ms": 250,
+        "broker.session.timeout.ms": 1_500,
+        "num.partitions": 1,
+        "default.replication.factor": 1,
+        "offsets.topic.replication.factor": 1,
+        "offsets.topic.num.partitions": 1,
+        "transaction.state.log.replication.factor": 1,
+        "transaction.state.log.min.isr": 1,
+        "transaction.state.log.num.partitions": 1,
+        "share.coordinator.state.topic.replication.factor": 1,
+        "share.coordinator.state.topic.min.isr": 1,
+    }
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that were free a moment ago, each another one."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [server.getsockname()[1] for server in sockets]
+    for server in sockets:
+        server.close()
+    return ports
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """One broker for all tests of a session."""
+    running = os.environ.get("RECOLLECT_TEST_KAFKA")
+    if running:
+        yield Broker(running)
+        return
+    broker = make_broker(tmp_path_factory.mktemp("kafka"))
+    try:
+        broker.start()
+        yield broker
+    finally:
+        broker.stop()

@@ -1,0 +1,788 @@
+"""The log on Kafka beyond the contract: what a broker, its operators and its other clients can do to it.
+
+Every test is on a real broker, which some of them kill or freeze.
+"""
+
+from __future__ import annotations
+
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import START, captured, configured, erased, event
+from kafka_broker import PASSWORD, USER, Broker, free_ports, new_topic
+
+from recollect.schemas.codec import decode, encode
+from recollect.schemas.errors import (
+    DamagedLog,
+    InvalidEvent,
+    LogExists,
+    OffsetOutOfRange,
+    RecollectError,
+    StillHeld,
+    UnknownOutcome,
+)
+from recollect.schemas.events import MAX_EVENT_BYTES, Captured, Event, Media
+from recollect.schemas.log import Position, slots_between
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.settings import Settings
+from recollect.sinks import kafka_log, kafka_topic
+from recollect.sinks.home import Home
+from recollect.sinks.kafka_log import KafkaLog
+from recollect.sinks.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
+from recollect.tools.projecting import Owner
+from recollect.tools.verify import verify
+
+ROOT = Path(__file__).resolve().parent.parent
+A = "project:a"
+KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+
+Open = Callable[..., KafkaLog]
+
+
+@pytest.fixture
+def opened(kafka: Broker) -> Iterator[Open]:
+    """Open logs, of a new topic each unless a URL is given, and close them at the end."""
+    logs = []
+
+    def open_log(partitions: int | None = None, url: str | None = None, **options: Any) -> KafkaLog:
+        logs.append(KafkaLog(url or kafka.url(), partitions, **options))
+        return logs[-1]
+
+    yield open_log
+    for log in logs:
+        log.close()
+
+
+@pytest.fixture
+def admin(kafka: Broker) -> Iterator[Any]:
+    from kafka import KafkaAdminClient
+
+    client = KafkaAdminClient(bootstrap_servers=[kafka.server])
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def stranger(kafka: Broker) -> Iterator[Any]:
+    """Another client's producer, which keeps none of our habits."""
+    from kafka import KafkaProducer
+
+    producer = KafkaProducer(bootstrap_servers=[kafka.server], max_request_size=5_000_000, compression_type="gzip")
+    yield producer
+    producer.close()
+
+
+def url_of(log: KafkaLog) -> str:
+    return f"kafka://{log.target.servers[0]}/{log.target.topic}"
+
+
+def payloads(log: KafkaLog, partition: int) -> list[bytes]:
+    return [slot.payload for slot in log.read(partition, 0, 1_000_000)]
+
+
+def make_topic(admin: Any, partitions: int = 1, **settings: str) -> str:
+    name = new_topic()
+    configs = KEPT | {key.replace("_", "."): value for key, value in settings.items()}
+    made = {"num_partitions": partitions, "replication_factor": 1, "configs": configs}
+    admin.create_topics({name: made}, wait_for_metadata=True)
+    return name
+
+
+# Where it is
+
+
+@pytest.mark.parametrize(
+    ("url", "field", "value"),
+    [
+        ("kafka://localhost:9092/captures", "servers", ("localhost:9092",)),
+        ("kafka://127.0.0.1:1,[::1]:2/a.b_c-D", "servers", ("127.0.0.1:1", "[::1]:2")),
+        ("kafka://a.example:9093/t?security=SSL", "security", "SSL"),
+        ("kafka://a.example:9092/t?insecure=yes", "security", "PLAINTEXT"),
+        ("kafka://a:1/t?security=SASL_SSL&mechanism=SCRAM-SHA-512&user=ada%40x", "user", "ada@x"),
+        ("kafka://localhost:1/t?replication=3", "replication", 3),
+    ],
+)
+def test_a_url_says_where_the_log_is(url: str, field: str, value: object) -> None:
+    assert getattr(parse_kafka_url(url), field) == value
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "kafka:",
+        "http://localhost:9092/t",
+        "kafka://localhost/t",
+        "kafka://localhost:0/t",
+        "kafka://localhost:99999/t",
+        "kafka://localhost:9092",
+        "kafka://localhost:9092/",
+        "kafka://localhost:9092/..",
+        "kafka://localhost:9092/a/b",
+        "kafka://localhost:9092/" + "t" * 250,
+        "kafka://localhost:9092,/t",
+        "kafka://localhost:9092/t?security=TLS",
+        "kafka://localhost:9092/t?acks=0",
+        "kafka://localhost:9092/t?user=a&user=b",
+        "kafka://localhost:9092/t?security",
+        "kafka://localhost:9092/t?security=SASL_SSL",
+        "kafka://localhost:9092/t?user=ada",
+        "kafka://localhost:9092/t?mechanism=PLAIN&user=ada",
+        "kafka://localhost:9092/t?security=SASL_SSL&mechanism=GSSAPI&user=ada",
+        "kafka://localhost:9092/t?cafile=/etc/hosts",
+        "kafka://localhost:9092/t?security=SSL&cafile=/no/such/file",
+        "kafka://localhost:9092/t?replication=0",
+        "kafka://localhost:9092/t?replication=two",
+        "kafka://localhost:9092/t?insecure=perhaps",
+    ],
+)
+def test_what_is_no_url_is_refused_with_a_hint(url: str) -> None:
+    with pytest.raises(RecollectError) as refusal:
+        parse_kafka_url(url)
+    assert refusal.value.hint and str(refusal.value).endswith(".")
+
+
+@pytest.mark.parametrize("host", ["kafka.example:9092", "10.0.0.1:9092", "localhost:1,10.0.0.1:1", "0.0.0.0:1"])
+def test_nothing_goes_readable_to_another_machine_unless_that_is_said(host: str) -> None:
+    for query in ("", "?security=SASL_PLAINTEXT&mechanism=PLAIN&user=ada"):
+        with pytest.raises(RecollectError, match="readable"):
+            parse_kafka_url(f"kafka://{host}/t{query}")
+    parse_kafka_url(f"kafka://{host}/t?insecure=yes")
+    parse_kafka_url(f"kafka://{host}/t?security=SSL")
+
+
+def test_a_password_is_never_in_a_url_nor_quoted() -> None:
+    with pytest.raises(RecollectError) as refusal:
+        parse_kafka_url("kafka://ada:secret@localhost:9092/t")
+    assert "secret" not in f"{refusal.value} {refusal.value.hint}"
+    assert PASSWORD_VARIABLE in refusal.value.hint
+
+
+def test_a_missing_password_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
+    target = parse_kafka_url("kafka://localhost:9/t?security=SASL_PLAINTEXT&mechanism=PLAIN&user=ada")
+    with pytest.raises(RecollectError, match="password of ada is missing"):
+        target.options()
+    monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
+    assert target.options()["sasl_plain_password"] == "secret"
+    assert "secret" not in repr(target)
+
+
+def test_who_has_no_log_on_kafka_does_not_load_the_library() -> None:
+    code = "import sys, recollect.sinks.kafka_log; sys.exit('kafka' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+
+
+def test_a_broker_that_is_not_there_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 1.0)
+    with pytest.raises(RecollectError, match=r"does not answer") as refusal:
+        KafkaLog(f"kafka://127.0.0.1:{free_ports(1)[0]}/t")
+    assert "\n" not in str(refusal.value) and refusal.value.hint
+
+
+@pytest.mark.slow
+def test_who_has_the_password_is_let_in_and_nobody_else(
+    kafka: Broker, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not kafka.login:
+        pytest.skip("this broker asks for no password")
+    url = f"kafka://{kafka.login}/{new_topic()}?security=SASL_PLAINTEXT&mechanism=PLAIN&user={USER}"
+    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 3.0)
+    monkeypatch.setenv(PASSWORD_VARIABLE, "wrong")
+    # The library is not told more than that the connection ended.
+    with pytest.raises(RecollectError, match=f"does not let {USER} in|does not answer") as refusal:
+        opened(1, url)
+    assert PASSWORD_VARIABLE in refusal.value.hint and "=wrong" not in f"{refusal.value} {refusal.value.hint}"
+    monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
+    assert opened(1, url).append([captured("one", scope=A)]) == [Position(0, 2)]
+
+
+@pytest.mark.slow
+def test_a_broker_is_believed_only_with_a_certificate_that_is_trusted(
+    kafka: Broker, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not kafka.private:
+        pytest.skip("no OpenSSL to make a certificate with")
+    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 2.0)
+    url = f"kafka://{kafka.private}/{new_topic()}?security=SSL"
+    with pytest.raises(RecollectError, match=r"(?i)certificate"):
+        opened(1, url)
+    assert kafka.folder
+    assert opened(1, f"{url}&cafile={kafka.folder / 'ca.pem'}").append([captured("one", scope=A)]) == [Position(0, 2)]
+
+
+# The topic
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cleanup.policy", "compact"),
+        ("cleanup.policy", "compact,delete"),
+        ("retention.ms", "604800000"),
+        ("retention.bytes", "1000000000"),
+        ("max.message.bytes", "500000"),
+    ],
+)
+def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_it(
+    kafka: Broker, admin: Any, opened: Open, name: str, value: str
+) -> None:
+    topic = make_topic(admin, **{name.replace(".", "_"): value})
+    with pytest.raises(RecollectError, match=f"{name} is ") as refusal:
+        opened(1, kafka.url(topic))
+    command, *arguments = shlex.split(refusal.value.hint)
+    kafka.tool(command, *arguments)
+    log = opened(1, kafka.url(topic))
+    log.check()
+    # And where somebody changes it later, a check says so.
+    kafka.tool(command, *arguments[:-1], f"{name}=[{value}]" if "," in value else f"{name}={value}")
+    with pytest.raises(RecollectError, match=f"{name} is "):
+        log.check()
+
+
+@pytest.mark.slow
+def test_a_new_topic_keeps_everything_on_a_broker_that_would_not(admin: Any, opened: Open) -> None:
+    from kafka.admin import ConfigResource, ConfigResourceType
+
+    log = opened(3)
+    resource = ConfigResource(ConfigResourceType.TOPIC, log.target.topic)
+    found = admin.describe_configs([resource], config_filter="all")["topic"][log.target.topic]
+    assert {name: found[name]["value"] for name in KEPT} == KEPT
+    assert found["message.timestamp.type"]["value"] == "CreateTime"
+
+
+@pytest.mark.slow
+def test_replicas_that_a_cluster_does_not_have_are_refused(opened: Open, kafka: Broker) -> None:
+    with pytest.raises(RecollectError, match=r"(?i)replication"):
+        opened(1, kafka.url() + "?replication=3")
+
+
+@pytest.mark.slow
+def test_another_number_of_partitions_is_refused(admin: Any, opened: Open, kafka: Broker) -> None:
+    log = opened(3)
+    with pytest.raises(LogExists, match="has 3 partitions, not 4"):
+        opened(4, url_of(log))
+    admin.create_partitions({log.target.topic: 4})
+    with pytest.raises(LogExists, match=r"made with 3 partitions.* has 4"):
+        opened(None, url_of(log))
+    with pytest.raises(DamagedLog, match="had 3 partitions and now has 4"):
+        log.check()
+
+
+@pytest.mark.slow
+def test_a_topic_of_something_else_is_left_alone(admin: Any, opened: Open, stranger: Any, kafka: Broker) -> None:
+    topic = make_topic(admin, 2)
+    stranger.send(topic, b"an order", partition=0).get(10)
+    with pytest.raises(LogExists, match="no log of Recollect"):
+        opened(None, kafka.url(topic))
+    from kafka import KafkaConsumer, TopicPartition
+
+    consumer = KafkaConsumer(bootstrap_servers=[kafka.server], group_id=None)
+    assert sum(consumer.end_offsets([TopicPartition(topic, number) for number in range(2)]).values()) == 1
+    consumer.close()
+
+
+@pytest.mark.slow
+def test_events_that_came_before_the_settings_do_not_hinder(
+    admin: Any, opened: Open, stranger: Any, kafka: Broker
+) -> None:
+    """Another client can be quicker than the first opener, or come between its two steps."""
+    topic = make_topic(admin, 2)
+    first = configured(partitions=2)
+    for payload in (b"early", encode(first), encode(configured(Settings(echo_recalls=9), partitions=2))):
+        stranger.send(topic, payload, partition=0).get(10)
+    log = opened(2, kafka.url(topic))
+    assert log.log_id == first.body.log_id  # type: ignore[union-attr]
+    assert payloads(log, 1) == [encode(first)]
+    log.check()
+
+
+@pytest.mark.slow
+def test_an_opener_that_died_half_way_is_finished_by_the_next(
+    admin: Any, opened: Open, stranger: Any, kafka: Broker
+) -> None:
+    topic = make_topic(admin, 4)
+    first = configured(partitions=4)
+    stranger.send(topic, encode(first), partition=0).get(10)
+    stranger.send(topic, encode(first), partition=2).get(10)
+    log = opened(None, kafka.url(topic), settings=Settings(echo_recalls=9))
+    assert [payloads(log, partition) for partition in range(4)] == [[encode(first)]] * 4
+
+
+@pytest.mark.slow
+def test_a_partition_with_another_logs_settings_is_found_by_a_check(
+    admin: Any, opened: Open, stranger: Any, kafka: Broker
+) -> None:
+    topic = make_topic(admin, 2)
+    stranger.send(topic, b"early", partition=1).get(10)
+    log = opened(2, kafka.url(topic))
+    with pytest.raises(DamagedLog, match=r"Partition 1 .* does not begin with the settings"):
+        log.check()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attempt", range(3))
+def test_openers_at_once_agree(opened: Open, kafka: Broker, attempt: int) -> None:
+    url, openers = kafka.url(), 5
+    start = threading.Barrier(openers)
+    logs: list[KafkaLog] = []
+    errors: list[BaseException] = []
+
+    def open_one(number: int) -> None:
+        try:
+            start.wait()
+            log = opened(4, url, settings=Settings(echo_recalls=number))
+            log.append([captured(str(number), scope=A)])
+            logs.append(log)
+        except BaseException as error:
+            errors.append(error)
+
+    run_all([threading.Thread(target=open_one, args=[number]) for number in range(openers)])
+    assert errors == []
+    assert len({log.log_id for log in logs}) == 1
+    firsts = {payloads(logs[0], partition)[0] for partition in range(4)}
+    assert len(firsts) == 1
+    assert decode(firsts.pop()).body.log_id == logs[0].log_id  # type: ignore[union-attr]
+    texts = {decode(payload).id for payload in payloads(logs[0], partition_of(A, 4))}
+    assert {captured(str(number), scope=A).id for number in range(openers)} <= texts
+    logs[0].check()
+
+
+@pytest.mark.slow
+def test_a_record_is_as_the_format_says(kafka: Broker, opened: Open) -> None:
+    from kafka import KafkaConsumer, TopicPartition
+
+    log = opened(3)
+    before = time.time() * 1_000
+    # Sent long ago and long ahead of the broker's clock: neither may reach the record's own time.
+    log.append([captured("old", scope=A, sent=START - 10**14), captured("ahead", scope=A, sent=START + 10**15)])
+    place = TopicPartition(log.target.topic, partition_of(A, 3))
+    consumer = KafkaConsumer(bootstrap_servers=[kafka.server], group_id=None, auto_offset_reset="earliest")
+    consumer.assign([place])
+    records: list[Any] = []
+    while len(records) < log.ends()[place.partition]:
+        records += consumer.poll(1_000).get(place, [])
+    consumer.close()
+    assert [record.key for record in records] == [None, None, b"project:a", None, b"project:a"]
+    assert [dict(record.headers)["type"] for record in records][:3] == [b"configured", b"ticked", b"captured"]
+    assert {dict(record.headers)["v"] for record in records} == {b"1"}
+    assert all(before - 60_000 < record.timestamp < time.time() * 1_000 + 60_000 for record in records)
+
+
+# What is gone
+
+
+@pytest.mark.slow
+def test_what_was_deleted_is_never_jumped_over(kafka: Broker, opened: Open) -> None:
+    log = opened(1)
+    log.append([captured(str(number), scope=A) for number in range(20)])
+    living = opened(None, url_of(log))
+    whole = living.read(0, 0, 100)
+    kafka.delete_before(log.target.topic, 0, 10)
+    for offset in (0, 9):
+        with pytest.raises(OffsetOutOfRange, match=f"no offset {offset} any more: it begins at 10") as refusal:
+            living.read(0, offset, 5)
+        assert "copy" in refusal.value.hint
+    with pytest.raises(OffsetOutOfRange, match="begins at 10"):
+        list(slots_between(living, 0, 0, 20))
+    with pytest.raises(OffsetOutOfRange, match="begins at 10"):
+        living.offset_after(0, 0)
+    assert living.read(0, 10, 100) == whole[10:]
+    with pytest.raises(DamagedLog, match="begins at offset 10"):
+        living.check()
+    with pytest.raises(DamagedLog, match="begins at offset 10"):
+        opened(None, url_of(log))
+
+
+@pytest.mark.slow
+def test_a_topic_that_was_made_again_is_another_log(
+    admin: Any, opened: Open, kafka: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_log, "LOOK_AGAIN_S", 0.0)
+    log = opened(1, deadline_s=5.0)
+    log.append([captured(str(number), scope=A) for number in range(5)])
+    page = log.read(0, 0, 3)
+    admin.delete_topics([log.target.topic])
+    with pytest.raises(DamagedLog, match="was deleted since"):
+        log.read(0, 3, 1)
+    deadline = time.monotonic() + 20
+    while log.target.topic in admin.list_topics() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    again = opened(1, url_of(log))
+    again.append([captured(f"new {number}", scope=A) for number in range(20)])
+    assert again.log_id != log.log_id
+    uses: Sequence[Callable[[], object]] = (
+        lambda: log.read(0, len(page), 3),
+        lambda: log.read(0, 0, 3, scope=A),
+        lambda: log.offset_after(0, 0),
+        lambda: log.append([captured("x", scope=A)]),
+        lambda: log.append_raw(0, [b"x"]),
+        log.ends,
+        log.check,
+    )
+    for use in uses:
+        with pytest.raises(DamagedLog, match="deleted and made again"):
+            use()
+    assert again.ends() == [22]
+
+
+@pytest.mark.slow
+def test_a_damaged_record_is_refused_and_read_no_further(opened: Open, kafka: Broker) -> None:
+    log = opened(2)
+    scope = next(name for name in (f"project:{number}" for number in range(9)) if partition_of(name, 2) == 0)
+    for number in range(6):
+        log.append([captured(f"number {number} of them", scope=scope)])
+    url, whole = url_of(log), log.read(0, 0, 100)
+    log.close()
+    kafka.signal(signal.SIGCONT)  # Skips where the broker is not ours.
+    kafka.stop()
+    assert kafka.folder
+    segment = kafka.folder / "logs" / f"{log.target.topic}-0" / "00000000000000000000.log"
+    data = bytearray(segment.read_bytes())
+    data[-5] ^= 1
+    segment.write_bytes(data)
+    kafka.start()
+    again = opened(None, url)
+    assert again.read(0, 0, len(whole) - 1) == whole[:-1]
+    for _ in range(2):
+        with pytest.raises(DamagedLog, match="crc"):
+            again.read(0, len(whole) - 1, 10)
+    assert again.read(0, 0, 2) == whole[:2]
+    assert len(again.read(1, 0, 10)) == 1
+
+
+@pytest.mark.slow
+def test_erasures_are_known_and_what_they_cannot_do_on_kafka_is_said(opened: Open) -> None:
+    log = opened(1)
+    log.append([captured("secret", scope=A), erased(["secret"], "e1", scope=A)])
+    assert [slot.offset for slot in log.erased(0)] == [3]
+    again = opened(None, url_of(log))
+    again.append([erased(["other"], "e2", scope=A)])
+    assert log.erased(0) == again.erased(0) == again.read(0, 0, 100, types=["erased"])
+    log.blank(0, [])
+    with pytest.raises(StillHeld, match="still holds 1 erased bodies") as refusal:
+        log.blank(0, [2])
+    assert "new topic" in refusal.value.hint
+
+
+# Other clients
+
+
+@pytest.mark.slow
+def test_poison_of_other_clients_is_a_slot_each_and_stops_nothing(opened: Open, stranger: Any) -> None:
+    log = opened(2)
+    topic, good = log.target.topic, captured("good", scope=A, sent=START + 10**15)
+    home = partition_of(A, 2)
+    wrong = 1 - home
+    spaced = encode(good).replace(b'":', b'" : ')
+    escaped = encode(good).replace(b"project:a", b"\\u0070roject:a").replace(b'"captured"', b'"c\\u0061ptured"')
+    sent: list[tuple[bytes | None, bytes | None, list[tuple[str, bytes]]]] = [
+        (A.encode(), None, []),
+        (None, b"", []),
+        (None, b"\xff\x00garbage", [("type", b"captured")]),
+        (None, spaced, []),
+        (b"another key", escaped, [("type", b"forgotten"), ("v", b"99")]),
+        (None, b"[" * 100_000, []),
+        (None, b"x" * (MAX_EVENT_BYTES + 1), []),
+    ]
+    for key, value, headers in sent:
+        stranger.send(topic, value, key=key, headers=headers, partition=home).get(10)
+    stranger.send(topic, encode(good), partition=wrong).get(10)
+    [position] = log.append([captured("after", scope=A)])
+    slots = log.read(home, 1, 100)
+    assert [slot.offset for slot in slots] == list(range(1, position.offset + 1))
+    assert [slot.payload for slot in slots][: len(sent)] == [value or b"" for _, value, _ in sent]
+    found = log.read(home, 0, 100, types=["captured"])
+    assert [slot.payload for slot in found] == [spaced, escaped, encode(captured("after", scope=A))]
+    assert log.read(home, 0, 100, scope=A) == found
+    # What stands in the wrong partition is a slot like any other: the fold says what it is.
+    assert [slot.payload for slot in log.read(wrong, 1, 10)] == [encode(good)]
+    assert log.offset_after(home, START + 10**14) == 4
+
+
+@pytest.mark.slow
+def test_a_topic_takes_no_record_that_is_too_large_for_it(opened: Open, stranger: Any) -> None:
+    from kafka.errors import MessageSizeTooLargeError
+
+    log = opened(1)
+    noise = random.Random(1).randbytes(1_100_000)
+    with pytest.raises(MessageSizeTooLargeError):
+        stranger.send(log.target.topic, noise, partition=0).get(10)
+    before = log.ends()
+    with pytest.raises(InvalidEvent) as refusal:
+        log.append_raw(0, [b"small", noise])
+    assert refusal.value.code == "oversized"
+    assert log.ends() == before
+
+
+@pytest.mark.slow
+def test_the_largest_events_fit(opened: Open) -> None:
+    log = opened(1)
+    scope = "project:" + "s" * 80
+    events = [largest(scope, number) for number in range(3)]
+    assert {len(encode(given)) for given in events} == {MAX_EVENT_BYTES}
+    positions = log.append([*events, captured("small", scope=scope)])
+    assert [position.offset for position in positions] == [2, 3, 4, 5]
+    assert [slot.payload for slot in log.read(0, 2, 3)] == [encode(given) for given in events]
+    raw = random.Random(2).randbytes(kafka_log.MAX_RAW_BYTES)
+    assert log.append_raw(0, [raw]) == [Position(0, 6)]
+    assert log.read(0, 6, 1)[0].payload == raw
+
+
+@pytest.mark.slow
+def test_a_topic_with_transactions_is_refused_where_its_offsets_have_gaps(opened: Open, kafka: Broker) -> None:
+    from kafka import KafkaProducer
+
+    log = opened(1)
+    producer = KafkaProducer(bootstrap_servers=[kafka.server], transactional_id=log.target.topic)
+    producer.init_transactions()
+    for _ in range(2):
+        producer.begin_transaction()
+        producer.send(log.target.topic, encode(captured("one", scope=A)), partition=0)
+        producer.commit_transaction()
+    producer.close()
+    with pytest.raises(DamagedLog, match="has no record at some offset") as refusal:
+        log.read(0, 0, 100)
+    assert "transactions" in refusal.value.hint
+
+
+# Failing brokers
+
+
+@pytest.mark.slow
+def test_nothing_acknowledged_is_lost_when_the_broker_is_killed(opened: Open, kafka: Broker) -> None:
+    """Threads append while the broker dies twice; who is told `UnknownOutcome` appends again."""
+    log, threads, batches = opened(3), 4, 60
+    taken: dict[str, Position] = {}
+    unknown: list[UnknownOutcome] = []
+    errors: list[BaseException] = []
+
+    def produce(thread: int) -> None:
+        try:
+            for number in range(batches):
+                batch = [captured(f"{thread}:{number}:{place}", scope=f"project:{place}") for place in range(3)]
+                while True:
+                    try:
+                        positions = log.append(batch)
+                        break
+                    except UnknownOutcome as error:
+                        unknown.append(error)
+                taken.update(zip((given.id for given in batch), positions, strict=True))
+                time.sleep(0.02)
+        except BaseException as error:
+            errors.append(error)
+
+    workers = [threading.Thread(target=produce, args=[thread]) for thread in range(threads)]
+    for worker in workers:
+        worker.start()
+    for _ in range(2):
+        time.sleep(0.3)
+        kafka.kill()
+        kafka.start()
+    for worker in workers:
+        worker.join()
+    assert errors == []
+    assert len(taken) == threads * batches * 3
+    by_place = {
+        Position(slot.partition, slot.offset): decode(slot.payload)
+        for partition in range(3)
+        for slot in log.read(partition, 0, 1_000_000)
+    }
+    for id, position in taken.items():
+        assert by_place[position].id == id
+    texts = [given.body.text for given in by_place.values() if isinstance(given.body, Captured)]
+    print(f"{len(taken)} events, {len(unknown)} appends of unknown outcome, {len(texts) - len(taken)} stored twice")
+    if not unknown:
+        assert len(texts) == len(taken)
+        for thread in range(threads):
+            for place in range(3):
+                mine = [text for text in texts if text.startswith(f"{thread}:") and text.endswith(f":{place}")]
+                assert mine == [f"{thread}:{number}:{place}" for number in range(batches)]
+
+
+@pytest.mark.slow
+def test_a_broker_that_hangs_is_waited_for(opened: Open, kafka: Broker) -> None:
+    log = opened(1)
+    log.append([captured("before", scope=A)])
+    answers: list[list[Position]] = []
+    appender = threading.Thread(target=lambda: answers.append(log.append([captured("meanwhile", scope=A)])))
+    reads: list[int] = []
+    reader = threading.Thread(target=lambda: reads.append(len(log.read(0, 0, 1_000))))
+    with kafka.frozen():
+        appender.start()
+        reader.start()
+        time.sleep(4)
+        assert answers == reads == []
+    run_all([appender, reader], start=False)
+    assert answers == [[Position(0, 3)]] and reads[0] in (3, 4)
+    assert log.append([captured("after", scope=A)]) == [Position(0, 4)]
+
+
+@pytest.mark.slow
+def test_an_append_that_is_not_confirmed_in_time_is_unknown_and_can_be_repeated(opened: Open, kafka: Broker) -> None:
+    log, event = opened(1, deadline_s=2.0), captured("meanwhile", scope=A)
+    log.append([captured("before", scope=A)])
+    log._seen = time.monotonic() + 60  # Or it would look at the topic first, and be sure that nothing was stored.
+    with kafka.frozen(), pytest.raises(UnknownOutcome, match="may or may not") as outcome:
+        log.append([event])
+    assert "same ids" in outcome.value.hint
+    [position] = log.append([event])
+    assert decode(log.read(0, position.offset, 1)[0].payload) == event
+    found = [slot.payload for slot in log.read(0, 0, 100, types=["captured"])]
+    assert found.count(encode(event)) in (1, 2)
+
+
+@pytest.mark.slow
+def test_an_append_to_a_broker_that_is_gone_stores_nothing_and_says_so(opened: Open, kafka: Broker) -> None:
+    log = opened(1, deadline_s=1.0)
+    before = log.ends()
+    kafka.kill()
+    log._seen = 0.0
+    try:
+        with pytest.raises(RecollectError, match="does not answer") as refusal:
+            log.append([captured("one", scope=A)])
+        assert not isinstance(refusal.value, UnknownOutcome)
+        with pytest.raises(RecollectError, match="does not answer"):
+            log.read(0, 0, 10)
+    finally:
+        kafka.start()
+    assert log.ends() == before
+    assert log.append([captured("one", scope=A)]) == [Position(0, 2)]
+
+
+@pytest.mark.slow
+def test_a_closed_log_says_so(opened: Open) -> None:
+    log = opened(1)
+    log.append([captured("one", scope=A)])
+    log.close()
+    uses: Sequence[Callable[[], object]] = (log.ends, lambda: log.append([captured("x")]), lambda: log.read(0, 0, 1))
+    for use in uses:
+        with pytest.raises(RecollectError, match="is closed"):
+            use()
+
+
+@pytest.mark.slow
+def test_views_of_a_log_on_kafka_are_what_the_log_says(opened: Open, stranger: Any, tmp_path: Path) -> None:
+    """Two producers, so that ticks stand twice, and a stranger's poison; projected in two steps by two handles."""
+    home, log = Home(tmp_path / "home"), opened(4)
+    other = opened(None, url_of(log))
+    hashes = []
+    for step, reader in enumerate((log, other)):
+        for number in range(60):
+            given = captured(f"fact {number % 40} of {step}", f"{step} {number}", scope=f"project:{number % 7}")
+            (log, other)[number % 2].append([given])
+        stranger.send(log.target.topic, b"poison", partition=step).get(10)
+        stranger.send(log.target.topic, None, key=b"gone", partition=step).get(10)
+        with Owner(home, reader) as owner:
+            owner.project()
+        verdict = verify(home, log)
+        assert verdict.ok, verdict.differences[:5]
+        hashes.append(verdict.state_hash)
+    ticks = [slot for partition in range(4) for slot in log.read(partition, 0, 1_000, types=["ticked"])]
+    assert len(ticks) > len({decode(slot.payload).id for slot in ticks})
+    # From nothing, by one who was not there, it is the same.
+    fresh = Home(tmp_path / "fresh")
+    with Owner(fresh, opened(None, url_of(log))) as owner:
+        owner.project()
+    assert verify(fresh, log).state_hash == hashes[-1] != hashes[0]
+
+
+@pytest.mark.slow
+def test_many_threads_read_one_log(opened: Open) -> None:
+    log = opened(4)
+    log.append([captured(str(number), scope=f"project:{number % 20}") for number in range(2_000)])
+    whole = [log.read(partition, 0, 1_000_000) for partition in range(4)]
+    errors: list[BaseException] = []
+
+    def walk(partition: int, size: int) -> None:
+        try:
+            offset, found = 0, []
+            while page := log.read(partition, offset, size):
+                found += page
+                offset = page[-1].offset + 1
+            assert found == whole[partition]
+        except BaseException as error:
+            errors.append(error)
+
+    run_all([threading.Thread(target=walk, args=[number % 4, 7 + 50 * number]) for number in range(8)])
+    assert errors == []
+
+
+@pytest.mark.slow
+def test_figures_are_printed(opened: Open) -> None:
+    log, count = opened(4), 10_000
+    events = [
+        captured(f"some fact, the {number}th, about a port", scope=f"project:{number % 50}") for number in range(count)
+    ]
+
+    def timed(name: str, times: int, work: Callable[[], object]) -> None:
+        began = time.perf_counter()
+        work()
+        took = time.perf_counter() - began
+        print(f"{name}: {times / took:,.0f} a second, {took / times * 1_000:.2f} ms each")
+
+    def walk() -> None:
+        for partition in range(4):
+            offset = 0
+            while page := log.read(partition, offset, 500):
+                offset = page[-1].offset + 1
+
+    timed("append, by 500", count, lambda: [log.append(events[at : at + 500]) for at in range(0, count, 500)])
+    timed("append, one by one", 200, lambda: [log.append([given]) for given in events[:200]])
+    timed("read, by 500", sum(log.ends()), walk)
+    timed(
+        "read of one scope",
+        sum(log.ends()),
+        lambda: [log.read(number, 0, count, scope="project:7") for number in range(4)],
+    )
+    ends = log.ends()
+    timed("read at the end", 200, lambda: [log.read(0, ends[0], 10) for _ in range(200)])
+    timed("open", 3, lambda: [opened(None, url_of(log)) for _ in range(3)])
+
+
+def run_all(threads: list[threading.Thread], start: bool = True) -> None:
+    for thread in threads:
+        if start:
+            thread.start()
+    for thread in threads:
+        thread.join(120)
+        assert not thread.is_alive()
+
+
+def largest(scope: str, seed: int) -> Event:
+    """Return an event of exactly `MAX_EVENT_BYTES` that no compression makes small."""
+    rng = random.Random(seed)
+
+    def noise(length: int) -> str:
+        return "".join(chr(rng.randrange(0x20000, 0x2A6D0)) for _ in range(length))
+
+    def make(captions: list[str]) -> Event:
+        body = Captured(
+            branch=None,
+            importance_given=None,
+            kind="document",
+            media=tuple(Media(caption=caption, kind="image", uri=None) for caption in captions),
+            part=None,
+            path=None,
+            source=None,
+            tags=(),
+            text="x",
+        )
+        return event("captured", body, f"largest {seed}", scope=scope)
+
+    captions = [noise(4_096) for _ in range(60)]
+    rest = MAX_EVENT_BYTES - len(encode(make([*captions, ""])))
+    while rest > 4 * 4_000:
+        captions.append(noise(4_000))
+        rest = MAX_EVENT_BYTES - len(encode(make([*captions, ""])))
+    return make([*captions, noise(rest // 4) + "x" * (rest % 4)])
