@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from recollect.schemas.errors import RecollectError
+from recollect.sinks.fst import terms
 from recollect.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
 from recollect.sinks.sqlite_pages import MAGIC as SQLITE_MAGIC
 from recollect.sinks.sqlite_pages import Piece, pages_of_database, pages_of_wal
@@ -23,6 +24,8 @@ PIECE_BYTES = 4 * 1024 * 1024
 OVERLAP_BYTES = 256 * 1024
 """Pieces of a long file share so much, so that no text of an event is cut by all of them."""
 ROWS_AT_ONCE = 1_024
+TERMS_COLUMN = "_token_fst_bytes"
+"""In which LanceDB keeps the terms of a full-text index."""
 
 _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"\\/])")
 _KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?)\Z")
@@ -67,15 +70,21 @@ class _Grain(NamedTuple):
     ids: frozenset[str] | None = None
 
 
-def search_home(home: Path, needles: Needles, on_place: Callable[[str], None] = lambda path: None) -> list[Place]:
+def search_home(
+    home: Path, needles: Needles, on_progress: Callable[[int, int], None] = lambda done, total: None
+) -> list[Place]:
     """Look for needles in every file of a folder, hidden and unfinished ones too.
 
-    It reads some 10 MB/s (one core). Files that come and go meanwhile are passed over.
+    It reads some 10 MB/s (one core) and tells `on_progress` the bytes that are done, and all. Files that come and go
+    meanwhile are passed over.
     """
     traces, places = Traces(needles.texts, needles.words), []
-    for path in sorted(found for found in home.rglob("*") if found.is_file() and not found.is_symlink()):
+    files = {path: path.stat().st_size for path in sorted(home.rglob("*")) if path.is_file() and not path.is_symlink()}
+    done = 0
+    for path, size in files.items():
         name = path.relative_to(home).as_posix()
-        on_place(name)
+        on_progress(done, sum(files.values()))
+        done += size
         try:
             places.append(_search(path, name, needles, traces))
         except FileNotFoundError:
@@ -141,8 +150,9 @@ def _lance(path: Path) -> Iterator[_Grain]:
 
     reader = LanceFileReader(str(path))
     names = reader.metadata().schema.names
-    if "_token_fst_bytes" in names:
-        raise RecollectError("the terms of a full-text index, which Recollect never makes, cannot be listed")
+    if TERMS_COLUMN in names:
+        yield from _index_terms(path, reader)
+        return
     for number, batch in enumerate(reader.read_all(batch_size=ROWS_AT_ONCE).to_batches()):
         gone = batch.column("gone").to_pylist() if "gone" in names else [False] * batch.num_rows
         for name in names:
@@ -155,6 +165,18 @@ def _lance(path: Path) -> Iterator[_Grain]:
                 yield _Grain(
                     f"rows {number * ROWS_AT_ONCE}…, column {name}", " \x00x\x00 ".join(texts), frozenset(living)
                 )
+
+
+def _index_terms(path: Path, reader: Any) -> Iterator[_Grain]:
+    """Yield the terms of a full-text index, of which one made of stems or parts of words cannot be compared."""
+    from lance.file import LanceFileReader
+
+    made = LanceFileReader(str(path.with_name("metadata.lance"))).metadata().schema.metadata or {}
+    params = msgspec.json.decode(made.get(b"params", b"{}"))
+    if params.get("stem", True) or params.get("base_tokenizer") == "ngram":
+        raise RecollectError("a full-text index of stems or parts of words cannot be compared with words")
+    for row, data in enumerate(reader.read_all().to_table().column(TERMS_COLUMN).to_pylist()):
+        yield _Grain(f"terms {row}", " ".join(term.decode(errors="replace") for term in terms(data)), frozenset())
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
+import shutil
 import sqlite3
+import string
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -14,10 +17,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lance.file import LanceFileReader
+from lancedb.index import FTS
 
 from recollect.schemas.rows import Basis
+from recollect.sinks.fst import terms
 from recollect.sinks.home import Build
-from recollect.sinks.remains import Needles, Place, search_home
+from recollect.sinks.remains import TERMS_COLUMN, Needles, Place, search_home
 from recollect.sinks.snapshots import Snapshots
 from recollect.sinks.vault import escape
 from recollect.state.traces import Traces, is_searched, parts
@@ -156,11 +162,33 @@ def test_a_living_row_that_names_an_id_is_found(tmp_path: Path) -> None:
     assert kinds(tmp_path) == {"id"}
 
 
-def test_the_terms_of_a_full_text_index_are_said_to_be_unread(tmp_path: Path) -> None:
-    from lancedb.index import FTS
+def test_the_terms_of_a_full_text_index_are_found(tmp_path: Path) -> None:
+    table(tmp_path, [CANARY, OTHER]).create_index("text", config=FTS(stem=False))
+    shutil.rmtree(tmp_path / "builds/1/lance/p00/t.lance/data")
+    assert kinds(tmp_path) == {"word"}
 
-    table(tmp_path, [CANARY, OTHER]).create_index("text", config=FTS())
-    assert any("full-text index" in (place.unreadable or "") for place in look(tmp_path))
+
+def test_a_full_text_index_of_stems_is_said_to_be_unread(tmp_path: Path) -> None:
+    table(tmp_path, [CANARY, OTHER]).create_index("text", config=FTS(stem=True))
+    assert any("stems" in (place.unreadable or "") for place in look(tmp_path))
+
+
+def test_every_term_of_an_index_is_listed_and_damage_is_an_error(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    letters = string.ascii_lowercase + string.digits + "éñç" + "".join(map(chr, range(0x4E00, 0x4E60)))
+    words = {"".join(draw.choice(letters) for _ in range(draw.randint(1, 7))) for _ in range(3_000)}
+    config = FTS(stem=False, remove_stop_words=False, ascii_folding=False)
+    table(tmp_path, [" ".join(sorted(words))]).create_index("text", config=config)
+    (path,) = tmp_path.rglob("*_tokens.lance")
+    data = LanceFileReader(str(path)).read_all().to_table()[TERMS_COLUMN][0].as_py()
+    assert sorted(words, key=str.encode) == [term.decode() for term in terms(data)]
+    for _ in range(100):
+        broken = bytearray(data)
+        broken[draw.randrange(len(broken))] ^= 1 << draw.randrange(8)
+        try:
+            list(terms(bytes(broken)))
+        except ValueError as error:
+            assert "damaged" in str(error) or "unknown" in str(error)
 
 
 @pytest.mark.parametrize(

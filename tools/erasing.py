@@ -164,10 +164,11 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
     `append` puts a body of a type into a scope. Raises `StillHeld` where another process keeps what was erased.
     """
     ids = [*made.erased_before, *(item.id for item in made.items)]
+    on_phase("reading the log", 0, 1)
     needles, before = Needles(ids=tuple(ids), texts=(), words=()), None
     if made.items:
         needles = needles_of(log, ids, made.texts)
-        before = search(home, needles, lambda: on_phase("searching before", 0, 0))
+        before = search(home, needles, lambda done, total: on_phase("searching before", done, total))
         _check_sight(before)
     for scope, again in list(_renewals(home, log, made)):
         append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
@@ -178,7 +179,7 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
         for number, offset in made.unreadable:
             log.blank(number, [offset])
     scrub_or_ask(home, log, on_phase, on_note)
-    after = search(home, needles, lambda: on_phase("searching after", 0, 0))
+    after = search(home, needles, lambda done, total: on_phase("searching after", done, total))
     return Erasure(made, before, after)
 
 
@@ -203,9 +204,9 @@ def needles_of(log: Log, ids: Iterable[str], texts: Iterable[str]) -> Needles:
     return _without_structure(Needles(ids=tuple(gone), texts=alone, words=tuple(words)))
 
 
-def search(home: Home, needles: Needles, on_place: Callable[[], None] = lambda: None) -> Search:
+def search(home: Home, needles: Needles, on_progress: Callable[[int, int], None] = lambda *_: None) -> Search:
     """Look for needles in every byte of a home."""
-    return Search(needles, search_home(home.path, needles, lambda path: on_place()))
+    return Search(needles, search_home(home.path, needles, on_progress))
 
 
 class Proven(NamedTuple):

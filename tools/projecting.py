@@ -103,21 +103,21 @@ class Owner:
             for doubt in self._projector.doubts:
                 self._on_note(doubt)
 
-    def _mend(self) -> None:
+    def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
         """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
         reason = reason_to_rebuild(self._home, self._log)
         if reason is not None:
             self._on_note(f"The views are made anew: {reason}.")
-            rebuild(self._home, self._log, lambda *_: None, self._workers)
+            rebuild(self._home, self._log, on_phase, self._workers)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
-        self._scrub_or_note()
+        self._scrub_or_note(on_phase)
         for number, offset in Projector(self._home, self._log, once=True).uncovered():
             mend_vault(self._home, self._log, self._home.current(), number, offset)
 
-    def _scrub_or_note(self) -> None:
+    def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
         try:
-            self.scrub()
+            self.scrub(on_phase)
         except StillHeld as held:  # Nothing else need wait for it; the next run tries again.
             self._on_note(str(held))
 
@@ -149,7 +149,7 @@ class Owner:
                 made = self.rebuild(scope, on_phase)
                 return f"{made.build} {made.events} {made.state_hash}"
             case Request(verb="scrub"):
-                self._mend()  # What an erasure that was cut short has left is also told from what it has made.
+                self._mend(on_phase)  # An erasure that was cut short may have left more than its own.
                 self.scrub(on_phase)
                 return ""
             case _:
