@@ -5,7 +5,7 @@ The implementations are in `sinks` (embedded, in memory) and pass one contract s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -69,8 +69,8 @@ class Log(Protocol):
         """
         ...
 
-    def blank(self, partition: int, offsets: Sequence[int]) -> None:
-        """Take the bodies out of these slots for good; what else of an event is in them stays.
+    def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
+        """Take the bodies out of slots (offsets by partition) for good; what else of an event is in them stays.
 
         What cannot be read becomes `null`, a dead letter of nothing. It returns when the bytes are gone from what
         the log is kept on, and raises `StillHeld` where another process keeps them from going: call it again then.

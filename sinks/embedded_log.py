@@ -10,7 +10,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -151,11 +151,10 @@ class EmbeddedLog:
             rows = self._db.execute(query, [partition]).fetchall()
         return [self._slot(partition, *row) for row in rows]
 
-    def blank(self, partition: int, offsets: Sequence[int]) -> None:
+    def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`. What SQLite frees it overwrites, and the write-ahead file is emptied."""
-        self._check_partition(partition)
         with self._writing():
-            for offset in offsets:
+            for partition, offset in ((number, offset) for number in slots for offset in slots[number]):
                 (slot,) = self.read(partition, offset, 1)
                 payload, salt = blanked(slot.payload), os.urandom(SALT_BYTES)
                 self._db.execute(

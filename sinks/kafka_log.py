@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +23,6 @@ from recollect.schemas.errors import (
     LogExists,
     OffsetOutOfRange,
     RecollectError,
-    StillHeld,
     UnknownOutcome,
 )
 from recollect.schemas.events import Configured, Event, Ticked, make_configured
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PARTITIONS = 16
 DEADLINE_S = 60.0
+FOLLOW_S = 0.2
 LOOK_AGAIN_S = 1.0
 """How long it is believed that the topic is still the same one."""
 CONFIGURED_WITHIN = 1_000
@@ -61,6 +61,11 @@ class _Sending(NamedTuple):
 
     producer: KafkaProducer | None
     futures: list[Any]
+    topic: str
+
+
+class _Closed(Exception):
+    """The generation to which records were sent takes no more; some of them may be on it."""
 
 
 class _Sent(msgspec.Struct):
@@ -78,7 +83,8 @@ class KafkaLog:
 
     It is made where it is missing, with `partitions` (16 unless said) and, on three brokers or more, three replicas.
     An append is durable as far as its replicas are: one broker alone loses with its machine what its disk had not yet
-    taken. `deadline_s` is how long a call goes on trying while brokers do not answer.
+    taken. `deadline_s` is how long a call goes on trying while brokers do not answer. With `generation` just that
+    topic is opened, as it is, by who fills it.
 
     Raises `LogExists` where the topic has another number of partitions or holds something else, and `RecollectError`
     where the URL is none, the broker cannot be used, or the topic would not keep every event for ever.
@@ -94,9 +100,8 @@ class KafkaLog:
         settings: Settings | None = None,
         *,
         deadline_s: float = DEADLINE_S,
+        generation: int | None = None,
     ) -> None:
-        from kafka import TopicPartition
-
         self.target = parse_kafka_url(url) if isinstance(url, str) else url
         self._deadline_s = deadline_s
         self._sending = threading.Lock()
@@ -104,19 +109,18 @@ class KafkaLog:
         self._ticks: set[tuple[int, int]] = set()
         self._producer: KafkaProducer | None = None
         self._consumer: KafkaConsumer | None = None
+        self._places: list[TopicPartition] = []
         self._closed = False
-        self._topic = KafkaTopic(self.target)
+        self.topic = KafkaTopic(self.target, generation)
         try:
-            found = self._topic.open(partitions, DEFAULT_PARTITIONS)
+            found = self.topic.open(partitions, DEFAULT_PARTITIONS)
             self._topic_id, self.partitions = found.id, found.partitions
             self._seen = time.monotonic()
-            self._places: list[TopicPartition] = [
-                TopicPartition(self.target.topic, number) for number in range(self.partitions)
-            ]
             self._known_ends = [0] * self.partitions
             self._erased: list[tuple[int, list[Slot]]] = [(0, [])] * self.partitions
             self._next: list[int | None] = [None] * self.partitions
-            self._settle(settings or Settings())
+            if generation is None:
+                self._settle(settings or Settings())
         except BaseException:
             self.close()
             raise
@@ -130,8 +134,7 @@ class KafkaLog:
         """
         with self._sending:
             admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, hour) in self._ticks)
-            sending = self._send([_Record(entry.partition, entry.payload, entry.event) for entry in admitted])
-        offsets = self._offsets(sending)
+        offsets = self._store([_Record(entry.partition, entry.payload, entry.event) for entry in admitted])
         positions = [Position(0, 0)] * len(events)
         for entry, offset in zip(admitted, offsets, strict=True):
             if entry.place is not None:
@@ -143,9 +146,8 @@ class KafkaLog:
         self._check_partition(partition)
         if any(len(payload) > MAX_RAW_BYTES for payload in payloads):
             raise InvalidEvent("oversized", f"A topic takes at most {MAX_RAW_BYTES:,} bytes in one record.")
-        with self._sending:
-            sending = self._send([_Record(partition, bytes(payload), _event(payload)) for payload in payloads])
-        return [Position(partition, offset) for offset in self._offsets(sending)]
+        offsets = self._store([_Record(partition, bytes(payload), _event(payload)) for payload in payloads])
+        return [Position(partition, offset) for offset in offsets]
 
     def read(
         self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
@@ -185,15 +187,34 @@ class KafkaLog:
             self._erased[partition] = end, [*found, *new]
             return list(self._erased[partition][1])
 
-    def blank(self, partition: int, offsets: Sequence[int]) -> None:
-        """Raise `StillHeld` where there is something to blank: Kafka changes no record in place."""
-        self._check_partition(partition)
-        if offsets:
-            raise StillHeld(
-                f"The {self.target.place} still holds {len(offsets)} erased bodies in partition {partition}: "
-                "Kafka changes no record in place.",
-                "Copy the log into a new topic with those bodies blank, and delete the old one.",
-            )
+    def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
+        """See `Log.blank`. Kafka changes no record in place: the log goes on in the topic's next generation."""
+        from recollect.sinks.kafka_rewrite import rewrite
+
+        rewrite(self, slots)
+
+    def follow(self) -> bool:
+        """Go on in the highest generation of the topic that is whole; whether that is another one."""
+        if not self.topic.follow():
+            return False
+        found = self.topic.describe(self._deadline_s)
+        if found is not None:
+            self._topic_id = found.id
+        return True
+
+    def next_generation(self) -> KafkaLog:
+        """Open the generation that is being filled, to fill it or to see how far it is."""
+        return KafkaLog(self.target, deadline_s=self._deadline_s, generation=self.topic.generation + 1)
+
+    def refuses(self, partition: int, payload: bytes) -> bool:
+        """Whether the broker of a partition takes no events, tried with one that it may as well take."""
+        with self._sending:
+            sending = self._send([_Record(partition, payload, _event(payload))])
+        try:
+            self._offsets(sending)
+        except _Closed:
+            return True
+        return False
 
     def offset_after(self, partition: int, sent: int) -> int:
         """See `Log.offset_after`. It reads from the beginning: `sent` need not rise, and a record's time is another."""
@@ -219,7 +240,7 @@ class KafkaLog:
         """
         with self._reading, self._explained():
             self._look_again(at_once=True)
-            self._topic.check_settings()
+            self.topic.check_settings()
             self._check_begins()
             ends = self._ends()
         for partition in range(self.partitions):
@@ -230,6 +251,12 @@ class KafkaLog:
                     "Another client wrote there first; copy what it holds into a new topic.",
                 )
 
+    def __enter__(self) -> KafkaLog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """See `Log.close`."""
         with self._sending:
@@ -238,7 +265,7 @@ class KafkaLog:
             _close_producer(producer, self._deadline_s)
         with self._reading:
             self._drop_consumer()
-            self._topic.close()
+            self.topic.close()
 
     # Opening
 
@@ -272,10 +299,25 @@ class KafkaLog:
         self.log_id = configured.log_id
         self._store([_Record(number, payload, decode(payload)) for number, end in enumerate(ends) if not end])
 
-    def _store(self, records: list[_Record]) -> None:
-        with self._sending:
-            sending = self._send(records)
-        self._offsets(sending)
+    def _store(self, records: list[_Record]) -> list[int]:
+        """Send records and return their offsets; into the next generation where this one closes meanwhile."""
+        deadline = time.monotonic() + self._deadline_s
+        while True:
+            with self._sending:
+                sending = self._send(records)
+            try:
+                return self._offsets(sending)
+            except _Closed:
+                self._await_next_generation(sending.topic, deadline)
+
+    def _await_next_generation(self, name: str, deadline: float) -> None:
+        while self.topic.name == name and not self.follow():
+            if time.monotonic() > deadline:
+                raise UnknownOutcome(
+                    f"The {self.target.place} is closed while something is erased from it; what was sent may be on it.",
+                    "`recollect run --once` goes on with the erasure. Then append again with the same ids.",
+                )
+            time.sleep(FOLLOW_S)
 
     def _first_configured(self, partition: int, end: int) -> tuple[Configured, bytes] | None:
         for offset, count in ((0, 1), (1, CONFIGURED_WITHIN)):  # Nearly always it is the first.
@@ -291,7 +333,8 @@ class KafkaLog:
             raise RecollectError(f"The log on {self.target.place} is closed.", "Open it again.")
         if not at_once and time.monotonic() < self._seen + LOOK_AGAIN_S:
             return
-        found = self._topic.describe(self._deadline_s)
+        self.follow()
+        found = self.topic.describe(self._deadline_s)
         if found is None or found.id != self._topic_id:
             raise DamagedLog(
                 f"The {self.target.place} was deleted{' and made again' if found else ''} since it was opened.",
@@ -314,16 +357,17 @@ class KafkaLog:
         from kafka.errors import KafkaError
 
         if not records:
-            return _Sending(None, [])
+            return _Sending(None, [], self.topic.name)
         with self._explained():
             self._look_again()
             if self._producer is None:
                 self._producer = self._make_producer()
             futures: list[Any] = []
+            topic = self.topic.name
             for partition, payload, event in records:
                 try:
                     future = self._producer.send(
-                        self.target.topic,
+                        topic,
                         value=payload,
                         key=event.scope.encode() if event is not None and event.scope is not None else None,
                         headers=_headers(event),
@@ -340,7 +384,7 @@ class KafkaLog:
                 futures.append(future)
             producer = self._producer
         self._ticks.update(_hours(records))
-        return _Sending(producer, futures)
+        return _Sending(producer, futures, topic)
 
     def _offsets(self, sending: _Sending) -> list[int]:
         """Wait for every acknowledgement and return the offsets, or raise `UnknownOutcome`.
@@ -366,6 +410,8 @@ class KafkaLog:
         if not failures and min(offsets, default=0) >= 0:
             return offsets
         self._retire(sending.producer)
+        if failures and (self.topic.name != sending.topic or self.topic.is_closed()):
+            raise _Closed
         first = failures[0] if failures else None
         if not offsets and all(isinstance(error, refusals) for error in failures):
             with self._explained():
@@ -417,7 +463,8 @@ class KafkaLog:
         """Return at least one and at most `count` slots from an offset that is there."""
         from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
 
-        consumer, place = self._consumer_of(), self._places[partition]
+        consumer = self._consumer_of()
+        place = self._places[partition]
         if self._next[partition] != offset:
             consumer.seek(place, offset)
         self._next[partition] = None
@@ -450,12 +497,14 @@ class KafkaLog:
         return slots
 
     def _end(self, partition: int) -> int:
+        consumer = self._consumer_of()
         place = self._places[partition]
-        end = int(self._consumer_of().end_offsets([place], self._deadline_s * 1_000)[place])
+        end = int(consumer.end_offsets([place], self._deadline_s * 1_000)[place])
         return self._learn_end(partition, end)
 
     def _ends(self) -> list[int]:
-        ends = self._consumer_of().end_offsets(self._places, self._deadline_s * 1_000)
+        consumer = self._consumer_of()
+        ends = consumer.end_offsets(self._places, self._deadline_s * 1_000)
         return [self._learn_end(partition, int(ends[place])) for partition, place in enumerate(self._places)]
 
     def _learn_end(self, partition: int, end: int) -> int:
@@ -470,7 +519,8 @@ class KafkaLog:
         return end
 
     def _check_begins(self) -> None:
-        begins = self._consumer_of().beginning_offsets(self._places)
+        consumer = self._consumer_of()
+        begins = consumer.beginning_offsets(self._places)
         for partition, place in enumerate(self._places):
             if begins[place]:
                 raise DamagedLog(
@@ -481,9 +531,12 @@ class KafkaLog:
 
     def _consumer_of(self) -> KafkaConsumer:
         """Return the consumer, which has every partition and fetches only from the one that is being read."""
-        from kafka import KafkaConsumer
+        from kafka import KafkaConsumer, TopicPartition
 
+        if self._consumer is not None and self._places[0].topic != self.topic.name:
+            self._drop_consumer()  # Every offset of a generation is the same in the next.
         if self._consumer is None:
+            self._places = [TopicPartition(self.topic.name, number) for number in range(self.partitions)]
             self._consumer = KafkaConsumer(
                 **self.target.options(),
                 group_id=None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import uuid_utils
 
@@ -73,12 +73,13 @@ class MemoryLog:
         """See `Log.erased`."""
         return self.read(partition, 0, self.ends()[partition], types=("erased",))
 
-    def blank(self, partition: int, offsets: Sequence[int]) -> None:
+    def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`."""
         with self._lock:
-            self._check(partition, max(offsets, default=0))
-            for offset in offsets:
-                self._payloads[partition][offset] = blanked(self._payloads[partition][offset])
+            for partition, offsets in slots.items():
+                self._check(partition, max(offsets, default=0))
+                for offset in offsets:
+                    self._payloads[partition][offset] = blanked(self._payloads[partition][offset])
 
     def offset_after(self, partition: int, sent: int) -> int:
         """See `Log.offset_after`."""

@@ -98,11 +98,20 @@ def search_home(
     return places
 
 
+def search_log(slots: Iterable[Piece], needles: Needles) -> Place:
+    """Look for texts and words in the slots of a log; ids stand in their headers."""
+    return _look("log", "log", "slots", _grains(slots), needles, Traces(needles.texts, needles.words), ids_count=False)
+
+
 def _search(path: Path, name: str, needles: Needles, traces: Traces) -> Place:
-    form, unit, grains = _open(path)
+    return _look(name, *_open(path), needles, traces, ids_count=not _KEEPS_IDS.search(name))
+
+
+def _look(
+    name: str, form: str, unit: str, grains: Iterable[_Grain], needles: Needles, traces: Traces, *, ids_count: bool
+) -> Place:
     found: dict[tuple[str, str], Finding] = {}
     looked_at = 0
-    ids_count = not _KEEPS_IDS.search(name)
     for grain in grains:
         looked_at += 1
         traced = traces.find(grain.text)

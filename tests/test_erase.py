@@ -27,11 +27,11 @@ from recollect.schemas.scopes import partition_of
 from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.home import Home
 from recollect.sinks.lance import Shard
-from recollect.sinks.remains import Needles
+from recollect.sinks.remains import Needles, search_home
 from recollect.sinks.snapshots import Snapshots
 from recollect.tools.cli import main
 from recollect.tools.client import Client
-from recollect.tools.erasing import plan, prove, search
+from recollect.tools.erasing import plan, prove
 from recollect.tools.projecting import Owner
 from recollect.tools.verify import verify
 
@@ -60,9 +60,9 @@ def client(home: Home) -> Iterator[Client]:
 
 def remains(home: Home) -> list[str]:
     """Return the files of a home in which the canary stands."""
-    found = search(home, CANARY)
-    assert not found.unreadable, found.unreadable
-    return [place.path for place in found.found]
+    places = search_home(home.path, CANARY)
+    assert not any(place.unreadable for place in places), places
+    return [place.path for place in places if place.found]
 
 
 def erase(client: Client, *ids: str, only: bool = False, everywhere: bool = False) -> Any:

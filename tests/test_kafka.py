@@ -5,6 +5,7 @@ Every test is on a real broker, which some of them kill or freeze.
 
 from __future__ import annotations
 
+import os
 import random
 import shlex
 import signal
@@ -17,27 +18,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import START, captured, configured, erased, event
+from builders import START, captured, configured, event
 from kafka_broker import PASSWORD, USER, Broker, free_ports, new_topic
 
-from recollect.schemas.codec import decode, encode
+from recollect.schemas.codec import blanked, decode, encode
 from recollect.schemas.errors import (
     DamagedLog,
     InvalidEvent,
     LogExists,
     OffsetOutOfRange,
     RecollectError,
-    StillHeld,
     UnknownOutcome,
 )
 from recollect.schemas.events import MAX_EVENT_BYTES, Captured, Event, Media
 from recollect.schemas.log import Position, slots_between
 from recollect.schemas.scopes import partition_of
 from recollect.schemas.settings import Settings
-from recollect.sinks import kafka_log, kafka_topic
+from recollect.sinks import kafka_log, kafka_rewrite, kafka_topic
 from recollect.sinks.home import Home
 from recollect.sinks.kafka_log import KafkaLog
 from recollect.sinks.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
+from recollect.tools.client import Client
+from recollect.tools.erasing import plan, prove
 from recollect.tools.projecting import Owner
 from recollect.tools.verify import verify
 
@@ -461,18 +463,163 @@ def test_a_damaged_record_is_refused_and_read_no_further(opened: Open, kafka: Br
     assert len(again.read(1, 0, 10)) == 1
 
 
+def bodies(log: KafkaLog, partition: int = 0) -> list[bool]:
+    """Whether each slot of a partition has a body."""
+    return [decode(slot.payload).body is not None for slot in log.read(partition, 0, 100_000)]
+
+
+def topics_of(admin: Any, log: KafkaLog) -> list[str]:
+    return sorted(name for name in admin.list_topics() if name.startswith(log.target.topic))
+
+
 @pytest.mark.slow
-def test_erasures_are_known_and_what_they_cannot_do_on_kafka_is_said(opened: Open) -> None:
-    log = opened(1)
-    log.append([captured("secret", scope=A), erased(["secret"], "e1", scope=A)])
-    assert [slot.offset for slot in log.erased(0)] == [3]
+def test_a_blanked_topic_goes_on_in_its_next_generation_and_the_old_one_is_gone(opened: Open, admin: Any) -> None:
+    log = opened(2)
+    log.append([captured(f"text {number}", scope=A) for number in range(50)])
+    other = opened(None, url_of(log))
+    home, ends = partition_of(A, 2), log.ends()
+    log.blank({home: [3, 4]})
+    assert topics_of(admin, log) == [f"{log.target.topic}.g1"]
+    assert log.ends() == ends
+    other.append([captured("by another handle", scope=A)])
+    assert decode(log.read(home, 0, 1_000)[-1].payload).body.text == "by another handle"  # type: ignore[union-attr]
+    assert [offset for offset, has_body in enumerate(bodies(other, home)) if not has_body] == [3, 4]
+    other.blank({home: [5]})
+    assert topics_of(admin, log) == [f"{log.target.topic}.g2"]
     again = opened(None, url_of(log))
-    again.append([erased(["other"], "e2", scope=A)])
-    assert log.erased(0) == again.erased(0) == again.read(0, 0, 100, types=["erased"])
-    log.blank(0, [])
-    with pytest.raises(StillHeld, match="still holds 1 erased bodies") as refusal:
-        log.blank(0, [2])
-    assert "new topic" in refusal.value.hint
+    assert again.log_id == log.log_id
+    log.append([captured("by the first handle", scope=A)])
+    assert bodies(again, home).count(False) == 3
+
+
+@pytest.mark.slow
+def test_nothing_that_is_written_meanwhile_is_lost(opened: Open) -> None:
+    """Four handles write while the topic is rewritten three times."""
+    log = opened(2)
+    home = partition_of(A, 2)
+    log.append([captured(f"secret {number}", scope=A) for number in range(200)])
+    stop, taken = threading.Event(), [[] for _ in range(4)]
+
+    def write(number: int) -> None:
+        mine = opened(None, url_of(log))
+        count = 0
+        while not stop.is_set():
+            events = [captured(f"{number} {count + place}", scope=A) for place in range(5)]
+            mine.append(events)
+            taken[number] += [event.id for event in events]
+            count += 5
+
+    writers = [threading.Thread(target=write, args=[number]) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    try:
+        for number in range(3):
+            log.blank({home: [10 + number]})
+    finally:
+        time.sleep(0.5)
+        stop.set()
+        for writer in writers:
+            writer.join(90)
+    ids = [decode(slot.payload).id for slot in log.read(home, 0, 1_000_000)]
+    lost = [id for mine in taken for id in mine if id not in set(ids)]
+    print(f"{sum(map(len, taken))} events in three rewritings, {len(ids) - len(set(ids))} slots twice")
+    assert not lost
+    first = {id: place for place, id in reversed(list(enumerate(ids)))}
+    for mine in taken:
+        assert mine
+        assert [first[id] for id in mine] == sorted(first[id] for id in mine)
+
+
+REWRITE = """
+import os, signal, sys, importlib, itertools
+from recollect.sinks.kafka_log import KafkaLog
+url, target, nth, when = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+module, _, path = target.partition(":")
+owner = importlib.import_module(module)
+*steps, name = path.split(".")
+for step in steps:
+    owner = getattr(owner, step)
+original, calls = getattr(owner, name), itertools.count(1)
+def wrapped(*args, **kwargs):
+    last = next(calls) == nth
+    if last and when == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    result = original(*args, **kwargs)
+    if last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+setattr(owner, name, wrapped)
+KafkaLog(url).blank({0: [3, 5]})
+"""
+REWRITE_POINTS = (
+    ("recollect.sinks.kafka_topic:KafkaTopic.set", 1),
+    ("recollect.sinks.kafka_rewrite:_await_silence", 1),
+    ("recollect.sinks.kafka_topic:KafkaTopic.create_next", 1),
+    ("recollect.sinks.kafka_log:KafkaLog.append_raw", 1),
+    ("recollect.sinks.kafka_rewrite:_fill", 1),
+    ("recollect.sinks.kafka_rewrite:_verify", 1),
+    ("recollect.sinks.kafka_topic:KafkaTopic.set", 2),
+    ("recollect.sinks.kafka_topic:KafkaTopic.delete", 1),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(("target", "nth"), REWRITE_POINTS)
+def test_a_rewriting_that_is_killed_goes_on_or_stands_as_it_was(
+    opened: Open, admin: Any, target: str, nth: int, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_rewrite, "STALLED_S", 1.0)
+    log = opened(1)
+    log.append([captured(f"text {number}", scope=A) for number in range(20)])
+    before = [slot.payload for slot in log.read(0, 0, 100)]
+    command = [sys.executable, "-c", REWRITE, url_of(log), target, str(nth), when]
+    killed = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    again = opened(None, url_of(log))
+    kept = [slot.payload for slot in again.read(0, 0, len(before))]
+    assert [payload for offset, payload in enumerate(kept) if offset not in (3, 5)] == [
+        payload for offset, payload in enumerate(before) if offset not in (3, 5)
+    ]
+    again.blank({0: [3, 5]})
+    assert topics_of(admin, log) == [f"{log.target.topic}.g1"]
+    after = again.read(0, 0, 100)
+    assert [slot.payload for slot in after][: len(before)] == [
+        blanked(payload) if offset in (3, 5) else payload for offset, payload in enumerate(before)
+    ]
+    assert all(decode(slot.payload).type == "ticked" for slot in after[len(before) :])
+    log.append([captured("afterwards", scope=A)])
+    assert decode(again.read(0, 0, 100)[-1].payload).body.text == "afterwards"  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+def test_a_topic_that_is_closed_and_not_gone_on_with_takes_nothing_and_says_why(opened: Open) -> None:
+    log = opened(1, deadline_s=3.0)
+    log.topic.set(kafka_topic.CLOSED)
+    kafka_rewrite._await_silence(log)
+    with pytest.raises(UnknownOutcome, match="closed while something is erased") as refusal:
+        log.append([captured("refused", scope=A)])
+    assert "recollect run" in refusal.value.hint
+    assert len(log.read(0, 0, 100)) == log.ends()[0]
+    log.topic.set({"max.message.bytes": str(kafka_topic.MESSAGE_BYTES)})
+
+
+@pytest.mark.slow
+def test_what_is_erased_from_a_home_on_kafka_is_gone_from_the_topic(opened: Open, tmp_path: Path) -> None:
+    log = opened(2)
+    home = Home(tmp_path / "home")
+    with Client(home.path, scope=A, log=log, origin="user") as client:
+        id = client.capture("The codename is Zebrafish-Quokka.", native_id="n1").id
+        client.capture("Something else entirely.")
+        client.project()
+        erasure = client.erase(plan(home, log, A, [id], only=False))
+        assert erasure.ok
+        assert any(place.form == "log" and place.found for place in erasure.before.places)  # type: ignore[union-attr]
+        assert prove(home, log, [id], ["The codename is Zebrafish-Quokka."]).ok
+        assert b"Quokka" not in b"".join(slot.payload for slot in log.read(partition_of(A, 2), 0, 100))
+        log.append([captured("The codename is Zebrafish-Quokka, late.", scope=A)])
+        assert not prove(home, log, [id], ["The codename is Zebrafish-Quokka, late."]).search.needles.texts
+        assert verify(home, log).ok
 
 
 # Other clients

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
-from builders import MINUTE, START, captured, forgotten, make_id, recalled, restored
+from builders import MINUTE, START, captured, erased, forgotten, make_id, recalled, restored
 from kafka_broker import Broker
 from msgspec.structs import replace
 
@@ -372,6 +373,39 @@ class LogContract:
         partition = partition_of(A, 16)
         log.append_raw(partition, [blank])
         assert [slot.payload for slot in log.read(partition, 0, 10, scope=A)] == [blank]
+
+    # Erasing
+
+    def test_erasures_are_told_at_once_in_their_order(self, log: Log, tmp_path: Path) -> None:
+        log.append([captured("secret", scope=A), erased(["secret"], "e1", scope=A), captured("other", scope=A)])
+        self.again(log, tmp_path).append([erased(["other"], "e2", scope=A), erased(["x"], "e3", scope=B)])
+        partition = partition_of(A, 16)
+        said = [decode(slot.payload).id for slot in log.erased(partition)]
+        assert said == [make_id("e1"), make_id("e2")]
+        assert log.erased(partition) == log.read(partition, 0, 100, types=["erased"])
+        assert sum(len(log.erased(number)) for number in range(16)) == 3
+
+    def test_blank_slots_keep_everything_but_their_bodies(self, log: Log, tmp_path: Path) -> None:
+        log.append([captured("secret", scope=A, session="s1"), captured("kept", scope=A)])
+        log.append([captured("elsewhere", scope=B)])
+        partition, other = partition_of(A, 16), partition_of(B, 16)
+        log.append_raw(partition, [b'{"secret', encode(captured("secret", "again", scope=A))])
+        before = everything(log)
+        log.blank({partition: [2, 4, 5], other: []})
+        for handle in (log, self.again(log, tmp_path)):
+            after = everything(handle)
+            assert after[other] == before[other]
+            for offset, (old, new) in enumerate(zip(before[partition], after[partition], strict=True)):
+                if offset in (2, 5):
+                    assert orjson.loads(new) == {**orjson.loads(old), "body": None}
+                    assert decode(new).body is None
+                else:
+                    assert new == (b"null" if offset == 4 else old)
+            handle.check()
+        log.blank({partition: [2, 4, 5]})
+        assert everything(log) == after
+        [position] = log.append([captured("later", scope=A)])
+        assert decode(log.read(partition, position.offset, 1)[0].payload).body == captured("later").body
 
     def test_a_tick_that_was_copied_is_the_hours_tick(self, log: Log) -> None:
         partition = partition_of(A, 16)

@@ -15,8 +15,9 @@ from recollect.schemas.events import MAX_IDS, Body, Captured, Erased, Event, For
 from recollect.schemas.log import Log, Slot, slots_between
 from recollect.schemas.scopes import partition_of
 from recollect.sinks.home import Home
-from recollect.sinks.remains import Needles, Place, search_home
+from recollect.sinks.remains import Needles, Place, search_home, search_log
 from recollect.sinks.snapshots import Snapshots
+from recollect.sinks.sqlite_pages import Piece
 from recollect.state.erasures import Erasures, erasures_of
 from recollect.state.partition import snapshot
 from recollect.state.resolution import selected, whole
@@ -168,7 +169,7 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
     needles, before = Needles(ids=tuple(ids), texts=(), words=()), None
     if made.items:
         needles = needles_of(log, ids, made.texts)
-        before = search(home, needles, lambda done, total: on_phase("searching before", done, total))
+        before = search(home, log, needles, lambda done, total: on_phase("searching before", done, total))
         _check_sight(before)
     for scope, again in list(_renewals(home, log, made)):
         append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
@@ -176,10 +177,12 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
         for start in range(0, len(gone), MAX_IDS):
             append("erased", Erased(ids=tuple(gone[start : start + MAX_IDS])), scope)
     if made.take_unreadable:
+        by_partition: dict[int, list[int]] = {}
         for number, offset in made.unreadable:
-            log.blank(number, [offset])
+            by_partition.setdefault(number, []).append(offset)
+        log.blank(by_partition)
     scrub_or_ask(home, log, on_phase, on_note)
-    after = search(home, needles, lambda done, total: on_phase("searching after", done, total))
+    after = search(home, log, needles, lambda done, total: on_phase("searching after", done, total))
     return Erasure(made, before, after)
 
 
@@ -204,9 +207,10 @@ def needles_of(log: Log, ids: Iterable[str], texts: Iterable[str]) -> Needles:
     return _without_structure(Needles(ids=tuple(gone), texts=alone, words=tuple(words)))
 
 
-def search(home: Home, needles: Needles, on_progress: Callable[[int, int], None] = lambda *_: None) -> Search:
-    """Look for needles in every byte of a home."""
-    return Search(needles, search_home(home.path, needles, on_progress))
+def search(home: Home, log: Log, needles: Needles, on_progress: Callable[[int, int], None] = lambda *_: None) -> Search:
+    """Look for needles in every byte of a home, and in every slot that its log gives to readers."""
+    pieces = (Piece(f"slot {slot.partition}/{slot.offset}", slot.payload) for slot in _slots(log))
+    return Search(needles, [search_log(pieces, needles), *search_home(home.path, needles, on_progress)])
 
 
 class Proven(NamedTuple):
@@ -239,7 +243,7 @@ def prove(home: Home, log: Log, ids: Sequence[str], texts: Sequence[str]) -> Pro
     for slot, event in _events(log, asked):
         if event is not None and asked[slot.partition].covers(event) and event.body is not None:
             slots.append((slot.partition, slot.offset))
-    return Proven(slots, search(home, needles_of(log, ids, texts)))
+    return Proven(slots, search(home, log, needles_of(log, ids, texts)))
 
 
 def _renewals(home: Home, log: Log, made: Plan) -> Iterator[tuple[str, Forgotten | Restored]]:
@@ -332,10 +336,13 @@ def _without_structure(needles: Needles) -> Needles:
 
 
 def _events(log: Log, partitions: Iterable[int] | None = None) -> Iterator[tuple[Slot, Event | None]]:
+    return ((slot, _event(slot)) for slot in _slots(log, partitions))
+
+
+def _slots(log: Log, partitions: Iterable[int] | None = None) -> Iterator[Slot]:
     ends = log.ends()
     for number in range(log.partitions) if partitions is None else partitions:
-        for slot in slots_between(log, number, 0, ends[number]):
-            yield slot, _event(slot)
+        yield from slots_between(log, number, 0, ends[number])
 
 
 def _event(slot: Slot) -> Event | None:

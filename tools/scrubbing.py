@@ -68,8 +68,8 @@ def _behind(home: Home, log: Log) -> list[int]:
 def _blank_slots(home: Home, log: Log) -> int:
     """Blank every slot whose event is erased and has a body, after what was kept of a partition is dropped."""
     build = home.current()
-    marks = _read_marks(build)
-    blanked = 0
+    marks, due = _read_marks(build), {}
+    before = dict(marks)
     for number in range(log.partitions):
         erasures = erasures_of(log.erased(number))
         mark = marks.get(number)
@@ -80,16 +80,16 @@ def _blank_slots(home: Home, log: Log) -> int:
             _drop_caches(home, log, build, number)
         erasures.derived = mark.derived
         end = log.ends()[number]
-        if mark.offset == end and marks.get(number) is mark:
-            continue
         offsets = _unblanked(log, number, mark.offset, end, erasures)
-        if offsets or mark.offset == 0:
-            log.blank(number, offsets)
-        blanked += len(offsets)
+        if offsets or marks.get(number) is not mark:
+            due[number] = offsets
         marks[number] = _Blanked(mark.count, end, erasures.derived)
+    if due:
+        log.blank(due)
+    if marks != before:
         build.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(build.blanked_path, msgspec.json.encode(marks), durable=True)
-    return blanked
+    return sum(map(len, due.values()))
 
 
 def _unblanked(log: Log, partition: int, start: int, end: int, erasures: Erasures) -> list[int]:
