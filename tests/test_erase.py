@@ -243,6 +243,27 @@ def test_a_reader_of_an_old_state_is_named_as_what_keeps_it(client: Client) -> N
     assert remains(client.home) == []
 
 
+def test_what_keeps_the_views_from_being_made_anew_is_said(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = client.capture(TEXT).id
+    client.project()
+    with monkeypatch.context() as patch:
+
+        def full(shard: Shard, *rest: Any) -> None:
+            if shard.path.is_relative_to(client.home.path):
+                raise OSError(28, "No space left on device")
+            merge(shard, *rest)
+
+        merge = Shard._merge
+        patch.setattr(Shard, "_merge", full)
+        with pytest.raises(StillHeld, match=r"erased for every reader, but not from every file yet: .*No space"):
+            erase(client, id)
+    assert remains(client.home)
+    with pytest.raises(NotFound):
+        client.show(id)
+    assert erase(client, id).ok
+    assert remains(client.home) == []
+
+
 def test_a_reader_that_holds_an_old_table_open_has_nothing_that_a_file_holds(client: Client) -> None:
     id = client.capture(TEXT).id
     client.project()

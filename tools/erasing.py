@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from recollect.schemas.codec import decode
-from recollect.schemas.errors import InvalidEvent, NotFound, RecollectError
+from recollect.schemas.errors import InvalidEvent, NotFound, RecollectError, StillHeld
 from recollect.schemas.events import MAX_IDS, Body, Captured, Erased, Event, Forgotten, Kind, Recalled, Restored
 from recollect.schemas.log import Log, Slot, slots_between
 from recollect.schemas.scopes import partition_of
@@ -181,7 +181,15 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
         for number, offset in made.unreadable:
             by_partition.setdefault(number, []).append(offset)
         log.blank(by_partition)
-    scrub_or_ask(home, log, on_phase, on_note)
+    try:
+        scrub_or_ask(home, log, on_phase, on_note)
+    except StillHeld:
+        raise
+    except (OSError, RecollectError) as error:
+        raise StillHeld(
+            f"It is erased for every reader, but not from every file yet: {error}",
+            "Mend that, and give the same command again.",
+        ) from error
     after = search(home, log, needles, lambda done, total: on_phase("searching after", done, total))
     return Erasure(made, before, after)
 
