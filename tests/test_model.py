@@ -300,7 +300,8 @@ class Life:
         world = self.model.world(client.scope).scopes[client.scope]
         memory = world.memory_of(id)
         assert {item.id for item in made.items} >= ({id} if only or memory is None else set(ids_of(memory)))
-        assert client.erase(made).ok
+        after = client.erase(made).after
+        assert after.clean, [place for place in after.places if place.found or place.unreadable]
         ids = [item.id for item in made.items]
         self.model.append(
             self.event("erased", client.scope, self.last_id(client.scope), {"ids": ids}, client.actor, client.session)

@@ -324,6 +324,7 @@ def _without_structure(needles: Needles) -> Needles:
     from recollect.tools.client import Client
 
     with tempfile.TemporaryDirectory() as folder, Client(folder, scope="project:a", origin="user") as client:
+        client.home.settings_path.write_text("catch_up = false\n")  # Nobody else is to write here.
         for kind in ("fact", "fact", "journal", "goal", "plan", "turn", "document"):
             client.capture("a", kind, media=(), tags=["a"], source="a")
         client.search("a")

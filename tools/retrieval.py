@@ -19,7 +19,7 @@ from recollect.schemas.scopes import GLOBAL, partition_of
 from recollect.sinks.home import Home
 from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
 from recollect.state.erasures import erasures_of
-from recollect.state.ranking import Corpus
+from recollect.state.ranking import Corpus, Document
 from recollect.state.tail import overlay
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 ReadT = TypeVar("ReadT")
 
+ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
+"""Origins whose turns are taken for an assistant's answers."""
 PAGE_SLOTS = 5_000
 TAIL_TYPES = ("captured", "forgotten", "restored", "erased", "unfolded")
 """Events that change what is visible; a recall or a tick alone leaves nothing pending."""
@@ -203,7 +205,7 @@ class Retriever:
 def _make_ready(key: object, shard: Shard, scope: str, watermark: Watermark | None, tail: list[Event]) -> _Ready:
     laid = overlay(shard.rows(MemoryRow, scope), shard.rows(TurnRow, scope), shard.rows(TombstoneRow, scope), tail)
     documents = [*map(_from_memory, laid.memories), *map(_from_turn, laid.turns), *map(_from_event, laid.captured)]
-    corpus = Corpus(["\n".join((document.text, *document.captions)) for document in documents])
+    corpus = Corpus(list(map(_ranked, documents)))
     mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
     then = (watermark.clock, watermark.sent.get(scope, 0)) if watermark else (0,)
     now = max(*then, 0, *(event.sent for event in tail))
@@ -260,6 +262,12 @@ def _result(row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str
         lanes=("sparse",),
         projected=True,
     )
+
+
+def _ranked(result: Result) -> Document:
+    turn = result.kind == "turn"
+    text = "\n".join((result.text, *result.captions))
+    return Document(text, result.session, result.actor, turn, turn and result.origin in ANSWERING, result.at)
 
 
 def _from_memory(row: MemoryRow) -> Result:

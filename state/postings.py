@@ -1,0 +1,90 @@
+"""BM25 over arrays: for each term which rows hold it, and how much that is worth there.
+
+Rows can be texts, texts with what stands around them, or whole sessions. Scores are answers and never state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Counts(NamedTuple):
+    """How often rows hold terms: three arrays of one length, ordered by row, and the length of every row."""
+
+    rows: Ints
+    terms: Ints
+    counts: Floats
+    lengths: Floats
+
+    def together(self, group: Ints, groups: int) -> Counts:
+        """Return the counts of groups of rows, `group` naming that of each row."""
+        return _summed(group[self.rows], self.terms, self.counts, np.bincount(group, self.lengths, minlength=groups))
+
+    def with_neighbours(self, rows: Ints, neighbours: Ints, weights: Floats) -> Counts:
+        """Return the counts with those of neighbours added: each row of `rows` gets a share of one of `neighbours`."""
+        starts = np.searchsorted(self.rows, np.arange(len(self.lengths) + 1))
+        sizes = starts[neighbours + 1] - starts[neighbours]
+        begins = np.repeat(starts[neighbours] - np.cumsum(sizes) + sizes, sizes)
+        lent = begins + np.arange(sizes.sum())
+        lengths = self.lengths.copy()
+        np.add.at(lengths, rows, weights * self.lengths[neighbours])
+        return _summed(
+            np.concatenate([self.rows, np.repeat(rows, sizes)]),
+            np.concatenate([self.terms, self.terms[lent]]),
+            np.concatenate([self.counts, self.counts[lent] * np.repeat(weights, sizes)]),
+            lengths,
+        )
+
+
+def counts_of(tokens: Sequence[Sequence[str]], number: dict[str, int]) -> Counts:
+    """Return the counts of texts given as terms; `number` says which column a term has."""
+    held = [Counter(found) for found in tokens]
+    rows = np.repeat(np.arange(len(tokens)), [len(counter) for counter in held])
+    terms = np.fromiter((number[term] for counter in held for term in counter), np.int64)
+    counts = np.fromiter((count for counter in held for count in counter.values()), np.float64)
+    return Counts(rows, terms, counts, np.fromiter(map(len, tokens), np.float64))
+
+
+def inverse_frequencies(counts: Counts, terms: int) -> Floats:
+    """Return ln(1 + (N - df + 1/2) / (df + 1/2)) for every term, and last for a term that no text holds."""
+    held = np.append(np.bincount(counts.terms, minlength=terms), 0)
+    half = 1 / 2
+    frequencies: Floats = np.log1p((len(counts.lengths) - held + half) / (held + half))
+    return frequencies
+
+
+class Postings:
+    """Counts made ready to be asked: BM25 with the given k1 and b."""
+
+    def __init__(self, counts: Counts, idf: Floats, k1: float, b: float) -> None:
+        relative = counts.lengths / (counts.lengths.mean() or 1) if len(counts.lengths) else counts.lengths
+        norms = k1 * (1 - b + b * relative)
+        worth = counts.counts * (k1 + 1) / (counts.counts + norms[counts.rows]) * idf[counts.terms]
+        order = np.argsort(counts.terms, kind="stable")
+        self._rows, self._worth = counts.rows[order], worth[order]
+        self._starts = np.searchsorted(counts.terms[order], np.arange(len(idf)))
+        self._size = len(counts.lengths)
+
+    def score(self, wanted: Iterable[tuple[int, float]]) -> Floats:
+        """Return the score of every row for terms, each with its weight."""
+        scores = np.zeros(self._size)
+        for term, weight in wanted:
+            part = slice(self._starts[term], self._starts[term + 1])
+            scores[self._rows[part]] += weight * self._worth[part]
+        return scores
+
+
+def _summed(rows: Ints, terms: Ints, counts: Floats, lengths: Any) -> Counts:
+    """Add up what several entries say of the same row and term."""
+    width = int(terms.max()) + 1 if len(terms) else 1
+    keys, places = np.unique(rows * width + terms, return_inverse=True)
+    totals: Any = np.bincount(places, counts, minlength=len(keys))
+    return Counts(keys // width, keys % width, totals, lengths)
