@@ -8,10 +8,11 @@ weights. Scores are answers and never state.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.schemas.times import format_time
 from recollect.state.postings import Floats, Ints, Postings, counts_of, inverse_frequencies
@@ -30,6 +31,26 @@ class Document(NamedTuple):
     turn: bool
     answers: bool
     at: int
+
+    def said(self) -> bool:
+        """Whether it is a turn."""
+        return self.turn
+
+    def speaks(self, name: str) -> bool:
+        """Whether it is somebody's words."""
+        return self.speaker == name
+
+    def own(self) -> bool:
+        """Whether a person said it."""
+        return not self.answers
+
+    def asks(self) -> bool:
+        """Whether it ends as a question."""
+        return self.text.rstrip().endswith("?")
+
+    def holds(self, pattern: re.Pattern[str]) -> bool:
+        """Whether there is something of a kind in it."""
+        return bool(pattern.search(self.text))
 
 
 class Hit(NamedTuple):
@@ -69,7 +90,7 @@ UNEQUAL_LENGTHS = 2.5
 """From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
 LEAST_TURNS = 5
 """Of so many turns a mean length says something."""
-SCAFFOLD_WEIGHT = 0.5
+SCAFFOLD_WEIGHT = HALF = 0.5
 SCAFFOLDING = frozenset(
     terms("list order mention conversation discussion discuss tell say talk chat session summary summarize", "english")
 )
@@ -126,25 +147,26 @@ class Corpus:
         together = counts.together(self._session, len(number_of))
         self._sessions = Postings(together, self._idf, SESSION_K1, SESSION_B)
         self._speakers = {name: terms(name) for name in dict.fromkeys(d.speaker for d in documents if d.turn)}
+        self._facts: dict[tuple[object, ...], NDArray[np.bool_]] = {}
         self._dated: dict[str, list[int]] = {}
         for place, document in enumerate(documents):
             for term in _date_terms(document.at):
                 self._dated.setdefault(term, []).append(place)
 
-    def rank(self, query: str) -> list[Hit]:
-        """Return every text that the query finds, best first, earlier texts first among equals."""
+    def rank(self, query: str) -> Iterator[Hit]:
+        """Yield every text that the query finds, best first, earlier texts first among equals."""
         asked = list(dict.fromkeys(term for language in self._languages for term in terms(query, language)))
         found = self._found(asked)
         best = found.max(initial=0)
         if best <= 0:
-            return []
+            return iter(())
         sessions = self._sessions.score(self._known(asked))
         scores = found / best + self._weights.session * (sessions / (sessions.max() or 1))[self._session]
         places = np.flatnonzero(found > 0)
         scores = scores[places] + self._sides(query, asked, places)
         scores *= best / self._most(asked)
         order = np.lexsort((places, -scores))
-        return list(map(Hit, places[order].tolist(), scores[order].tolist()))
+        return map(Hit, places[order].tolist(), scores[order].tolist())
 
     def _most(self, asked: list[str]) -> float:
         """Return what a text could have at most, by which the scores of several scopes can be compared."""
@@ -176,19 +198,21 @@ class Corpus:
         weights = self._weights
         named = [name for name, its in self._speakers.items() if any(term in asked for term in its)]
         hint = next((held for question, held in _HINTS if question.search(query)), None)
-        about_answers = bool(_ABOUT_ANSWERS.search(query))
+        # Without one name, or with a question about the answers, everybody gets half, which changes no order of turns.
+        sides = np.zeros(len(places))
+        sides += weights.speaker * (self._is(Document.speaks, named[0])[places] if len(named) == 1 else HALF)
+        sides += weights.own_words * (HALF if _ABOUT_ANSWERS.search(query) else self._is(Document.own)[places])
+        if hint is not None and weights.hint:
+            sides += weights.hint * self._is(Document.holds, hint)[places]
+        sides += weights.question * self._is(Document.asks)[places]
+        return sides * self._is(Document.said)[places]
 
-        def side(document: Document) -> float:
-            if not document.turn:
-                return 0.0
-            speaks = document.speaker == named[0] if len(named) == 1 else SCAFFOLD_WEIGHT
-            own = SCAFFOLD_WEIGHT if about_answers else not document.answers
-            added = weights.speaker * speaks + weights.own_words * own
-            if hint is not None and weights.hint and hint.search(document.text):
-                added += weights.hint
-            return added + weights.question * document.text.rstrip().endswith("?")
-
-        return np.fromiter((side(self._documents[place]) for place in places.tolist()), np.float64, len(places))
+    def _is(self, fact: Callable[..., bool], *about: object) -> NDArray[np.bool_]:
+        """Return of every document whether something is so; it is found out once."""
+        key = (fact.__name__, *about)
+        if key not in self._facts:
+            self._facts[key] = np.fromiter((fact(document, *about) for document in self._documents), np.bool_)
+        return self._facts[key]
 
 
 def has_assistant(documents: Sequence[Document]) -> bool:

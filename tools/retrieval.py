@@ -135,9 +135,7 @@ class Retriever:
         for name in scopes_read(scope):
             ready = self._get_ready(name)
             views.append(ready.view)
-            documents = ready.documents
-            hits = (msgspec.structs.replace(documents[hit.place], score=hit.score) for hit in ready.corpus.rank(query))
-            found += [result for result in hits if _passes(result, filters)]
+            found += _best(ready, query, limit, filters)
         found.sort(key=lambda result: (-result.score, result.kind, result.id))
         return Answer(
             found[:limit],
@@ -233,6 +231,18 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
         if len(slots) < PAGE_SLOTS:
             return
         offset = slots[-1].offset + 1
+
+
+def _best(ready: _Ready, query: str, limit: int, filters: Filters) -> list[Result]:
+    """Return the best results of a scope that pass, and more than `limit` only where the last ones are equal."""
+    found: list[Result] = []
+    for hit in ready.corpus.rank(query):
+        if len(found) >= limit and hit.score < found[-1].score:
+            break
+        document = ready.documents[hit.place]
+        if _passes(document, filters):
+            found.append(msgspec.structs.replace(document, score=hit.score))
+    return found
 
 
 def _passes(result: Result, filters: Filters) -> bool:
