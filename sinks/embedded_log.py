@@ -80,6 +80,11 @@ class EmbeddedLog:
                 "The number never changes; copy the log into a new one to have another.",
             )
 
+    @property
+    def place(self) -> str:
+        """See `Log.place`."""
+        return str(self.path)
+
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `Log.append`. The call is one transaction."""
         positions = [Position(0, 0)] * len(events)

@@ -125,6 +125,11 @@ class KafkaLog:
             self.close()
             raise
 
+    @property
+    def place(self) -> str:
+        """See `Log.place`."""
+        return self.target.url
+
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `Log.append`. All of `events` are checked before any is sent, and all are on the log when it returns.
 
