@@ -213,10 +213,10 @@ def test_what_is_pending_is_projected_in_the_background_from_the_same_log(
 def test_views_of_another_log_answer_nothing_and_are_made_anew(
     kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in range(40):
+    for number in range(8):
         document("capture", f"In the home, number {number}.", *SCOPE)
     document("run", "--once")
-    assert document("status")["memories"] == 40
+    assert document("status")["memories"] == 8
     url = kafka.url(new_topic())
     Home(home).settings_path.write_text(f'catch_up = false\nlog = "{url}"\n')
     status = document("status")
@@ -235,7 +235,7 @@ def test_views_of_another_log_answer_nothing_and_are_made_anew(
     assert document("verify")["ok"]
     Home(home).settings_path.unlink()
     document("run", "--once")
-    assert document("status")["memories"] == 40
+    assert document("status")["memories"] == 8
     assert document("verify")["ok"]
 
 

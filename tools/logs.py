@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.log import Log
@@ -47,3 +48,13 @@ def environment_for(home: Home, log: Log) -> dict[str, str] | None:
     if URL_MARK in log.place:
         return os.environ | {LOG_VARIABLE: log.place}
     return dict(os.environ) if log_url(home) is None and log.place == str(home.log_path) else None
+
+
+def how_to_use(place: str) -> str:
+    """Return what to set so that the log at a place is the one that is used."""
+    if URL_MARK in place:
+        return f"{LOG_VARIABLE}='{place}', or log = \"{place}\" in settings.toml of the home"
+    path = Path(place)
+    if path.name == Home.LOG_NAME:
+        return f"RECOLLECT_HOME='{path.parent}', without {LOG_VARIABLE}"
+    return f"put it into an empty home as {Home.LOG_NAME}"
