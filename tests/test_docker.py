@@ -23,7 +23,6 @@ from click.testing import CliRunner
 from kafka_broker import Broker, free_ports, make_broker
 
 from recollect import __version__
-from recollect.schemas.log import Position
 from recollect.sinks.kafka_log import KafkaLog
 from recollect.sinks.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
 from recollect.tools.cli import main
