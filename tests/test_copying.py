@@ -272,6 +272,27 @@ def test_a_topic_that_holds_something_else_is_refused_and_not_changed(
 
 
 @pytest.mark.slow
+def test_a_topic_in_its_next_generation_is_copied_as_it_is_now(
+    source: EmbeddedLog, kafka: Broker, opened: Callable[[str], KafkaLog], tmp_path: Path
+) -> None:
+    url = kafka.url()
+    copy_log(source, url)
+    number = partition_of(SCOPES[1], 16)
+    offset = source.read(number, 0, 9, scope=SCOPES[1])[0].offset
+    there = opened(url)
+    there.blank({number: [offset]})
+    copy_log(there, str(tmp_path / "back"))
+    assert everything(EmbeddedLog(tmp_path / "back" / "log.db")) == everything(there) != everything(source)
+    # What was erased on the copy is not put back, and what was erased on both is the same again.
+    with pytest.raises(RecollectError, match=f"offset {offset} of partition {number}"):
+        copy_log(source, url)
+    source.blank({number: [offset]})
+    fill(source, 10, start=104)
+    assert copy_log(source, url).copied > 0
+    assert everything(opened(url)) == everything(source)
+
+
+@pytest.mark.slow
 def test_a_slot_that_no_topic_takes_is_said(source: EmbeddedLog, kafka: Broker) -> None:
     source.append_raw(0, [b"x" * 2_000_000])
     with pytest.raises(InvalidEvent, match="at most"):

@@ -42,6 +42,12 @@ def call(*words: str) -> Result:
     return CliRunner().invoke(main, words)
 
 
+def everything(url: str) -> list[bytes]:
+    """What stands on a topic, in all partitions."""
+    with closing(KafkaLog(url)) as log:
+        return [slot.payload for number in range(log.partitions) for slot in log.read(number, 0, 1_000)]
+
+
 def document(*words: str) -> Any:
     result = call(*words, "--json")
     assert result.exit_code == 0, result.output
@@ -185,6 +191,15 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
     assert [memory["text"] for memory in added] == ["We deploy on Tuesdays."]
     types = [slot["event"]["type"] for slot in document("log", *SCOPE, "--limit", "100")["events"]]
     assert types == ["captured"] * 4 + ["recalled", "forgotten", "restored"]
+
+    door = document("capture", "The door code is violet-marmalade.", *SCOPE)["id"]
+    proof = document("erase", door, *SCOPE)
+    assert (proof["ok"], proof["before"]["looked_for"]["texts"]) == (True, 1)
+    assert b"marmalade" not in b"".join(everything(on_kafka))
+    # Erasing tries things out in a home of its own, which must not have the log that the environment names.
+    texts = [slot["event"]["body"] for slot in document("log", *SCOPE, "--type", "captured", "--limit", "99")["events"]]
+    assert [body and body["text"][:3] for body in texts] == ["The", "the", "Shi", "We ", None]
+    assert b'"project:a"' not in b"".join(everything(on_kafka))
 
     verdict = document("verify")
     assert verdict["ok"]
