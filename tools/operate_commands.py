@@ -154,7 +154,8 @@ def copy(client: Client, to: str, as_json: bool) -> None:
     The copy is the same log under the same id: every offset, id and time stays, and so does what is blank or cannot
     be read. Called again it goes on, whether it was cut short or the log has got more since; where something else
     stands nothing is changed. Stop who writes to the log, or copy once more, before the copy is used in its place,
-    and let nobody use it before that.
+    and let nobody use it before that. From then on write to one of the two: both have one id, and views are told
+    apart by that.
 
     \b
     Example:
