@@ -5,6 +5,7 @@ set -eu
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 export RECOLLECT_HOME="$home"
+unset RECOLLECT_LOG
 scope="--scope project:lighthouse"
 here=$(dirname "$0")
 

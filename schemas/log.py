@@ -39,6 +39,11 @@ class Log(Protocol):
     log_id: str
     partitions: int
 
+    @property
+    def place(self) -> str:
+        """Where it is, for people and for who opens it again: a path, or a URL without a secret."""
+        ...
+
     def append(self, events: Sequence[Event]) -> list[Position]:
         """Append all of `events` or none, and return their positions, in order.
 

@@ -25,6 +25,8 @@ from recollect.schemas.settings import Settings
 from recollect.sinks.admission import admit
 
 SCHEMA_VERSION = "1"
+UNFINISHED = "copying"
+"""Stands for the version while a copy of another log is not whole, so that nobody takes it for that."""
 DEFAULT_PARTITIONS = 16
 BUSY_TIMEOUT_S = 60.0
 SALT_BYTES = 16
@@ -47,10 +49,18 @@ _INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 class EmbeddedLog:
     """A `Log` on a file. Safe for threads; each process opens its own.
 
-    `partitions` is only asked when the log is made; opened with another number it raises `LogExists`.
+    `partitions` is only asked when the log is made; opened with another number it raises `LogExists`. With
+    `copy_of`, another log's id, it is made without a slot, to be filled by `append_raw`, or opened to go on.
     """
 
-    def __init__(self, path: Path, partitions: int | None = None, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        partitions: int | None = None,
+        settings: Settings | None = None,
+        *,
+        copy_of: str | None = None,
+    ) -> None:
         self.path = path
         self._lock = threading.RLock()
         self._ticks: set[tuple[int, int]] = set()
@@ -62,14 +72,17 @@ class EmbeddedLog:
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
             meta = self._meta() or self._create(
-                DEFAULT_PARTITIONS if partitions is None else partitions, settings or Settings()
+                DEFAULT_PARTITIONS if partitions is None else partitions, settings or Settings(), copy_of
             )
-            if meta.get("schema") == SCHEMA_VERSION:
+            schema = meta.get("schema")
+            if schema == UNFINISHED and copy_of is not None:
+                schema = SCHEMA_VERSION
+            if schema == SCHEMA_VERSION:
                 self._db.execute(_ERASED_INDEX)
-        if meta.get("schema") != SCHEMA_VERSION:
-            raise DamagedLog(
-                f"{path} has format {meta.get('schema')}, this version reads {SCHEMA_VERSION}.", "Upgrade Recollect."
-            )
+        if schema == UNFINISHED:
+            raise DamagedLog(f"{path} is a copy that is not whole.", "Give `recollect copy` again: it goes on.")
+        if schema != SCHEMA_VERSION:
+            raise DamagedLog(f"{path} has format {schema}, this version reads {SCHEMA_VERSION}.", "Upgrade Recollect.")
         try:
             self.log_id, self.partitions = meta["log_id"], int(meta["partitions"])
         except (KeyError, ValueError):
@@ -79,6 +92,14 @@ class EmbeddedLog:
                 f"{path} has {self.partitions} partitions, not {partitions}.",
                 "The number never changes; copy the log into a new one to have another.",
             )
+
+        if copy_of not in (None, self.log_id):
+            raise LogExists(f"{path} holds another log.", "Name a place where nothing is; nothing has been changed.")
+
+    @property
+    def place(self) -> str:
+        """See `Log.place`."""
+        return str(self.path)
 
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `Log.append`. The call is one transaction."""
@@ -111,6 +132,11 @@ class EmbeddedLog:
                 ),
             )
         return [Position(partition, first + index) for index in range(len(payloads))]
+
+    def finish_copy(self) -> None:
+        """Make a copy a log that anybody may open, once all of its slots are there."""
+        with self._writing():
+            self._db.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [SCHEMA_VERSION])
 
     def read(
         self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
@@ -253,16 +279,22 @@ class EmbeddedLog:
             raise DamagedLog(f"{self.path} is another program's database.", "Choose another path.")
         return dict(self._db.execute("SELECT key, value FROM meta"))
 
-    def _create(self, partitions: int, settings: Settings) -> dict[str, str]:
-        """Make the tables and put the settings first into every partition, unless another process just did."""
+    def _create(self, partitions: int, settings: Settings, copy_of: str | None) -> dict[str, str]:
+        """Make the tables and put the settings first into every partition, unless another process just did.
+
+        A copy gets the settings of what it is a copy of, with all other slots.
+        """
         with self._writing():
             if meta := self._meta():
                 return meta
             for statement in _TABLES.split(";\n"):
                 self._db.execute(statement)
-            log_id = str(uuid_utils.uuid7())
-            meta = {"log_id": log_id, "partitions": str(partitions), "schema": SCHEMA_VERSION}
+            log_id = copy_of or str(uuid_utils.uuid7())
+            schema = UNFINISHED if copy_of else SCHEMA_VERSION
+            meta = {"log_id": log_id, "partitions": str(partitions), "schema": schema}
             self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+            if copy_of:
+                return meta
             configured = make_configured(log_id, partitions, settings, 0, time.time_ns() // 1_000, log_id)
             rows = [
                 _row(entry.partition, 0, entry.event, os.urandom(SALT_BYTES), entry.payload)

@@ -80,6 +80,8 @@ class Build:
 class Home:
     """A data folder, readable by its owner alone (0700). It is made when it is first opened."""
 
+    LOG_NAME = "log.db"
+
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
@@ -95,7 +97,7 @@ class Home:
     @property
     def log_path(self) -> Path:
         """The embedded log."""
-        return self.path / "log.db"
+        return self.path / self.LOG_NAME
 
     @property
     def vault(self) -> Path:

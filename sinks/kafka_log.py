@@ -84,7 +84,8 @@ class KafkaLog:
     It is made where it is missing, with `partitions` (16 unless said) and, on three brokers or more, three replicas.
     An append is durable as far as its replicas are: one broker alone loses with its machine what its disk had not yet
     taken. `deadline_s` is how long a call goes on trying while brokers do not answer. With `generation` just that
-    topic is opened, as it is, by who fills it.
+    topic is opened, as it is, by who fills it. With `copy_of`, another log's id, nothing is put on it: its slots are to
+    be that log's, by `append_raw`, and whoever copies compares what is there.
 
     Raises `LogExists` where the topic has another number of partitions or holds something else, and `RecollectError`
     where the URL is none, the broker cannot be used, or the topic would not keep every event for ever.
@@ -99,6 +100,7 @@ class KafkaLog:
         partitions: int | None = None,
         settings: Settings | None = None,
         *,
+        copy_of: str | None = None,
         deadline_s: float = DEADLINE_S,
         generation: int | None = None,
     ) -> None:
@@ -119,11 +121,18 @@ class KafkaLog:
             self._known_ends = [0] * self.partitions
             self._erased: list[tuple[int, list[Slot]]] = [(0, [])] * self.partitions
             self._next: list[int | None] = [None] * self.partitions
-            if generation is None:
+            if copy_of is not None:
+                self.log_id = copy_of
+            elif generation is None:
                 self._settle(settings or Settings())
         except BaseException:
             self.close()
             raise
+
+    @property
+    def place(self) -> str:
+        """See `Log.place`."""
+        return self.target.url
 
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `Log.append`. All of `events` are checked before any is sent, and all are on the log when it returns.

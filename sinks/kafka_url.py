@@ -11,7 +11,7 @@ import re
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl, unquote, urlencode
 
 import msgspec
 
@@ -43,6 +43,20 @@ class KafkaTarget(msgspec.Struct, frozen=True):
     def place(self) -> str:
         """What errors call it."""
         return f"topic {self.topic} at {','.join(self.servers)}"
+
+    @property
+    def url(self) -> str:
+        """The URL from which `parse_kafka_url` makes this target again, in whatever folder."""
+        options = {
+            "security": None if self.security == "PLAINTEXT" else self.security,
+            "mechanism": self.mechanism,
+            "user": self.user,
+            "cafile": os.path.abspath(self.cafile) if self.cafile else None,
+            "replication": self.replication,
+            "insecure": "yes" if self.insecure else None,
+        }
+        query = urlencode({name: value for name, value in options.items() if value is not None})
+        return f"kafka://{','.join(self.servers)}/{self.topic}" + (f"?{query}" if query else "")
 
     @property
     def readable_by_others(self) -> bool:

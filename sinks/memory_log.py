@@ -30,6 +30,11 @@ class MemoryLog:
         )
         self.append([configured])
 
+    @property
+    def place(self) -> str:
+        """See `Log.place`."""
+        return "memory"
+
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `Log.append`."""
         with self._lock:

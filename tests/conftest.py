@@ -11,6 +11,8 @@ from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tes
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
+# No test writes to a log that whoever runs it works with.
+os.environ.pop("RECOLLECT_LOG", None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 

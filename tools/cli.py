@@ -6,7 +6,7 @@ import click
 
 from recollect import __version__
 from recollect.tools.erase_commands import erase
-from recollect.tools.operate_commands import rebuild, run, verify
+from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
 from recollect.tools.write_commands import capture, forget, restore, unfold
 
@@ -40,5 +40,6 @@ for command in (
     run,
     verify,
     rebuild,
+    copy,
 ):
     main.add_command(command)

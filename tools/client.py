@@ -39,9 +39,9 @@ from recollect.schemas.ids import derived_id
 from recollect.schemas.log import Log, Position, Slot
 from recollect.schemas.scopes import check_scope, partition_of
 from recollect.schemas.times import parse_time
-from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.home import Home
 from recollect.tools.lines import Line, chunks
+from recollect.tools.logs import open_log
 from recollect.tools.project import scope_of_folder
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class Client:
     """One door to a home, for one actor in one scope. Not for several threads at once.
 
     `home` is a folder, by default `$RECOLLECT_HOME` or the user's data folder. `scope` is by default that
-    of the project of the current folder. `origin` says what kind of actor speaks, see `schemas.events`.
+    of the project of the current folder. `origin` says what kind of actor speaks, see `schemas.events`. `log` is by
+    default what `$RECOLLECT_LOG` or the home's settings name, else the log in the home itself.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Client:
     ) -> None:
         self.home = Home(Path(home) if home is not None else default_home())
         self._owns_log = log is None
-        self.log: Log = EmbeddedLog(self.home.log_path) if log is None else log
+        self.log: Log = open_log(self.home) if log is None else log
         self._scope = check_scope(scope) if scope is not None else None
         self.actor = Actor(name=actor or default_actor(), origin=origin)
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
@@ -293,7 +294,7 @@ class Client:
         elif local_settings(self.home).catch_up and self.home.projector_lock().holder() is None:
             from recollect.tools.projector import start_detached
 
-            start_detached(self.home)
+            start_detached(self.home, self.log)
 
     def close(self) -> None:
         """Close the log, unless it was handed in."""

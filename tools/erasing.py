@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,7 @@ from recollect.schemas.errors import InvalidEvent, NotFound, RecollectError, Sti
 from recollect.schemas.events import MAX_IDS, Body, Captured, Erased, Event, Forgotten, Kind, Recalled, Restored
 from recollect.schemas.log import Log, Slot, slots_between
 from recollect.schemas.scopes import partition_of
+from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.home import Home
 from recollect.sinks.remains import Needles, Place, search_home, search_log
 from recollect.sinks.snapshots import Snapshots
@@ -323,7 +325,11 @@ def _without_structure(needles: Needles) -> Needles:
     """Leave out the words that a home holds which was never told anything."""
     from recollect.tools.client import Client
 
-    with tempfile.TemporaryDirectory() as folder, Client(folder, scope="project:a", origin="user") as client:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(EmbeddedLog(Home(Path(folder)).log_path)) as log,  # Never the log that the environment names.
+        Client(folder, scope="project:a", origin="user", log=log) as client,
+    ):
         client.home.settings_path.write_text("catch_up = false\n")  # Nobody else is to write here.
         for kind in ("fact", "fact", "journal", "goal", "plan", "turn", "document"):
             client.capture("a", kind, media=(), tags=["a"], source="a")

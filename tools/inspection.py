@@ -74,9 +74,10 @@ class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a home. Counts are those of the views; `lag` is how many events they lack."""
+    """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place."""
 
     home: str
+    log: str
     log_id: str
     embedder: str
     projector_pid: int | None
@@ -179,6 +180,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
     totals = sum(scopes.values(), Counter())
     return Status(
         home=str(home.path),
+        log=log.place,
         log_id=log.log_id,
         embedder="floor",
         projector_pid=home.projector_lock().holder(),

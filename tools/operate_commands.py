@@ -1,4 +1,4 @@
-"""The commands that keep a home: run, verify and rebuild."""
+"""The commands that keep a home: run, verify, rebuild and copy."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from types import FrameType
 import click
 
 from recollect.tools.client import Client
+from recollect.tools.logs import how_to_use
 from recollect.tools.options import Phases, print_json, progress, with_home
 
 SHOWN_DIFFERENCES = 50
@@ -142,6 +143,43 @@ def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
     else:
         click.echo(f"Build {made.build} is served: {made.events:,} events in {seconds:.1f} s, verified.")
         click.echo(f"state hash {made.state_hash}")
+
+
+@click.command()
+@click.option("--to", required=True, metavar="URL|PATH", help="kafka://host:port/topic, a new FILE.db, or a home.")
+@with_home
+def copy(client: Client, to: str, as_json: bool) -> None:
+    """Copy the log of a home to another place, slot for slot, and read it back.
+
+    The copy is the same log under the same id: every offset, id and time stays, and so does what is blank or cannot
+    be read. Called again it goes on, whether it was cut short or the log has got more since; where something else
+    stands nothing is changed. Stop who writes to the log, or copy once more, before the copy is used in its place,
+    and let nobody use it before that. From then on write to one of the two: both have one id, and views are told
+    apart by that.
+
+    \b
+    Example:
+      recollect copy --to kafka://localhost:9092/captures
+      recollect copy --to /backup/memory.db
+    """
+    from recollect.tools.copying import copy_log
+
+    started = time.monotonic()
+    with Phases() as phases:
+        made = copy_log(client.log, to, phases.update)
+    seconds = time.monotonic() - started
+    if as_json:
+        print_json({**made._asdict(), "seconds": round(seconds, 3)})
+        return
+    click.echo(f"Copied {made.copied:,} slots in {seconds:.1f} s; all {made.slots:,} were read back the same.")
+    click.echo(f"log {made.log_id}, {made.partitions} partitions, at {made.place}")
+    if made.behind:
+        click.echo(
+            f"The log has got {made.behind:,} slots more. Stop who writes to it and give the same command again."
+        )
+    else:
+        click.echo("What is appended to the old log from now on is not in the copy; the same command brings it over.")
+    click.echo(f"To use the copy: {how_to_use(made.place)}")
 
 
 def _note(note: str) -> None:

@@ -16,6 +16,7 @@ from recollect.flows.clock import ClockWorker
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.log import Log
 from recollect.sinks.home import Build, Home
+from recollect.tools.logs import environment_for
 
 if TYPE_CHECKING:
     from recollect.sinks.views import BuildTarget
@@ -137,10 +138,17 @@ def _cause(error: BaseException) -> BaseException:
     return error
 
 
-def start_detached(home: Home) -> None:
-    """Start `run --once` in a process of its own, which outlives this one and says nothing."""
+def start_detached(home: Home, log: Log) -> None:
+    """Start `run --once` in a process of its own, which outlives this one and says nothing.
+
+    Nothing is started where another process would open another log for this home, as where one was handed in.
+    """
+    environment = environment_for(home, log)
+    if environment is None:
+        return
     subprocess.Popen(
-        [sys.executable, "-m", "recollect", "run", "--once", "--home", str(home.path)],
+        [sys.executable, "-m", "recollect", "run", "--once", "--home", str(home.path.absolute())],
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -320,6 +320,7 @@ def _status(state: Status) -> list[str]:
     projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
     lines = [
         f"home          {state.home}",
+        f"log           {state.log}",
         f"memories      {state.memories:,}",
         f"turns         {state.turns:,}",
         f"events        {state.events:,}",

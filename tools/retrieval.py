@@ -6,6 +6,7 @@ A project's search reads its scope and `global`, each scored from its own texts 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
@@ -97,6 +98,7 @@ class Retriever:
         self.past = past
         self._shards: dict[int, Shard] = {}
         self._ready: dict[str, _Ready] = {}
+        self._own: dict[Path, None] = {}
 
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition, those of the build that is being served unless the past is asked."""
@@ -108,7 +110,17 @@ class Retriever:
         path = self._home.current().shard(partition)
         if shard is None or shard.path != path:
             shard = self._shards[partition] = Shard(path, partition)
-        return shard
+        return shard if self._is_of_this_log(shard) else Shard(self._home.path / "no-views", partition)
+
+    def _is_of_this_log(self, shard: Shard) -> bool:
+        """Whether tables are not of another log that the home had before; a projector makes those anew."""
+        if shard.path not in self._own:
+            mark = shard.watermark() if shard.exists() else None
+            if mark is not None and mark.log_id != self._log.log_id:
+                return False
+            if mark is not None:
+                self._own[shard.path] = None
+        return True
 
     def reading(self, action: Callable[[], ReadT]) -> ReadT:
         """Return what an action reads from the views; it is done again where they were switched under it.

@@ -9,9 +9,13 @@ from recollect.sinks.home import Home
 
 
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """`catch_up`: whether a search that finds the views behind starts a projector in the background."""
+    """`catch_up`: whether a search that finds the views behind starts a projector in the background.
+
+    `log`: the URL of the home's log, where it is not the embedded one; `$RECOLLECT_LOG` goes before it.
+    """
 
     catch_up: bool = True
+    log: str | None = None
 
 
 def local_settings(home: Home) -> LocalSettings:

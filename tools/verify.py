@@ -73,7 +73,7 @@ def verify(
     try:
         served = build or home.current()
         vault = Vault(home) if build is None else None
-        found = {number: _read(served, vault, number, scope) for number in numbers}
+        found = {number: _read(served, vault, log, number, scope) for number in numbers}
     finally:
         lock.release()
     leaves: dict[str, str] = {}
@@ -97,7 +97,7 @@ def verify(
     return Verdict(not differences, root(leaves), positions, done, differences)
 
 
-def _read(build: Build, vault: Vault | None, number: int, scope: str | None) -> _Found:
+def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str | None) -> _Found:
     shard = Shard(build.shard(number), number)
     found = _Found(0, {}, {}, [])
     if not shard.exists():
@@ -114,6 +114,8 @@ def _read(build: Build, vault: Vault | None, number: int, scope: str | None) -> 
         except Exception:  # As above.
             found.differences.append(Difference(table, "", str(number), "unreadable"))
     scopes = dict.fromkeys(row.scope for rows in found.rows.values() for row in rows.values())
+    if watermark is not None and watermark.log_id != log.log_id:
+        return _Found(0, {}, {}, [Difference("watermarks", "", str(number), "unexpected")])
     if vault is not None:
         found.pages.update((name, vault.read(name)) for name in scopes)
     return found._replace(offset=watermark.offset if watermark else 0)

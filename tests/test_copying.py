@@ -1,0 +1,366 @@
+"""A copy of a log is that log: the same bytes at the same places, or a sentence and nothing changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from builders import START, captured, erased, forgotten, recalled
+from click.testing import CliRunner, Result
+from kafka_broker import Broker
+
+from recollect.schemas.errors import DamagedLog, InvalidEvent, LogExists, RecollectError
+from recollect.schemas.log import Log, Position
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.settings import Settings
+from recollect.schemas.times import HOUR_US
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.sinks.kafka_log import KafkaLog
+from recollect.tools import copying
+from recollect.tools.cli import main
+from recollect.tools.copying import copy_log
+from recollect.tools.logs import LOG_VARIABLE
+from recollect.tools.projecting import Owner
+from recollect.tools.verify import verify
+
+ROOT = Path(__file__).resolve().parent.parent
+SCOPES = [f"project:p{number}" for number in range(8)]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv(LOG_VARIABLE, raising=False)
+    return Home(tmp_path / "home").path
+
+
+@pytest.fixture
+def source(home: Path) -> Iterator[EmbeddedLog]:
+    log = EmbeddedLog(home / "log.db", settings=Settings(echo_recalls=7))
+    fill(log)
+    yield log
+    log.close()
+
+
+def fill(log: Log, count: int = 60, start: int = 0) -> None:
+    """Append captures over several hours, recalls and tombstones, a slot that is blank and some that cannot be read."""
+    for number in range(start, start + count):
+        scope, sent = SCOPES[number % len(SCOPES)], START + number * HOUR_US // 10
+        log.append([captured(f"Lighthouse {number} has {number % 5} lamps.", f"c{number}", scope=scope, sent=sent)])
+    scope, sent = SCOPES[0], START + (start + count) * HOUR_US // 10
+    names: list[object] = [f"c{start}"]
+    log.append([recalled(names, f"r{start}", scope=scope, sent=sent), forgotten(names, f"f{start}", scope=scope)])
+    log.append([erased([f"c{start + 8}"], f"e{start}", scope=scope, sent=sent)])
+    number = partition_of(scope, log.partitions)
+    (slot,) = [slot for slot in log.read(number, 0, 1_000) if f"Lighthouse {start + 8} ".encode() in slot.payload]
+    log.blank({number: [slot.offset]})
+    log.append_raw(3, [b"no event", b"", b'{"almost": 1}', b"\xff\xfe", b"null"])
+
+
+def everything(log: Log) -> list[list[bytes]]:
+    return [[slot.payload for slot in log.read(number, 0, 100_000)] for number in range(log.partitions)]
+
+
+def state_hash(folder: Path, log: Log) -> str:
+    home = Home(folder)
+    with Owner(home, log) as owner:
+        owner.project()
+    verdict = verify(home, log)
+    assert verdict.ok, verdict.differences[:5]
+    return verdict.state_hash
+
+
+def copy_command(*words: str) -> Result:
+    return CliRunner().invoke(main, ["copy", *words])
+
+
+def test_a_copy_is_the_same_log(source: EmbeddedLog, tmp_path: Path) -> None:
+    made = copy_log(source, str(tmp_path / "copy.db"))
+    copy = EmbeddedLog(tmp_path / "copy.db")
+    assert everything(copy) == everything(source)
+    assert (copy.log_id, copy.partitions, copy.ends()) == (source.log_id, source.partitions, source.ends())
+    assert (made.slots, made.copied, made.behind) == (sum(source.ends()), sum(source.ends()), 0)
+    assert (tmp_path / "copy.db").stat().st_mode & 0o077 == 0
+    # What the database knows of each slot beside its bytes is there too.
+    number = partition_of(SCOPES[0], 16)
+    assert copy.erased(number) == source.erased(number) != []
+    assert copy.read(number, 0, 9, scope=SCOPES[0]) == source.read(number, 0, 9, scope=SCOPES[0])
+    assert copy.offset_after(number, START) == source.offset_after(number, START)
+
+
+def test_a_copy_goes_on_where_it_ends(source: EmbeddedLog, tmp_path: Path) -> None:
+    copy_log(source, str(tmp_path / "other"))
+    fill(source, 20, start=104)
+    made = copy_log(source, str(tmp_path / "other"))
+    copy = EmbeddedLog(tmp_path / "other" / "log.db")
+    assert 0 < made.copied < 70 < made.slots
+    assert everything(copy) == everything(source)
+    assert copy_log(source, str(tmp_path / "other")).copied == 0
+    # A tick of an hour that is on the copy is not put there again.
+    before = copy.ends()
+    event = captured("again", scope=SCOPES[0], sent=START)
+    assert copy.append([event]) == [Position(number := partition_of(SCOPES[0], 16), before[number])]
+
+
+def test_what_comes_meanwhile_is_copied_too_and_a_writer_without_end_does_not_hold_it_up(
+    source: EmbeddedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def append_once(phase: str, done: int, total: int) -> None:
+        if not said:
+            source.append([captured("meanwhile", scope=SCOPES[2])])
+        said.append(phase)
+
+    made = copy_log(source, str(tmp_path / "a.db"), append_once)
+    assert (made.slots, made.behind) == (sum(source.ends()), 0)
+    assert everything(EmbeddedLog(tmp_path / "a.db")) == everything(source)
+    assert set(said) == {"copying", "comparing"}
+
+    def append_always(phase: str, done: int, total: int) -> None:
+        source.append([captured(f"meanwhile {done} {phase} {sum(source.ends())}", scope=SCOPES[2])])
+
+    monkeypatch.setattr(copying, "ROUNDS", 3)
+    made = copy_log(source, str(tmp_path / "b.db"), append_always)
+    assert made.behind > 0
+    assert made.slots + made.behind == sum(source.ends())
+    assert copy_log(source, str(tmp_path / "b.db")).behind == 0
+
+
+@pytest.mark.parametrize("what", ["another log", "a longer one", "a changed slot", "other partitions", "no log"])
+def test_a_place_where_something_else_stands_is_refused_and_not_changed(
+    source: EmbeddedLog, tmp_path: Path, what: str
+) -> None:
+    path = tmp_path / "target.db"
+    if what == "another log":
+        EmbeddedLog(path).close()
+    elif what == "other partitions":
+        EmbeddedLog(path, 4).close()
+    elif what == "no log":
+        path.write_bytes(b"Something that somebody else keeps here." * 50)
+    else:
+        copy_log(source, str(path))
+        log = EmbeddedLog(path)
+        log.append_raw(5, [b"more"])
+        if what == "a changed slot":
+            source.append_raw(5, [b"else", b"and more"])
+        log.close()
+    before = path.read_bytes()
+    with pytest.raises(RecollectError) as refusal:
+        copy_log(source, str(path))
+    assert isinstance(refusal.value, (LogExists, DamagedLog))
+    assert refusal.value.hint
+    assert path.read_bytes() == before
+
+
+def test_the_log_itself_is_no_place_for_its_copy(source: EmbeddedLog, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(home)
+    for to in (home, home / "log.db", tmp_path / "link"):
+        with pytest.raises(RecollectError, match="is the log that is to be copied"):
+            copy_log(source, str(to))
+
+
+def test_a_copy_that_is_not_whole_is_opened_by_nobody_else(source: EmbeddedLog, tmp_path: Path) -> None:
+    path = tmp_path / "copy.db"
+    part = EmbeddedLog(path, 16, copy_of=source.log_id)
+    part.append_raw(0, [slot.payload for slot in source.read(0, 0, 1)])
+    part.close()
+    with pytest.raises(DamagedLog, match="is a copy that is not whole"):
+        EmbeddedLog(path)
+    with pytest.raises(LogExists, match="another log"):
+        EmbeddedLog(path, copy_of="another")
+    copy_log(source, str(path))
+    assert everything(EmbeddedLog(path)) == everything(source)
+
+
+def test_a_slot_that_was_erased_after_it_was_copied_is_named(source: EmbeddedLog, tmp_path: Path) -> None:
+    copy_log(source, str(tmp_path / "copy.db"))
+    number = partition_of(SCOPES[1], 16)
+    offset = next(slot.offset for slot in source.read(number, 0, 9, scope=SCOPES[1]))
+    source.blank({number: [offset]})
+    with pytest.raises(RecollectError, match=f"offset {offset} of partition {number}"):
+        copy_log(source, str(tmp_path / "copy.db"))
+
+
+def test_a_damaged_source_is_not_copied(source: EmbeddedLog, tmp_path: Path) -> None:
+    source._db.execute("UPDATE slots SET payload = x'00' WHERE partition = 2 AND offset = 0")
+    with pytest.raises(DamagedLog):
+        copy_log(source, str(tmp_path / "copy.db"))
+    with pytest.raises(DamagedLog, match="not whole"):
+        EmbeddedLog(tmp_path / "copy.db")
+
+
+def test_the_command_says_what_it_copied_and_how_to_use_it(source: EmbeddedLog, tmp_path: Path) -> None:
+    result = copy_command("--to", str(tmp_path / "other"), "--json")
+    said = json.loads(result.stdout)
+    assert said["log_id"] == source.log_id
+    assert (said["slots"], said["copied"], said["behind"]) == (sum(source.ends()), sum(source.ends()), 0)
+    assert said["place"] == str(tmp_path / "other" / "log.db")
+    result = copy_command("--to", str(tmp_path / "other"))
+    assert result.exit_code == 0, result.output
+    assert f"RECOLLECT_HOME='{tmp_path / 'other'}'" in result.stdout
+    assert copy_command("--to", str(tmp_path / "x.db")).stdout.endswith("as log.db\n")
+    assert copy_command().exit_code == 2
+    for to in ("kafka:/localhost:9092/t", "kafka://ada:secret@localhost:9092/t", "https://example.org/x"):
+        refused = copy_command("--to", to)
+        assert (refused.exit_code, "secret" in refused.output) == (1, False)
+
+
+# On a broker
+
+
+@pytest.fixture
+def opened(kafka: Broker) -> Iterator[Callable[[str], KafkaLog]]:
+    logs: list[KafkaLog] = []
+
+    def open_log(url: str) -> KafkaLog:
+        logs.append(KafkaLog(url))
+        return logs[-1]
+
+    yield open_log
+    for log in logs:
+        log.close()
+
+
+@pytest.mark.slow
+def test_a_log_that_went_to_kafka_and_came_back_is_the_same(
+    source: EmbeddedLog, kafka: Broker, opened: Callable[[str], KafkaLog], tmp_path: Path, home: Path
+) -> None:
+    url = kafka.url()
+    result = copy_command("--to", url)
+    assert result.exit_code == 0, result.output
+    assert f"{LOG_VARIABLE}='{url}'" in result.stdout
+    there = opened(url)
+    assert everything(there) == everything(source)
+    assert there.log_id == source.log_id
+    result = CliRunner().invoke(main, ["copy", "--to", str(tmp_path / "back")], env={LOG_VARIABLE: url})
+    assert result.exit_code == 0, result.output
+    back = EmbeddedLog(tmp_path / "back" / "log.db")
+    assert everything(back) == everything(source)
+    hashes = {
+        state_hash(folder, log)
+        for folder, log in ((home, source), (tmp_path / "kafka", there), (tmp_path / "back", back))
+    }
+    assert len(hashes) == 1
+    # The views that were made from the log serve its copy: it is the same log.
+    assert verify(Home(home), there).ok
+
+
+@pytest.mark.slow
+def test_a_topic_that_holds_something_else_is_refused_and_not_changed(
+    source: EmbeddedLog, kafka: Broker, opened: Callable[[str], KafkaLog]
+) -> None:
+    url = kafka.url()
+    other = opened(url)  # It gets settings of its own, and with them another id.
+    before = everything(other)
+    with pytest.raises(LogExists, match="something else"):
+        copy_log(source, url)
+    assert everything(opened(url)) == before
+    longer = kafka.url()
+    copy_log(source, longer)
+    opened(longer).append([captured("more", scope=SCOPES[0])])
+    with pytest.raises(LogExists, match="something else"):
+        copy_log(source, longer)
+
+
+@pytest.mark.slow
+def test_a_topic_in_its_next_generation_is_copied_as_it_is_now(
+    source: EmbeddedLog, kafka: Broker, opened: Callable[[str], KafkaLog], tmp_path: Path
+) -> None:
+    url = kafka.url()
+    copy_log(source, url)
+    number = partition_of(SCOPES[1], 16)
+    offset = source.read(number, 0, 9, scope=SCOPES[1])[0].offset
+    there = opened(url)
+    there.blank({number: [offset]})
+    copy_log(there, str(tmp_path / "back"))
+    assert everything(EmbeddedLog(tmp_path / "back" / "log.db")) == everything(there) != everything(source)
+    # What was erased on the copy is not put back, and what was erased on both is the same again.
+    with pytest.raises(RecollectError, match=f"offset {offset} of partition {number}"):
+        copy_log(source, url)
+    source.blank({number: [offset]})
+    fill(source, 10, start=104)
+    assert copy_log(source, url).copied > 0
+    assert everything(opened(url)) == everything(source)
+
+
+@pytest.mark.slow
+def test_a_slot_that_no_topic_takes_is_said(source: EmbeddedLog, kafka: Broker) -> None:
+    source.append_raw(0, [b"x" * 2_000_000])
+    with pytest.raises(InvalidEvent, match="at most"):
+        copy_log(source, kafka.url())
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.tools import copying
+
+copying.PAGE_SLOTS = 5
+def slow(phase, done, total):
+    print(phase, done, total, flush=True)
+    time.sleep(0.02)
+
+copying.copy_log(EmbeddedLog(Path(sys.argv[1])), sys.argv[2], slow)
+"""
+
+
+def killed_at(source: EmbeddedLog, to: str, at: Sequence[str]) -> None:
+    """Copy in a process of its own and kill it when it says that it is there."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(source.path), to],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert child.stdout
+    for line in child.stdout:
+        if line.split()[:2] == list(at):
+            break
+    child.send_signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    child.stdout.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["embedded", "kafka"])
+def test_a_copy_that_was_killed_goes_on(
+    source: EmbeddedLog, tmp_path: Path, request: pytest.FixtureRequest, where: str
+) -> None:
+    kafka: Broker | None = request.getfixturevalue("kafka") if where == "kafka" else None
+    to = kafka.url() if kafka else str(tmp_path / "copy.db")
+    killed_at(source, to, ("copying", "5"))
+    killed_at(source, to, ("copying", "25"))
+    time.sleep(1)  # A broker may still be storing what it was sent.
+    made = copy_log(source, to)
+    assert 0 < made.copied < made.slots == sum(source.ends())
+    log: Log = KafkaLog(to) if kafka else EmbeddedLog(tmp_path / "copy.db")
+    assert everything(log) == everything(source)
+    log.close()
+
+
+@pytest.mark.slow
+def test_what_another_process_writes_into_the_copy_is_found(
+    source: EmbeddedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "PAGE_SLOTS", 2)
+    path = tmp_path / "copy.db"
+    number = partition_of(SCOPES[0], 16)
+
+    def interfere(phase: str, done: int, total: int) -> None:
+        other = EmbeddedLog(path, copy_of=source.log_id)
+        if other.ends()[number] == 2:
+            other.append_raw(number, [b"mine"])
+        other.close()
+
+    with pytest.raises(LogExists, match="Another process writes"):
+        copy_log(source, str(path), interfere)

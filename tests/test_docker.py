@@ -1,0 +1,296 @@
+"""The containers, as far as they can be held without an engine: files that parse, commands and variables that exist.
+
+The broker's settings are started for real where there is a Kafka, with nothing but its addresses and folder changed.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import click
+import pytest
+import yaml
+from builders import captured
+from click.testing import CliRunner
+from kafka_broker import Broker, free_ports, make_broker
+
+from recollect import __version__
+from recollect.sinks.kafka_log import KafkaLog
+from recollect.sinks.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
+from recollect.tools.cli import main
+from recollect.tools.client import HOME_VARIABLE, SESSION_VARIABLE
+from recollect.tools.logs import LOG_VARIABLE
+
+ROOT = Path(__file__).resolve().parent.parent
+COMPOSE = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+OURS = {name: service for name, service in SERVICES.items() if name != "kafka"}
+DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text()
+READ_BY_THE_CODE = {HOME_VARIABLE, LOG_VARIABLE, PASSWORD_VARIABLE, SESSION_VARIABLE}
+KNOWN_TO_PYTHON = {"PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
+READ_BY_THE_IMAGE = {"CLUSTER_ID", "KAFKA_HEAP_OPTS"}
+"""What the image's own scripts read; every other variable is a setting of the broker."""
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Return the instructions of the Dockerfile in order, with lines that go on joined and comments left out."""
+    text = re.sub(r"^#.*\n", "", DOCKERFILE, flags=re.MULTILINE).replace("\\\n", " ")
+    found = [line.split(None, 1) for line in text.splitlines() if line.strip()]
+    return [(name, " ".join(rest.split())) for name, rest in found]
+
+
+def last(name: str) -> str:
+    return [rest for found, rest in instructions() if found == name][-1]
+
+
+def variables() -> dict[str, str]:
+    """Return what the last stage of the Dockerfile sets."""
+    return dict(word.split("=", 1) for word in shlex.split(last("ENV")))
+
+
+def sources() -> list[str]:
+    """Return what the Dockerfile copies out of the checkout."""
+    copied = [rest.split() for name, rest in instructions() if name == "COPY"]
+    return [source for words in copied if not words[0].startswith("--from") for source in words[:-1]]
+
+
+def settings() -> dict[str, str]:
+    """Return the broker's settings as the image makes them of its environment."""
+    environment = SERVICES["kafka"]["environment"]
+    names = [name for name in environment if name.startswith("KAFKA_") and name not in READ_BY_THE_IMAGE]
+    return {name.removeprefix("KAFKA_").lower().replace("_", "."): str(environment[name]) for name in names}
+
+
+# The compose file
+
+
+def test_kafka_the_projector_and_a_demo_are_there() -> None:
+    assert set(SERVICES) == {"kafka", "projector", "demo-capture", "demo-search", "demo-verify"}
+    for name, service in SERVICES.items():
+        assert service.get("profiles") == (["demo"] if name.startswith("demo-") else None)
+        assert set(service.get("depends_on", {})) <= set(SERVICES)
+        assert set(service["networks"]) <= set(COMPOSE["networks"])
+        assert {volume.partition(":")[0] for volume in service["volumes"]} <= set(COMPOSE["volumes"])
+
+
+def test_images_are_pinned() -> None:
+    images = [service["image"] for service in SERVICES.values()]
+    images += [rest.split()[0] for name, rest in instructions() if name == "FROM"]
+    for image in images:
+        assert re.fullmatch(r"[a-z/]+:\d+\.\d+\.\d+(-[a-z]+)*(@sha256:[0-9a-f]{64})?", image), image
+    assert {service["image"] for service in OURS.values()} == {f"recollect:{__version__}"}
+    assert f"recollect:{__version__}" in DOCKERFILE
+
+
+def test_nothing_listens_for_other_machines() -> None:
+    ports = [port for service in SERVICES.values() for port in service.get("ports", [])]
+    assert ports
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+    assert "network_mode" not in str(SERVICES)
+    for service in OURS.values():
+        assert all(COMPOSE["networks"][network].get("internal") is True for network in service["networks"])
+
+
+def test_no_secret_is_in_a_file() -> None:
+    for path in (ROOT / "docker").iterdir():
+        text = path.read_text()
+        assert not re.search(r"(?i)(password|secret|token|api_?key)\s*[:=]\s*[^\s\])]", text), path.name
+        assert not re.search(r"://[^/\s]*@", text), path.name
+    for service in SERVICES.values():
+        names = " ".join(service["environment"])
+        assert not re.search(r"PASSWORD|SECRET|TOKEN|JAAS", names)
+
+
+def test_every_variable_is_one_that_is_read() -> None:
+    for service in OURS.values():
+        assert set(service["environment"]) <= READ_BY_THE_CODE
+    assert set(variables()) <= READ_BY_THE_CODE | KNOWN_TO_PYTHON
+    for path in (ROOT / "docker").iterdir():
+        assert set(re.findall(r"\bRECOLLECT_\w+", path.read_text())) <= READ_BY_THE_CODE, path.name
+
+
+def test_the_projector_reaches_the_broker_by_its_url() -> None:
+    (url,) = {service["environment"][LOG_VARIABLE] for service in OURS.values()}
+    target = parse_kafka_url(url)
+    assert target.insecure
+    advertised = dict(listener.split("://") for listener in settings()["advertised.listeners"].split(","))
+    assert (target.servers[0], COMPOSE["networks"]["memory"]["internal"]) == (advertised["MEMORY"], True)
+    host, published, inside = SERVICES["kafka"]["ports"][0].split(":")
+    assert (advertised["HOST"], inside) == (f"{host}:{published}", published)
+    assert f"HOST://:{inside}" in settings()["listeners"]
+    test = SERVICES["kafka"]["healthcheck"]["test"]
+    assert (test[0], test[test.index("--bootstrap-server") + 1]) == ("CMD", target.servers[0])
+    assert OURS["projector"]["depends_on"]["kafka"]["condition"] == "service_healthy"
+
+
+def test_what_is_remembered_is_on_volumes_and_is_kept() -> None:
+    assert f"kafka:{settings()['log.dirs']}" in SERVICES["kafka"]["volumes"]
+    for service in OURS.values():
+        assert service["volumes"] == [f"home:{variables()[HOME_VARIABLE]}"]
+    kept = {name: settings()[f"log.{name}"] for name in ("retention.ms", "retention.bytes", "cleanup.policy")}
+    assert kept == {"retention.ms": "-1", "retention.bytes": "-1", "cleanup.policy": "delete"}
+
+
+# The Dockerfile
+
+
+def test_the_image_runs_as_a_user_of_its_own_who_owns_the_home() -> None:
+    user, _, group = last("USER").partition(":")
+    assert user == group and int(user) >= 1_000
+    made = next(rest for name, rest in instructions() if name == "RUN" and "useradd" in rest)
+    assert f"--uid {user}" in made and f"--gid {group}" in made
+    assert f"--owner {user} --group {group} --mode 0700 {variables()[HOME_VARIABLE]}" in made
+    assert last("VOLUME") == f'["{variables()[HOME_VARIABLE]}"]'
+    assert variables()["PYTHONUNBUFFERED"] == "1"
+    names = [name for name, _ in instructions()]
+    assert names.index("VOLUME") > names.index("USER") > names.index("ENV")
+
+
+def test_the_image_starts_without_a_shell() -> None:
+    words = [word for name in ("ENTRYPOINT", "CMD") for word in yaml.safe_load(last(name))]
+    assert words == ["recollect", "run"]
+
+
+def test_libraries_come_from_the_lock_files_by_hash() -> None:
+    installs = [
+        command
+        for name, rest in instructions()
+        if name == "RUN"
+        for command in rest.split("&&")
+        if " install " in command
+    ]
+    assert len([command for command in installs if "pip" in command]) == 3
+    for command in installs:
+        local = "--no-index" in command or " pip " not in command
+        assert local or ("--require-hashes" in command and "--only-binary :all:" in command), command
+        assert local or re.search(r"(--requirement requirements|--constraint requirements-dev)\.lock", command), command
+    assert "://" not in re.sub(r"^#.*", "", DOCKERFILE, flags=re.MULTILINE), "no index or file is named"
+
+
+def test_what_is_copied_exists_and_is_let_through() -> None:
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    patterns = [line for line in ignored if line and not line.startswith("#")]
+    assert patterns[0] == "*"
+    for source in sources():
+        assert (ROOT / source).exists(), source
+        assert f"!{source}" in patterns, source
+    assert {pattern[1:] for pattern in patterns if pattern.startswith("!")} == set(sources())
+
+
+@pytest.mark.slow
+def test_what_is_copied_builds_the_whole_wheel(tmp_path: Path) -> None:
+    context = tmp_path / "src"
+    context.mkdir()
+    for source in sources():
+        path = ROOT / source
+        if path.is_dir():
+            shutil.copytree(path, context / source, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(path, context / source)
+    command = "-m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index"
+    built = subprocess.run(
+        [sys.executable, *command.split(), "--wheel-dir", tmp_path, "."], cwd=context, capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    names = set(ZipFile(wheel).namelist())
+    for room in ("schemas", "state", "flows", "sinks", "tools"):
+        files = {f"recollect/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / room).glob("*.py")}
+        assert files and files <= names
+
+
+# The commands
+
+
+def spoken_of() -> Iterator[tuple[str, list[str]]]:
+    """Yield where a command of Recollect is named, and its words."""
+    for name, service in OURS.items():
+        yield name, list(service["command"])
+    yield "Dockerfile", yaml.safe_load(last("CMD"))
+    for block in re.findall(r"```sh\n(.*?)```", (ROOT / "docker" / "README.md").read_text(), re.DOTALL):
+        for line in block.splitlines():
+            words = shlex.split(line.replace("\\", ""), comments=True)
+            if "recollect" in words:
+                yield "README", words[words.index("recollect") + 1 :]
+
+
+@pytest.mark.parametrize(("where", "words"), list(spoken_of()))
+def test_every_command_that_is_named_exists(where: str, words: list[str]) -> None:
+    command = main.commands[words[0]]
+    with command.make_context(words[0], words[1:], parent=click.Context(main)) as context:
+        assert context.params
+    assert CliRunner().invoke(main, [words[0], "--help"]).exit_code == 0
+
+
+def test_the_readme_names_what_there_is() -> None:
+    readme = (ROOT / "docker" / "README.md").read_text()
+    for words in re.findall(r"docker compose -f (\S+)(.*)", readme):
+        assert (ROOT / words[0]).is_file()
+    for service in re.findall(r"exec (\w+)", readme):
+        assert service in SERVICES
+    for image in re.findall(r"apache/kafka:[\w.]+", readme):
+        assert image == SERVICES["kafka"]["image"]
+    assert set(re.findall(r"127\.0\.0\.1:(\d+)", readme)) == {"19092"}
+    assert last("USER").partition(":")[0] in readme
+
+
+# The broker
+
+
+@pytest.fixture
+def composed(tmp_path: Path) -> Iterator[Broker]:
+    """A broker with the settings of the compose file, on other ports and in another folder."""
+    model = make_broker(tmp_path)  # It skips where there is no Kafka.
+    ports = free_ports(3)
+    own, host, controller = (f"127.0.0.1:{port}" for port in ports)
+    changed = {
+        "listeners": f"CONTROLLER://{controller},MEMORY://{own},HOST://{host}",
+        "advertised.listeners": f"MEMORY://{own},HOST://{host}",
+        "controller.quorum.voters": f"1@{controller}",
+        "log.dirs": str(tmp_path / "data"),
+    }
+    assert changed.keys() <= settings().keys()
+    text = "".join(f"{name}={value}\n" for name, value in (settings() | changed).items())
+    (tmp_path / "server.properties").write_text(text)
+    cluster = SERVICES["kafka"]["environment"]["CLUSTER_ID"]
+    model.tool("kafka-storage.sh", "format", "-t", cluster, "-c", str(tmp_path / "server.properties"))
+    broker = Broker(host, model.home, tmp_path)
+    try:
+        broker.start()
+        yield broker
+    finally:
+        broker.stop()
+
+
+@pytest.mark.slow
+def test_the_settings_of_the_compose_file_make_a_broker_that_keeps_everything(composed: Broker) -> None:
+    from kafka import KafkaAdminClient
+    from kafka.admin import ConfigResource, ConfigResourceType
+
+    admin = KafkaAdminClient(bootstrap_servers=[composed.server])
+    try:
+        node = settings()["node.id"]
+        wanted = ConfigResource(ConfigResourceType.BROKER, node)
+        found = admin.describe_configs([wanted], config_filter="all")["broker"][node]
+    finally:
+        admin.close()
+    assert set(settings()) <= set(found), "a setting that the broker does not know"
+    kept = {name: value for name, value in settings().items() if re.search(r"retention|policy|flush|factor|isr", name)}
+    assert len(kept) > 6
+    assert {name: found[name]["value"] for name in kept} == kept
+    log = KafkaLog(composed.url())
+    assert [position.offset for position in log.append([captured("kept", scope="project:a")])] == [2]
+    log.check()
+    log.close()
+    tool, *words = SERVICES["kafka"]["healthcheck"]["test"][1:]
+    assert tool.startswith("/opt/kafka/bin/")
+    said = composed.tool(Path(tool).name, *(composed.server if word == "kafka:9092" else word for word in words))
+    assert log.target.topic in said

@@ -1,0 +1,267 @@
+"""A home whose log is elsewhere: by `RECOLLECT_LOG` or its settings, with every command, and on a real broker."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import captured
+from click.testing import CliRunner, Result
+from kafka_broker import Broker, free_ports, new_topic
+
+from recollect.schemas.errors import RecollectError
+from recollect.sinks import kafka_url
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.sinks.kafka_log import KafkaLog
+from recollect.sinks.kafka_url import parse_kafka_url
+from recollect.sinks.memory_log import MemoryLog
+from recollect.tools import client as clients
+from recollect.tools.cli import main
+from recollect.tools.client import Client
+from recollect.tools.logs import LOG_VARIABLE, environment_for, log_url
+
+SCOPE = ("--scope", "project:test")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
+    for name in ("RECOLLECT_SESSION", LOG_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "home"
+
+
+def call(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def everything(url: str) -> list[bytes]:
+    """What stands on a topic, in all partitions."""
+    with closing(KafkaLog(url)) as log:
+        return [slot.payload for number in range(log.partitions) for slot in log.read(number, 0, 1_000)]
+
+
+def document(*words: str) -> Any:
+    result = call(*words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+# Which log
+
+
+def test_the_environment_goes_before_the_settings_and_both_before_the_home(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert log_url(Home(home)) is None
+    (home / "settings.toml").write_text('log = "kafka://localhost:1/settings"\n')
+    assert log_url(Home(home)) == "kafka://localhost:1/settings"
+    monkeypatch.setenv(LOG_VARIABLE, "kafka://localhost:1/environment")
+    assert log_url(Home(home)) == "kafka://localhost:1/environment"
+    monkeypatch.setenv(LOG_VARIABLE, "")
+    assert log_url(Home(home)) == "kafka://localhost:1/settings"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("captures", "is no URL"),
+        ("/var/lib/log.db", "is no URL"),
+        ("https://example.org/log", "does not begin with kafka://"),
+        ("kafka://ada:secret@localhost:1/t", "names no user before its hosts"),
+        ("kafka://broker.example:9092/t", "would be readable on the way"),
+    ],
+)
+def test_what_names_no_log_is_refused_and_makes_none(
+    home: Path, monkeypatch: pytest.MonkeyPatch, value: str, said: str
+) -> None:
+    monkeypatch.setenv(LOG_VARIABLE, value)
+    result = call("capture", "x", *SCOPE)
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert "secret" not in result.output
+    assert not (home / "log.db").exists()
+
+
+def test_settings_are_read_strictly(home: Path) -> None:
+    Home(home).settings_path.write_text('logs = "kafka://localhost:1/t"\n')
+    result = call("capture", "x", *SCOPE)
+    assert (result.exit_code, "settings.toml cannot be used" in result.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "kafka://localhost:9092/captures",
+        "kafka://127.0.0.1:1,[::1]:2/a.b_c-D?replication=3",
+        "kafka://a.example:9092/t?insecure=yes",
+        "kafka://a:1/t?security=SASL_SSL&mechanism=SCRAM-SHA-512&user=ada%40x%26y",
+    ],
+)
+def test_a_target_says_the_url_that_makes_it_again(url: str) -> None:
+    assert parse_kafka_url(parse_kafka_url(url).url) == parse_kafka_url(url)
+
+
+def test_a_ca_file_is_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ca.pem").write_text("")
+    monkeypatch.chdir(tmp_path)
+    url = parse_kafka_url("kafka://a:1/t?security=SSL&cafile=ca.pem").url
+    monkeypatch.chdir("/")
+    assert parse_kafka_url(url).cafile == str(tmp_path / "ca.pem")
+
+
+def test_a_url_never_holds_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(kafka_url.PASSWORD_VARIABLE, "hunter2")
+    target = parse_kafka_url("kafka://a:1/t?security=SASL_SSL&mechanism=PLAIN&user=ada")
+    assert "hunter2" in str(target.options())
+    assert "hunter2" not in target.url
+
+
+def test_status_says_which_log_it_is(home: Path) -> None:
+    assert document("status")["log"] == str(home / "log.db")
+    assert f"log           {home / 'log.db'}" in call("status").stdout
+
+
+def test_a_capture_on_the_embedded_log_does_not_load_kafka(home: Path) -> None:
+    Home(home).settings_path.write_text("catch_up = false\n")
+    script = (
+        "import sys; from recollect import Client\n"
+        "Client(scope='project:test').capture('Hello.')\n"
+        "assert not {'kafka', 'recollect.sinks.kafka_url'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_process_in_the_background_is_given_the_same_log_or_is_not_started(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = EmbeddedLog(Home(home).log_path)
+    made = environment_for(Home(home), own)
+    assert made is not None and LOG_VARIABLE not in made
+    assert environment_for(Home(home), EmbeddedLog(tmp_path / "other.db")) is None
+    assert environment_for(Home(home), MemoryLog()) is None
+    monkeypatch.setenv(LOG_VARIABLE, "kafka://localhost:1/t")
+    assert environment_for(Home(home), own) is None
+
+
+# Every command on a broker
+
+
+@pytest.fixture
+def on_kafka(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    url = kafka.url(new_topic())
+    monkeypatch.setenv(LOG_VARIABLE, url)
+    return url
+
+
+@pytest.mark.slow
+def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> None:
+    first = document("capture", "The staging database listens on port 5433.", *SCOPE, "--tag", "infra")
+    document("capture", "the staging db listens on port 5433", *SCOPE)
+    document("capture", "Ship the tide alerts in November.", "--kind", "goal", *SCOPE)
+    time.sleep(0.01)
+    before = document("log", *SCOPE)["events"][-1]
+    position = f"{before['partition']}:{before['offset'] + 1}"
+    document("capture", "We deploy on Tuesdays.", *SCOPE)
+
+    found = document("search", "staging port", *SCOPE)
+    assert [result["id"] for result in found["results"]] == [first["id"]]
+    assert (found["results"][0]["confirmations"], found["lag"]) == (1, 0)
+    assert document("show", first["id"], *SCOPE)["memory"]["confirmations"] == 1
+    assert [event["how"] for event in document("why", first["id"], *SCOPE)["events"]] == ["new", "similar"]
+    assert len(document("forget", first["id"], *SCOPE)["ids"]) == 2
+    assert document("search", "staging port", *SCOPE, "--quiet")["results"] == []
+    document("restore", first["id"], *SCOPE)
+    assert document("run", "--once")["stopped"] is False
+
+    status = document("status")
+    assert (status["log"], status["memories"], status["lag"]) == (on_kafka, 3, 0)
+    assert document("search", "deploy", *SCOPE, "--as-of", position)["results"] == []
+    assert document("status", "--as-of", position)["memories"] == 2
+    assert document("status", "--as-of", "0s")["memories"] == 3
+    assert document("show", first["id"], *SCOPE, "--as-of", position)["memory"]["confirmations"] == 1
+    added = document("diff", position, "0s", *SCOPE)["added"]
+    assert [memory["text"] for memory in added] == ["We deploy on Tuesdays."]
+    types = [slot["event"]["type"] for slot in document("log", *SCOPE, "--limit", "100")["events"]]
+    assert types == ["captured"] * 4 + ["recalled", "forgotten", "restored"]
+
+    door = document("capture", "The door code is violet-marmalade.", *SCOPE)["id"]
+    proof = document("erase", door, *SCOPE)
+    assert (proof["ok"], proof["before"]["looked_for"]["texts"]) == (True, 1)
+    assert b"marmalade" not in b"".join(everything(on_kafka))
+    # Erasing tries things out in a home of its own, which must not have the log that the environment names.
+    texts = [slot["event"]["body"] for slot in document("log", *SCOPE, "--type", "captured", "--limit", "99")["events"]]
+    assert [body and body["text"][:3] for body in texts] == ["The", "the", "Shi", "We ", None]
+    assert b'"project:a"' not in b"".join(everything(on_kafka))
+
+    verdict = document("verify")
+    assert verdict["ok"]
+    assert document("rebuild")["state_hash"] == verdict["state_hash"]
+    assert document("rebuild", "--scope", "project:test")
+    assert document("verify")["state_hash"] == verdict["state_hash"]
+    assert not (home / "log.db").exists()
+
+
+@pytest.mark.slow
+def test_what_is_pending_is_projected_in_the_background_from_the_same_log(
+    kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients, "INLINE_EVENTS", 0)
+    with closing(KafkaLog(kafka.url(), 4)) as log, Client(scope="project:test", log=log) as client:
+        client.capture("Use tabs.")
+        assert client.search("tabs", quiet=True).answer.lag == 1
+        deadline = time.monotonic() + 60
+        while client.unread() and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert client.status().memories == 1
+    assert not (home / "log.db").exists()
+
+
+@pytest.mark.slow
+def test_views_of_another_log_answer_nothing_and_are_made_anew(
+    kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(8):
+        document("capture", f"In the home, number {number}.", *SCOPE)
+    document("run", "--once")
+    assert document("status")["memories"] == 8
+    url = kafka.url(new_topic())
+    Home(home).settings_path.write_text(f'catch_up = false\nlog = "{url}"\n')
+    status = document("status")
+    assert (status["log"], status["memories"], status["lag"]) == (url, 0, 0)
+    assert not json.loads(call("verify", "--json").stdout)["ok"]
+    monkeypatch.setattr(clients, "INLINE_EVENTS", 0)
+    document("capture", "On the broker.", *SCOPE)
+    # What stands behind the watermark is found by words, and nothing of the other log is.
+    assert [result["text"] for result in document("search", "home broker", *SCOPE, "--quiet")["results"]] == [
+        "On the broker."
+    ]
+    document("run", "--once")
+    assert [result["text"] for result in document("search", "home broker", *SCOPE, "--quiet")["results"]] == [
+        "On the broker."
+    ]
+    assert document("verify")["ok"]
+    Home(home).settings_path.unlink()
+    document("run", "--once")
+    assert document("status")["memories"] == 8
+    assert document("verify")["ok"]
+
+
+@pytest.mark.slow
+def test_a_broker_that_is_not_there_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.sinks import kafka_topic
+
+    monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 1.0)
+    monkeypatch.setenv(LOG_VARIABLE, f"kafka://127.0.0.1:{free_ports(1)[0]}/t")
+    result = call("capture", "x", *SCOPE)
+    assert (result.exit_code, "does not answer" in result.stderr) == (1, True)
+    assert len(result.stderr.splitlines()) == 2
+    with pytest.raises(RecollectError):
+        Client(scope="project:test").log.append([captured("x", scope="project:test")])
