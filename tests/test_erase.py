@@ -104,6 +104,21 @@ def test_a_canary_is_in_every_place_before_and_in_none_afterwards(client: Client
     assert prove(client.home, client.log, [id], [TEXT]).ok
 
 
+@pytest.mark.parametrize("lost", ["builds", "builds/1/lance", "builds/1/state", "current"])
+def test_it_is_gone_also_where_the_tables_were_lost_and_pages_are_left(client: Client, lost: str) -> None:
+    id = client.capture(TEXT, "turn", at="2026-01-02").id
+    client.capture("Something else entirely.")
+    client.project()
+    path = client.home.path / lost
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    assert any(name.endswith("2026-01-02.md") for name in remains(client.home))
+    assert erase(client, id).ok
+    assert remains(client.home) == []
+    client.project()
+    assert remains(client.home) == []
+    assert verify(client.home, client.log).ok
+
+
 def test_a_memory_goes_with_all_that_is_one_with_it(client: Client) -> None:
     first = client.capture(TEXT).id
     again = client.capture(TEXT.rstrip(".")).id

@@ -52,15 +52,23 @@ def scrub(home: Home, log: Log, on_phase: OnPhase, workers: int = 1) -> Scrubbed
 
 
 def _behind(home: Home, log: Log) -> list[int]:
-    """Return the partitions whose views may hold what was erased."""
-    found = []
+    """Return the partitions whose views may hold what was erased.
+
+    Where tables are lost or damaged the pages of the vault may be older than they were.
+    """
+    found, marks = [], _read_marks(home.current())
     for number in range(log.partitions):
+        basis, mark = basis_of(log, number), marks.get(number)
         shard = Shard(home.current().shard(number), number)
         try:
             watermark = shard.watermark() if shard.exists() else None
-        except Exception:  # A damaged shard is made anew by the projector.
-            continue
-        if watermark is not None and watermark.basis.erased != basis_of(log, number).erased:
+        except Exception:  # LanceDB names no class for damage.
+            watermark = None
+        if watermark is None:
+            is_behind = basis.erased > 0 and (mark is None or mark.count != basis.erased)
+        else:
+            is_behind = watermark.basis.erased != basis.erased
+        if is_behind:
             found.append(number)
     return found
 
