@@ -15,7 +15,7 @@ MAX_DIMENSIONS = 32_768
 """Rounding moves a component by at most 1/2, so a sum of squares is at most (4,000 + sqrt(n) / 2)^2, which stays below
 2^24 up to 36,863 dimensions. By Cauchy and Schwarz no sum of products of two vectors, in part or whole, is greater."""
 
-# Double precision decides a component to about 1e-8 at that many dimensions. What is nearer to a tie is decided exactly.
+# Double precision knows a component to about 1e-8 at that many dimensions; nearer to a tie it is decided exactly.
 _TIE_MARGIN = np.ldexp(1, -16)
 
 
@@ -54,7 +54,8 @@ def quantised(vector: NDArray[np.float32]) -> bytes:
         square = sum(numerator * numerator for numerator in numerators)
         for dim in near.tolist():
             rounded[dim] = round_ratio(SCALE * numerators[dim], square)
-    return rounded.astype("<i2").tobytes()
+    data: bytes = rounded.astype("<i2").tobytes()
+    return data
 
 
 def dequantised(data: bytes) -> NDArray[np.float32]:
@@ -68,7 +69,8 @@ def dequantised(data: bytes) -> NDArray[np.float32]:
     square = int(np.square(values).sum())
     if not 0 < square < 2**24:
         raise ValueError("that is no quantised vector: its sum of squares is 0, or 2^24 and more")
-    return (values / np.sqrt(square)).astype(np.float32)
+    unit: NDArray[np.float32] = (values / np.sqrt(square)).astype(np.float32)
+    return unit
 
 
 def _integers(doubles: NDArray[np.float64]) -> list[int]:

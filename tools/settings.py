@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import msgspec
 
+from recollect.schemas.embedding import EmbedderOptions
 from recollect.schemas.errors import RecollectError
 from recollect.sinks.home import Home
 
 
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """`catch_up`: whether a search that finds the views behind starts a projector in the background."""
+    """`catch_up`: whether a search that finds the views behind starts a projector in the background.
+
+    `embedder`: the embedder that is wanted on this machine.
+    """
 
     catch_up: bool = True
+    embedder: EmbedderOptions = EmbedderOptions()
 
 
 def local_settings(home: Home) -> LocalSettings:
