@@ -7,7 +7,7 @@ zero Bytewax does not ask for the next before the one before has been written.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from pickle import UnpicklingError
@@ -203,12 +203,24 @@ def _key(partition: int) -> str:
     return f"{partition:04}"
 
 
-def run_flow(flow: Dataflow, workers: int, epoch: timedelta, recovery: Path | None) -> None:
-    """Run a dataflow in this thread and `workers - 1` others until it ends; `recovery` is a prepared store."""
+def run_flow(
+    flow: Dataflow,
+    workers: int,
+    epoch: timedelta,
+    recovery: Path | None,
+    addresses: Sequence[str] = (),
+    process: int = 0,
+) -> None:
+    """Run a dataflow in this thread and `workers - 1` others until it ends; `recovery` is a prepared store.
+
+    With `addresses` it runs in as many processes, of which this is number `process`: each binds its own address and
+    connects to the others', and all of them end together.
+    """
     from bytewax._bytewax import cluster_main
     from bytewax.recovery import RecoveryConfig
 
-    kwargs: dict[str, Any] = {"addresses": [], "proc_id": 0, "worker_count_per_proc": workers, "epoch_interval": epoch}
+    kwargs: dict[str, Any] = {"addresses": list(addresses), "proc_id": process}
+    kwargs |= {"worker_count_per_proc": workers, "epoch_interval": epoch}
     if recovery is not None:
         kwargs["recovery_config"] = RecoveryConfig(str(recovery))  # type: ignore[no-untyped-call]
     cluster_main(flow, **kwargs)  # type: ignore[no-untyped-call]

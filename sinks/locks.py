@@ -55,6 +55,11 @@ class FileLock:
             os.close(fd)
             self._thread_lock.release()
 
+    @property
+    def fd(self) -> int | None:
+        """The open file that holds the lock. Whatever process inherits it holds the lock as well, until it ends."""
+        return self._fd
+
     def holder(self) -> int | None:
         """Return the pid of the process that holds the lock, None where nobody does."""
         try:
