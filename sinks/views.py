@@ -21,7 +21,7 @@ class PartitionViews:
         self.partition = partition
         self._shard = Shard(build.shard(partition), partition)
         self._vault = Vault(home) if vault else None
-        self._epoch_lock = home.epoch_lock()
+        self._epoch_lock = home.epoch_lock(partition)
         self._unwritten: Watermark | None = None
 
     def start(self, basis: Basis) -> int:

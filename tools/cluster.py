@@ -34,8 +34,8 @@ SHOWN_CHARS = 4_000
 LOOPBACK = "127.0.0.1"
 
 
-class UnusableRecovery(Exception):
-    """A process of the cluster found that Bytewax cannot use the recovery store."""
+class UnusableRecovery(RecollectError):
+    """Bytewax has ended all processes and says no more than that. Its recovery store is what it cannot do without."""
 
 
 class Ended(NamedTuple):
@@ -161,26 +161,27 @@ def _raise_first(ends: Sequence[Ended], failed: Sequence[int]) -> None:
 
     `failed` are the pids of those that had ended, and not in order, before the others were killed.
     """
-    failures = [end.failure for end in ends if end.failure is not None]
-    for failure in failures:
-        if failure.kind == "recovery":
-            raise UnusableRecovery(failure.message)
-    for failure in failures:
-        if failure.kind == "recollect":
-            raise RecollectError(failure.message, failure.hint)
-        if failure.kind == "system":
-            raise OSError(failure.message)
-    silent_first = sorted(ends, key=lambda end: end.failure is not None)
-    for end in (end for end in silent_first if end.pid in failed):
-        how = f"was ended by signal {-end.code}" if end.code < 0 else f"ended with exit code {end.code}"
-        said = f" ({end.failure.message})" if end.failure is not None else ""
-        if end.code >= 0:
-            sys.stderr.write(end.printed)
-        raise RecollectError(
-            f"The process with pid {end.pid}, one of {len(ends)} that project together, {how}{said}; the others were "
-            "ended as well.",
-            "Start it again: it goes on from the last epoch.",
-        )
+    for end in ends:
+        match end.failure:
+            case Failure(kind="recollect", message=message, hint=hint):
+                raise RecollectError(message, hint)
+            case Failure(kind="system", message=message):
+                raise OSError(message)
+            case Failure(kind="mistake"):
+                sys.stderr.write(end.printed)
+                raise _ended(end, f"ended: {end.failure.message}")
+    for end in ends:
+        if end.pid in failed and end.failure is None:
+            how = f"was ended by signal {-end.code}" if end.code < 0 else f"ended with exit code {end.code}"
+            raise _ended(end, f"{how}; the others were ended as well.")
+    if failed:
+        said = ", ".join(end.failure.message for end in ends if end.failure is not None)
+        raise UnusableRecovery(f"Bytewax has ended all processes that project together ({said}).", "Use --workers.")
+
+
+def _ended(end: Ended, how: str) -> RecollectError:
+    hint = "Start it again: it goes on from the last epoch."
+    return RecollectError(f"The process with pid {end.pid}, one of several that project together, {how}", hint)
 
 
 @contextmanager

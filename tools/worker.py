@@ -1,4 +1,4 @@
-"""One process of a cluster that projects a home: `python -m recollect.tools.worker`, started by `tools/cluster.py` alone.
+"""One process of a cluster that projects a home: `python -m recollect.tools.worker`, which `tools/cluster.py` starts.
 
 Its orders come as one line of JSON on stdin, its reports go out as lines of JSON on stdout; nothing of it is code. Any
 further line means stop. Where stdin ends, its owner has died: it ends at once, since the home is about to be another's.
@@ -52,9 +52,9 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """What ended a process: an error that Recollect or the system raised, an unusable recovery store, or a mistake."""
+    """What ended a process: an error that Recollect or the system raised, a mistake, or Bytewax by itself."""
 
-    kind: Literal["recollect", "system", "recovery", "other"]
+    kind: Literal["recollect", "system", "mistake", "bytewax"]
     message: str
     hint: str = ""
 
@@ -87,8 +87,8 @@ def main() -> None:
         try:
             _project(orders, control, doubts)
         except BaseException as error:
-            traceback.print_exc()
-            failures.append(_failure(error))
+            traceback.print_exception(control.failures[0] if control.failures else error)
+            failures.append(_failure(error, control))
 
     thread = threading.Thread(target=flow, name="views", daemon=True)
     thread.start()
@@ -151,15 +151,14 @@ def _target(home: Home, orders: Orders) -> BuildTarget:
     return BuildTarget(home, home.build(orders.build), bases, vault=orders.vault, written=orders.written)
 
 
-def _failure(error: BaseException) -> Failure:
-    from recollect.flows.views import is_about_recovery
-
-    cause = cause_of(error)
+def _failure(error: BaseException, control: Control) -> Failure:
+    cause = control.failures[0] if control.failures else cause_of(error)
     if isinstance(cause, RecollectError):
         return Failure("recollect", str(cause), cause.hint)
     if isinstance(cause, OSError):
         return Failure("system", str(cause))
-    return Failure("recovery" if is_about_recovery(error) else "other", f"{type(error).__name__}: {error}")
+    mistake = bool(control.failures) or type(error).__name__ != "PanicException"
+    return Failure("mistake" if mistake else "bytewax", f"{type(cause).__name__}: {cause}")
 
 
 def _send(reports: IO[bytes], report: Report) -> None:
