@@ -6,12 +6,13 @@ zero Bytewax does not ask for the next before the one before has been written.
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 from bytewax import operators as op
 from bytewax.dataflow import Dataflow
@@ -29,6 +30,7 @@ POLL = timedelta(milliseconds=100)
 EPOCH = timedelta(0)
 
 Slots = list[Slot]
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Views(Protocol):
@@ -56,6 +58,7 @@ class Control:
 
     `once` ends the flow when the ends that the log had at the start are reached. The flow stops by itself
     when it has met erased events that a projector must tend to: views that hold them, or slots to be blanked.
+    `failures` are what was raised inside the flow, since Bytewax does not tell it where there are several processes.
     """
 
     def __init__(self, *, once: bool, batch_events: int = BATCH_EVENTS) -> None:
@@ -63,11 +66,28 @@ class Control:
         self.batch_events = batch_events
         self.stopping = threading.Event()
         self.read: dict[int, int] = {}
+        self.failures: list[BaseException] = []
 
     @property
     def events_read(self) -> int:
         """How many slots the sources have handed out."""
         return sum(self.read.values())
+
+
+def _noted(method: Method) -> Method:
+    """Make a method note in its object's `_control` what it raises."""
+
+    @functools.wraps(method)
+    def noting(self: Any, *args: Any) -> Any:
+        try:
+            return method(self, *args)
+        except StopIteration:
+            raise
+        except BaseException as error:
+            self._control.failures.append(error)
+            raise
+
+    return cast(Method, noting)
 
 
 def views(log: Log, target: Target, control: Control) -> Dataflow:
@@ -76,7 +96,7 @@ def views(log: Log, target: Target, control: Control) -> Dataflow:
     # Step ids and keys are what a recovery store is found by: renaming one orphans it.
     slots = op.input("log", flow, _LogSource(log, target, control))
     deltas = op.stateful_batch("fold", slots, lambda _: _Fold(log, target, control))
-    op.output("views", deltas, _ViewsSink(log.partitions, target.views))
+    op.output("views", deltas, _ViewsSink(log.partitions, target, control))
     return flow
 
 
@@ -90,6 +110,7 @@ class _LogSource(FixedPartitionedSource[tuple[str, Slots], int]):
     def list_parts(self) -> list[str]:
         return [_key(number) for number in range(self._log.partitions)]
 
+    @_noted
     def build_part(self, step_id: str, for_part: str, resume_state: int | None) -> _LogReader:
         number = int(for_part)
         # The views may be behind the recovery store (they were deleted) or ahead of it (a crash came between).
@@ -113,6 +134,7 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         self._offset = start
         self._idle = False
 
+    @_noted
     def next_batch(self) -> Iterable[tuple[str, Slots]]:
         once = self._control.once
         if self._control.stopping.is_set() or (once and self._offset >= self._end):
@@ -146,6 +168,7 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
         self._control = control
         self._projection: Projection | None = None
 
+    @_noted
     def on_batch(self, values: list[Slots]) -> tuple[Iterable[Delta], bool]:
         projection = self._projection
         if projection is None:
@@ -169,9 +192,10 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
 
 
 class _ViewsSink(FixedPartitionedSink[Delta, None]):
-    def __init__(self, partitions: int, views_of: Callable[[int], Views]) -> None:
+    def __init__(self, partitions: int, target: Target, control: Control) -> None:
         self._partitions = partitions
-        self._views_of = views_of
+        self._target = target
+        self._control = control
 
     def list_parts(self) -> list[str]:
         return [_key(number) for number in range(self._partitions)]
@@ -179,14 +203,17 @@ class _ViewsSink(FixedPartitionedSink[Delta, None]):
     def part_fn(self, item_key: str) -> int:
         return int(item_key)
 
+    @_noted
     def build_part(self, step_id: str, for_part: str, resume_state: None) -> _ViewsWriter:
-        return _ViewsWriter(self._views_of(int(for_part)))
+        return _ViewsWriter(self._target.views(int(for_part)), self._control)
 
 
 class _ViewsWriter(StatefulSinkPartition[Delta, None]):
-    def __init__(self, views: Views) -> None:
+    def __init__(self, views: Views, control: Control) -> None:
         self._views = views
+        self._control = control
 
+    @_noted
     def write_batch(self, items: list[Delta]) -> None:
         for delta in items:
             self._views.apply(delta)
@@ -194,6 +221,7 @@ class _ViewsWriter(StatefulSinkPartition[Delta, None]):
     def snapshot(self) -> None:
         return None
 
+    @_noted
     def close(self) -> None:
         self._views.close()
 
@@ -203,12 +231,24 @@ def _key(partition: int) -> str:
     return f"{partition:04}"
 
 
-def run_flow(flow: Dataflow, workers: int, epoch: timedelta, recovery: Path | None) -> None:
-    """Run a dataflow in this thread and `workers - 1` others until it ends; `recovery` is a prepared store."""
+def run_flow(
+    flow: Dataflow,
+    workers: int,
+    epoch: timedelta,
+    recovery: Path | None,
+    addresses: Sequence[str] = (),
+    process: int = 0,
+) -> None:
+    """Run a dataflow in this thread and `workers - 1` others until it ends; `recovery` is a prepared store.
+
+    With `addresses` it runs in as many processes, of which this is number `process`: each binds its own address and
+    connects to the others', and all of them end together.
+    """
     from bytewax._bytewax import cluster_main
     from bytewax.recovery import RecoveryConfig
 
-    kwargs: dict[str, Any] = {"addresses": [], "proc_id": 0, "worker_count_per_proc": workers, "epoch_interval": epoch}
+    kwargs: dict[str, Any] = {"addresses": list(addresses), "proc_id": process}
+    kwargs |= {"worker_count_per_proc": workers, "epoch_interval": epoch}
     if recovery is not None:
         kwargs["recovery_config"] = RecoveryConfig(str(recovery))  # type: ignore[no-untyped-call]
     cluster_main(flow, **kwargs)  # type: ignore[no-untyped-call]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import project_name
-from recollect.sinks.locks import FileLock
+from recollect.sinks.locks import FileLock, all_of
 
 UNFINISHED = ".new"
 """The ending of a file that is not whole yet. Each has one writer, so that what a killed one left is written over."""
@@ -172,6 +174,12 @@ class Home:
         """Held for life by the one process that writes the views."""
         return FileLock(self.path / "projector.lock", "The right to project this home")
 
-    def epoch_lock(self) -> FileLock:
-        """Held from an epoch's first write to its watermark, so that who takes it reads whole epochs."""
-        return FileLock(self.path / "epoch.lock", "The views of this home")
+    def epoch_lock(self, partition: int) -> FileLock:
+        """Held from the first write of a partition's epoch to its watermark: who takes it reads whole epochs of it."""
+        folder = self.path / "epochs"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return FileLock(folder / f"p{partition:02}.lock", f"The right to the views of partition {partition}")
+
+    def epoch_locks(self, partitions: Iterable[int], wait_s: float) -> AbstractContextManager[None]:
+        """Hold the locks of partitions, each of which may take `wait_s` to get; raises `Locked`."""
+        return all_of([self.epoch_lock(number) for number in sorted(partitions)], wait_s)

@@ -1,6 +1,7 @@
-"""The two locks of a home: one projector for life, and the span from an epoch's first write to its watermark.
+"""The locks of a home: one projector for life, and for each partition the span from an epoch's first write to its
+watermark.
 
-Both are kernel locks (flock), which end with their holder whatever happens to it and are never stolen. The
+All are kernel locks (flock), which end with their holder whatever happens to it and are never stolen. The
 holder's pid stands in the file for those who are refused.
 """
 
@@ -10,6 +11,8 @@ import fcntl
 import os
 import threading
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -55,6 +58,11 @@ class FileLock:
             os.close(fd)
             self._thread_lock.release()
 
+    @property
+    def fd(self) -> int | None:
+        """The open file that holds the lock. Whatever process inherits it holds the lock as well, until it ends."""
+        return self._fd
+
     def holder(self) -> int | None:
         """Return the pid of the process that holds the lock, None where nobody does."""
         try:
@@ -85,6 +93,16 @@ class FileLock:
             pid,
             "Wait for it, or end it if it should not be there; the lock ends with its holder.",
         )
+
+
+@contextmanager
+def all_of(locks: Sequence[FileLock], wait_s: float) -> Iterator[None]:
+    """Hold several locks, taken one after another; whoever wants the same ones must name them in the same order."""
+    with ExitStack() as held:
+        for lock in locks:
+            lock.acquire(wait_s)
+            held.callback(lock.release)
+        yield
 
 
 def _pid(data: bytes) -> int | None:

@@ -21,7 +21,7 @@ class PartitionViews:
         self.partition = partition
         self._shard = Shard(build.shard(partition), partition)
         self._vault = Vault(home) if vault else None
-        self._epoch_lock = home.epoch_lock()
+        self._epoch_lock = home.epoch_lock(partition)
         self._unwritten: Watermark | None = None
 
     def start(self, basis: Basis) -> int:
@@ -74,15 +74,20 @@ class PartitionViews:
 class BuildTarget:
     """Everything that a flow writes of one build: views and snapshots of every partition, each with its basis.
 
-    `written` is found out once, at the start; `vault` is False for a build that is not served yet.
+    `written` is found out once, at the start, unless the caller has done so; `vault` is False for a build that is not
+    served yet.
     """
 
-    def __init__(self, home: Home, build: Build, bases: Sequence[Basis], *, vault: bool) -> None:
+    def __init__(
+        self, home: Home, build: Build, bases: Sequence[Basis], *, vault: bool, written: Sequence[int] | None = None
+    ) -> None:
         numbers = range(len(bases))
         self._bases = bases
         self._views = [PartitionViews(home, build, number, vault=vault) for number in numbers]
         self._snapshots = [Snapshots(build, number, bases[number]) for number in numbers]
-        self._written = [views.start(basis) for views, basis in zip(self._views, bases, strict=True)]
+        if written is None:
+            written = [views.start(basis) for views, basis in zip(self._views, bases, strict=True)]
+        self._written = written
 
     def views(self, partition: int) -> PartitionViews:
         """Return what writes the views of a partition."""

@@ -25,6 +25,7 @@ from test_views import filled, project
 from recollect.schemas.codec import decode
 from recollect.schemas.errors import Locked
 from recollect.schemas.log import Position
+from recollect.schemas.scopes import partition_of
 from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.home import Home
 from recollect.tools import verify as verifying
@@ -295,10 +296,11 @@ def test_a_projector_stopped_within_an_epoch_is_named_to_who_wants_whole_epochs(
     log.append([captured(f"more {number}", scope="project:a") for number in range(200)])
     monkeypatch.setattr(verifying, "LOCK_WAIT_S", 0.1)
     crash.order(child, home, "project")
-    while home.epoch_lock().holder() is None:
+    lock = home.epoch_lock(partition_of("project:a", log.partitions))
+    while lock.holder() is None:
         assert child.poll() is None
     stop(child)
-    while home.epoch_lock().holder() is None:  # It was between two epochs: go on until it is within one.
+    while lock.holder() is None:  # It was between two epochs: go on until it is within one.
         child.send_signal(signal.SIGCONT)
         time.sleep(0.002)
         assert child.poll() is None

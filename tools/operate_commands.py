@@ -19,12 +19,21 @@ SHOWN_DIFFERENCES = 50
 
 @click.command()
 @click.option("--once", is_flag=True, help="Project what there is and end.")
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Threads to project with.")
+@click.option(
+    "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Threads to project with, per process."
+)
+@click.option(
+    "--processes", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes to project with."
+)
 @with_home
-def run(client: Client, once: bool, workers: int, as_json: bool) -> None:
+def run(client: Client, once: bool, workers: int, processes: int, as_json: bool) -> None:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
 
-    One process at a time can do this; a second one is refused and told the pid of the first.
+    One command at a time can do this; a second one is refused and told the pid of the first.
+
+    With --processes it starts so many others, which share the partitions and speak with each other on loopback. What
+    they exchange are pickles, and while they start anybody on this machine can connect to them: use --workers where
+    others than you can log in.
 
     \b
     Example:
@@ -32,7 +41,7 @@ def run(client: Client, once: bool, workers: int, as_json: bool) -> None:
     """
     from recollect.tools.projecting import Owner
 
-    with Owner(client.home, client.log, _note, workers) as owner:
+    with Owner(client.home, client.log, _note, workers, processes) as owner:
         ended: list[int] = []
 
         def stop(number: int, frame: FrameType | None) -> None:

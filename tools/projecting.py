@@ -33,14 +33,18 @@ OnNote = Callable[[str], None]
 class Owner:
     """The one process that writes the views of a home. Use it as a context: the lock is held inside.
 
-    `on_note` gets a sentence for whatever was discarded or made anew on the way.
+    `on_note` gets a sentence for whatever was discarded or made anew on the way. With several `processes`, others
+    that this one starts run the flow, with `workers` threads each; whatever else an owner does, it does itself.
     """
 
-    def __init__(self, home: Home, log: Log, on_note: OnNote = lambda note: None, workers: int = 1) -> None:
+    def __init__(
+        self, home: Home, log: Log, on_note: OnNote = lambda note: None, workers: int = 1, processes: int = 1
+    ) -> None:
         self._home = home
         self._log = log
         self._on_note = on_note
         self._workers = workers
+        self._processes = processes
         self._lock: FileLock = home.projector_lock()
         self._requests = Requests(home.requests)
         self._projector: Projector | None = None
@@ -94,7 +98,9 @@ class Owner:
             self._projector.stop()
 
     def _run(self, once: bool, on_progress: OnProgress | None) -> int:
-        self._projector = Projector(self._home, self._log, once=once, workers=self._workers)
+        self._projector = Projector(
+            self._home, self._log, once=once, workers=self._workers, processes=self._processes, lock=self._lock
+        )
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
         try:

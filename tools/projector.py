@@ -13,10 +13,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recollect.flows.clock import ClockWorker
-from recollect.schemas.errors import RecollectError
 from recollect.schemas.log import Log
 from recollect.sinks.home import Build, Home
+from recollect.sinks.locks import FileLock
 from recollect.tools.logs import environment_for
+from recollect.tools.worker import cause_of
 
 if TYPE_CHECKING:
     from recollect.sinks.views import BuildTarget
@@ -29,7 +30,9 @@ OnProgress = Callable[[int], None]
 class Projector:
     """One run of the flow over a build; the caller holds the projector's lock. `stop` may come from anywhere.
 
-    `vault` is False for a build that is not served yet. `doubts` says what of an earlier run was discarded.
+    `vault` is False for a build that is not served yet. `doubts` says what of an earlier run was discarded. The flow
+    runs in `workers` threads of this process, or in those of each of `processes` that this one starts: then `lock`, the
+    projector's, is handed down to them, so that it is held until the last of them has ended.
     """
 
     def __init__(
@@ -41,6 +44,8 @@ class Projector:
         build: Build | None = None,
         vault: bool = True,
         workers: int = 1,
+        processes: int = 1,
+        lock: FileLock | None = None,
         epoch: timedelta | None = None,
         batch_events: int | None = None,
     ) -> None:
@@ -52,6 +57,8 @@ class Projector:
         self._build = build or home.current()
         self._vault = vault
         self._workers = workers
+        self._processes = processes
+        self._lock = lock
         self._epoch = EPOCH if epoch is None else epoch
         self._control = Control(once=once, batch_events=batch_events or BATCH_EVENTS)
         self.doubts: list[str] = []
@@ -108,34 +115,55 @@ class Projector:
             if on_progress is not None:
                 on_progress(self._control.events_read)
         if failures:
-            raise _cause(failures[0])
+            raise cause_of(failures[0])
 
     def _run_recovering(self, target: BuildTarget) -> None:
         """Run the flow on its recovery store; a store that Bytewax cannot use is discarded and made anew."""
-        from recollect.flows.views import is_about_recovery, prepare_recovery, run_flow, views
+        from recollect.flows.views import is_about_recovery, prepare_recovery
+        from recollect.tools.cluster import UnusableRecovery
 
         folder = self._build.recovery
         try:
             if not folder.is_dir():
                 prepare_recovery(folder)
-            run_flow(views(self._log, target, self._control), self._workers, self._epoch, folder)
+            self._run_flow(target)
         except Exception as error:
-            if not is_about_recovery(error):
+            if not isinstance(error, UnusableRecovery) and not is_about_recovery(error):
                 raise
             self.doubts.append(f"The recovery store was discarded, since Bytewax cannot use it: {folder}.")
             shutil.rmtree(folder, ignore_errors=True)
             prepare_recovery(folder)
-            run_flow(views(self._log, target, self._control), self._workers, self._epoch, folder)
+            self._run_flow(target)
 
+    def _run_flow(self, target: BuildTarget) -> None:
+        from recollect.flows.views import run_flow, views
 
-def _cause(error: BaseException) -> BaseException:
-    """Return what Recollect or the system raised inside the flow, where Bytewax has wrapped it."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, (RecollectError, OSError)):
-            return cause
-        cause = cause.__cause__
-    return error
+        if self._processes == 1:
+            run_flow(views(self._log, target, self._control), self._workers, self._epoch, self._build.recovery)
+        else:
+            self._run_cluster(target)
+
+    def _run_cluster(self, target: BuildTarget) -> None:
+        from recollect.tools.cluster import log_of, run_cluster
+        from recollect.tools.worker import Orders
+
+        numbers = range(self._log.partitions)
+        orders = Orders(
+            home=os.path.abspath(self._home.path),
+            build=self._build.number,
+            vault=self._vault,
+            log=log_of(self._log),
+            once=self._control.once,
+            batch_events=self._control.batch_events,
+            epoch_s=self._epoch.total_seconds(),
+            workers=self._workers,
+            addresses=(),
+            process=0,
+            bases=tuple(target.basis(number) for number in numbers),
+            written=tuple(target.written(number) for number in numbers),
+        )
+        held = [] if self._lock is None or self._lock.fd is None else [self._lock.fd]
+        self.doubts += run_cluster(orders, self._processes, self._control, held)
 
 
 def start_detached(home: Home, log: Log) -> None:

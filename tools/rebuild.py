@@ -23,7 +23,7 @@ from recollect.state.scope import Scope
 from recollect.state.views import all_changes, guarded_rows, pages_of
 from recollect.tools.projector import Projector
 from recollect.tools.states import state_at
-from recollect.tools.verify import verify
+from recollect.tools.verify import LOCK_WAIT_S, verify
 
 MOST_DEAD_LETTERS = 100_000
 
@@ -65,7 +65,7 @@ def rebuild(
             "The views that were served are untouched. Please report this: it should not be possible.",
         )
     on_phase("switching", 0, total)
-    with home.epoch_lock():
+    with home.epoch_locks(range(log.partitions), LOCK_WAIT_S):
         for number in verdict.positions:
             Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
         home.serve(build)
@@ -100,7 +100,7 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
     on_phase("projecting", 0, offset)
     state = state_at(log, build, number, offset)
     on_phase("projecting", offset, offset)
-    with home.epoch_lock():
+    with home.epoch_lock(number):
         shard.replace(_whole_scope(state, scope, found, offset))
         _write_scope_pages(Vault(home), state, scope)
     verdict = verify(home, log, scope=scope)

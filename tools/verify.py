@@ -68,14 +68,10 @@ def verify(
     log.check()
     numbers = range(log.partitions) if only is None else only
     numbers = numbers if scope is None else [partition_of(scope, log.partitions)]
-    lock = home.epoch_lock()
-    lock.acquire(LOCK_WAIT_S)
-    try:
+    with home.epoch_locks(numbers, LOCK_WAIT_S):
         served = build or home.current()
         vault = Vault(home) if build is None else None
         found = {number: _read(served, vault, log, number, scope) for number in numbers}
-    finally:
-        lock.release()
     leaves: dict[str, str] = {}
     differences: list[Difference] = []
     scopes: dict[str, None] = {}

@@ -1,0 +1,421 @@
+"""A topic, its producers and its projector under everything that befalls them at once, on a real broker.
+
+Producers are processes that append until they are told that it is there; the broker dies, stops and hangs meanwhile,
+and the projector is killed. What then stands in the views is counted. Each test prints its figures.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from builders import captured, erased
+from kafka_broker import PASSWORD, USER, Broker, new_topic
+from test_views import history, vault_bytes
+
+from recollect.schemas.codec import decode, encode
+from recollect.schemas.errors import RecollectError
+from recollect.schemas.events import MAX_EVENT_BYTES
+from recollect.schemas.log import Log, slots_between
+from recollect.schemas.rows import TurnRow
+from recollect.schemas.scopes import partition_of
+from recollect.sinks import kafka_topic
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.sinks.kafka_log import KafkaLog
+from recollect.sinks.kafka_url import PASSWORD_VARIABLE
+from recollect.sinks.lance import Shard
+from recollect.tools.projecting import Owner
+from recollect.tools.verify import verify
+
+ROOT = Path(__file__).resolve().parent.parent
+SEED = 17
+PARTITIONS = 4
+PRODUCERS = 4
+BATCHES, BATCH_EVENTS = 100, 50
+EVENTS = PRODUCERS * BATCHES * BATCH_EVENTS
+SCOPES = tuple(f"project:s{number}" for number in range(8))
+HUNG_S = 20.0
+DEADLINES_S = ("60", "6")
+"""Half of the producers wait for a broker that hangs; the others are told that the outcome is unknown, and repeat."""
+CALM_S = 2.0
+A = "project:a"
+
+PRODUCER = """
+import json, sys, time
+from builders import START, captured
+from recollect.schemas.errors import RecollectError
+from recollect.sinks.kafka_log import KafkaLog
+url, producer, deadline, batches, size, *scopes = sys.argv[1:]
+log, again, slowest = KafkaLog(url, deadline_s=float(deadline)), 0, 0.0
+for batch in range(int(batches)):
+    numbers = range(batch * int(size), (batch + 1) * int(size))
+    events = [
+        captured(f"{producer} {n}", f"{producer} {n}", "turn", scope=scopes[n % len(scopes)], sent=START + n * 10**6)
+        for n in numbers
+    ]
+    began = time.monotonic()
+    while True:
+        try:
+            log.append(events)
+            break
+        except RecollectError:
+            again += 1
+            time.sleep(0.2)
+    slowest = max(slowest, time.monotonic() - began)
+    print(f"took {numbers[-1] + 1}", flush=True)
+    time.sleep(0.1)
+log.close()
+print(json.dumps({"taken": int(batches) * int(size), "again": again, "slowest_s": round(slowest, 1)}), flush=True)
+"""
+PROJECTOR = """
+import sys
+from pathlib import Path
+from recollect.sinks.home import Home
+from recollect.sinks.kafka_log import KafkaLog
+from recollect.tools.projecting import Owner
+log = KafkaLog(sys.argv[1])
+with Owner(Home(Path(sys.argv[2])), log) as owner:
+    owner.serve()
+"""
+
+Open = Callable[..., KafkaLog]
+
+
+class Storm(NamedTuple):
+    """A topic after everything has befallen it, a home that was projected meanwhile, and the state hash of that."""
+
+    url: str
+    home: Home
+    state_hash: str
+
+
+@pytest.fixture
+def opened(kafka: Broker) -> Iterator[Open]:
+    """Open logs, of a new topic each unless a URL is given, and close them at the end."""
+    logs: list[KafkaLog] = []
+
+    def open_log(url: str | None = None, partitions: int | None = PARTITIONS) -> KafkaLog:
+        logs.append(KafkaLog(url or kafka.url(), partitions))
+        return logs[-1]
+
+    yield open_log
+    for log in logs:
+        log.close()
+
+
+@pytest.fixture
+def stranger(kafka: Broker) -> Iterator[Any]:
+    """Another client's producer, which keeps none of our habits."""
+    from kafka import KafkaProducer
+
+    producer = KafkaProducer(bootstrap_servers=[kafka.server], max_request_size=5_000_000)
+    yield producer
+    producer.close()
+
+
+@pytest.fixture(scope="module")
+def storm(kafka: Broker, tmp_path_factory: pytest.TempPathFactory) -> Storm:
+    """Four processes append while the broker is killed, ended and frozen, and one projector after another is killed."""
+    if kafka.folder is None:
+        pytest.skip("the broker is not ours to stop")
+    home, url = Home(tmp_path_factory.mktemp("storm") / "home"), kafka.url()
+    KafkaLog(url, PARTITIONS).close()
+    producers = [
+        _start(PRODUCER, url, str(number), DEADLINES_S[number % 2], str(BATCHES), str(BATCH_EVENTS), *SCOPES)
+        for number in range(PRODUCERS)
+    ]
+    over, kills = threading.Event(), [0]
+    killer = threading.Thread(target=_kill_projectors, args=[url, home, over, kills])
+    killer.start()
+    try:
+        time.sleep(CALM_S)
+        for end in (kafka.kill, kafka.stop):
+            end()
+            kafka.start()
+            time.sleep(CALM_S)
+        with kafka.frozen():
+            time.sleep(HUNG_S)
+        living = sum(producer.poll() is None for producer in producers)
+        said = [producer.communicate(timeout=120) for producer in producers]
+    finally:
+        over.set()
+        killer.join(60)
+        for producer in producers:
+            producer.kill()
+    assert [producer.returncode for producer in producers] == [0] * PRODUCERS, said
+    told = [json.loads(out.splitlines()[-1]) for out, _ in said]
+    print(f"\nproducers: {told}; {living} still appended after the last fault; projectors killed: {kills[0]}")
+    assert living == PRODUCERS, "the faults came too late to befall anybody"
+    assert kills[0] >= 3
+    with KafkaLog(url) as log:
+        with Owner(home, log) as owner:
+            owner.project()
+        verdict = verify(home, log)
+        stored = sum(log.ends())
+    assert verdict.ok, verdict.differences[:5]
+    print(f"{stored:,} records of {EVENTS:,} events, ticks and settings; state hash {verdict.state_hash}")
+    return Storm(url, home, verdict.state_hash)
+
+
+@pytest.mark.slow
+def test_nothing_acknowledged_is_lost_nothing_counts_twice_and_no_key_is_out_of_order(storm: Storm) -> None:
+    rows = _turns(storm.home)
+    by_source: dict[tuple[str, str], list[int]] = {}
+    for row in sorted(rows, key=lambda row: (row.scope, row.seq)):
+        producer, number = row.text.split()
+        by_source.setdefault((row.scope, producer), []).append(int(number))
+    found = {(producer, number) for (_, producer), numbers in by_source.items() for number in numbers}
+    wanted = {(str(producer), number) for producer in range(PRODUCERS) for number in range(BATCHES * BATCH_EVENTS)}
+    unordered = sum(a > b for numbers in by_source.values() for a, b in itertools.pairwise(numbers))
+    print(f"of {len(wanted):,}: lost {len(wanted - found)}, twice {len(rows) - len(found)}, out of order {unordered}")
+    assert (wanted - found, len(rows) - len(found), unordered) == (set(), 0, 0)
+
+
+@pytest.mark.slow
+def test_a_projector_that_was_killed_meanwhile_has_the_hash_of_an_undisturbed_one(
+    storm: Storm, opened: Open, tmp_path: Path
+) -> None:
+    log, home = opened(storm.url, None), Home(tmp_path / "undisturbed")
+    began = time.perf_counter()
+    _project(home, log)
+    print(f"undisturbed: {sum(log.ends()):,} records in {time.perf_counter() - began:.1f} s")
+    verdict = verify(home, log)
+    assert verdict.ok
+    assert verdict.state_hash == storm.state_hash
+    assert vault_bytes(home) == vault_bytes(storm.home)
+
+
+@pytest.mark.slow
+def test_duplicates_and_rewinds_change_nothing(opened: Open, tmp_path: Path) -> None:
+    log, home = opened(), Home(tmp_path / "home")
+    events, rng = history(1_200), random.Random(SEED)
+    old = tmp_path / "recovery"
+    for part in (events[:600], events[600:]):
+        for at in range(0, 600, 50):
+            log.append(part[at : at + 50])
+        _project(home, log)
+        if not old.exists():
+            shutil.copytree(home.current().recovery, old)
+    leaves, vault = _state_of(home, log), vault_bytes(home)
+    log.append(events)  # A producer that has lost its place.
+    log.append(rng.sample(events, 300))
+    _project(home, log)
+    assert (_state_of(home, log), _pages(vault_bytes(home))) == (leaves, _pages(vault))
+    shutil.rmtree(home.current().recovery)
+    shutil.copytree(old, home.current().recovery)
+    _project(home, log)
+    assert (_state_of(home, log), _pages(vault_bytes(home))) == (leaves, _pages(vault))
+    print(f"seed {SEED}: {len(events):,} events, {sum(log.ends()):,} records, state hash {leaves}")
+
+
+@pytest.mark.slow
+def test_poison_becomes_dead_letters_and_stops_nothing(opened: Open, stranger: Any, tmp_path: Path) -> None:
+    log, home, rng = opened(), Home(tmp_path / "home"), random.Random(SEED)
+    place = partition_of(A, PARTITIONS)
+    good = encode(captured("good", scope=A))
+    poison = [
+        None,
+        b"",
+        b"\xff\x00 no text",
+        b"{",
+        b"[" * 100_000,
+        b"x" * (MAX_EVENT_BYTES + 1),
+        good.replace(b'"captured"', b'"dreamt"'),
+        good.replace(b'"v":1', b'"v":99'),
+        good.replace(b'"project:a"', b'"project:../a"'),
+        good[:-1],
+    ]
+    count = 200
+    for number in range(count):
+        if number % 20 == 0:
+            stranger.send(log.target.topic, poison[number // 20], key=rng.randbytes(4), partition=place).get(10)
+        log.append([captured(f"fact {number}", number, "turn", scope=A)])
+    stranger.send(log.target.topic, encode(captured("misplaced", scope=A)), partition=(place + 1) % PARTITIONS).get(10)
+    _project(home, log)
+    shards = [Shard(home.current().shard(number), number) for number in range(PARTITIONS)]
+    letters = [letter for shard in shards if shard.exists() for letter in shard.dead_letters(1_000)]
+    assert [row.text for row in sorted(_turns(home), key=lambda row: row.seq)] == [f"fact {n}" for n in range(count)]
+    assert len(letters) == len(poison) + 1
+    assert verify(home, log).ok
+    print(f"seed {SEED}: {count} events, dead letters {sorted(letter.reason for letter in letters)}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mechanism", "processes"), [("PLAIN", 1), ("SCRAM-SHA-512", 2)])
+def test_a_log_is_kept_and_projected_over_tls_with_a_password(
+    kafka: Broker, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str, processes: int
+) -> None:
+    if not kafka.secret or kafka.folder is None:
+        pytest.skip("no OpenSSL to make a certificate with, or the broker is not ours")
+    url = f"kafka://{kafka.secret}/{new_topic()}?security=SASL_SSL&mechanism={mechanism}&user={USER}"
+    monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
+    with monkeypatch.context() as impatient:
+        impatient.setattr(kafka_topic, "OPEN_TIMEOUT_S", 3.0)
+        with pytest.raises(RecollectError, match=r"(?i)certificate"):
+            opened(url)
+        url += f"&cafile={kafka.folder / 'ca.pem'}"
+        impatient.setenv(PASSWORD_VARIABLE, "wrong")
+        with pytest.raises(RecollectError, match=f"does not let {USER} in|does not answer"):
+            opened(url)
+    log, home = opened(url), Home(tmp_path / "home")
+    log.append(history(300))
+    _project(home, log, processes=processes)
+    assert verify(home, log).ok
+    assert not any(PASSWORD.encode() in path.read_bytes() for path in home.path.rglob("*") if path.is_file())
+
+
+@pytest.mark.slow
+def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opened: Open, tmp_path: Path) -> None:
+    log = opened()
+    events = history(800)
+    for at in range(0, 800, 50):
+        log.append(events[at : at + 50])
+    log.append([erased([f"11-{n}"], f"e{n}", scope=events[n].scope, origin="operator") for n in (3, 77)])
+    log.append_raw(2, [b"poison"])
+    _project(Home(tmp_path / "first"), log)  # It blanks what is erased, which puts ticks on the topic.
+    origin = Home(tmp_path / "embedded")
+    embedded = _copy(log, origin)
+    found: dict[str, tuple[str, dict[str, bytes]]] = {}
+    for name, source, workers, processes in (
+        ("embedded", embedded, 1, 1),
+        ("kafka, 1 worker", log, 1, 1),
+        ("kafka, 2 workers", log, 2, 1),
+        ("kafka, 2 processes", log, 1, 2),
+    ):
+        home = origin if source is embedded else Home(tmp_path / name)
+        with Owner(home, source, workers=workers, processes=processes) as owner:
+            owner.project()
+        verdict = verify(home, source)
+        assert verdict.ok, (name, verdict.differences[:5])
+        found[name] = verdict.state_hash, vault_bytes(home)
+        print(f"{name}: {verdict.state_hash} over {verdict.events:,} events")
+    assert all(one == found["embedded"] for one in found.values())
+
+
+@pytest.mark.slow
+def test_figures_beside_the_bare_client_are_printed(kafka: Broker, opened: Open, tmp_path: Path) -> None:
+    from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+
+    log, home, count = opened(), Home(tmp_path / "home"), 10_000
+    events = [
+        captured(f"some fact, the {number}th, about a port", number, "turn", scope=f"project:{number % 50}")
+        for number in range(count)
+    ]
+    keyed = [(partition_of(each.scope or "", PARTITIONS), encode(each)) for each in events]
+    log.append(events[:1])
+    bare = new_topic()
+    kafka_log = opened(kafka.url(bare))
+    producer = KafkaProducer(
+        bootstrap_servers=[kafka.server], acks="all", enable_idempotence=True, compression_type="zstd",
+        batch_size=256 * 1_024, retry_backoff_ms=10,
+    )  # fmt: skip
+    places = [TopicPartition(bare, number) for number in range(PARTITIONS)]
+    consumer = KafkaConsumer(bootstrap_servers=[kafka.server], group_id=None, auto_offset_reset="earliest")
+    consumer.assign(places)
+    total = 0
+
+    def produce() -> None:
+        for at in range(0, count, 500):
+            sent = [producer.send(bare, value=value, partition=place) for place, value in keyed[at : at + 500]]
+            for future in sent:
+                future.get(30)
+
+    def consume() -> None:
+        read, end = 0, sum(consumer.end_offsets(places).values())
+        while read < end:
+            read += sum(map(len, consumer.poll(1_000, max_records=2_000).values()))
+
+    def read() -> None:
+        nonlocal total
+        ends = log.ends()
+        total = sum(sum(1 for _ in slots_between(log, number, 0, ends[number])) for number in range(PARTITIONS))
+
+    bare_produce = _timed(produce)
+    own_produce = _timed(lambda: [log.append(events[at : at + 500]) for at in range(0, count, 500)])
+    bare_consume, own_consume = _timed(consume), _timed(read)
+    project = _timed(lambda: _project(home, log))
+    again = _timed(lambda: _project(home, log))
+    print()
+    print("| what | records/s | of the bare client |\n| --- | ---: | ---: |")
+    for what, seconds, beside in (
+        ("kafka-python, produce by 500", bare_produce, bare_produce),
+        ("append by 500", own_produce, bare_produce),
+        ("kafka-python, consume", bare_consume, bare_consume),
+        ("read", own_consume, bare_consume),
+        ("run --once", project, bare_consume),
+    ):
+        print(f"| {what} | {count / seconds:,.0f} | {beside / seconds:.2f} |")
+    print(f"{total:,} records; run --once with nothing new {again:.2f} s")
+    producer.close()
+    consumer.close()
+    kafka_log.close()
+
+
+def _start(program: str, *words: str) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests")))}
+    command = [sys.executable, "-c", program, *words]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True)
+
+
+def _kill_projectors(url: str, home: Home, over: threading.Event, kills: list[int]) -> None:
+    """Start projectors of a home one after another and kill each within some seconds, until it is over."""
+    rng = random.Random(SEED)
+    while not over.is_set():
+        projector = _start(PROJECTOR, url, str(home.path))
+        over.wait(rng.uniform(3.0, 8.0))
+        kills[0] += projector.poll() is None
+        projector.send_signal(signal.SIGKILL)
+        projector.communicate()
+
+
+def _project(home: Home, log: Log, processes: int = 1) -> None:
+    with Owner(home, log, processes=processes) as owner:
+        owner.project()
+
+
+def _turns(home: Home) -> list[TurnRow]:
+    shards = [Shard(home.current().shard(number), number) for number in range(PARTITIONS)]
+    return [row for shard in shards if shard.exists() for row in shard.rows(TurnRow)]
+
+
+def _state_of(home: Home, log: Log) -> str:
+    verdict = verify(home, log)
+    assert verdict.ok, verdict.differences[:5]
+    return verdict.state_hash
+
+
+def _pages(vault: dict[str, bytes]) -> dict[str, bytes]:
+    """Return what of a vault is Markdown: its notes of offsets move on with every slot."""
+    return {path: data for path, data in vault.items() if path.endswith(".md")}
+
+
+def _copy(log: KafkaLog, home: Home) -> EmbeddedLog:
+    """Return an embedded log in a home that holds the slots of a topic and nothing else."""
+    embedded = EmbeddedLog(home.log_path, log.partitions)
+    embedded._db.execute("DELETE FROM slots")
+    embedded.log_id = log.log_id
+    embedded._db.execute("UPDATE meta SET value = ? WHERE key = 'log_id'", [log.log_id])
+    for number, end in enumerate(log.ends()):
+        embedded.append_raw(number, [slot.payload for slot in log.read(number, 0, end)])
+        assert decode(embedded.read(number, 0, 1)[0].payload).type == "configured"
+    return embedded
+
+
+def _timed(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
