@@ -419,13 +419,18 @@ class KafkaLog:
         if not failures and min(offsets, default=0) >= 0:
             return offsets
         self._retire(sending.producer)
-        if failures and (self.topic.name != sending.topic or self.topic.is_closed()):
+        # Only a broker that answers can have closed the topic, and only it is asked.
+        answered = (errors.MessageSizeTooLargeError, errors.UnknownTopicOrPartitionError)
+        if any(isinstance(error, answered) for error in failures) and self._has_moved(sending.topic):
             raise _Closed
         first = failures[0] if failures else None
         if not offsets and all(isinstance(error, refusals) for error in failures):
             with self._explained():
                 raise failures[0]
         raise self._unknown(first) from first
+
+    def _has_moved(self, name: str) -> bool:
+        return self.topic.name != name or self.topic.is_closed()
 
     def _unknown(self, error: Exception | None) -> UnknownOutcome:
         why = type(error).__name__ if error is not None else "no offset was told"
