@@ -30,7 +30,7 @@ def _phrases(lines: str) -> dict[str, tuple[tuple[tuple[str, ...], tuple[str, ..
 
 GERMAN = _words(
     """
-    der das und ist nicht ein eine einen einem einer auf für von zu zum zur dem sind wird wurde haben ich wir er sie
+    der die das und ist nicht ein eine einen einem einer auf für von zu zum zur dem sind wird wurde haben ich wir er sie
     ihr auch noch kein keine keinen bei nach wie immer nie beim vom seit heißt muss hat mit im am den haben jeden jede
     sein seine seinen werden wurden kann soll bitte dauert dauern kostet benutzen nutzen verwenden antworte antwortet
     """
@@ -117,8 +117,9 @@ PHRASES_EN = _phrases(
     is not able to = cannot
     are not able to = cannot
     am not able to = cannot
-    can not = cannot
-    would like to = want to
+    would like to = would-like to
+    want to = would-like to
+    wants to = would-like to
     is going to = will
     are going to = will
     is located in = is in
@@ -130,9 +131,7 @@ PHRASES_EN = _phrases(
     on a daily basis = every day
     on a weekly basis = every week
     every single = every
-    more than one = several
     in the event that = if
-    in case = if
     lots of = many
     a lot of = many
     due to = because of
@@ -140,7 +139,6 @@ PHRASES_EN = _phrases(
     as well as = and
     rather than = instead of
     in place of = instead of
-    a couple of = two
     all of the = all the
     both of the = both
     is named = is called
@@ -158,16 +156,14 @@ READINGS_EN = _readings(
     """
     begin=start begins=starts began=started begun=started beginning=starting commence=start commences=starts
     commenced=started reside=live resides=lives resided=lived residing=living
-    purchase=buy purchases=buys purchased=bought require=need requires=needs required=needed
+    purchased=bought require=need requires=needs required=needed
     roughly=about approximately=about circa=about ca=about
     each=every currently=now presently=now reply=answer replies=answers replied=answered respond=answer responds=answers
     responded=answered enjoy=like enjoys=likes enjoyed=liked large=big larger=bigger largest=biggest
     postponed=delayed postpone=delay postpones=delays depart=leave departs=leaves departed=left
     frequently=often nobody=no-one everybody=everyone somebody=someone anybody=anyone favourite=favorite
-    mustn't=must-not usually=normally typically=normally permit=allow permits=allows permitted=allowed
-    assist=help assists=helps assisted=helped automobile=car automobiles=cars vacation=holiday vacations=holidays
-    accommodate=host employs=employ aid=help
-    automatically=automatically upon=on via=through thru=through till=until
+     usually=normally typically=normally permit=allow permits=allows permitted=allowed
+    upon=on via=through thru=through till=until
     """
 )
 
@@ -188,7 +184,7 @@ OPENERS_EN = _phrases(
     note : =
     remember that =
     do not forget that =
-    please =
+    please note that =
     so , =
     well , =
     ok , =
@@ -201,7 +197,7 @@ OPENERS_EN = _phrases(
     in short =
     """
 )
-LIGHT_EN = _words("also already please")
+LIGHT_EN = _words("also already")
 """Words that may go wherever they stand: they say how a fact is told, not what it is."""
 
 # `the` before these makes another thing of them: `last week`, `the last week`; `few`, `the few`.
@@ -220,10 +216,7 @@ LASTING = _words(
     seeming lacking belonging owning residing hoping wanting planning looking pointing
     """
 )
-# Before `to` and a verb, or the verb's form in -ing.
-OF_DOING = _words("like likes liked love loves loved hate hates hated start starts started prefer prefers preferred")
-
-# Words in -s that are forms of verbs, unless they come after what only a noun comes after.
+# Forms in -s of verbs whose progressive or passive may stand for them.
 VERBS_IN_S = _words(
     """
     accepts adds allows answers appears applies approves arrives asks attends avoids backs becomes begins believes
@@ -243,14 +236,6 @@ VERBS_IN_S = _words(
     visits waits walks wants watches wears weighs wins works writes
     """
 )
-BEFORE_NOUNS = _words(
-    """
-    the a an my your his her its our their this that these those all some any no every each both many few several more
-    most other of in on at by for from with without to into about under over between two three four five six seven
-    eight nine ten and or
-    """
-)
-
 # What can open a phrase that may stand at either end of a sentence.
 MARKERS = {
     "en": _words(
@@ -278,11 +263,24 @@ TIMES = _words(
     """
     second minute hour day days night nights week weeks month months quarter year years morning mornings evening
     evenings afternoon afternoons noon midnight today tomorrow yesterday tonight now summer winter spring autumn weekend
-    weekends monday
-    heute morgen gestern jetzt nacht tag woche monat jahr abend mittag sommer winter frühling herbst wochenende nachmittag
+    weekends
+    heute morgen gestern jetzt nacht tag woche monat jahr abend mittag sommer winter frühling herbst wochenende
+    nachmittag
     hoy mañana ayer ahora noche noches día días semana semanas mes año verano invierno primavera otoño tarde tardes
     """
 )
+# A time after one of these may be its own: the meeting on Friday was not cancelled on Friday.
+EVENTS = _words(
+    """
+    meeting meetings call calls flight flights appointment appointments standup review demo lunch dinner party session
+    class workshop interview release deploy deployment training trip event train concert exam lecture talk visit
+    reservation booking ticket tickets order invoice report shift game match festival conference holiday reminder plan
+    termin termine besprechung meeting flug treffen anruf vorlesung prüfung konzert reise bericht feier
+    reunión cita vuelo llamada clase examen fiesta viaje concierto informe reserva evento
+    """
+)
+# What a passive may not be turned over between: every server has an admin, an admin has every server.
+QUANTIFIERS = _words("every all each some a an one many most few several any both no 2 3 4 5 two three four five")
 # With one of these a sentence holds more than one clause, and where a phrase stands says which clause it belongs to.
 BINDERS = _words(
     """
@@ -290,14 +288,13 @@ BINDERS = _words(
     told tell tells ask asks asked say says said promise promised promises plan plans planned want wants wanted decide
     decided agree agreed remind reminded hope hopes think thinks thought know knows believe believes expect expects
     not no never only even just without cannot nobody nothing neither nor
-    dass weil wenn ob und oder aber als der-der sagt sagte bat will wollte nicht kein keine keinen nie niemals nur
+    dass weil wenn ob und oder aber als sagt sagte bat will wollte nicht kein keine keinen nie niemals nur
     que si porque cuando y o pero dijo dice quiere pidió no nunca solo sólo tampoco
     """
 )
 # Of these, those that say no clause of their own but change what a phrase near them says.
 NOT_MOVED = _words("not no never only even just cannot neither nor nicht kein keine keinen nie nur no nunca solo sólo")
 
-ADVERBS = _words("often now already normally mostly sometimes always never rarely")
 MOVING_ADVERBS = _words("often normally now mostly automatically quickly slowly regularly manually recently oft jetzt")
 MOVING_ADVERBS |= _words("normalmente ahora silently safely securely immediately locally remotely properly carefully")
 
@@ -362,7 +359,7 @@ HAN_READINGS = (
     ("星期天", "周日"), ("星期日", "周日"), ("星期", "周"), ("礼拜", "周"),
     ("目前", "现在"), ("当前", "现在"), ("如今", "现在"),
     ("大概", "大约"), ("差不多", "大约"), ("约莫", "大约"),
-    ("始终", "总是"), ("一直都", "总是"), ("使用", "用"), ("采用", "用"),
+    ("始终", "总是"), ("使用", "用"), ("采用", "用"),
     ("这位用户", "用户"), ("该用户", "用户"), ("在用", "用"),
     ("数据库的", "数据库"), ("用户的", "用户"), ("服务器的", "服务器"), ("项目的", "项目"), ("团队的", "团队"),
     ("系统的", "系统"), ("公司的", "公司"),
@@ -376,5 +373,3 @@ KANA_TIMES = ("毎日", "毎晩", "毎朝", "毎週", "毎月", "今日", "明�
 # A polite form's last syllable before the ending, in the plain form and before a negation.
 KANA_ROWS = dict(zip("いきぎしちにびみり", "うくぐすつぬぶむる", strict=True))
 KANA_NEGATED = dict(zip("いきぎしちにびみり", "わかがさたなばまら", strict=True))
-# Clauses, questions and quotations keep their order in any language.
-HAN_BINDERS = _words("说 告诉 让 如果 因为 但 不 没 别 只 才 才是 就 都 吗 的")
