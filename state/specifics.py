@@ -34,6 +34,8 @@ class Specifics(NamedTuple):
     order: Tokens
     capitals: frozenset[str]
     smalls: frozenset[str]
+    front: int = 0
+    """How many tokens of `order` a comma closed off in front; it tells what belongs to the phrase there."""
 
 
 def same_specifics(a: str, b: str) -> bool:
@@ -49,7 +51,9 @@ def agree(a: Specifics, b: Specifics) -> bool:
         return False
     if not (a.capitals.isdisjoint(b.smalls) and b.capitals.isdisjoint(a.smalls)):
         return False
-    return a.order == b.order or _is_moved(a.order, b.order, a.language) or _is_moved(b.order, a.order, a.language)
+    if a.front and b.front and a.front != b.front:
+        return False
+    return a.order == b.order or _is_moved(a, b) or _is_moved(b, a)
 
 
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
@@ -72,9 +76,9 @@ def specifics(text: str) -> Specifics:
         tokens = [synonyms.get(token, token) for token in tokens]
     if found.isdisjoint(_LITERAL):
         tokens = _dated(_READERS[language](tokens), language)
-    order = tuple(_formed(tokens, language))
+    order, front = _without_front_comma(_formed(tokens, language))
     bag = tuple(sorted(token for token in order if token not in _PLACING[language]))
-    return Specifics(key, language, bag, order, capitals, smalls)
+    return Specifics(key, language, bag, order, capitals, smalls, front)
 
 
 _ABOUT_WORDS = lexicon.ABOUT_WORDS - frozenset(["write", "writes", "means", "stands", "american", "british"])
@@ -177,6 +181,8 @@ def _plain_number(token: str, language: str) -> str:
 def _date_at(tokens: list[str], index: int, language: str) -> tuple[str, int] | None:
     """Return the date that starts at a token and where it ends: day and month in any order, with or without a year."""
     token = tokens[index]
+    if not (token[0].isdigit() or _month(token, language)):
+        return None
     iso = _ISO_DATE.fullmatch(token)
     if iso:
         return f"D{int(iso[1])}-{int(iso[2])}-{int(iso[3])}", index + 1
@@ -218,6 +224,8 @@ def _month(token: str, language: str) -> int:
 def _time_at(tokens: list[str], index: int, language: str) -> tuple[str, int] | None:
     """Return the time of day at a token and where it ends; `9:00` alone is no time, since it may be of the evening."""
     token = tokens[index]
+    if not token[0].isdigit():
+        return None
     clock = _CLOCK.fullmatch(token)
     if not clock and not (_INTEGER.fullmatch(token) and index + 1 < len(tokens)):
         return None
@@ -260,8 +268,7 @@ def _english(tokens: list[str]) -> list[str]:
     if not words.PHRASES_EN.keys().isdisjoint(tokens):
         tokens = _phrased(tokens, words.PHRASES_EN)
     tokens = _with_light_left_out(_possessive(tokens))
-    tokens = _there_is(_active(_plain_verbs(tokens)))
-    return _without_front_comma(tokens)
+    return _there_is(_active(_plain_verbs(tokens)))
 
 
 def _without_opener(tokens: list[str]) -> list[str]:
@@ -289,6 +296,8 @@ def _with_light_left_out(tokens: list[str]) -> list[str]:
             token = "about"
         elif token == "a" and after in words.UNITS_OF_TIME and _follows_amount(tokens, index):
             token = "per"
+        elif token == "each" and after != "other":
+            token = "every"
         elif token == "on" and _opens_date(tokens, index + 1):
             continue
         read.append(token)
@@ -335,7 +344,7 @@ def _plain_verbs(tokens: list[str]) -> list[str]:
         if token in words.BE_PRESENT and after in words.LASTING:
             continue
         if token in words.LASTING and index and tokens[index - 1] in words.BE_PRESENT:
-            read.append(("=s" if tokens[index - 1] == "is" else "=") + _stem(token))
+            read.append(("=s:" if tokens[index - 1] == "is" else "=") + _stem(token))
         elif token in words.GETS and _participle(after):
             read.append(words.GETS[token])
         else:
@@ -379,7 +388,7 @@ def _active(tokens: list[str]) -> list[str]:
         return tokens
     if not (words.QUANTIFIERS.isdisjoint(subject) or words.QUANTIFIERS.isdisjoint(agent)):
         return tokens
-    mark = "+" if tokens[at - 2] in words.BE_PAST else "=" if _is_plural(agent) else "=s"
+    mark = "+" if tokens[at - 2] in words.BE_PAST else "=" if _is_plural(agent) else "=s:"
     return [*agent, mark + _stem(_base(verb)), *subject]
 
 
@@ -392,16 +401,6 @@ def _there_is(tokens: list[str]) -> list[str]:
     if len(place) == 1 and place[0].isalpha() and frozenset(tokens).isdisjoint(words.NOT_MOVED) and at > 2:
         return [*place, "has", *tokens[2:at]]
     return tokens
-
-
-def _without_front_comma(tokens: list[str]) -> list[str]:
-    """Leave out the one comma that closes a phrase in front."""
-    if tokens.count(",") != 1:
-        return tokens
-    at = tokens.index(",")
-    if not (0 < at < len(tokens) - 1) or tokens[0].lower() not in words.MARKERS["en"] | frozenset(["to"]):
-        return tokens
-    return [*tokens[:at], *tokens[at + 1 :]]
 
 
 # --- German and Spanish ---
@@ -477,7 +476,7 @@ def _english_form(token: str) -> str:
     if not token.isalpha() or not token.islower():
         return token
     if token in words.VERBS_IN_S:
-        return "=s" + _stem(token)
+        return "=s:" + _stem(token)
     if token in _PLAIN_VERBS:
         return "=" + _stem(token)
     if token not in _NO_VERBS and _participle(token):
@@ -498,8 +497,20 @@ _PLAIN_VERBS = frozenset(
 # --- Order ---
 
 
-def _is_moved(x: Tokens, y: Tokens, language: str) -> bool:
-    """Tell whether `y` is `x` with one phrase moved to the front, an adverb moved, or the two sides of `is` swapped."""
+def _without_front_comma(order: list[str]) -> tuple[Tokens, int]:
+    """Leave out the one comma that closes a phrase in front, and tell where it was."""
+    at = order.index(",") if order.count(",") == 1 else 0
+    if not (0 < at < len(order) - 1) or order[0] not in _FRONT:
+        return tuple(order), 0
+    return tuple(order[:at] + order[at + 1 :]), at
+
+
+_FRONT = words.MARKERS["en"] | frozenset(["to"])
+
+
+def _is_moved(a: Specifics, b: Specifics) -> bool:
+    """Tell whether `b` is `a` with one phrase moved to the front, an adverb moved, or the two sides of `is` swapped."""
+    x, y, language = a.order, b.order, a.language
     if language not in ("en", "de", "es"):
         return False
     if words.BINDERS.isdisjoint(x) and not (_is_attributive(x) or _is_attributive(y)):
@@ -507,6 +518,8 @@ def _is_moved(x: Tokens, y: Tokens, language: str) -> bool:
         if x == y:
             return True
     for size in range(1, len(y) - 1):
+        if b.front and size != b.front:
+            continue
         phrase, rest = y[:size], y[size:]
         if _can_front(phrase, words.MARKERS[language]) and _is_free(phrase, rest):
             if x[-size:] == phrase and x[-size - 1] not in words.EVENTS and rest == x[:-size]:

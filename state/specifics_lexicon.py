@@ -135,6 +135,9 @@ PHRASES_EN = _phrases(
     lots of = many
     a lot of = many
     due to = because of
+    is due to = is due to
+    are due to = are due to
+    was due to = was due to
     owing to = because of
     as well as = and
     rather than = instead of
@@ -158,7 +161,7 @@ READINGS_EN = _readings(
     commenced=started reside=live resides=lives resided=lived residing=living
     purchased=bought require=need requires=needs required=needed
     roughly=about approximately=about circa=about ca=about
-    each=every currently=now presently=now reply=answer replies=answers replied=answered respond=answer responds=answers
+    currently=now presently=now reply=answer replies=answers replied=answered respond=answer responds=answers
     responded=answered enjoy=like enjoys=likes enjoyed=liked large=big larger=bigger largest=biggest
     postponed=delayed postpone=delay postpones=delays depart=leave departs=leaves departed=left
     frequently=often nobody=no-one everybody=everyone somebody=someone anybody=anyone favourite=favorite
