@@ -220,5 +220,6 @@ def test_how_well_the_floor_folds() -> None:
     same = [pair for pair in PAIRS if pair["label"] == "same"]
     joined = sum(len(memories(world(captured(pair["a"], 1), captured(pair["b"], 2)))) == 1 for pair in same)
     print(f"\nfold on the floor: precision 1.00, recall {joined / len(same):.2f} ({joined} of {len(same)})")
-    assert len(PAIRS) >= 150
-    assert joined / len(same) >= 0.5
+    # Paraphrases, most of `same`, are for dense vectors: see `test_specifics`.
+    assert len(PAIRS) >= 420
+    assert joined / len(same) >= 0.28
