@@ -19,7 +19,7 @@ from recollect.flows.embedder_target import KEY_VARIABLE, MODEL_VARIABLE, URL_VA
 from recollect.flows.embedders import Embedding, Failure, checked, sound_only, the_vector
 from recollect.flows.embedding_answers import Answer, BadAnswer, batches, parse_answer, question
 from recollect.schemas.errors import EmbedderUnavailable, RecollectError
-from recollect.state.vectors import MAX_DIMENSIONS
+from recollect.schemas.events import MAX_DIMENSIONS
 
 if TYPE_CHECKING:
     import httpx
