@@ -200,7 +200,11 @@ def change_over(home: Home, log: Log, options: EmbedderOptions) -> Settings:
     embedder, resolved = choose_embedder(options, dense_on_log=False)
     if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
         raise RecollectError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
-    key = FLOOR if resolved.kind == "floor" else key_of(embedder)
+    return set_next(log, FLOOR if resolved.kind == "floor" else key_of(embedder))
+
+
+def set_next(log: Log, key: str) -> Settings:
+    """Tell the log that the embedder of a key is to take over; the floor does at once."""
 
     def changed(now: Settings) -> Settings:
         if key == FLOOR:
