@@ -318,6 +318,19 @@ def test_changing_the_embedder_and_going_back(home: Home, server: Server) -> Non
     assert call("verify")["ok"]
 
 
+def test_erasing_takes_the_vector_too(home: Home) -> None:
+    said("The door code is violet-marmalade.", "Anna works at Google.")
+    call("run", "--once")
+    (gone, *_) = call("search", "door code", "--scope", A)["results"]  # type: ignore[misc]
+    proof = call("erase", gone["id"], "--scope", A, "--yes")
+    assert proof["after"]["looked_for"]["vectors"] == 1  # type: ignore[index]
+    found = [found for place in proof["before"]["files"] for found in place["found"]]  # type: ignore[index]
+    assert "vector" in {finding["kind"] for finding in found}
+    assert not [place for place in proof["after"]["files"] if place["found"]]  # type: ignore[index]
+    assert call("embedder", "status")["embedded"] == 1
+    assert call("verify")["ok"]
+
+
 @pytest.mark.slow
 def test_a_change_that_is_killed_goes_on_to_the_same_state(
     home: Home,
