@@ -8,7 +8,7 @@ from recollect import __version__
 from recollect.tools.erase_commands import erase
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
-from recollect.tools.write_commands import capture, forget, restore, unfold
+from recollect.tools.write_commands import capture, forget, restore, unfold, used
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -33,6 +33,7 @@ for command in (
     forget,
     restore,
     unfold,
+    used,
     erase,
     status,
     log,
