@@ -22,6 +22,7 @@ from recollect.schemas.codec import canonical
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.rows import (
     DeadLetter,
+    EdgeRow,
     GoneRow,
     Guarded,
     MemoryRow,
@@ -29,6 +30,7 @@ from recollect.schemas.rows import (
     TableName,
     TombstoneRow,
     TurnRow,
+    UseRow,
     Watermark,
 )
 
@@ -37,10 +39,12 @@ if TYPE_CHECKING:
     from lancedb.db import DBConnection
     from lancedb.table import Table
 
-ROW_TYPES: dict[TableName, type[MemoryRow] | type[TurnRow] | type[TombstoneRow]] = {
+ROW_TYPES: dict[TableName, type[MemoryRow] | type[TurnRow] | type[TombstoneRow] | type[UseRow] | type[EdgeRow]] = {
     "memories": MemoryRow,
     "turns": TurnRow,
     "tombstones": TombstoneRow,
+    "uses": UseRow,
+    "edges": EdgeRow,
 }
 OPTIMIZE_EVERY = 64
 """Versions of a table between two clean-ups: a thousand one-row commits make reads ten times slower."""
@@ -51,7 +55,7 @@ _NEWER = (
     "source.generation > target.generation OR (source.generation = target.generation AND source.offset > target.offset)"
 )
 
-RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow)
+RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, UseRow, EdgeRow)
 
 
 class Shard:
