@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
+from recollect.tools.edge_commands import edges
 from recollect.tools.erase_commands import erase
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
@@ -30,6 +31,7 @@ for command in (
     search,
     show,
     why,
+    edges,
     forget,
     restore,
     unfold,
