@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
+from recollect.tools.context_commands import context
 from recollect.tools.edge_commands import edges
 from recollect.tools.erase_commands import erase
 from recollect.tools.operate_commands import copy, rebuild, run, verify
@@ -32,6 +33,7 @@ for command in (
     show,
     why,
     edges,
+    context,
     forget,
     restore,
     unfold,

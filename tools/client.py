@@ -48,6 +48,7 @@ from recollect.tools.logs import open_log
 from recollect.tools.project import scope_of_folder
 
 if TYPE_CHECKING:
+    from recollect.tools.context import Context, FormName
     from recollect.tools.diff import Diff
     from recollect.tools.edges import EdgeList
     from recollect.tools.erasing import Erasure, Plan
@@ -223,6 +224,17 @@ class Client:
 
         self.catch_up()
         return self._retriever.reading(lambda: explained(self._retriever, self.log, self.scope, id))
+
+    def context(self, budget_tokens: int = 2_000, form: FormName = "prompt", *, as_of: str | None = None) -> Context:
+        """Return what a starting agent should know, without a query, in at most so many tokens.
+
+        Standing instructions of people come first, then goal, plan, what holds and what happened lately, of this scope
+        and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or `GEMINI.md`.
+        """
+        from recollect.tools.context import context_of
+
+        views = self._views(as_of)
+        return views.reading(lambda: context_of(views, self.scope, budget_tokens, form))
 
     def edges(self, id: str, *, as_of: str | None = None) -> EdgeList:
         """Return what was used together with a memory or turn, the strongest first, now or in the past.
