@@ -8,14 +8,16 @@ recalls is decided in `usage`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from recollect.state.text import words
 
-STRONG_RARE = (5, 10)
-"""A name, number or identifier tells something while at most this many texts of the scope have it, or a tenth."""
+STRONG_RARE = (5, 25)
+"""A name, number or identifier tells something while at most this many texts of the scope have it, or one in so many."""
 WORD_RARE = (3, 50)
-"""Any other word: at most this many texts, or a fiftieth."""
+"""Any other word: at most this many texts, or one in so many."""
 SHARE = 4
 """Of a text's other specifics a quarter must be carried, and two at least."""
 
@@ -38,27 +40,40 @@ def carries(answer: frozenset[str], known: str, asked: Iterable[str], frequency:
     name, number or identifier is enough; of other rare words it takes a quarter, and two.
     """
     common = frozenset(asked)
-    strong = [word for word in dict.fromkeys(_strong_words(known)) if word not in common]
-    if any(word in answer and _is_rare(word, STRONG_RARE, frequency, texts) for word in strong):
+    own = [word for word in dict.fromkeys(_words(known)) if word not in common]
+    carried = [word for word in own if word in answer]
+    if not carried:
+        return False
+    strong = _strong_words(known, carried)
+    if any(_is_rare(word, STRONG_RARE, frequency, texts) for word in strong):
         return True
-    others = [word for word in dict.fromkeys(words(known)) if word not in common and word not in strong]
-    specific = [word for word in others if _is_rare(word, WORD_RARE, frequency, texts)]
-    carried = sum(word in answer for word in specific)
-    return carried >= 2 and carried * SHARE >= len(specific)
+    plain = [word for word in carried if word not in strong and _is_rare(word, WORD_RARE, frequency, texts)]
+    if len(plain) < 2:
+        return False
+    return len(plain) * SHARE >= sum(_is_rare(word, WORD_RARE, frequency, texts) for word in own)
+
+
+@lru_cache(maxsize=4_096)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(words(text))
 
 
 def _is_rare(word: str, rare: tuple[int, int], frequency: Frequency, texts: int) -> bool:
     return frequency(word) <= max(rare[0], texts // rare[1])
 
 
-def _strong_words(text: str) -> Iterable[str]:
-    """Yield the words of names, numbers and identifiers: with a digit, a capital inside, or one that opens nothing."""
-    opens = True
-    for chunk in _CHUNK.findall(text):
-        core = chunk.strip(_EDGES)
-        if core and _is_strong(core, opens):
-            yield from words(core)
+def _strong_words(text: str, among: Sequence[str]) -> list[str]:
+    """Return those words that are of names, numbers or identifiers: with a digit, a capital inside, opening nothing."""
+    found, opens = [], True
+    for chunk in _CHUNK.findall(unicodedata.normalize("NFKC", text)):
+        lowered = chunk.lower()
+        if any(word in lowered for word in among):
+            core = chunk.strip(_EDGES)
+            if core and _is_strong(core, opens):
+                inside = words(core)
+                found += [word for word in among if word in inside]
         opens = bool(_SENTENCE_END.search(chunk))
+    return found
 
 
 def _is_strong(core: str, opens: bool) -> bool:

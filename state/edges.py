@@ -81,6 +81,8 @@ def evolve(state: Edges, session: str | None, used: Sequence[int], at: int) -> l
 
     Without a session, what one event names is a window of its own.
     """
+    if not used:
+        return []
     window = _window(state, session, at)
     touched: dict[Pair, None] = {}
     for seq in used:
