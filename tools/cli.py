@@ -6,6 +6,7 @@ import click
 
 from recollect import __version__
 from recollect.tools.erase_commands import erase
+from recollect.tools.import_commands import import_command, watch
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
 from recollect.tools.write_commands import capture, forget, restore, unfold
@@ -27,6 +28,8 @@ def main() -> None:
 
 for command in (
     capture,
+    import_command,
+    watch,
     search,
     show,
     why,
