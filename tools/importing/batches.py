@@ -90,7 +90,7 @@ class Batch:
             if whole in known or not known.isdisjoint(heard):
                 self._count_known(waiting, scope, erased, ids)
                 continue
-            events = self._events(scope, waiting)
+            events = self._events(scope, waiting, erased)
             if events and ids[1] in known:
                 known |= self._client.log.known(scope, [event.id for event in events])
             events = [event for event in events if event.id not in known]
@@ -110,10 +110,10 @@ class Batch:
         else:
             self._summary.count(waiting.record.source, scope, known=True)
 
-    def _events(self, scope: str, waiting: Waiting) -> list[Event]:
+    def _events(self, scope: str, waiting: Waiting, erased: dict[str, None]) -> list[Event]:
         """Return the events of a record; none, and a reason in the summary, where it may not stand on the log."""
         try:
-            events = self._client.events_of(_line(scope, waiting), self._client.erased_ids(scope))
+            events = self._client.events_of(_line(scope, waiting), erased)
             for event in events:
                 check_admissible(event)
         except InvalidEvent as error:
