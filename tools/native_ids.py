@@ -36,6 +36,9 @@ MEM0 = "mem0"
 CLAUDE_MEMORY = "claude-code-memory"
 MARKDOWN = "markdown"
 
+SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN)
+"""The `source` of whatever is imported, which also names its format."""
+
 HOSTS = {"claude": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}
 """The `source` of a capture by the name of the host that a hook is called with."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +43,7 @@ class Batch:
         self._client = client
         self._scope = scope
         self._summary = summary
+        self._lock = client.home.imports_lock()
         self._waiting: list[Waiting] = []
         self._chars = 0
         self._scopes: dict[str, str] = {}
@@ -67,13 +69,14 @@ class Batch:
             else:
                 by_scope.setdefault(scope, []).append(waiting)
         counted: list[tuple[str, str]] = []
-        events: list[Event] = []
-        for scope, group in by_scope.items():
-            for source, made in self._new_events(scope, group):
-                counted.append((source, scope))
-                events += made
-        if events and not self._summary.dry_run:
-            self._client.log.append(events)
+        with nullcontext() if self._summary.dry_run else self._lock:
+            events: list[Event] = []
+            for scope, group in by_scope.items():
+                for source, made in self._new_events(scope, group):
+                    counted.append((source, scope))
+                    events += made
+            if events and not self._summary.dry_run:
+                self._client.log.append(events)
         for source, scope in counted:
             self._summary.count(source, scope, known=False)
         self._waiting.clear()

@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 
 from recollect.tools.importing import exports, reading
 from recollect.tools.importing.records import Skipped, text_of
-from recollect.tools.native_ids import CHATGPT, CLAUDE_AI, CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN, MEM0
+from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
 
 EXPORT = "export"
 ARCHIVE = "archive"
 
-FORMATS = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN)
-"""What may be named as a format: the sources of what is captured."""
 BY_ROWS = (CLAUDE_CODE, CODEX, GEMINI)
 """Formats of which a file grows row by row while a session is going on."""
 ROWS_LOOKED_AT = 50

@@ -84,6 +84,7 @@ class Importer:
             self.summary.files += 1
         else:
             self.summary.unread += 1
+            self._pending.pop(source.path, None)  # Whoever asks again is told again.
 
     def finish(self) -> None:
         """Append what waits, and write the positions."""
@@ -102,6 +103,7 @@ class Importer:
                 (row.start, row.value) for row in reading.rows(file) if isinstance(row.value, dict)
             )
         file.seek(offset)
+        self._anything = offset > 0
         moment, end = status.st_mtime_ns // 1_000, offset
         for row in reading.rows(file, offset):
             end = row.end
