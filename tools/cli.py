@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
+from recollect.tools.embedder_commands import embedder
 from recollect.tools.erase_commands import erase
 from recollect.tools.import_commands import import_command, watch
 from recollect.tools.operate_commands import copy, rebuild, run, verify
@@ -44,5 +45,6 @@ for command in (
     verify,
     rebuild,
     copy,
+    embedder,
 ):
     main.add_command(command)
