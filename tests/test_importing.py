@@ -159,6 +159,20 @@ def test_a_folder_of_another_system_is_no_folder_here(client: Client, tmp_path: 
     assert scope != scope_of_folder(Path.cwd(), client.home)
 
 
+def test_a_folder_without_a_scope_costs_its_own_records_alone(client: Client, tmp_path: Path, project: Path) -> None:
+    """A name that no system takes, and a repository that cannot be written."""
+    locked = tmp_path / "locked"
+    subprocess.run(["git", "init", "-q", str(locked)], check=True)
+    (locked / ".git/config.lock").touch()
+    paths = [
+        put(tmp_path, f"in/{name}.jsonl", t.lines(t.claude(cwd)))
+        for name, cwd in (("a", "/" + "x" * 5_000), ("b", locked), ("c", project))
+    ]
+    summary = take(client, *paths, scope=None)
+    assert summary.scopes == {scope_of_folder(project, client.home): len(t.CLAUDE_SAID)}
+    assert summary.problem_count == 2 * len(t.CLAUDE_SAID)
+
+
 def test_a_fork_adds_only_what_is_its_own(client: Client, tmp_path: Path) -> None:
     rows = t.claude("/x")
     fork = [{**row, "sessionId": "fork"} for row in rows]

@@ -85,8 +85,9 @@ def import_command(
 def watch(client: Client, scope: str | None, as_json: bool) -> None:
     """Take in the sessions of Claude Code, Codex and Gemini as they grow, until SIGTERM or Ctrl-C.
 
-    A session is taken when it has grown by 100,000 bytes or 50 messages, when it has been quiet for ten minutes, and at
-    the end. It is what import does, and nothing is added twice.
+    It begins with what is there and has not been taken yet. A session is taken when it has grown by 100,000 bytes or
+    50 messages, when it has been quiet for ten minutes, and at the end. It is what import does, and nothing is added
+    twice.
 
     \b
     Example:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect.schemas.errors import InvalidEvent
+from recollect.schemas.errors import InvalidEvent, RecollectError
 from recollect.schemas.events import Event
 from recollect.schemas.ids import derived_id
 from recollect.sinks.admission import check_admissible
@@ -46,7 +46,7 @@ class Batch:
         self._lock = client.home.imports_lock()
         self._waiting: list[Waiting] = []
         self._chars = 0
-        self._scopes: dict[str, str] = {}
+        self._scopes: dict[str, str | None] = {}
         self._said: set[str] = set()
 
     @property
@@ -133,9 +133,15 @@ class Batch:
             return self._client.scope
         cwd = record.cwd if of_project else os.getcwd()
         if cwd is not None and cwd not in self._scopes:
-            pin = not self._summary.dry_run
-            self._scopes[cwd] = scope_of_folder(_folder(cwd), self._client.home, pin=pin)
+            self._scopes[cwd] = self._found_scope(cwd)
         return self._scopes[cwd] if cwd is not None else None
+
+    def _found_scope(self, cwd: str) -> str | None:
+        """Return the scope of a folder, None where none can be found or kept: of one project, not of all."""
+        try:
+            return scope_of_folder(_folder(cwd), self._client.home, pin=not self._summary.dry_run)
+        except (RecollectError, OSError, RuntimeError, ValueError):
+            return None
 
 
 def _folder(cwd: str) -> Path:

@@ -100,10 +100,12 @@ class Watcher:
                 continue  # It is gone, or comes again.
             if is_due(grown, always):
                 before = summary.taken, summary.known
-                importer.take([source])
+                importer.take_file(source)
+                importer.append()
                 self._on_indexed(Indexed(source.path, summary.taken - before[0], summary.known - before[1]))
             if always or is_due(grown, always) or not grown.bytes:
                 self._sessions.indexed(source.path)
+        importer.finish()
 
     def _watch_for(self, seconds: float) -> None:
         folders = self._watched()
