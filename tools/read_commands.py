@@ -325,6 +325,7 @@ def _status(state: Status) -> list[str]:
         f"turns         {state.turns:,}",
         f"events        {state.events:,}",
         f"not counted   {state.duplicates:,} duplicates, {state.divergent:,} divergent, {state.ignored:,} ignored",
+        f"redacted      {state.redacted:,} secrets",
         f"lag           {state.lag:,} events",
         f"embedder      {state.embedder}",
         f"projector     {projector}",
