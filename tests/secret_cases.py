@@ -361,11 +361,11 @@ def _false(rng: random.Random) -> Iterator[Case]:
     yield Case("lock", f"    --hash=sha256:{digest} \\\n    --hash=sha256:{hexes}")
     yield Case(
         "code",
-        f"const handle{rng.randint(1, 99)} = useCallback(async (event: ChangeEvent<Input>) => {{}}, [deps{rng.randint(1, 9)}]);",
+        f"const on{rng.randint(1, 99)} = useCallback(async (event: InputEvent) => {{}}, [d{rng.randint(1, 9)}]);",
     )
     yield Case(
         "sql",
-        f"SELECT u.password_hash FROM users u WHERE u.token_id = {rng.randint(1, 10**6)} AND key = 'eu-{rng.randint(1, 9)}'",
+        f"SELECT password_hash FROM users WHERE token_id = {rng.randint(1, 10**6)} AND key = 'eu-{rng.randint(1, 9)}'",
     )
     yield Case("etag", f'ETag: "{hexes[:32]}-{rng.randint(1, 20)}"')
     yield Case("public stripe", f"order in_{rng.randint(10**8, 10**9)} of cus_{drawn(rng, ALNUM, 14)}")

@@ -92,6 +92,7 @@ _TECHNICAL = re.compile(
     re.IGNORECASE,
 )
 """What is said of passwords and tokens in general: how they are hashed, how long they are."""
+_OPTION = re.compile(r"(?<![\w-])--[\w-]*$")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}", re.IGNORECASE)
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
@@ -122,7 +123,7 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
     group = "quoted" if found["quoted"] is not None else "bare"
     value, by, word = found[group], found["by"], found[0][: found.start("by") - found.start()]
     start, end = found.span(group)
-    if by == " " and not text[max(0, found.start() - 24) : found.start()].rpartition(" ")[2].startswith("--"):
+    if by == " " and not _OPTION.search(text, max(0, found.start() - 24), found.start()):
         return
     if group == "bare":
         value = value.rstrip(".:!?" if by != "=" else "")
