@@ -20,7 +20,7 @@ from recollect.state.memories import Join
 from recollect.state.partition import Partition
 from recollect.state.scope import Scope
 
-RULES = {"captures": 1, "memories": 1, "tombstones": 1, "recalls": 1, "views": 1}
+RULES = {"captures": 1, "memories": 1, "tombstones": 1, "recalls": 1, "views": 2}
 """The version of each subject's rules."""
 
 

@@ -106,9 +106,8 @@ def test_redacting_twice_is_redacting_once_and_keeps_the_rest(text: str) -> None
         assert once == text
     # What stands between placeholders was in the text, in the same order.
     place = 0
-    for kept in PLACEHOLDER.sub("\0\0", once).split("\0\0"):
-        plain = PLACEHOLDER.sub("\0\0", text)
-        place = plain.index(kept, place) + len(kept)
+    for kept in PLACEHOLDER.split(once)[::2]:
+        place = text.index(kept, place) + len(kept)
 
 
 @given(st.sampled_from(TRUE), st.text(max_size=20), st.text(max_size=20))

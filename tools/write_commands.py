@@ -15,12 +15,7 @@ from recollect.schemas.errors import InvalidEvent, RecollectError
 from recollect.schemas.events import Event, Kind
 from recollect.tools.client import BATCH_LINES, Client
 from recollect.tools.lines import Line, parse_line
-from recollect.tools.options import (
-    KINDS,
-    print_json,
-    progress,
-    with_client,
-)
+from recollect.tools.options import KINDS, print_json, progress, say, with_client
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_REFUSALS = 20
@@ -91,7 +86,7 @@ def capture(
     else:
         parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
         partition, offset = first.position.partition, first.position.offset
-        click.echo(f"{first.id}{parts} ({client.scope}, partition {partition}, offset {offset})")
+        say(f"{first.id}{parts} ({client.scope}, partition {partition}, offset {offset})")
         _print_redacted(first.redacted)
 
 
@@ -158,13 +153,13 @@ def _print_named(verb: str, ids: list[str], undo: str, as_json: bool) -> None:
     if as_json:
         print_json({"ids": ids})
         return
-    click.echo(f"{verb} {len(ids)} capture{'s' if len(ids) > 1 else ''}." + (f" To undo: {undo}" if undo else ""))
+    say(f"{verb} {len(ids)} capture{'s' if len(ids) > 1 else ''}." + (f" To undo: {undo}" if undo else ""))
 
 
 def _print_redacted(counts: Mapping[str, int]) -> None:
     if counts:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
-        click.echo(f"Redacted before it was stored: {kinds}.")
+        say(f"Redacted before it was stored: {kinds}.")
 
 
 def _read_text(text: str | None, path: Path | None) -> str:
@@ -201,12 +196,12 @@ def _capture_lines(client: Client, kind: Kind | None, path: Path | None, as_json
     if as_json:
         print_json({"count": count, "refused": refused, "redacted": dict(client.redactor.counts)})
     else:
-        click.echo(f"Captured {count:,} events.")
+        say(f"Captured {count:,} events.")
         _print_redacted(client.redactor.counts)
     for refusal in refused[:SHOWN_REFUSALS]:
-        click.echo(f"Line {refusal.line} was refused: {refusal.error}", err=True)
+        say(f"Line {refusal.line} was refused: {refusal.error}", err=True)
     if len(refused) > SHOWN_REFUSALS:
-        click.echo(f"… and {len(refused) - SHOWN_REFUSALS:,} more lines were refused.", err=True)
+        say(f"… and {len(refused) - SHOWN_REFUSALS:,} more lines were refused.", err=True)
     if refused:
         sys.exit(1)
 
