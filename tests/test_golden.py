@@ -22,6 +22,7 @@ from recollect.schemas.events import (
     Actor,
     Captured,
     Configured,
+    Embedded,
     Erased,
     Event,
     Filters,
@@ -33,6 +34,7 @@ from recollect.schemas.events import (
     Restored,
     Ticked,
     Unfolded,
+    make_embedded,
     make_tick,
     tick_id,
 )
@@ -216,6 +218,21 @@ VALUES: dict[str, list[Event]] = {
     "unfolded": [
         golden_event("unfolded", Unfolded(ids=(PORT, PHOTO)), "019a7b3c-0061-7d2e-9f10-5c8e4b2a0061"),
     ],
+    "embedded": [
+        make_embedded(
+            "project:atlas-7f3a",
+            ref,
+            Embedded(
+                attempt=attempt,
+                dimensions=3,
+                embedder="all-MiniLM-L6-v2@53aa51172d14/3",
+                reason=None if vector else "the text is blank",
+                vector=vector,
+            ),
+            sent,
+        )
+        for ref, attempt, vector, sent in ((PORT, 1, bytes.fromhex("a00f0000ffff"), T), (PHOTO, 3, None, T + 1))
+    ],
     "configured": [
         golden_event(
             "configured",
@@ -285,6 +302,7 @@ DIGESTS = {
     "restored": ["6b92ba04ee6d2e8f", "24abc76fd3852d8d"],
     "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
     "unfolded": ["8a615f46496fac76"],
+    "embedded": ["a1f56773509d62ef", "894e6208b8e8b373"],
     "ticked": ["29a7de48e27495cf", "8602c6c1c99eb67b", "6c047e4f333bf79e"],
 }
 

@@ -207,6 +207,12 @@ def test_a_placeholder_tells_the_same_secret_in_one_home_and_nothing_in_another(
         Redactor(Home(tmp_path / "a")).text(KEY)
 
 
+def test_texts_with_other_secrets_are_other_memories(client: Client) -> None:
+    one, other, same = (client.capture(f"The key of staging is {key}.").id for key in (KEY, OTHER_KEY, KEY))
+    assert client.show(one).memory != client.show(other).memory
+    assert client.show(same).memory == client.show(one).memory
+
+
 def test_processes_that_start_at_once_have_one_key(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom recollect.sinks.home import Home\n"

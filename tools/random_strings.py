@@ -19,6 +19,7 @@ MAX_CHARS = 128
 """Random strings as long as that are keys; longer ones are data."""
 
 _RUN = re.compile(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
 _CANDIDATE = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _DIGEST = re.compile(
     r"(?:sha\d{1,3}|md5|blake\w{1,4}|h1|sri|integrity|checksum|digest|etag|fingerprint|hash|base64|commit|nonce)\W{1,4}$",
@@ -42,8 +43,13 @@ _PAIRS = frozenset(
 
 def random_strings(text: str) -> Iterator[Finding]:
     """Yield what was drawn at random and has no reason to be there but to be secret. Takes linear time."""
+    links = [link.span() for link in _URL.finditer(text)] if "://" in text else []
+    place = 0
     for run in _RUN.finditer(text):
-        if _names_a_place(run[0]):
+        while place < len(links) and links[place][1] <= run.start():
+            place += 1
+        linked = place < len(links) and links[place][0] < run.end()
+        if linked or _names_a_place(run[0]):
             continue
         for found in _CANDIDATE.finditer(text, *run.span()):
             start, end = found.span()
@@ -63,8 +69,9 @@ def looks_random(string: str, min_chars: int = MIN_CHARS, *, said: bool = False)
     mixed, wordy = upper > 0 and lower > 0, _wordy(body)
     if not mixed and (not digits or (not said and (len(body) < MIN_CHARS_OF_ONE_CASE or wordy))):
         return False
-    if sum(body.count(mark) for mark in "-_/") * 100 > len(body) * (16 if said else 12):
-        return False  # A compound: in base64, one character of thirty is such a mark.
+    marks = sum(body.count(mark) for mark in "-_/")
+    if marks * 100 > len(body) * (16 if said else 12) or (marks and wordy and not said and len(body) < 32):
+        return False  # A compound, such as the name of a model: in base64, one character of thirty is such a mark.
     # An alphabet or a pattern repeats itself; random strings do little.
     counts = Counter(body)
     if len(counts) * 100 < min(len(body), 36) * (50 if mixed else 38) or max(counts.values()) * 4 > len(body):
@@ -90,8 +97,8 @@ def _turns(body: str) -> int:
 
 
 def _names_a_place(run: str) -> bool:
-    """Whether a run without spaces is a URL, a path, a data URI or a lock file's digest."""
-    if "://" in run or "base64," in run or run.startswith(("./", "../", "~/", "data:", "www.", "@", "#")):
+    """Whether a run without spaces is a path or a data URI."""
+    if "base64," in run or run.startswith(("./", "../", "~/", "data:", "www.", "@", "#")):
         return True
     pieces = re.split(r"[/@]", run)
     wordy = sum(1 for piece in pieces if piece and _wordy(piece) * 2 >= len(piece))
@@ -99,10 +106,10 @@ def _names_a_place(run: str) -> bool:
 
 
 def _is_data(text: str, start: int, end: int) -> bool:
-    """Whether a string is said to be a digest, or is a line of data in base64 among others."""
+    """Whether a string is said to be a digest, or is a public key, a linker's symbol, or a line of data among others."""
     if _DIGEST.search(text, max(0, start - 24), start):
         return True
-    if text[start:end].startswith(("sha", "AAAA")) or text[max(0, start - 7) : start].endswith("base64,"):
+    if text[start:end].startswith(("sha", "AAAA", "_Z")) or text[max(0, start - 7) : start].endswith("base64,"):
         return True
     first = text.rfind("\n", max(0, start - 200), start)
     before = text[max(0, text.rfind("\n", max(0, first - 200), max(first, 0))) : max(first, 0)]
