@@ -367,13 +367,11 @@ def _false(rng: random.Random) -> Iterator[Case]:
         "sql",
         f"SELECT password_hash FROM users WHERE token_id = {rng.randint(1, 10**6)} AND key = 'eu-{rng.randint(1, 9)}'",
     )
-    yield Case(
-        "symbol",
-        f"undefined reference to `_ZNKSt{rng.randint(2, 9)}__cxx1110moneypunctIwLb{rng.randint(0, 1)}EE11doEv'",
-    )
+    symbol = f"_ZNKSt{rng.randint(2, 9)}__cxx{rng.randint(10**4, 10**5)}moneypunctIwLb1EE{rng.randint(10, 99)}doEv"
+    yield Case("symbol", f"undefined reference to `{symbol}'")
     yield Case(
         "model",
-        f"meta-olmo{rng.randint(1, 9)}/Olmo{rng.randint(1, 9)}-2-7b-hf, Qwen/Qwen3-Omni-{rng.randint(1, 90)}B-A3B",
+        f"meta-olmo{rng.randint(1, 9)}/Olmo{rng.randint(1, 99)}-2-7b-hf, Qwen/Qwen3-Omni-{rng.randint(1, 90)}B-A3B",
     )
     yield Case("image", f"https://static.example.org/{hexes[:32]}.jpg/v1/fill/w_640,h_558,enc_auto/{hexes[32:]}.jpg")
     yield Case("etag", f'ETag: "{hexes[:32]}-{rng.randint(1, 20)}"')

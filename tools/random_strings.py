@@ -106,7 +106,7 @@ def _names_a_place(run: str) -> bool:
 
 
 def _is_data(text: str, start: int, end: int) -> bool:
-    """Whether a string is said to be a digest, or is a public key, a linker's symbol, or a line of data among others."""
+    """Whether a string is said to be a digest, or is a public key, a symbol of a linker, or a line of data."""
     if _DIGEST.search(text, max(0, start - 24), start):
         return True
     if text[start:end].startswith(("sha", "AAAA", "_Z")) or text[max(0, start - 7) : start].endswith("base64,"):
