@@ -78,9 +78,9 @@ def gemini_message(session: str, id: str) -> str:
     return f"{session}:{id}"
 
 
-def gemini_tool(session: str, id: str, index: int) -> str:
-    """What a tool of Gemini answered: the row that called it and the call's place in it, from 0."""
-    return f"{session}:{id}:tool:{index}"
+def gemini_tool(session: str, call_id: str) -> str:
+    """What a tool of Gemini answered: the session and the call's `id`."""
+    return f"{session}:tool:{call_id}"
 
 
 def chatgpt_message(id: str) -> str:
