@@ -5,12 +5,14 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
+from recollect.tools.context_commands import context
+from recollect.tools.edge_commands import edges
 from recollect.tools.embedder_commands import embedder
 from recollect.tools.erase_commands import erase
 from recollect.tools.import_commands import import_command, watch
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
-from recollect.tools.write_commands import capture, forget, restore, unfold
+from recollect.tools.write_commands import capture, forget, restore, unfold, used
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -34,9 +36,12 @@ for command in (
     search,
     show,
     why,
+    edges,
+    context,
     forget,
     restore,
     unfold,
+    used,
     erase,
     status,
     log,
