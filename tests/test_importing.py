@@ -252,6 +252,9 @@ def test_what_we_hand_to_a_host_is_recognised_whatever_is_in_it() -> None:
             text = place.replace("{}", wrap(context))
             assert "fact" not in without_injected(text)
             assert without_injected(text).split() == place.replace("{}", "").split()
+    split = without_injected(f"<recol{wrap('a')}lect>fact</{MARKER}> b")
+    assert without_injected(split) == split
+    assert heard("s", "user", wrap("fact") + " Hello") == heard("s", "user", "Hello")
     assert without_injected("What is <recollect> for?") == "What is <recollect> for?"
 
 

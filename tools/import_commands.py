@@ -112,7 +112,7 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
 
 
 def _speaker(client: Client) -> Client:
-    """Return who imports: what belongs to no project goes to that of this folder, and nothing to the session of a shell."""
+    """Return who imports: what has no project goes to that of this folder, and nothing to the session of a shell."""
     speaker = Client(client.home.path, log=client.log)
     speaker.session = None
     return speaker
