@@ -12,9 +12,11 @@ with Client(scope="project:demo", actor="Ada", origin="user") as memory:
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,8 +38,9 @@ from recollect.schemas.events import (
     Recalled,
     Restored,
     Unfolded,
+    Used,
 )
-from recollect.schemas.ids import derived_id
+from recollect.schemas.ids import ID_PATTERN, derived_id
 from recollect.schemas.log import Log, Position, Slot
 from recollect.schemas.scopes import check_scope, partition_of
 from recollect.schemas.times import parse_time
@@ -47,7 +50,9 @@ from recollect.tools.logs import open_log
 from recollect.tools.project import scope_of_folder
 
 if TYPE_CHECKING:
+    from recollect.tools.context import Context, FormName
     from recollect.tools.diff import Diff
+    from recollect.tools.edges import EdgeList
     from recollect.tools.embedder_state import EmbedderState
     from recollect.tools.erasing import Erasure, Plan
     from recollect.tools.inspection import Explained, Opened, Status
@@ -168,19 +173,21 @@ class Client:
         receipts.refused = tuple(refused)
         return receipts
 
-    def events_of(self, line: Line) -> list[Event]:
+    def events_of(self, line: Line, erased: Container[str] | None = None) -> list[Event]:
         """Return the `captured` events of a line, without its secrets: one, or one for each part of a long document.
 
+        Whoever takes in many lines hands in the `erased_ids` of their scope, which are otherwise looked up for each.
         Raises `InvalidEvent` and `Denied`.
         """
-        line = self.redactor.line(line)
+        named = {"actor": line.actor or self.actor.name, "session": line.session or self.session}
+        line = self.redactor.line(msgspec.structs.replace(line, **named))
         now = _now_us()
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
         if at > now + MAX_AT_LEAD_US:
             raise InvalidEvent("invalid", "The time of a capture is more than 5 minutes in the future.", "$.at")
         scope = check_scope(line.scope) if line.scope is not None else self.scope
         kind: Kind = line.kind or "fact"
-        pieces = chunks(line.text) if kind == "document" else [(line.text, None)]
+        pieces = chunks(line.text) if kind == "document" or line.split else [(line.text, None)]
         events = []
         for text, part in pieces:
             body = Captured(
@@ -197,11 +204,17 @@ class Client:
             native = line.native_id if line.native_id is None or part is None else f"{line.native_id}#{part.index}"
             actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
             id = _new_id() if native is None else derived_id("captured", scope, line.source, native)
-            if native is not None and id in self._erased(scope):
+            if native is not None and id in (self.erased_ids(scope) if erased is None else erased):
                 raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
-            session = line.session or self.session
-            events.append(_event("captured", id, body, scope, actor, session, at=at, sent=now))
+            events.append(_event("captured", id, body, scope, actor, line.session, at=at, sent=now))
         return events
+
+    def erased_ids(self, scope: str) -> dict[str, None]:
+        """Return the ids of a scope that were erased, and are not to be captured again."""
+        from recollect.state.erasures import erasures_of
+
+        slots = self.log.erased(partition_of(scope, self.log.partitions))
+        return erasures_of(slots).named.get(scope, {}) if slots else {}
 
     def search(
         self,
@@ -244,6 +257,24 @@ class Client:
         )
         return Found(answer, self._append("recalled", body, self.scope).id)
 
+    def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
+        """Say which recalled ids shaped an answer, and of which recall (`Found.recall_id`); return the receipt.
+
+        It stands in this scope also where a memory of `global` was used, and counts in this scope alone. Raises
+        `NotFound` for an id that neither scope has, and `RecollectError` for none at all.
+        """
+        named = tuple(dict.fromkeys(ids))
+        if not named:
+            raise RecollectError("No id was named.", "Name the ids of results that shaped the answer.")
+        if recall is not None and not re.match(ID_PATTERN, recall):
+            raise RecollectError(
+                f"{recall[:60]} is no id of a recall.", "`recollect search --json` has it as recall_id."
+            )
+        self.catch_up()
+        for id in named:
+            self._retriever.reading(partial(self._retriever.find, self.scope, id))
+        return self._append("used", Used(ids=named, recall=recall), self.scope)
+
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
         """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
         from recollect.tools.inspection import opened
@@ -257,6 +288,34 @@ class Client:
 
         self.catch_up()
         return self._retriever.reading(lambda: explained(self._retriever, self.log, self.scope, id))
+
+    def context(self, budget_tokens: int = 2_000, form: FormName = "prompt", *, as_of: str | None = None) -> Context:
+        """Return what a starting agent should know, without a query, in at most so many tokens.
+
+        Standing instructions of people come first, then goal, plan, what holds and what happened lately, of this scope
+        and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or `GEMINI.md`.
+        """
+        from recollect.tools.context import context_of
+
+        views = self._views(as_of)
+        return views.reading(lambda: context_of(views, self.scope, budget_tokens, form))
+
+    def edges(self, id: str, *, as_of: str | None = None) -> EdgeList:
+        """Return what was used together with a memory or turn, the strongest first, now or in the past.
+
+        Raises `NotFound`.
+        """
+        from recollect.tools.edges import edges_of
+
+        views = self._views(as_of)
+        return views.reading(lambda: edges_of(views, self.scope, id))
+
+    def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
+        """Return the edges of this scope that are proposed for curated ones; nothing writes them by itself."""
+        from recollect.tools.edges import proposed
+
+        views = self._views(as_of)
+        return views.reading(lambda: proposed(views, self.scope))
 
     def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
         """Hide a memory (every capture that is it) or a turn, until it is restored; return the ids that were named.
@@ -413,12 +472,6 @@ class Client:
             self.home, self.log, PastViews(self.home, self.log, parse_position(as_of, self.log, _now_us()))
         )
 
-    def _erased(self, scope: str) -> dict[str, None]:
-        from recollect.state.erasures import erasures_of
-
-        slots = self.log.erased(partition_of(scope, self.log.partitions))
-        return erasures_of(slots).named.get(scope, {}) if slots else {}
-
     def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
         from recollect.tools.inspection import ids_behind
 
@@ -432,7 +485,9 @@ class Client:
 
     def _append(self, type: str, body: Body, scope: str) -> Receipt:
         now = _now_us()
-        event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
+        actor = Actor(name=self.redactor.name(self.actor.name), origin=self.actor.origin)
+        session = self.session and self.redactor.name(self.session)
+        event = _event(type, _new_id(), body, scope, actor, session, at=now, sent=now)
         return Receipt(event.id, self.log.append([event])[0])
 
 

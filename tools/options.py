@@ -108,9 +108,9 @@ def _explained(as_json: bool) -> Iterator[None]:
         sys.exit(1)
 
 
-def say(text: str, *, err: bool = False) -> None:
+def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print text for people, on stdout or stderr. Every command prints by this, so that no text acts on a terminal."""
-    click.echo(visible(text), err=err)
+    click.echo(visible(text), err=err, nl=nl)
 
 
 def print_json(value: Any) -> None:

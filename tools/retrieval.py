@@ -31,8 +31,8 @@ ReadT = TypeVar("ReadT")
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
 """Origins whose turns are taken for an assistant's answers."""
 PAGE_SLOTS = 5_000
-TAIL_TYPES = ("captured", "forgotten", "restored", "erased", "unfolded")
-"""Events that change what is visible; a recall or a tick alone leaves nothing pending."""
+TAIL_TYPES = ("captured", "used", "forgotten", "restored", "erased", "unfolded")
+"""Events that change what is visible, or how it is ranked; a recall or a tick alone leaves nothing pending."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,6 +99,11 @@ class Retriever:
         self._shards: dict[int, Shard] = {}
         self._ready: dict[str, _Ready] = {}
         self._own: dict[Path, None] = {}
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions the log has."""
+        return self._log.partitions
 
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition, those of the build that is being served unless the past is asked."""
