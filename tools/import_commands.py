@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import GLOBAL, check_scope
@@ -95,7 +94,7 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
 
     def told(indexed: Indexed) -> None:
         if as_json:
-            say(orjson.dumps({**indexed._asdict(), "path": str(indexed.path)}).decode())
+            print_json({**indexed._asdict(), "path": str(indexed.path)}, indent=False)
         elif indexed.taken:
             say(f"{_shown(indexed.path)}: {indexed.taken:,} taken")
 

@@ -113,10 +113,11 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     click.echo(visible(text), err=err, nl=nl)
 
 
-def print_json(value: Any) -> None:
-    """Print one JSON document on stdout."""
+def print_json(value: Any, *, indent: bool = True) -> None:
+    """Print one JSON document on stdout, on one line unless `indent`; what acts or hides in it is escaped."""
     plain = msgspec.to_builtins(value, str_keys=True)
-    document = orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    form = orjson.OPT_INDENT_2 if indent else 0
+    document = orjson.dumps(plain, option=form | orjson.OPT_APPEND_NEWLINE)
     sys.stdout.buffer.write(visible_json(document))
     sys.stdout.buffer.flush()
 
