@@ -179,7 +179,8 @@ class Client:
         Whoever takes in many lines hands in the `erased_ids` of their scope, which are otherwise looked up for each.
         Raises `InvalidEvent` and `Denied`.
         """
-        line = self.redactor.line(line)
+        named = {"actor": line.actor or self.actor.name, "session": line.session or self.session}
+        line = self.redactor.line(msgspec.structs.replace(line, **named))
         now = _now_us()
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
         if at > now + MAX_AT_LEAD_US:
@@ -205,8 +206,7 @@ class Client:
             id = _new_id() if native is None else derived_id("captured", scope, line.source, native)
             if native is not None and id in (self.erased_ids(scope) if erased is None else erased):
                 raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
-            session = line.session or self.session
-            events.append(_event("captured", id, body, scope, actor, session, at=at, sent=now))
+            events.append(_event("captured", id, body, scope, actor, line.session, at=at, sent=now))
         return events
 
     def erased_ids(self, scope: str) -> dict[str, None]:
@@ -485,7 +485,9 @@ class Client:
 
     def _append(self, type: str, body: Body, scope: str) -> Receipt:
         now = _now_us()
-        event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
+        actor = Actor(name=self.redactor.name(self.actor.name), origin=self.actor.origin)
+        session = self.session and self.redactor.name(self.session)
+        event = _event(type, _new_id(), body, scope, actor, session, at=now, sent=now)
         return Receipt(event.id, self.log.append([event])[0])
 
 
