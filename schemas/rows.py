@@ -10,15 +10,16 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from recollect.schemas.embedding import FLOOR
 from recollect.schemas.events import Actor, Kind, Origin
 
-TableName = Literal["memories", "turns", "tombstones", "uses", "edges"]
+TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges"]
 
 
 class Change(NamedTuple):
     """A row that an event touched. Sinks ask the state for what the row holds now."""
 
-    table: Literal["memories", "turns", "tombstones", "uses", "edges", "journal"]
+    table: Literal["memories", "turns", "tombstones", "vectors", "uses", "edges", "journal"]
     scope: str
     id: str
 
@@ -33,7 +34,7 @@ class MemberRow(msgspec.Struct, frozen=True):
 
 
 class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory. `text` is the canonical one, `id` the name: its earliest living capture.
+    """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
     `ids` are all captures that resolve to it, members then echoes. `confirmations` counts the living members
     beyond the first; echoes count as none. `revises` is a
@@ -44,6 +45,7 @@ class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     id: str
     scope: str
+    canonical: str
     kind: Kind
     text: str
     tags: tuple[str, ...]
@@ -100,6 +102,19 @@ class TombstoneRow(msgspec.Struct, frozen=True, kw_only=True):
     at: int
 
 
+class VectorRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The vector of one captured text under one embedder: the unit vector x 4,000 in little-endian int16.
+
+    A row's key ends in the embedder's, since a capture has a vector under each.
+    """
+
+    key: str
+    id: str
+    scope: str
+    embedder: str
+    vector: bytes
+
+
 class UseRow(msgspec.Struct, frozen=True, kw_only=True):
     """How often a captured id was used, when last, and when within the 18 days before that (at most 64 times).
 
@@ -135,7 +150,7 @@ class GoneRow(msgspec.Struct, frozen=True):
     scope: str
 
 
-Row = MemoryRow | TurnRow | TombstoneRow | UseRow | EdgeRow | GoneRow
+Row = MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | GoneRow
 
 
 class Guarded(msgspec.Struct, frozen=True):
@@ -232,6 +247,12 @@ class Counters(msgspec.Struct):
     ignored: int = 0
     """Events without effect by rule: writes to `global` by others than operators, stale settings, far ticks."""
     dead_letters: int = 0
+    texts: int = 0
+    """Captured texts, each of which is to have a vector under an embedder other than the floor."""
+    embedded: dict[str, int] = {}
+    """How many of them have one, by embedder."""
+    failed: dict[str, int] = {}
+    """How many of them have failed for good, by embedder."""
 
 
 class Basis(NamedTuple):
@@ -260,6 +281,17 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     sent: dict[str, int]
     counters: Counters
     erased: int = 0
+    embedder: str = FLOOR
+    """The key of the embedder that decides there."""
+    embedder_next: str | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many texts wait for a vector under the embedder that decides, or that is to take over."""
+        key = self.embedder_next or self.embedder
+        if key == FLOOR:
+            return 0
+        return max(0, self.counters.texts - self.counters.embedded.get(key, 0) - self.counters.failed.get(key, 0))
 
     @property
     def basis(self) -> Basis:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from recollect.schemas.codec import content_digest
-from recollect.schemas.events import Captured, Erased, Event, Forgotten, Recalled, Restored, Unfolded, Used, may_write
+from recollect.schemas.events import (
+    Captured,
+    Embedded,
+    Erased,
+    Event,
+    Forgotten,
+    Recalled,
+    Restored,
+    Unfolded,
+    Used,
+    may_write,
+)
 from recollect.schemas.ids import id_bytes
 from recollect.schemas.rows import Change, Counters
-from recollect.state import captures, edges, memories, recalls, tombstones, usage
+from recollect.state import captures, edges, embeddings, memories, recalls, tombstones, usage
 from recollect.state.captures import Captures
 from recollect.state.edges import Edges
+from recollect.state.embeddings import Embeddings
 from recollect.state.memories import Memories
 from recollect.state.moment import Moment
 from recollect.state.recalls import Recalls
@@ -35,7 +49,8 @@ class Scope:
         self.generation = 0
         self.captures = Captures()
         self.tombstones = Tombstones()
-        self.memories = Memories()
+        self.embeddings = Embeddings()
+        self.memories = Memories(self.embeddings)
         self.recalls = Recalls()
         self.usage = Usage()
         self.edges = Edges()
@@ -79,6 +94,7 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
             changes += [Change("uses", state.name, usage.other_row_id(id)) for id in others]
             changes += _link(state, event.session, used, moment.at)
         case Captured():
+            counters.texts += 1
             capture = captures.evolve(state.captures, event, moment)
             if capture.body.kind == "journal":
                 changes.append(Change("journal", state.name, capture.id))
@@ -89,6 +105,13 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
                 changes += _link(state, capture.session, used, moment.at)
         case Forgotten() | Restored():
             changes += _hide_and_fold(state, event, moment)
+        case Embedded(embedder=embedder):
+            found = embeddings.evolve(state.embeddings, event, state.captures, counters)
+            if found is not None:
+                changes.append(vector_change(state, found.id, embedder))
+                if embedder == moment.settings.embedder:
+                    names = memories.embedded(state.memories, found, state.captures, moment)
+                    changes += [Change("memories", state.name, id) for id in names]
         case Unfolded(ids=ids):
             names = memories.unfold(state.memories, ids, state.captures)
             changes += [Change("memories", state.name, id) for id in names]
@@ -109,6 +132,7 @@ def snapshot(state: Scope) -> bytes:
             state._seen,
             captures.snapshot(state.captures),
             tombstones.snapshot(state.tombstones),
+            embeddings.snapshot(state.embeddings),
             memories.snapshot(state.memories),
             recalls.snapshot(state.recalls),
             usage.snapshot(state.usage),
@@ -119,19 +143,39 @@ def snapshot(state: Scope) -> bytes:
 
 def restore(data: bytes) -> Scope:
     """Return the state of a snapshot."""
-    head, seen, said, banned, folded, recalled, counted, linked = msgspec.msgpack.decode(
-        data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], bytes, bytes, bytes, bytes, bytes, bytes]
+    head, seen, *subjects = msgspec.msgpack.decode(
+        data,
+        type=tuple[tuple[str, int, int, int, int], dict[bytes, int], bytes, bytes, bytes, bytes, bytes, bytes, bytes],
     )
+    said, banned, vectors, folded, recalled, counted, linked = subjects
     state = Scope(head[0])
     _, state.seq, state.sent, state.changed, state.generation = head
     state._seen = seen
     state.captures = captures.restore(said)
     state.tombstones = tombstones.restore(banned)
-    state.memories = memories.restore(folded, state.captures)
+    state.embeddings = embeddings.restore(vectors, state.captures)
+    state.memories = memories.restore(folded, state.captures, state.embeddings)
     state.recalls = recalls.restore(recalled)
     state.usage = usage.restore(counted)
     state.edges = edges.restore(linked)
     return state
+
+
+def vector_change(state: Scope, id: str, embedder: str) -> Change:
+    """Return the row of a capture's vector under an embedder."""
+    return Change("vectors", state.name, f"{id}:{embedder}")
+
+
+def expect(state: Scope, events: Iterable[Event], embedder: str) -> None:
+    """Get ready for `embedded` events that are about to be folded, many at once; it changes no state."""
+    vectors: dict[str, list[bytes]] = {}
+    for event in events:
+        body = event.body
+        capture = state.captures.get(event.refs[0]) if event.refs else None
+        if isinstance(body, Embedded) and body.embedder == embedder and capture is not None and body.vector is not None:
+            vectors.setdefault(capture.family or "", []).append(body.vector)
+    for family, expected in vectors.items():
+        memories.expect(state.memories, family, expected, embedder)
 
 
 def _link(state: Scope, session: str | None, used: list[int], at: int) -> list[Change]:

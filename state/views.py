@@ -23,13 +23,14 @@ from recollect.schemas.rows import (
     TombstoneRow,
     TurnRow,
     UseRow,
+    VectorRow,
 )
 from recollect.schemas.settings import Settings
 from recollect.state.captures import ENTRY_KINDS, REPLACING, Capture
 from recollect.state.edges import PER_ITEM, row_id, strongest
 from recollect.state.memories import Join, Memory
 from recollect.state.partition import Partition
-from recollect.state.scope import Scope
+from recollect.state.scope import Scope, vector_change
 from recollect.state.tombstones import text_row_id
 from recollect.state.usage import other_row_id
 
@@ -64,6 +65,9 @@ def all_changes(scope: Scope) -> dict[Change, int]:
         changes[Change("tombstones", scope.name, text_row_id(normal))] = 0
     for id in scope.tombstones.ids:
         changes[Change("tombstones", scope.name, f"id:{id}")] = 0
+    for embedder, vectors in scope.embeddings.vectors.items():
+        for seq in vectors:
+            changes[vector_change(scope, scope.captures.by_seq[seq].id, embedder)] = 0
     by_seq = scope.captures.by_seq
     used = [by_seq[seq].id for seq, use in scope.usage.own.items() if use.used]
     used += [other_row_id(id) for id, use in scope.usage.others.items() if use.used]
@@ -78,6 +82,8 @@ def row_of(scope: Scope, change: Change) -> Row:
     row: Row | None
     if change.table == "tombstones":
         row = _tombstone_row(scope, change.id)
+    elif change.table == "vectors":
+        row = _vector_row(scope, change.id)
     elif change.table == "uses":
         row = _use_row(scope, change.id)
     elif change.table == "edges":
@@ -129,6 +135,7 @@ def _memory_row(scope: Scope, capture: Capture) -> MemoryRow | None:
         key=_key(scope, capture.id),
         id=capture.id,
         scope=scope.name,
+        canonical=spoken.id,
         kind=spoken.body.kind,
         text=spoken.body.text,
         tags=spoken.body.tags,
@@ -196,6 +203,15 @@ def _tombstone_row(scope: Scope, row_id: str) -> TombstoneRow | None:
     )
 
 
+def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
+    id, _, embedder = row_id.partition(":")
+    capture = scope.captures.get(id)
+    vector = None if capture is None else scope.embeddings.vectors.get(embedder, {}).get(capture.seq)
+    if vector is None:
+        return None
+    return VectorRow(key=_key(scope, row_id), id=id, scope=scope.name, embedder=embedder, vector=vector)
+
+
 def _use_row(scope: Scope, row_id: str) -> UseRow | None:
     seq = scope.captures.seq_of.get(row_id)
     if seq is not None:
@@ -237,7 +253,7 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
         yield from _named_paths(scope, change.id.split("~"))
         return
     capture = scope.captures.get(change.id)
-    if change.table in ("tombstones", "uses") or capture is None:
+    if change.table in ("tombstones", "vectors", "uses") or capture is None:
         return
     yield INDEX_PATH
     if change.table == "memories":

@@ -7,6 +7,7 @@ import click
 from recollect import __version__
 from recollect.tools.context_commands import context
 from recollect.tools.edge_commands import edges
+from recollect.tools.embedder_commands import embedder
 from recollect.tools.erase_commands import erase
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
@@ -46,5 +47,6 @@ for command in (
     verify,
     rebuild,
     copy,
+    embedder,
 ):
     main.add_command(command)

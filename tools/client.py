@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from recollect.tools.context import Context, FormName
     from recollect.tools.diff import Diff
     from recollect.tools.edges import EdgeList
+    from recollect.tools.embedder_state import EmbedderState
     from recollect.tools.erasing import Erasure, Plan
     from recollect.tools.inspection import Explained, Opened, Status
     from recollect.tools.rebuild import OnPhase
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
 
 HOME_VARIABLE = "RECOLLECT_HOME"
 SESSION_VARIABLE = "RECOLLECT_SESSION"
+EMBED_AGAIN_S = 60
+"""So long after texts were embedded, or tried to be, no projector is started for it: the embedder may not answer."""
 INLINE_EVENTS = 2_000
 """A search projects by itself what is pending while the whole log is shorter than this."""
 BATCH_LINES = 1_000
@@ -321,6 +324,18 @@ class Client:
         """Return how many slots of the log stand behind the views' watermarks."""
         return sum(self.log.ends()) - self.projected()
 
+    def embedder(self) -> EmbedderState:
+        """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
+        from recollect.tools.embedder_state import embedder_state
+        from recollect.tools.inspection import counted
+
+        return embedder_state(self.home, self.log, counted(self._retriever, self.log.partitions), opened=True)
+
+    def unembedded(self) -> int:
+        """Return how many texts that the views hold wait for a vector."""
+        marks = map(self._retriever.watermark, range(self.log.partitions))
+        return sum(mark.waiting for mark in marks if mark is not None)
+
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
         from recollect.tools.projecting import Owner
@@ -336,15 +351,30 @@ class Client:
 
         partitions = {partition_of(scope, self.log.partitions): None for scope in scopes_read(self.scope)}
         if not pending(self.log, self._retriever, partitions):
-            return
-        if sum(self.log.ends()) < INLINE_EVENTS:
+            self._embed_later()
+        elif sum(self.log.ends()) < INLINE_EVENTS:
             try:
                 self.project()
             except Locked:
                 return  # Whoever holds the lock is projecting; the tail covers what is not there yet.
+            self._embed_later()
         elif local_settings(self.home).catch_up and self.home.projector_lock().holder() is None:
             from recollect.tools.projector import start_detached
 
+            start_detached(self.home, self.log)
+
+    def _embed_later(self) -> None:
+        """Start a projector in the background where texts wait for vectors, at most once a minute."""
+        from recollect.tools.settings import local_settings
+
+        if not self.unembedded() or not local_settings(self.home).catch_up:
+            return
+        marks = self.home.embedding_path  # It is written whenever texts were embedded, and touched when it is tried.
+        tried_lately = marks.exists() and time.time() - marks.stat().st_mtime < EMBED_AGAIN_S
+        if not tried_lately and self.home.projector_lock().holder() is None:
+            from recollect.tools.projector import start_detached
+
+            marks.touch()
             start_detached(self.home, self.log)
 
     def close(self) -> None:
