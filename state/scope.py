@@ -143,11 +143,10 @@ def snapshot(state: Scope) -> bytes:
 
 def restore(data: bytes) -> Scope:
     """Return the state of a snapshot."""
-    head, seen, *subjects = msgspec.msgpack.decode(
+    head, seen, said, banned, vectors, folded, recalled, counted, linked = msgspec.msgpack.decode(
         data,
         type=tuple[tuple[str, int, int, int, int], dict[bytes, int], bytes, bytes, bytes, bytes, bytes, bytes, bytes],
     )
-    said, banned, vectors, folded, recalled, counted, linked = subjects
     state = Scope(head[0])
     _, state.seq, state.sent, state.changed, state.generation = head
     state._seen = seen

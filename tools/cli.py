@@ -9,6 +9,7 @@ from recollect.tools.context_commands import context
 from recollect.tools.edge_commands import edges
 from recollect.tools.embedder_commands import embedder
 from recollect.tools.erase_commands import erase
+from recollect.tools.import_commands import import_command, watch
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
 from recollect.tools.write_commands import capture, forget, restore, unfold, used
@@ -30,6 +31,8 @@ def main() -> None:
 
 for command in (
     capture,
+    import_command,
+    watch,
     search,
     show,
     why,
