@@ -309,3 +309,19 @@ def test_verify_notices_a_changed_row_and_rebuild_mends_it(tmp_path: Path, table
 
 def test_the_window_is_half_an_hour() -> None:
     assert WINDOW_US == 30 * MINUTE
+
+
+def test_what_is_erased_is_linked_with_nothing_in_any_file(tmp_path: Path) -> None:
+    from recollect.tools.erasing import plan
+
+    with Client(tmp_path, scope="project:a", origin="user", session="s") as memory:
+        port, proxy, code = (memory.capture(text).id for text in ("Port 8081", "The proxy", "The code is marmalade"))
+        memory.use([port, proxy, code])
+        assert len(memory.edges(port).edges) == 2
+        erasure = memory.erase(plan(memory.home, memory.log, "project:a", [code], only=False))
+        assert erasure.before is not None
+        found = {place.path.split(".lance")[0].rpartition("/")[2] for place in erasure.before.found}
+        assert {"uses", "edges", "memories"} <= found, "the search sees these tables"
+        assert erasure.ok
+        assert [edge.target.id for edge in memory.edges(port).edges] == [proxy]
+        assert memory.verify().ok
