@@ -173,11 +173,36 @@ def test_a_folder_without_a_scope_costs_its_own_records_alone(client: Client, tm
     assert summary.problem_count == 2 * len(t.CLAUDE_SAID)
 
 
+def test_a_fork_of_codex_does_not_say_again_what_it_inherited(client: Client, tmp_path: Path) -> None:
+    rows = t.codex("/x", "fork")
+    rows[4]["metadata"] = {"inherited_user_message": True}
+    summary = take(client, put(tmp_path, "rollout.jsonl", t.lines(rows)))
+    assert (summary.taken, summary.skipped["of the session that it was forked from"]) == (2, 1)
+
+
+def test_a_session_of_gemini_that_only_keeps_what_the_model_was_given(client: Client, tmp_path: Path) -> None:
+    given = [t.gemini_row("i1", "user", [{"text": "List."}], 1), t.gemini_row("i2", "gemini", "Listed.", 2)]
+    summary = "<state_snapshot>INJECTED</state_snapshot>"
+    rows = [
+        t.gemini()[0],
+        {"$set": {"messages": given}},
+        {"$set": {"messages": [t.gemini_row("i9", "user", summary, 3)]}},
+    ]
+    take(client, put(tmp_path, "a.jsonl", t.lines(rows)))
+    assert said(client.log) == [("user", "List."), ("agent", "Listed.")]
+
+
+def test_what_a_subagent_of_gemini_is_told_no_user_said(client: Client, tmp_path: Path) -> None:
+    rows = [{**t.gemini()[0], "kind": "subagent"}, *t.gemini()[1:3]]
+    take(client, put(tmp_path, "a.jsonl", t.lines(rows)))
+    assert said(client.log) == [("agent", "List the files.")]
+
+
 def test_a_fork_adds_only_what_is_its_own(client: Client, tmp_path: Path) -> None:
     rows = t.claude("/x")
     fork = [{**row, "sessionId": "fork"} for row in rows]
     fork.append(
-        {**rows[-3], "uuid": "new", "sessionId": "fork", "message": {"role": "user", "content": "On the fork."}}
+        {**rows[16], "uuid": "new", "sessionId": "fork", "message": {"role": "user", "content": "On the fork."}}
     )
     summary = take(client, put(tmp_path, "a.jsonl", t.lines(rows)), put(tmp_path, "b.jsonl", t.lines(fork)))
     assert (summary.taken, summary.known) == (len(t.CLAUDE_SAID) + 1, len(t.CLAUDE_SAID))
@@ -202,8 +227,8 @@ def test_what_a_hook_captured_is_not_taken_again(split: bool, client: Client, tm
         client.capture_many([line])
     before = len(events(client.log))
     summary = take(client, put(tmp_path, "s.jsonl", t.lines(rows)))
-    assert (summary.taken, summary.known) == (3, 4)
-    assert len(events(client.log)) == before + 3
+    assert (summary.taken, summary.known) == (4, 4)
+    assert len(events(client.log)) == before + 4
 
 
 def test_what_was_erased_is_not_taken_again(client: Client, tmp_path: Path) -> None:
@@ -227,6 +252,9 @@ def test_what_we_hand_to_a_host_is_recognised_whatever_is_in_it() -> None:
             text = place.replace("{}", wrap(context))
             assert "fact" not in without_injected(text)
             assert without_injected(text).split() == place.replace("{}", "").split()
+    split = without_injected(f"<recol{wrap('a')}lect>fact</{MARKER}> b")
+    assert without_injected(split) == split
+    assert heard("s", "user", wrap("fact") + " Hello") == heard("s", "user", "Hello")
     assert without_injected("What is <recollect> for?") == "What is <recollect> for?"
 
 
@@ -274,7 +302,7 @@ def test_memory_files_of_claude_code(tmp_path: Path, project: Path, monkeypatch:
     slug = "".join(letter if letter.isalnum() else "-" for letter in str(project))
     root = tmp_path / "claude"
     put(root, f"projects/{slug}/s.jsonl", t.lines(t.claude(project / "src")))
-    put(root, f"projects/{slug}/{t.SESSION}/subagents/agent-1.jsonl", t.lines(t.claude(project)[-3:-1]))
+    put(root, f"projects/{slug}/{t.SESSION}/subagents/agent-1.jsonl", t.lines(t.claude(project)[22:24]))
     put(root, f"projects/{slug}/memory/MEMORY.md", t.MEMORY_INDEX)
     put(root, f"projects/{slug}/memory/ports.md", t.MEMORY_TOPIC)
     put(root, f"projects/{slug}/memory/bad.md", "---\n: [\n---\nStill said.\n")

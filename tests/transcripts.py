@@ -31,6 +31,10 @@ def claude(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
             "message": {"role": type, "content": content}, **more,
         }  # fmt: skip
 
+    def queued(uuid: str, attached: dict[str, Any]) -> dict[str, Any]:
+        said = {"attachment": {"type": "queued_command", **attached}}
+        return {**row("attachment", uuid, None, 17), **said}
+
     def text(said: str) -> list[dict[str, str]]:
         return [{"type": "text", "text": said}]
 
@@ -65,6 +69,10 @@ def claude(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
         row("user", "u4", "[Request interrupted by user]", 14),
         row("user", "k1", "Count the ports.", 15, isSidechain=True, agentId="ab1"),
         row("assistant", "k2", text("There are three."), 16, isSidechain=True, agentId="ab1"),
+        queued("q1", {"prompt": "And port 5434?", "commandMode": "prompt", "origin": {"kind": "human"}}),
+        queued("q2", {"prompt": "INJECTED by a peer", "commandMode": "prompt", "origin": {"kind": "peer"}}),
+        queued("q3", {"prompt": "INJECTED", "commandMode": "task-notification"}),
+        row("user", "u5", "INJECTED by a task", 18, origin={"kind": "task-notification"}),
         {"type": "hologram", "sessionId": session},
     ]
 
@@ -77,6 +85,7 @@ CLAUDE_SAID = [
     ("user", "Thanks, use it."),
     ("agent", "Count the ports."),
     ("agent", "There are three."),
+    ("user", "And port 5434?"),
 ]
 """What is to be taken of `claude`: origin and text, in order."""
 
@@ -86,9 +95,9 @@ def codex(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
     payloads: list[tuple[str, dict[str, Any]]] = [
         ("session_meta", {"id": session, "cwd": str(cwd), "cli_version": "0.169.0", "git": {"branch": "main"}}),
         ("response_item", message("developer", "input_text", "INJECTED hook context")),
-        ("response_item", message("user", "input_text", "INJECTED <x>", content_item_kinds=["environment_context"])),
+        ("response_item", message("user", "input_text", "INJECTED <x>", **kinds("environments.environment_context"))),
         ("turn_context", {"cwd": str(cwd), "turn_id": "1"}),
-        ("response_item", message("user", "input_text", "Where are the logs?", content_item_kinds=["user.text"])),
+        ("response_item", message("user", "input_text", "Where are the logs?", **kinds("user.text"))),
         ("event_msg", {"type": "item_completed", "item": {"type": "UserMessage", "text": "Where are the logs?"}}),
         ("response_item", {"type": "reasoning", "summary": [], "encrypted_content": "SECRET-THOUGHT"}),
         ("response_item", {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c1"}),
@@ -151,6 +160,11 @@ def message(role: str, type: str, said: str, **more: Any) -> dict[str, Any]:
     return {"type": "message", "role": role, "content": [{"type": type, "text": said}], **more}
 
 
+def kinds(*names: str) -> dict[str, Any]:
+    """Return where a message of Codex tells what its content is."""
+    return {"internal_chat_message_metadata_passthrough": {"turn_id": "1", "content_item_kinds": list(names)}}
+
+
 def gemini(session: str = SESSION) -> list[dict[str, Any]]:
     """Return the rows of a session of Gemini, with a row that changes and one that is taken back."""
     result = [{"functionResponse": {"id": "f1", "name": "ls", "response": {"output": "map.txt"}}}]
@@ -166,7 +180,13 @@ def gemini(session: str = SESSION) -> list[dict[str, Any]]:
         gemini_row("i4", "user", "WRONG question", 5),
         gemini_row("i5", "gemini", "WRONG answer", 6),
         {"$rewindTo": "i4"},
-        gemini_row("i6", "user", "<hook_context>INJECTED</hook_context>And the map?", 7),
+        gemini_row(
+            "i6",
+            "user",
+            "<hook_context>INJECTED</hook_context>And the map? INJECTED",
+            7,
+            displayContent=[{"text": "And the map?"}],
+        ),
         gemini_row("i7", "gemini", [{"text": "It is map.txt."}], 8),
         gemini_row("i8", "hologram", "?", 9),
     ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from recollect import __version__
+from recollect.schemas.visible import visible
 from recollect.tools.context_commands import context
 from recollect.tools.edge_commands import edges
 from recollect.tools.embedder_commands import embedder
@@ -15,7 +18,18 @@ from recollect.tools.read_commands import diff_command, log, search, show, statu
 from recollect.tools.write_commands import capture, forget, restore, unfold, used
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Commands(click.Group):
+    """The group, whose complaints about wrong usage are visible text like everything else that is printed."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            raise click.UsageError(visible(error.format_message()), error.ctx) from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="recollect")
 def main() -> None:
     """Agent memory you can replay.

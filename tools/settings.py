@@ -17,11 +17,14 @@ CHOICES = ("auto", "http", "local", "floor")
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`catch_up`: whether a search that finds the views behind starts a projector in the background.
 
+    `denied_paths`: globs of files that are not captured, besides those of `tools/denied_paths.py`.
+
     `log`: the URL of the home's log, where it is not the embedded one; `$RECOLLECT_LOG` goes before it.
     `embedder`: which embedder is wanted here; `$RECOLLECT_EMBEDDER` goes before its choice.
     """
 
     catch_up: bool = True
+    denied_paths: tuple[str, ...] = ()
     log: str | None = None
     embedder: EmbedderOptions = EmbedderOptions()
 
