@@ -280,7 +280,7 @@ class Client:
         from recollect.tools.inspection import opened
 
         views = self._views(as_of)
-        return opened(views.reading(lambda: views.find(self.scope, id)), id)
+        return views.reading(lambda: opened(views, self.scope, id))
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory. Raises `NotFound`."""

@@ -307,6 +307,8 @@ def _opened(opened: Opened) -> list[str]:
         lines.append(f"captures {', '.join(memory.ids)}")
         if memory.revises:
             lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
+    if opened.last_used_at is not None:
+        lines.append(f"used {opened.used} times, last {format_time(opened.last_used_at)[:10]}")
     if opened.hidden:
         lines.append(f"Hidden: forgotten. To show it again: recollect restore {row.id} --scope {row.scope}")
     return lines

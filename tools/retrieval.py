@@ -31,8 +31,10 @@ ReadT = TypeVar("ReadT")
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
 """Origins whose turns are taken for an assistant's answers."""
 PAGE_SLOTS = 5_000
-TAIL_TYPES = ("captured", "used", "forgotten", "restored", "erased", "unfolded")
-"""Events that change what is visible, or how it is ranked; a recall or a tick alone leaves nothing pending."""
+TAIL_TYPES = ("captured", "forgotten", "restored", "erased", "unfolded")
+"""Events that change what is visible."""
+PENDING_TYPES = (*TAIL_TYPES, "used")
+"""Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,6 +194,14 @@ class Retriever:
         """Yield a scope's events behind the watermark that change what is visible."""
         if self.past is None:
             yield from tail_of(self._log, partition_of(scope, self._log.partitions), offset, scope)
+
+    def uses_behind(self, scope: str, offset: int) -> int:
+        """Return how many uses of a scope stand behind the watermark, at most a page of them."""
+        if self.past is not None:
+            return 0
+        return len(
+            self._log.read(partition_of(scope, self.partitions), offset, PAGE_SLOTS, scope=scope, types=("used",))
+        )
 
     def watermark(self, partition: int) -> Watermark | None:
         """Return how far the views of a partition are."""
