@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
+from recollect.tools.agent_commands import mcp
 from recollect.tools.erase_commands import erase
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
@@ -41,5 +42,6 @@ for command in (
     verify,
     rebuild,
     copy,
+    mcp,
 ):
     main.add_command(command)
