@@ -31,6 +31,7 @@ DEFAULT_PARTITIONS = 16
 BUSY_TIMEOUT_S = 60.0
 SALT_BYTES = 16
 CHECKPOINT_WAIT_S = 3.0
+IDS_AT_ONCE = 500
 
 _TABLES = """
 CREATE TABLE slots (
@@ -176,6 +177,16 @@ class EmbeddedLog:
         with self._lock, self._explained():
             rows = self._db.execute(query, [partition]).fetchall()
         return [self._slot(partition, *row) for row in rows]
+
+    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
+        """See `Log.known`."""
+        found: set[str] = set()
+        with self._lock, self._explained():
+            for start in range(0, len(ids), IDS_AT_ONCE):
+                some = ids[start : start + IDS_AT_ONCE]
+                query = f"SELECT id FROM slots WHERE id IN ({', '.join('?' * len(some))}) AND +scope = ?"
+                found.update(id for (id,) in self._db.execute(query, [*some, scope]))
+        return found
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`. What SQLite frees it overwrites, and the write-ahead file is emptied."""

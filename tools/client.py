@@ -128,7 +128,7 @@ class Client:
             raise InvalidEvent("invalid", "The time of a capture is more than 5 minutes in the future.", "$.at")
         scope = check_scope(line.scope) if line.scope is not None else self.scope
         kind: Kind = line.kind or "fact"
-        pieces = chunks(line.text) if kind == "document" else [(line.text, None)]
+        pieces = chunks(line.text) if kind == "document" or line.split else [(line.text, None)]
         events = []
         for text, part in pieces:
             body = Captured(
