@@ -122,6 +122,11 @@ class Home:
         return self.path / "folders.json"
 
     @property
+    def imports_path(self) -> Path:
+        """How far each file that was imported has been read; it only saves time."""
+        return self.path / "imports.json"
+
+    @property
     def settings_path(self) -> Path:
         """What this machine prefers."""
         return self.path / "settings.toml"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
@@ -122,8 +122,11 @@ class Client:
         positions = self.log.append(events)
         return [Receipt(event.id, position) for event, position in zip(events, positions, strict=True)]
 
-    def events_of(self, line: Line) -> list[Event]:
-        """Return the `captured` events of a line: one, or one for each part of a long document."""
+    def events_of(self, line: Line, erased: Container[str] | None = None) -> list[Event]:
+        """Return the `captured` events of a line: one, or one for each part of a long document.
+
+        Whoever takes in many lines hands in the `erased_ids` of their scope, which are otherwise looked up for each.
+        """
         now = _now_us()
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
         if at > now + MAX_AT_LEAD_US:
@@ -147,11 +150,18 @@ class Client:
             native = line.native_id if line.native_id is None or part is None else f"{line.native_id}#{part.index}"
             actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
             id = _new_id() if native is None else derived_id("captured", scope, line.source, native)
-            if native is not None and id in self._erased(scope):
+            if native is not None and id in (self.erased_ids(scope) if erased is None else erased):
                 raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
             session = line.session or self.session
             events.append(_event("captured", id, body, scope, actor, session, at=at, sent=now))
         return events
+
+    def erased_ids(self, scope: str) -> dict[str, None]:
+        """Return the ids of a scope that were erased, and are not to be captured again."""
+        from recollect.state.erasures import erasures_of
+
+        slots = self.log.erased(partition_of(scope, self.log.partitions))
+        return erasures_of(slots).named.get(scope, {}) if slots else {}
 
     def search(
         self,
@@ -346,12 +356,6 @@ class Client:
         return Retriever(
             self.home, self.log, PastViews(self.home, self.log, parse_position(as_of, self.log, _now_us()))
         )
-
-    def _erased(self, scope: str) -> dict[str, None]:
-        from recollect.state.erasures import erasures_of
-
-        slots = self.log.erased(partition_of(scope, self.log.partitions))
-        return erasures_of(slots).named.get(scope, {}) if slots else {}
 
     def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
         from recollect.tools.inspection import ids_behind
