@@ -46,6 +46,7 @@ from recollect.schemas.events import (
     Restored,
     Ticked,
     Unfolded,
+    Used,
     make_configured,
     make_tick,
     tick_id,
@@ -137,6 +138,7 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "restored": st.builds(Restored, ids=tuples(ids, 20), reason=reasons),
     "erased": st.builds(Erased, ids=tuples(ids, 20)),
     "unfolded": st.builds(Unfolded, ids=tuples(ids, 20)),
+    "used": st.builds(Used, ids=tuples(ids, 20), recall=st.none() | ids),
     "configured": st.builds(
         Configured, log_id=ids, partitions=st.integers(1, 1_024), revision=counts, settings=settings_in_force
     ),

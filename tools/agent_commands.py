@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import click
@@ -9,6 +11,7 @@ import click
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import GLOBAL, check_scope
 from recollect.sinks.home import Home
+from recollect.tools.client import HOME_VARIABLE
 from recollect.tools.options import print_json, with_folder
 
 
@@ -46,3 +49,44 @@ def mcp(home: Path, http: bool, port: int, scope: str | None, actor: str | None,
         print_json({"url": url, "token_file": str(path)})
     click.echo(f"Serving {url}. The token is in {path}.", err=True)
     serve_http(memory, listening, token)
+
+
+class _NeverWrong(click.Command):
+    """A command that takes whatever it is called with: exit code 2 would stop the agent at its work."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--help" in args or "-h" in args:
+            return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError:
+            return super().parse_args(ctx, [])
+
+
+@click.command(cls=_NeverWrong)
+@click.option("--host", default="", help="Whose hook this is: claude, codex or gemini.")
+@click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default the user's own.")
+@click.option("--alone", is_flag=True, help="Nobody waits for the answer.")
+@click.option("--json", "as_json", is_flag=True, help="What a hook answers is always JSON.")
+def hook(host: str, home: str | None, alone: bool, as_json: bool) -> None:
+    """Do what an agent's hook is for, with the host's JSON on stdin. It always ends with exit code 0.
+
+    `recollect connect` puts it where the hosts find it. At a start it gives context, at a prompt it captures and adds
+    what is surely relevant, at an answer it captures, before a compaction it keeps the end of the conversation, and at
+    the end of a session it takes the rest.
+
+    \b
+    Example:
+      echo '{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}' | recollect hook --host claude
+    """
+    try:
+        from recollect.tools.hooks import MAX_INPUT_BYTES, run
+
+        data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+        answered = run(host, Path(home) if home else None, data, alone=alone)
+        while answered:
+            answered = answered[os.write(1, answered) :]
+    except BaseException:
+        pass
+    # Nothing is left to be flushed or joined, and nothing at the interpreter's end may change the exit code.
+    os._exit(0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
-from recollect.tools.agent_commands import mcp
+from recollect.tools.agent_commands import hook, mcp
 from recollect.tools.erase_commands import erase
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
-from recollect.tools.write_commands import capture, forget, restore, unfold
+from recollect.tools.write_commands import capture, forget, restore, unfold, used
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -34,6 +34,7 @@ for command in (
     forget,
     restore,
     unfold,
+    used,
     erase,
     status,
     log,
@@ -43,5 +44,6 @@ for command in (
     rebuild,
     copy,
     mcp,
+    hook,
 ):
     main.add_command(command)

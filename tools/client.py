@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,6 +35,7 @@ from recollect.schemas.events import (
     Recalled,
     Restored,
     Unfolded,
+    Used,
 )
 from recollect.schemas.ids import derived_id
 from recollect.schemas.log import Log, Position, Slot
@@ -214,6 +216,20 @@ class Client:
             watermark=answer.watermark,
         )
         return self._append("recalled", body, self.scope).id
+
+    def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
+        """Say which recalled ids shaped an answer, and of which recall (`Found.recall_id`); return the receipt.
+
+        It stands in this scope also where a memory of `global` was used, and counts in this scope alone. Raises
+        `NotFound` for an id that neither scope has, and `RecollectError` for none at all.
+        """
+        named = tuple(dict.fromkeys(ids))
+        if not named:
+            raise RecollectError("No id was named.", "Name the ids of results that shaped the answer.")
+        self.catch_up()
+        for id in named:
+            self._retriever.reading(partial(self._retriever.find, self.scope, id))
+        return self._append("used", Used(ids=named, recall=recall), self.scope)
 
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
         """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""

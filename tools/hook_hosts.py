@@ -1,6 +1,6 @@
 """What each host tells its hooks and what it takes from them: names of events and fields, and the form of an answer.
 
-Nothing here acts or reads anything. Sources: the hooks of Claude Code 2.1, Codex 0.169 and Gemini CLI 0.61, as they ran.
+Nothing here acts or reads anything. Sources: the hooks of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, as they ran.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ import os
 import secrets
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -33,6 +35,8 @@ from recollect.tools.agent_errors import note_error
 from recollect.tools.client import SESSION_VARIABLE, Client
 from recollect.tools.mcp_tools import INSTRUCTIONS, TOOLS, Tool, call, schema_of
 from recollect.tools.project import scope_of_folder
+from recollect.tools.settings import local_settings
+from recollect.tools.warm import Warm
 
 Context = ServerRequestContext[Any, Any]
 
@@ -44,10 +48,12 @@ HTTP_PATH = "/mcp"
 TOKEN_NAME = "mcp-token"
 TOKEN_BYTES = 32
 DEFAULT_ACTOR = "mcp"
+MAX_CLIENTS = 8
+"""A client keeps its scope's texts ready; the one that was not used for longest is closed."""
 
 
 class Memory:
-    """The clients of one server: one for each scope and speaker, each used by one thread at a time."""
+    """The clients of one server: one for each scope, speaker and session, each used by one thread at a time."""
 
     def __init__(self, home: Path, *, scope: str | None = None, actor: str | None = None) -> None:
         self.home = home
@@ -56,27 +62,46 @@ class Memory:
         # Recalls and captures of one server belong together, also where the host tells no session.
         self.session = os.environ.get(SESSION_VARIABLE) or f"mcp:{uuid_utils.uuid7()}"
         self._lock = threading.Lock()
-        self._clients: dict[tuple[str, str], Client] = {}
+        self._clients: dict[tuple[str, str, str], Client] = {}
         self._scopes: dict[Path, str] = {}
 
     def call(self, name: str, arguments: dict[str, Any], folder: Path, actor: str) -> str:
         """Run a tool for the project of a folder and return its Markdown. Raises `RecollectError`."""
         with self._lock:
-            return call(self._client(folder, actor), name, arguments)
+            client = self._client(self.scope or self._scope_of(folder), actor, self.session)
+            return call(client, name, arguments)
+
+    def offer(self, asked: dict[str, Any]) -> str:
+        """Return what a hook may put before an agent that did not ask, from the views as they are."""
+        from recollect.tools.offering import offered
+
+        settings = local_settings(Home(self.home))
+        if not settings.prompt_recall:
+            return ""
+        with self._lock:
+            client = self._client(asked["scope"], asked["actor"], asked["session"])
+            return offered(client, asked["prompt"], asked["session"], settings.prompt_recall_chars)
+
+    def freshen(self, asked: dict[str, Any]) -> None:
+        """Bring the views up to date for the next hook, which does not wait for it."""
+        with self._lock:
+            self._client(asked["scope"], asked["actor"], asked["session"]).catch_up()
 
     def close(self) -> None:
         """Close every client."""
         with self._lock:
-            for client in self._clients.values():
-                client.close()
-            self._clients.clear()
+            while self._clients:
+                self._clients.popitem()[1].close()
 
-    def _client(self, folder: Path, actor: str) -> Client:
-        scope = self.scope or self._scope_of(folder)
-        key = (scope, actor)
-        if key not in self._clients:
-            self._clients[key] = Client(self.home, scope=scope, actor=actor, origin="agent", session=self.session)
-        return self._clients[key]
+    def _client(self, scope: str, actor: str, session: str) -> Client:
+        key = (scope, actor, session)
+        client = self._clients.pop(key, None)
+        if client is None:
+            client = Client(self.home, scope=scope, actor=actor, origin="agent", session=session or None)
+        self._clients[key] = client  # The last used stands last.
+        while len(self._clients) > MAX_CLIENTS:
+            self._clients.pop(next(iter(self._clients))).close()
+        return client
 
     def _scope_of(self, folder: Path) -> str:
         if folder not in self._scopes:
@@ -168,10 +193,8 @@ def serve_stdio(memory: Memory) -> None:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    try:
+    with _hooks_answered(memory):
         anyio.run(serve)
-    finally:
-        memory.close()
 
 
 def serve_http(memory: Memory, listening: socket.socket, token: str) -> None:
@@ -180,9 +203,19 @@ def serve_http(memory: Memory, listening: socket.socket, token: str) -> None:
 
     app = http_app(memory, listening.getsockname()[1], token)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
-    try:
+    with _hooks_answered(memory):
         anyio.run(server.serve, [listening])
+
+
+@contextmanager
+def _hooks_answered(memory: Memory) -> Iterator[None]:
+    """Answer the hooks of this home as long as a server runs, and close everything after it."""
+    warm = Warm(memory.home, memory.offer, memory.freshen)
+    warm.start()
+    try:
+        yield
     finally:
+        warm.stop()
         memory.close()
 
 

@@ -31,8 +31,8 @@ ReadT = TypeVar("ReadT")
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
 """Origins whose turns are taken for an assistant's answers."""
 PAGE_SLOTS = 5_000
-TAIL_TYPES = ("captured", "forgotten", "restored", "erased", "unfolded")
-"""Events that change what is visible; a recall or a tick alone leaves nothing pending."""
+TAIL_TYPES = ("captured", "used", "forgotten", "restored", "erased", "unfolded")
+"""Events that change what is visible, or how it is ranked; a recall or a tick alone leaves nothing pending."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

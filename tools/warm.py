@@ -53,15 +53,18 @@ def ask(home: Path, asked: Asked, wait_s: float) -> str:
 class Warm:
     """Listens for hooks as long as a server lives. Where no socket can be made, hooks do without."""
 
-    def __init__(self, home: Path, answer: Callable[[dict[str, Any]], str]) -> None:
+    def __init__(
+        self, home: Path, answer: Callable[[dict[str, Any]], str], after: Callable[[dict[str, Any]], None]
+    ) -> None:
         self._answer = answer
+        self._after = after
         self.path = home / FOLDER / f"{os.getpid()}.sock"
         self._listening: socket.socket | None = None
 
     def start(self) -> None:
         """Listen from now on, in a thread of its own."""
         try:
-            self.path.parent.mkdir(mode=0o700, exist_ok=True)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if len(os.fsencode(self.path)) > MAX_ADDRESS_BYTES:
                 return
             self.path.unlink(missing_ok=True)
@@ -85,13 +88,14 @@ class Warm:
                 asking, _ = listening.accept()
             except OSError:
                 return
-            with asking:
-                try:
+            try:
+                with asking:
                     asking.settimeout(SERVED_WAIT_S)
                     asked = orjson.loads(_line(asking, time.monotonic() + SERVED_WAIT_S))
                     asking.sendall(orjson.dumps(self._answer(asked)) + b"\n")
-                except Exception:  # Whoever asked has gone or asked nonsense; the next is served.
-                    continue
+                self._after(asked)
+            except Exception:  # Whoever asked has gone or asked nonsense; the next is served.
+                continue
 
 
 def _addresses(home: Path) -> list[Path]:

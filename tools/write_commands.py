@@ -146,6 +146,29 @@ def unfold(client: Client, id: str, only: bool, as_json: bool) -> None:
     _print_named("Unfolded", client.unfold(id, only=only), "", as_json)
 
 
+@click.command()
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--recall", help="The recall that returned them: `recall_id` of `recollect search --json`.")
+@with_client
+def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool) -> None:
+    """Say which memories or turns shaped an answer. What is used is found again sooner, and links what helps together.
+
+    Looking at a result does not count. Where a session is given, its next answer that carries the specifics of what
+    was recalled counts by itself.
+
+    \b
+    Example:
+      recollect used 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
+    receipt = client.use(ids, recall)
+    if as_json:
+        where = receipt.position
+        said = {"id": receipt.id, "ids": list(dict.fromkeys(ids))}
+        print_json({**said, "partition": where.partition, "offset": where.offset})
+    else:
+        click.echo(f"Noted the use of {len(dict.fromkeys(ids))}.")
+
+
 def _print_named(verb: str, ids: list[str], undo: str, as_json: bool) -> None:
     if as_json:
         print_json({"ids": ids})
