@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -90,3 +91,66 @@ def hook(host: str, home: str | None, alone: bool, as_json: bool) -> None:
         pass
     # Nothing is left to be flushed or joined, and nothing at the interpreter's end may change the exit code.
     os._exit(0)
+
+
+host_argument = click.argument("host", type=click.Choice(("claude", "codex", "gemini")))
+
+
+@click.command()
+@host_argument
+@click.option("--print", "only_print", is_flag=True, help="Show the commands and files, and do nothing.")
+@with_folder
+def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
+    """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
+
+    Nothing of yours is overwritten; done again it replaces what it installed, and `recollect disconnect` removes it.
+
+    \b
+    Example:
+      recollect connect claude
+      recollect connect codex --print
+    """
+    from recollect.tools.connecting import CONNECTABLE, install_steps, own_command, plugin_folder
+    from recollect.tools.connecting import connect as install
+    from recollect.tools.plugins import plugin_files
+
+    folder = Home(home)
+    if only_print:
+        files = plugin_files(host, own_command(), str(home.absolute()))
+        steps = [shlex.join(words) for words in install_steps(folder, host)]
+        if as_json:
+            print_json({"commands": steps, "files": {path: data.decode() for path, data in files.items()}})
+            return
+        for path, data in files.items():
+            click.echo(f"# {plugin_folder(folder, host) / path}\n{data.decode()}")
+        click.echo("\n".join(steps))
+        return
+    ran = install(folder, host)
+    if as_json:
+        print_json({"host": host, "ran": [shlex.join(step.command) for step in ran]})
+        return
+    for step in ran:
+        click.echo(f"$ {shlex.join(step.command)}")
+    click.echo(f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}")
+
+
+@click.command()
+@host_argument
+@with_folder
+def disconnect(home: Path, host: str, as_json: bool) -> None:
+    """Take from an agent what `connect` gave it. What was captured stays.
+
+    \b
+    Example:
+      recollect disconnect claude
+    """
+    from recollect.tools.connecting import CONNECTABLE
+    from recollect.tools.connecting import disconnect as remove
+
+    ran = remove(Home(home), host)
+    if as_json:
+        print_json({"host": host, "ran": [shlex.join(step.command) for step in ran]})
+        return
+    for step in ran:
+        click.echo(f"$ {shlex.join(step.command)}")
+    click.echo(f"{CONNECTABLE[host].name} is disconnected.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
-from recollect.tools.agent_commands import hook, mcp
+from recollect.tools.agent_commands import connect, disconnect, hook, mcp
 from recollect.tools.erase_commands import erase
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
@@ -45,5 +45,7 @@ for command in (
     copy,
     mcp,
     hook,
+    connect,
+    disconnect,
 ):
     main.add_command(command)
