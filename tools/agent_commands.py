@@ -11,6 +11,7 @@ import click
 
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import GLOBAL, check_scope
+from recollect.schemas.visible import visible
 from recollect.sinks.home import Home
 from recollect.tools.client import HOME_VARIABLE
 from recollect.tools.options import print_json, with_folder
@@ -154,3 +155,29 @@ def disconnect(home: Path, host: str, as_json: bool) -> None:
     for step in ran:
         click.echo(f"$ {shlex.join(step.command)}")
     click.echo(f"{CONNECTABLE[host].name} is disconnected.")
+
+
+@click.command()
+@with_folder
+def doctor(home: Path, as_json: bool) -> None:
+    """Say whether everything is as it should be: captures, views, server, each agent and its hooks.
+
+    Each finding says what to do. The exit code is 1 where something is bad.
+
+    \b
+    Example:
+      recollect doctor
+    """
+    from recollect.tools.doctor import examine
+
+    findings = []
+    for finding in examine(Home(home)):
+        findings.append(finding)
+        if not as_json:
+            click.echo(f"{finding.state:<10} {finding.subject}: {visible(finding.seen)}")
+            if finding.todo:
+                click.echo(f"{'':<10} -> {visible(finding.todo)}")
+    if as_json:
+        print_json({"findings": findings})
+    if any(finding.state == "bad" for finding in findings):
+        sys.exit(1)

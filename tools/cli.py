@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recollect import __version__
-from recollect.tools.agent_commands import connect, disconnect, hook, mcp
+from recollect.tools.agent_commands import connect, disconnect, doctor, hook, mcp
 from recollect.tools.erase_commands import erase
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
@@ -47,5 +47,6 @@ for command in (
     hook,
     connect,
     disconnect,
+    doctor,
 ):
     main.add_command(command)

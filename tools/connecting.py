@@ -49,7 +49,7 @@ CONNECTABLE = {
     "gemini": Connectable(
         "gemini",
         "Gemini CLI",
-        (("extensions", "install", "{folder}", "--consent"),),
+        (("extensions", "link", "{folder}", "--consent"),),
         (("extensions", "uninstall", PLUGIN),),
         "Start `gemini` anew in your project; `/mcp` shows recollect.",
     ),
