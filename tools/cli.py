@@ -7,6 +7,7 @@ import click
 from recollect import __version__
 from recollect.tools.agent_commands import connect, disconnect, doctor, hook, mcp
 from recollect.tools.erase_commands import erase
+from recollect.tools.import_commands import import_command, watch
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
 from recollect.tools.write_commands import capture, forget, restore, unfold, used
@@ -28,6 +29,8 @@ def main() -> None:
 
 for command in (
     capture,
+    import_command,
+    watch,
     search,
     show,
     why,

@@ -159,7 +159,7 @@ def _turn(row: dict[str, Any], role: Role, text: str, way: str, state: State) ->
 def _told_before(state: State, way: str, role: Role, text: str) -> bool:
     """Whether a recent row of the other way said the same; each telling answers for one other."""
     recent = state.setdefault("recent", [])
-    words = [role, digest(text)]
+    words = [role, digest(text)[:8]]
     other = next((entry for entry in recent if entry[0] != way and entry[1:] == words), None)
     if other is not None:
         recent.remove(other)

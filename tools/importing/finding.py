@@ -1,4 +1,4 @@
-"""Where hosts keep their files, and what kind of file one is. It looks at names and at the first rows, and takes nothing."""
+"""Where hosts keep their files, and what kind of file one is, by its name and its first rows. Nothing is taken here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
 
 
 class Source(NamedTuple):
-    """A file to import. `name` is its path below the folder that was named; `cwd` and `session` are what its place tells."""
+    """A file to import. `name` is its path below the folder that was named; its place may tell `cwd` and `session`."""
 
     path: Path
     format: str
@@ -87,6 +87,11 @@ def host_file(path: Path, format: str, folder: Path) -> Source | None:
     return None
 
 
+def named_session(path: Path, format: str) -> Source:
+    """Return a session of which the host is known, wherever it lies."""
+    return _named(path, format, path.name)
+
+
 def named_files(path: Path, format: str | None = None) -> Iterator[Source | Unfit]:
     """Yield what is to be imported of a path that somebody named; `format` overrides what a file looks like."""
     if path.is_dir():
@@ -100,7 +105,7 @@ def named_files(path: Path, format: str | None = None) -> Iterator[Source | Unfi
 
 
 def walk(folder: Path) -> Iterator[Path | Unfit]:
-    """Yield the files below a folder in the order of their names; hidden ones are left out, and no folder comes twice."""
+    """Yield the files below a folder by name; hidden ones are left out, and no folder comes twice."""
     seen: set[tuple[int, int]] = set()
 
     def refused(error: OSError) -> None:

@@ -21,7 +21,7 @@ PROBE_BYTES = 4_096
 
 
 class Position(msgspec.Struct, frozen=True):
-    """Up to where a file was read (`offset`), its size and time then, a digest of what stood before, the parser's state."""
+    """Up to where a file was read (`offset`), its size and time then, a digest of some of it, the parser's state."""
 
     offset: int
     size: int
