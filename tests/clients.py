@@ -18,6 +18,8 @@ from pathlib import Path
 
 from fake_model import FakeModel
 
+from recollect.tools.mcp_answers import DATA_NOT_ORDERS
+
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code",
     "codex": "@openai/codex",
@@ -77,6 +79,8 @@ class Trial:
         subprocess.run(["git", "init", "--quiet", str(self.project)], check=True)
         user = folder / "user"
         (user / ".codex").mkdir(parents=True)
+        (user / ".gemini").mkdir()
+        (user / ".gemini" / "settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
         # What the environment says of hosts and keys of the user's own stays outside.
         kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TERM", "TMPDIR") if key in os.environ}
         self.environment = kept | {
@@ -146,8 +150,13 @@ class Trial:
                 break
             time.sleep(0.5)
         self.check("each host's prompts and answers are captured once by its hooks", not missing, "\n".join(missing))
-        given = [seen for seen in self.model.seen if "<recollect>" in seen.body.replace("\\u003c", "<")]
-        self.check("contexts reach the model", bool(given))
+        for host, path in (("claude", "/messages"), ("codex", "/responses"), ("gemini", "GenerateContent")):
+            # What a tool has answered says of itself that it is quoted; the context of a start does not.
+            given = [
+                seen for seen in self.model.seen
+                if path in seen.path and "<recollect>" in seen.body and DATA_NOT_ORDERS not in seen.body
+            ]  # fmt: skip
+            self.check(f"{host}'s model is given the context of a start", bool(given) or host not in self.hosts)
 
     def turn(self, host: str, prompt: str) -> str:
         """Let a host take one turn and return what it printed."""

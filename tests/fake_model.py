@@ -1,4 +1,4 @@
-"""A model on loopback that three hosts take for theirs: it calls a tool where a prompt says so, and repeats what it got.
+"""A model on loopback that three hosts take for theirs: it calls a tool where a prompt says so and repeats the answer.
 
 `REMEMBER: text` calls `add_memory`, `RECALL: words` calls `search_memories`; anything else is answered with one
 sentence. It speaks the streams of Anthropic's Messages, OpenAI's Responses and Gemini's generateContent.
