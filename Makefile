@@ -23,7 +23,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
-		printf '  make %-12s %s\n' "$$target" "$$text"; done
+		printf '  make %-13s %s\n' "$$target" "$$text"; done
 
 venv: .venv/.installed ## Make .venv from the lock file, with Recollect in it as an editable install.
 
@@ -50,7 +50,7 @@ test: venv ## Run all tests, the fast ones first.
 test-fast: venv ## Run the fast tests only, on every core.
 	$(BIN)/python -m pytest -m "not slow" -n auto $(PYTEST_FLAGS)
 
-test-clients: venv ## Let the real hosts, installed from npm into a cache, share one memory over a model on loopback.
+test-clients: venv ## Let the real hosts, installed by npm, share one memory over a model on loopback.
 	$(BIN)/python tests/clients.py
 
 lint: venv ## Check style and format.

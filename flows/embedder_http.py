@@ -19,7 +19,7 @@ from recollect.flows.embedder_target import KEY_VARIABLE, MODEL_VARIABLE, URL_VA
 from recollect.flows.embedders import Embedding, Failure, checked, sound_only, the_vector
 from recollect.flows.embedding_answers import Answer, BadAnswer, batches, parse_answer, question
 from recollect.schemas.errors import EmbedderUnavailable, RecollectError
-from recollect.state.vectors import MAX_DIMENSIONS
+from recollect.schemas.events import MAX_DIMENSIONS
 
 if TYPE_CHECKING:
     import httpx
@@ -58,7 +58,7 @@ class _Unanswered(Exception):
 class HttpEmbedder:
     """Vectors of an endpoint. It is asked once when this is made, which tells its dimensions and that it answers.
 
-    `name` is the model as it was asked for; `revision` is the model and dimensions as answered. Raises
+    `name` is the model as it was asked for; `revision` is the model as it answered. Raises
     `EmbedderUnavailable` where it does not answer, `RecollectError` where it refuses (400, 401, 403, 404, redirects).
     """
 
@@ -130,7 +130,7 @@ class HttpEmbedder:
                 f"{self._target.place} gives no vectors: {reason}.", f"Check {MODEL_VARIABLE}: is it for embeddings?"
             )
         self.dimensions = dimensions
-        self.revision = f"{answer.model or self.name}/{dimensions}"
+        self.revision = answer.model or self.name
 
     def _batch(self, texts: list[str]) -> list[Embedding]:
         """Ask for all at once, and text by text where that cannot be had and no text by itself explains it."""
@@ -163,7 +163,7 @@ class HttpEmbedder:
         ) from None
 
     def _vectors(self, answer: Answer) -> list[Embedding]:
-        if answer.model and self.revision != f"{answer.model}/{self.dimensions}":
+        if answer.model and self.revision != answer.model:
             raise RecollectError(
                 f"{self._target.place} answers as {answer.model} now, and was {self.revision}.",
                 "Start again, so that vectors of two models are never compared.",

@@ -78,6 +78,7 @@ def watermark_of(state: Partition) -> Watermark:
         sent={name: scope.sent for name, scope in state.scopes.items()},
         counters=msgspec.structs.replace(state.counters),
         erased=state.erasures.count,
+        embedder=state.settings.embedder,
     )
 
 

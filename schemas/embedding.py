@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 Kind = Literal["http", "local", "floor"]
+
+
+FLOOR = "floor"
+"""The key of the lexical floor, whose vectors are computed from the text alone and never recorded."""
+
+
+def embedder_key(name: str, revision: str, dimensions: int) -> str:
+    """Return the key of an embedder: vectors are comparable where it is equal, and nowhere else."""
+    return f"{name}@{revision}/{dimensions}"
+
+
+def dimensions_of(key: str) -> int:
+    """Return the dimensions that an embedder's key tells, 0 where it is none."""
+    digits = key.rpartition("/")[2]
+    return int(digits) if len(digits) <= 5 and digits.isascii() and digits.isdigit() else 0
 
 
 class EmbedderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -20,6 +36,9 @@ class EmbedderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
 
     download: bool = False
     """Whether a local model that is not at hand may be downloaded."""
+
+    texts_per_s: Annotated[int, Meta(ge=0)] = 0
+    """How many texts a second are embedded at most; 0 for as many as there can be."""
 
 
 class Probed(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,11 +5,15 @@ What a sequence of events means is not here (`state`), nor are their bytes (`cod
 
 from __future__ import annotations
 
+import sys
+from array import array
+from operator import mul
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
+from recollect.schemas.embedding import dimensions_of
 from recollect.schemas.errors import InvalidEvent
 from recollect.schemas.ids import ID_PATTERN, derived_id
 from recollect.schemas.scopes import GLOBAL, SCOPE_PATTERN
@@ -19,6 +23,11 @@ from recollect.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S,
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
 MAX_IDS = 10_000
+MAX_DIMENSIONS = 32_768
+MAX_ATTEMPTS = 3
+"""How often a text is tried; what has failed so often has no vector under that embedder."""
+VECTOR_SQUARES = 2**24
+"""Below this stays the sum of squares of a quantised vector, so that float32 products of two are exact."""
 MAX_EVENT_BYTES = 1_000_000  # Below Kafka's default of 1 MiB for a record with its headers.
 MAX_AT_LEAD_US = 300 * US_PER_S
 
@@ -140,6 +149,20 @@ class Used(_Body, frozen=True):
     recall: Id | None
 
 
+class Embedded(_Body, frozen=True):
+    """The vector of one text under one embedder, or why it has none; `refs` names the event that carried the text.
+
+    `embedder` is the key of `schemas.embedding`. `vector` is the unit vector x 4,000 in little-endian int16, and null
+    where the text failed at this attempt: then `reason` says why, and holds nothing of the text.
+    """
+
+    attempt: Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)]
+    dimensions: Annotated[int, Meta(ge=1, le=MAX_DIMENSIONS)]
+    embedder: Annotated[str, Meta(min_length=1, max_length=1_024)]
+    reason: Annotated[str, Meta(min_length=1, max_length=1_024)] | None
+    vector: bytes | None
+
+
 class Configured(_Body, frozen=True):
     """The log's id, its number of partitions and every setting that changes meaning, as of a revision."""
 
@@ -157,7 +180,7 @@ class Ticked(_Body, frozen=True):
     partition: Annotated[int, Meta(ge=0, lt=1_024)]
 
 
-Body = Captured | Recalled | Used | Forgotten | Restored | Erased | Unfolded | Configured | Ticked
+Body = Captured | Recalled | Used | Forgotten | Restored | Erased | Unfolded | Embedded | Configured | Ticked
 
 BODIES: dict[str, type[Body]] = {
     "captured": Captured,
@@ -167,6 +190,7 @@ BODIES: dict[str, type[Body]] = {
     "restored": Restored,
     "erased": Erased,
     "unfolded": Unfolded,
+    "embedded": Embedded,
     "configured": Configured,
     "ticked": Ticked,
 }
@@ -175,12 +199,15 @@ BODIES: dict[str, type[Body]] = {
 VERSIONS: dict[str, int] = dict.fromkeys(BODIES, 1)
 """The newest version of each type, which is what a reader's code knows."""
 
-RESERVED = frozenset("embedded withdrawn archived pinned linked edited scope_changed decided settled".split())
+RESERVED = frozenset("withdrawn archived pinned linked edited scope_changed decided settled".split())
 """Types whose names are taken and whose bodies are not yet frozen."""
 
 CONTROL = ("configured", "ticked")
 """Types without a scope, which go to each partition explicitly."""
 
+
+OF_ANYONE = ("recalled", "embedded")
+"""Types that say nothing of their own, and so may be appended to `global` by anyone."""
 
 NEVER_BLANK = (*CONTROL, "erased")
 """Types whose events cannot be erased."""
@@ -235,6 +262,8 @@ def check_event(event: Event) -> None:
             _check_captured(captured)
         case Recalled(query=query):
             _check_size("query", query)
+        case Embedded() as embedded:
+            _check_embedded(embedded, event.refs)
         case Ticked() as ticked if event.id != tick_id(ticked):
             raise InvalidEvent("invalid", "A tick's id must be derived from its partition and hour.", "$.id")
         case _:
@@ -243,7 +272,7 @@ def check_event(event: Event) -> None:
 
 def may_write(event: Event) -> bool:
     """Whether its origin may change what this scope remembers: `global` belongs to operators."""
-    return event.scope != GLOBAL or event.actor.origin == "operator" or event.type == "recalled"
+    return event.scope != GLOBAL or event.actor.origin == "operator" or event.type in OF_ANYONE
 
 
 def tick_id(tick: Ticked) -> str:
@@ -255,6 +284,28 @@ def make_tick(partition: int, sent: int, accepted: bool = False) -> Event:
     """Return the tick of the hour of `sent`, the same whoever makes it (`sent` apart)."""
     tick = Ticked(accepted=accepted, hour=sent // HOUR_US, partition=partition)
     return _control("ticked", tick_id(tick), tick, at=tick.hour * HOUR_US, sent=sent)
+
+
+def make_embedded(scope: str, ref: str, body: Embedded, sent: int) -> Event:
+    """Return the event that records what became of the text of the event `ref`.
+
+    Its id follows from the text's, the embedder and, where it failed, the attempt: of two workers' vectors the first
+    on the log counts.
+    """
+    outcome = "vector" if body.reason is None else f"failed {body.attempt}"
+    id = derived_id("embedded", scope, body.embedder, f"{ref}:{outcome}")
+    return Event(
+        actor=SYSTEM,
+        at=sent,
+        body=body,
+        id=id,
+        refs=(ref,),
+        scope=scope,
+        sent=sent,
+        session=None,
+        type="embedded",
+        v=1,
+    )
 
 
 def make_configured(log_id: str, partitions: int, settings: Settings, revision: int, sent: int, id: str) -> Event:
@@ -273,6 +324,22 @@ def _check_captured(captured: Captured) -> None:
         raise InvalidEvent("invalid", "The text is empty.", "$.body.text")
     if captured.part and captured.part.index >= captured.part.count:
         raise InvalidEvent("invalid", "A part's index must be below its count.", "$.body.part")
+
+
+def _check_embedded(embedded: Embedded, refs: tuple[str, ...]) -> None:
+    if len(refs) != 1:
+        raise InvalidEvent("invalid", "An embedded event names the one event that carried the text.", "$.refs")
+    if (embedded.vector is None) is (embedded.reason is None):
+        raise InvalidEvent("invalid", "Either vector or reason is null, and not both.", "$.body")
+    if embedded.vector is None:
+        return
+    if len(embedded.vector) != 2 * embedded.dimensions or dimensions_of(embedded.embedder) != embedded.dimensions:
+        raise InvalidEvent("invalid", "The vector, dimensions and embedder differ in length.", "$.body.vector")
+    values = array("h", embedded.vector)
+    if sys.byteorder == "big":
+        values.byteswap()
+    if not 0 < sum(map(mul, values, values)) < VECTOR_SQUARES:
+        raise InvalidEvent("invalid", "The vector's sum of squares is 0, or 2^24 and more.", "$.body.vector")
 
 
 def _check_size(field: str, text: str) -> None:

@@ -12,13 +12,13 @@ import msgspec
 
 from recollect.schemas.events import Actor, Kind, Origin
 
-TableName = Literal["memories", "turns", "tombstones"]
+TableName = Literal["memories", "turns", "tombstones", "vectors"]
 
 
 class Change(NamedTuple):
     """A row that an event touched. Sinks ask the state for what the row holds now."""
 
-    table: Literal["memories", "turns", "tombstones", "journal"]
+    table: Literal["memories", "turns", "tombstones", "vectors", "journal"]
     scope: str
     id: str
 
@@ -33,7 +33,7 @@ class MemberRow(msgspec.Struct, frozen=True):
 
 
 class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory. `text` is the canonical one, `id` the name: its earliest living capture.
+    """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
     `ids` are all captures that resolve to it, members then echoes. `confirmations` counts the living members
     beyond the first; echoes count as none. `revises` is a
@@ -44,6 +44,7 @@ class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     id: str
     scope: str
+    canonical: str
     kind: Kind
     text: str
     tags: tuple[str, ...]
@@ -100,6 +101,19 @@ class TombstoneRow(msgspec.Struct, frozen=True, kw_only=True):
     at: int
 
 
+class VectorRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The vector of one captured text under one embedder: the unit vector x 4,000 in little-endian int16.
+
+    A row's key ends in the embedder's, since a capture has a vector under each.
+    """
+
+    key: str
+    id: str
+    scope: str
+    embedder: str
+    vector: bytes
+
+
 class GoneRow(msgspec.Struct, frozen=True):
     """A row that is no more: it keeps its key and guard, so that a late write cannot raise the dead."""
 
@@ -108,7 +122,7 @@ class GoneRow(msgspec.Struct, frozen=True):
     scope: str
 
 
-Row = MemoryRow | TurnRow | TombstoneRow | GoneRow
+Row = MemoryRow | TurnRow | TombstoneRow | VectorRow | GoneRow
 
 
 class Guarded(msgspec.Struct, frozen=True):
@@ -194,6 +208,12 @@ class Counters(msgspec.Struct):
     ignored: int = 0
     """Events without effect by rule: writes to `global` by others than operators, stale settings, far ticks."""
     dead_letters: int = 0
+    texts: int = 0
+    """Captured texts, each of which is to have a vector under an embedder other than the floor."""
+    embedded: dict[str, int] = {}
+    """How many of them have one, by embedder."""
+    failed: dict[str, int] = {}
+    """How many of them have failed for good, by embedder."""
 
 
 class Basis(NamedTuple):
@@ -222,6 +242,8 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     sent: dict[str, int]
     counters: Counters
     erased: int = 0
+    embedder: str = "floor"
+    """The key of the embedder that decides there."""
 
     @property
     def basis(self) -> Basis:

@@ -17,7 +17,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The constants in force. All are integers, since numbers that decide are integers."""
 
     embedder: str = "floor"
-    """Name of the embedder whose vectors decide folds; `floor` is the lexical one that needs no model."""
+    """Key of the embedder whose vectors decide folds; `floor` is the lexical one that needs no model."""
+
+    embedder_next: str | None = None
+    """The embedder that takes over when no living text lacks its vector; null where none is to."""
 
     fold_cosine_hundredths: Annotated[int, Meta(ge=-1, le=100)] = 85
     """Cosine from which texts without new specifics fold, for embedders with vectors; below 0 nothing folds."""

@@ -117,6 +117,11 @@ class Home:
         return self.path / "as-of"
 
     @property
+    def embedding_path(self) -> Path:
+        """Below which offsets no text waits for a vector."""
+        return self.path / "embedding.json"
+
+    @property
     def folders_path(self) -> Path:
         """Which folders outside git have which scope."""
         return self.path / "folders.json"

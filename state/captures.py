@@ -98,6 +98,11 @@ def evolve(state: Captures, event: Event, moment: Moment) -> Capture:
     return capture
 
 
+def whole_text(body: Captured) -> str:
+    """Return what a captured text is found and embedded by: it and the captions of its media."""
+    return "\n".join((body.text, *(media.caption for media in body.media if media.caption)))
+
+
 def normal_digest(text: str) -> bytes:
     """Return blake2b-128 of the normalised text, by which texts are called the same."""
     return blake2b(normal_text(text).encode(), digest_size=16).digest()

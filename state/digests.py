@@ -10,17 +10,19 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 import msgspec
 
 from recollect.schemas.codec import canonical
 from recollect.schemas.rows import GoneRow, MemoryRow, Row, TurnRow
+from recollect.schemas.settings import Settings
 from recollect.state.memories import Join
 from recollect.state.partition import Partition
 from recollect.state.scope import Scope
 
-RULES = {"captures": 1, "memories": 1, "tombstones": 1, "recalls": 1, "views": 1}
+RULES = {"captures": 1, "embeddings": 1, "memories": 1, "tombstones": 1, "recalls": 1, "views": 2}
 """The version of each subject's rules."""
 
 
@@ -35,12 +37,18 @@ def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
     leaves: dict[str, str] = {}
     for partition in partitions:
         if partition.clock is not None:
-            head = (partition.clock, partition.revision, partition.settings)
+            head = (partition.clock, partition.revision, changed_settings(partition.settings))
             leaves[f"partition/{partition.number}"] = digest([head])
         for scope in partition.scopes.values():
             for subject, items in _subjects(scope).items():
                 leaves[f"scope/{scope.name}/{subject}@{RULES[subject]}"] = digest(items)
     return leaves
+
+
+def changed_settings(settings: Settings) -> dict[str, Any]:
+    """Return the settings that are not as they were introduced, so that a new setting moves no hash."""
+    introduced = msgspec.to_builtins(Settings())
+    return {name: value for name, value in msgspec.to_builtins(settings).items() if value != introduced[name]}
 
 
 def root(leaves: Mapping[str, str]) -> str:
@@ -84,15 +92,26 @@ def _subjects(scope: Scope) -> dict[str, Iterator[Any]]:
             (capture.id, capture.seq, capture.at, capture.session, capture.actor, capture.body, capture.hidden)
             for capture in scope.captures.by_seq.values()
         ),
-        "memories": (
+        "embeddings": (
+            (embedder, id_of[seq], vector)
+            for embedder, vectors in sorted(scope.embeddings.vectors.items())
+            for seq, vector in sorted(vectors.items())
+        ),
+        "memories": chain(
             (
-                id_of[memory.name],
-                id_of.get(memory.canonical),
-                ties(memory.members),
-                ties(memory.echoes),
-                ties([memory.revises]) if memory.revises else None,
-            )
-            for memory in scope.memories.by_birth.values()
+                (
+                    id_of[memory.name],
+                    id_of.get(memory.canonical),
+                    ties(memory.members),
+                    ties(memory.echoes),
+                    ties([memory.revises]) if memory.revises else None,
+                )
+                for memory in scope.memories.by_birth.values()
+            ),
+            (
+                ("waiting", id_of[birth], [id_of[seq] for seq in shown])
+                for birth, shown in sorted(scope.memories.waiting.items())
+            ),
         ),
         "tombstones": (
             item

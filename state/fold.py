@@ -1,7 +1,7 @@
 """The fold rule: whether a new long-term text is one of the memories that are there, revises one, or is new.
 
-Only the lexical floor decides here so far: texts fold if their sequences of content tokens are equal,
-and revise if their vectors are similar. Which memories there are is kept in `memories`.
+Here the lexical floor decides: texts fold if their sequences of content tokens are equal, and revise if their
+vectors are similar. Under recorded vectors `dense` decides. Which memories there are is kept in `memories`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from recollect.schemas.settings import Settings
 from recollect.state.floor import SIMILARITY_ONE, Columns, floor_vector
 from recollect.state.text import content_key
 
-How = Literal["new", "same", "similar", "echo", "revision", "unfolded"]
+How = Literal["new", "same", "similar", "echo", "revision", "unfolded", "waiting"]
 
 
 class Verdict(NamedTuple):
@@ -25,6 +25,8 @@ class Verdict(NamedTuple):
 
 
 NEW = Verdict("new")
+WAITING = Verdict("waiting")
+"""The text stands by itself until its vector has come; it is then found to be new or not."""
 
 
 class Candidates:

@@ -6,16 +6,20 @@ outside by its name: its earliest living capture. Folding changes membership and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from sortedcontainers import SortedDict
 
+from recollect.schemas.embedding import FLOOR
 from recollect.schemas.events import Captured, Event
+from recollect.state import recalls as recalls_state
 from recollect.state.captures import FAMILIES, REPLACING, Capture, Captures
-from recollect.state.fold import NEW, Candidates, How, Verdict, judge_same
+from recollect.state.dense import DenseCandidates
+from recollect.state.embeddings import Embeddings
+from recollect.state.fold import NEW, WAITING, Candidates, How, Verdict, judge_same
 from recollect.state.moment import Moment
-from recollect.state.recalls import Recalls, is_echo
+from recollect.state.recalls import Recalls
 
 
 class Join(msgspec.Struct, frozen=True, gc=False):
@@ -45,18 +49,24 @@ class Memories:
 
     `alive` counts those of which something is visible. `leading` holds the births of living facts and
     insights by (-members, -time, -birth), so that the first of it are those that `MEMORY.md` shows.
+    `waiting` are those that stand by themselves until their first vector comes, each with the seqs that its
+    session had been shown when it was captured.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, embeddings: Embeddings) -> None:
         self.by_birth: dict[int, Memory] = {}
         self.birth_of: dict[int, int] = {}
         self.births_of_family: dict[str, list[int]] = {family: [] for family in REPLACING}
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
         self.current: dict[str, int] = {}
+        self.waiting: dict[int, tuple[int, ...]] = {}
         self.alive = 0
         self.leading = SortedDict()
         self._key_of: dict[int, tuple[int, int, int]] = {}
-        self._candidates = {family: Candidates() for family in FAMILIES.values() if family not in REPLACING}
+        self._embeddings = embeddings
+        self._embedder = ""  # Whose vectors the candidates have; they are made when first needed, and by another anew.
+        self._by_words: dict[str, Candidates] = {}
+        self._by_vectors: dict[str, DenseCandidates] = {}
 
     def of(self, seq: int) -> Memory | None:
         """Return the memory of a capture, None for a turn."""
@@ -80,6 +90,7 @@ def evolve(
     Returns the ids of the memory rows that this touched, names that were given up included.
     """
     changes: list[str] = []
+    _take_up(state, captures, moment.settings.embedder)
     capture = captures.get(event.id) if isinstance(event.body, Captured) else None
     if capture is not None and capture.body.kind != "turn":
         _join(state, capture, captures, recalls, moment, changes)
@@ -88,6 +99,39 @@ def evolve(
         if memory is not None and other is not capture:
             _refresh(state, memory, captures, changes)
     return changes
+
+
+def embedded(state: Memories, capture: Capture, captures: Captures, moment: Moment) -> list[str]:
+    """Take in that a capture has its first vector under the embedder that decides, and judge what waited for it.
+
+    Returns the ids of the memory rows that this touched.
+    """
+    changes: list[str] = []
+    embedder = moment.settings.embedder
+    _take_up(state, captures, embedder)
+    memory = state.of(capture.seq)
+    vector = state._embeddings.of_text(embedder, capture)
+    if memory is None or vector is None:
+        return changes
+    shown = state.waiting.pop(memory.birth, None)
+    candidates = state._by_vectors.get(capture.family or "")
+    if shown is not None and candidates is not None:
+        verdict = candidates.judge(capture.body.text, vector, moment.settings.fold_cosine_hundredths)
+        if verdict.how == "similar":
+            _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, captures, changes)
+            return changes
+        if verdict.how == "revision":
+            _revise(state, memory, state.by_birth[verdict.birth], verdict, captures, changes)
+    for birth in state.births_of_normal.get((capture.family or "", capture.normal), ()):
+        _offer(state, state.by_birth[birth], captures)
+    return changes
+
+
+def expect(state: Memories, family: str, vectors: Sequence[bytes], embedder: str) -> None:
+    """Get ready for vectors of a family that are about to be judged; no result depends on it."""
+    candidates = state._by_vectors.get(family)
+    if candidates is not None and state._embedder == embedder:
+        candidates.expect(vectors)
 
 
 def unfold(state: Memories, ids: Iterable[str], captures: Captures) -> list[str]:
@@ -99,6 +143,7 @@ def unfold(state: Memories, ids: Iterable[str], captures: Captures) -> list[str]
     births = dict.fromkeys(state.birth_of[seq] for seq in named if seq in state.birth_of)
     changes: list[str] = []
     for birth in births:
+        state.waiting.pop(birth, None)
         memory = state.by_birth[birth]
         rest = [join for join in memory.members if join.seq not in named]
         alone = [[join] for join in memory.members if join.seq in named]
@@ -110,19 +155,19 @@ def unfold(state: Memories, ids: Iterable[str], captures: Captures) -> list[str]
 
 def snapshot(state: Memories) -> bytes:
     """Return the bytes from which, with the captures, `restore` makes an equal state."""
-    return msgspec.msgpack.encode(list(state.by_birth.values()))
+    return msgspec.msgpack.encode((list(state.by_birth.values()), state.waiting))
 
 
-def restore(data: bytes, captures: Captures) -> Memories:
-    """Return the state of a snapshot; what can be found again from the captures is."""
-    state = Memories()
-    for memory in msgspec.msgpack.decode(data, type=list[Memory]):
+def restore(data: bytes, captures: Captures, embeddings: Embeddings) -> Memories:
+    """Return the state of a snapshot; what can be found again from the captures and vectors is."""
+    state = Memories(embeddings)
+    memories, state.waiting = msgspec.msgpack.decode(data, type=tuple[list[Memory], dict[int, tuple[int, ...]]])
+    for memory in memories:
         _add(state, memory, captures.by_seq[memory.birth])
         for join in memory.members:
             _know(state, memory, captures.by_seq[join.seq])
         for join in memory.echoes:
             state.birth_of[join.seq] = memory.birth
-        _offer(state, memory, captures)
         _rank(state, memory, captures)
     for family in REPLACING:
         _choose_current(state, family, captures)
@@ -136,12 +181,14 @@ def _join(
     if verdict.how in ("same", "similar"):
         memory = state.by_birth[verdict.birth]
         known = (join.seq for joins in (memory.members, memory.echoes) for join in joins)
-        if is_echo(recalls, capture, known, moment):
+        if not set(recalls_state.shown(recalls, capture, moment)).isdisjoint(known):
             verdict = verdict._replace(how="echo")
     else:
         tie = Join(state.name_of(verdict.birth), verdict.how, verdict.similarity) if verdict.birth >= 0 else None
         memory = Memory(capture.seq, [], [], tie)
         _add(state, memory, capture)
+        if verdict.how == "waiting":
+            state.waiting[capture.seq] = recalls_state.shown(recalls, capture, moment)
     join = Join(capture.seq, "new" if memory.birth == capture.seq else verdict.how, verdict.similarity)
     if join.how == "echo":
         memory.echoes.append(join)
@@ -168,7 +215,78 @@ def _judge(state: Memories, capture: Capture, captures: Captures, moment: Moment
         return judge_same(same, state.name_of)
     if family in REPLACING:
         return NEW
-    return state._candidates[family].judge(capture.body.text, moment.settings, state.name_of)
+    if moment.settings.embedder != FLOOR:
+        return WAITING
+    return state._by_words[family].judge(capture.body.text, moment.settings, state.name_of)
+
+
+def _take_up(state: Memories, captures: Captures, embedder: str) -> None:
+    """Compare by this embedder from here on: a change makes candidates of what lives, and keeps past folds."""
+    if state._embedder == embedder:
+        return
+    state._embedder, state._by_words, state._by_vectors = embedder, {}, {}
+    for family in FAMILIES.values():
+        if family not in REPLACING and embedder == FLOOR:
+            state._by_words[family] = Candidates()
+        elif family not in REPLACING:
+            state._by_vectors[family] = DenseCandidates()
+    for birth in list(state.waiting):
+        if state._embeddings.of_text(embedder, captures.by_seq[birth]) is not None:
+            del state.waiting[birth]  # Nothing more will come for it, so it goes on standing by itself.
+    for memory in state.living():
+        _offer(state, memory, captures)
+
+
+def _absorb(
+    state: Memories,
+    waited: Memory,
+    other: Memory,
+    verdict: Verdict,
+    shown: tuple[int, ...],
+    captures: Captures,
+    changes: list[str],
+) -> None:
+    """Make one memory of one that waited and the one that it says the same as; the earlier birth stays."""
+    early, late = (waited, other) if waited.birth < other.birth else (other, waited)
+    known = (join.seq for joins in (other.members, other.echoes) for join in joins)
+    echo = late is waited and not set(shown).isdisjoint(known)
+    founder = Join(late.birth, "echo" if echo else verdict.how, verdict.similarity)
+    joined = [founder if join.seq == late.birth else join for join in late.members]
+    changes.append(captures.by_seq[late.name].id)
+    _remove(state, late, captures)
+    echoes = [*late.echoes, *(join for join in joined if join.how == "echo")]
+    joined = [join for join in joined if join.how != "echo"]
+    for join in joined:
+        _know(state, early, captures.by_seq[join.seq])
+    for join in echoes:
+        state.birth_of[join.seq] = early.birth
+    early.members = sorted((*early.members, *joined), key=lambda join: join.seq)
+    early.echoes = sorted((*early.echoes, *echoes), key=lambda join: join.seq)
+    ties = (tie for tie in (early.revises, late.revises) if tie is not None)
+    early.revises = next((tie for tie in ties if state.birth_of[tie.seq] != early.birth), None)
+    _refresh(state, early, captures, changes)
+
+
+def _remove(state: Memories, memory: Memory, captures: Captures) -> None:
+    """Take a memory out of wherever it is found by its birth."""
+    del state.by_birth[memory.birth]
+    for join in memory.members:
+        member = captures.by_seq[join.seq]
+        births = state.births_of_normal.get((member.family or "", member.normal), [])
+        if memory.birth in births:
+            births.remove(memory.birth)
+    _withdraw(state, memory, captures)
+    _unrank(state, memory)
+
+
+def _revise(
+    state: Memories, waited: Memory, other: Memory, verdict: Verdict, captures: Captures, changes: list[str]
+) -> None:
+    """Tie the later of two memories to the earlier, unless it revises one already."""
+    early, late = (waited, other) if waited.birth < other.birth else (other, waited)
+    if late.revises is None:
+        late.revises = Join(early.name, "revision", verdict.similarity)
+        changes.append(captures.by_seq[late.name].id)
 
 
 def _split(state: Memories, memory: Memory, groups: list[list[Join]], captures: Captures, changes: list[str]) -> None:
@@ -229,27 +347,43 @@ def _refresh(state: Memories, memory: Memory, captures: Captures, changes: list[
 
 def _offer(state: Memories, memory: Memory, captures: Captures) -> None:
     """Make the canonical text, if there is one, a candidate for what comes."""
-    candidates = state._candidates.get(captures.by_seq[memory.birth].family or "")
-    if candidates is None:
+    family = captures.by_seq[memory.birth].family or ""
+    spoken = captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
+    if spoken is not None and family in state._by_words:
+        state._by_words[family].put(memory.birth, spoken.body.text, memory.name)
         return
-    if memory.canonical < 0:
-        candidates.drop(memory.birth)
-    else:
-        candidates.put(memory.birth, captures.by_seq[memory.canonical].body.text, memory.name)
+    vector = None if spoken is None else state._embeddings.of_text(state._embedder, spoken)
+    if spoken is None or vector is None:
+        _withdraw(state, memory, captures)
+    elif family in state._by_vectors and memory.birth not in state.waiting:
+        state._by_vectors[family].put(memory.birth, spoken.body.text, vector, memory.name)
+
+
+def _withdraw(state: Memories, memory: Memory, captures: Captures) -> None:
+    """Let a memory be no candidate, because nothing of it lives or can be compared."""
+    family = captures.by_seq[memory.birth].family or ""
+    for candidates in (state._by_words.get(family), state._by_vectors.get(family)):
+        if candidates is not None:
+            candidates.drop(memory.birth)
 
 
 def _rank(state: Memories, memory: Memory, captures: Captures) -> None:
     """Put a memory where it belongs among the leading ones, and keep count of what lives."""
-    old, first = state._key_of.pop(memory.birth, None), captures.by_seq[memory.birth]
-    if old is not None:
-        state.alive -= 1
-        state.leading.pop(old, None)
+    _unrank(state, memory)
+    first = captures.by_seq[memory.birth]
     if memory.canonical >= 0:
         key = (-len(memory.members), -captures.by_seq[memory.canonical].at, -memory.birth)
         state.alive += 1
         state._key_of[memory.birth] = key
         if first.family == "fact":
             state.leading[key] = memory.birth
+
+
+def _unrank(state: Memories, memory: Memory) -> None:
+    old = state._key_of.pop(memory.birth, None)
+    if old is not None:
+        state.alive -= 1
+        state.leading.pop(old, None)
 
 
 def _choose_current(state: Memories, family: str, captures: Captures) -> None:

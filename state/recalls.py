@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from recollect.schemas.events import Event, Recalled
@@ -41,13 +39,13 @@ def evolve(state: Recalls, event: Event, captures: Captures, moment: Moment) -> 
     state.latest[event.session] = (*state.latest.get(event.session, ()), recall)[-keep:]
 
 
-def is_echo(state: Recalls, capture: Capture, seqs: Iterable[int], moment: Moment) -> bool:
-    """Whether the session of `capture` was shown one of `seqs` shortly before, and its origin only repeats."""
+def shown(state: Recalls, capture: Capture, moment: Moment) -> tuple[int, ...]:
+    """Return the seqs that the session of `capture` was shown shortly before; none where its origin never echoes."""
     if capture.session is None or capture.actor.origin not in ECHOING:
-        return False
+        return ()
     window_us = moment.settings.echo_window_s * US_PER_S
-    recent = [recall for recall in state.latest.get(capture.session, ()) if 0 <= capture.at - recall.at <= window_us]
-    return bool(recent) and any(seq in recall.seqs for seq in seqs for recall in recent)
+    recent = (recall for recall in state.latest.get(capture.session, ()) if 0 <= capture.at - recall.at <= window_us)
+    return tuple(dict.fromkeys(seq for recall in recent for seq in recall.seqs))
 
 
 def snapshot(state: Recalls) -> bytes:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from recollect.schemas.codec import content_digest
-from recollect.schemas.events import Captured, Erased, Event, Forgotten, Recalled, Restored, Unfolded, may_write
+from recollect.schemas.events import (
+    Captured,
+    Embedded,
+    Erased,
+    Event,
+    Forgotten,
+    Recalled,
+    Restored,
+    Unfolded,
+    may_write,
+)
 from recollect.schemas.ids import id_bytes
 from recollect.schemas.rows import Change, Counters
-from recollect.state import captures, memories, recalls, tombstones
+from recollect.state import captures, embeddings, memories, recalls, tombstones
 from recollect.state.captures import Captures
+from recollect.state.embeddings import Embeddings
 from recollect.state.memories import Memories
 from recollect.state.moment import Moment
 from recollect.state.recalls import Recalls
@@ -33,7 +46,8 @@ class Scope:
         self.generation = 0
         self.captures = Captures()
         self.tombstones = Tombstones()
-        self.memories = Memories()
+        self.embeddings = Embeddings()
+        self.memories = Memories(self.embeddings)
         self.recalls = Recalls()
         self._seen: dict[bytes, int] = {}
 
@@ -65,6 +79,7 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
         case Recalled():
             recalls.evolve(state.recalls, event, state.captures, moment)
         case Captured():
+            counters.texts += 1
             capture = captures.evolve(state.captures, event, moment)
             if capture.body.kind == "journal":
                 changes.append(Change("journal", state.name, capture.id))
@@ -73,6 +88,13 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
                 changes.append(Change("turns", state.name, capture.id))
         case Forgotten() | Restored():
             changes += _hide_and_fold(state, event, moment)
+        case Embedded(embedder=embedder):
+            found = embeddings.evolve(state.embeddings, event, state.captures, counters)
+            if found is not None:
+                changes.append(vector_change(state, found.id, embedder))
+                if embedder == moment.settings.embedder:
+                    names = memories.embedded(state.memories, found, state.captures, moment)
+                    changes += [Change("memories", state.name, id) for id in names]
         case Unfolded(ids=ids):
             names = memories.unfold(state.memories, ids, state.captures)
             changes += [Change("memories", state.name, id) for id in names]
@@ -93,6 +115,7 @@ def snapshot(state: Scope) -> bytes:
             state._seen,
             captures.snapshot(state.captures),
             tombstones.snapshot(state.tombstones),
+            embeddings.snapshot(state.embeddings),
             memories.snapshot(state.memories),
             recalls.snapshot(state.recalls),
         )
@@ -101,17 +124,35 @@ def snapshot(state: Scope) -> bytes:
 
 def restore(data: bytes) -> Scope:
     """Return the state of a snapshot."""
-    head, seen, said, banned, folded, recalled = msgspec.msgpack.decode(
-        data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], bytes, bytes, bytes, bytes]
+    head, seen, said, banned, vectors, folded, recalled = msgspec.msgpack.decode(
+        data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], bytes, bytes, bytes, bytes, bytes]
     )
     state = Scope(head[0])
     _, state.seq, state.sent, state.changed, state.generation = head
     state._seen = seen
     state.captures = captures.restore(said)
     state.tombstones = tombstones.restore(banned)
-    state.memories = memories.restore(folded, state.captures)
+    state.embeddings = embeddings.restore(vectors, state.captures)
+    state.memories = memories.restore(folded, state.captures, state.embeddings)
     state.recalls = recalls.restore(recalled)
     return state
+
+
+def vector_change(state: Scope, id: str, embedder: str) -> Change:
+    """Return the row of a capture's vector under an embedder."""
+    return Change("vectors", state.name, f"{id}:{embedder}")
+
+
+def expect(state: Scope, events: Iterable[Event], embedder: str) -> None:
+    """Get ready for `embedded` events that are about to be folded, many at once; it changes no state."""
+    vectors: dict[str, list[bytes]] = {}
+    for event in events:
+        body = event.body
+        capture = state.captures.get(event.refs[0]) if event.refs else None
+        if isinstance(body, Embedded) and body.embedder == embedder and capture is not None and body.vector is not None:
+            vectors.setdefault(capture.family or "", []).append(body.vector)
+    for family, expected in vectors.items():
+        memories.expect(state.memories, family, expected, embedder)
 
 
 def _hide_and_fold(state: Scope, event: Event, moment: Moment) -> list[Change]:

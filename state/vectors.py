@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.schemas.events import MAX_DIMENSIONS, VECTOR_SQUARES
 from recollect.state.floor import SCALE, round_ratio
 
-MAX_DIMENSIONS = 32_768
-"""Rounding moves a component by at most 1/2, so a sum of squares is at most (4,000 + sqrt(n) / 2)^2, which stays below
-2^24 up to 36,863 dimensions. By Cauchy and Schwarz no sum of products of two vectors, in part or whole, is greater."""
+# Rounding moves a component by at most 1/2, so a sum of squares is at most (4,000 + sqrt(n) / 2)^2, which stays below
+# 2^24 up to 36,863 dimensions. By Cauchy and Schwarz no sum of products of two vectors, in part or whole, is greater.
 
 # Double precision knows a component to about 1e-8 at that many dimensions; nearer to a tie it is decided exactly.
 _TIE_MARGIN = np.ldexp(1, -16)
@@ -58,6 +58,11 @@ def quantised(vector: NDArray[np.float32]) -> bytes:
     return data
 
 
+def recorded(vector: bytes) -> NDArray[np.float32]:
+    """Return the components of a recorded vector, whole numbers in float32, shape (dimensions,)."""
+    return np.frombuffer(vector, dtype="<i2").astype(np.float32)
+
+
 def dequantised(data: bytes) -> NDArray[np.float32]:
     """Return the float32 unit vector, shape (dimensions,), of a vector in its quantised form.
 
@@ -67,7 +72,7 @@ def dequantised(data: bytes) -> NDArray[np.float32]:
         raise ValueError("a quantised vector has 2 bytes a dimension")
     values = np.frombuffer(data, dtype="<i2").astype(np.int64)
     square = int(np.square(values).sum())
-    if not 0 < square < 2**24:
+    if not 0 < square < VECTOR_SQUARES:
         raise ValueError("that is no quantised vector: its sum of squares is 0, or 2^24 and more")
     unit: NDArray[np.float32] = (values / np.sqrt(square)).astype(np.float32)
     return unit

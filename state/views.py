@@ -20,12 +20,13 @@ from recollect.schemas.rows import (
     Row,
     TombstoneRow,
     TurnRow,
+    VectorRow,
 )
 from recollect.schemas.settings import Settings
 from recollect.state.captures import ENTRY_KINDS, REPLACING, Capture
 from recollect.state.memories import Join, Memory
 from recollect.state.partition import Partition
-from recollect.state.scope import Scope
+from recollect.state.scope import Scope, vector_change
 from recollect.state.tombstones import text_row_id
 
 MEMORIES_PER_PAGE = 500
@@ -59,6 +60,9 @@ def all_changes(scope: Scope) -> dict[Change, int]:
         changes[Change("tombstones", scope.name, text_row_id(normal))] = 0
     for id in scope.tombstones.ids:
         changes[Change("tombstones", scope.name, f"id:{id}")] = 0
+    for embedder, vectors in scope.embeddings.vectors.items():
+        for seq in vectors:
+            changes[vector_change(scope, scope.captures.by_seq[seq].id, embedder)] = 0
     return changes
 
 
@@ -67,6 +71,8 @@ def row_of(scope: Scope, change: Change) -> Row:
     row: Row | None
     if change.table == "tombstones":
         row = _tombstone_row(scope, change.id)
+    elif change.table == "vectors":
+        row = _vector_row(scope, change.id)
     else:
         capture = scope.captures.get(change.id)
         if capture is None:
@@ -114,6 +120,7 @@ def _memory_row(scope: Scope, capture: Capture) -> MemoryRow | None:
         key=_key(scope, capture.id),
         id=capture.id,
         scope=scope.name,
+        canonical=spoken.id,
         kind=spoken.body.kind,
         text=spoken.body.text,
         tags=spoken.body.tags,
@@ -181,6 +188,15 @@ def _tombstone_row(scope: Scope, row_id: str) -> TombstoneRow | None:
     )
 
 
+def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
+    id, _, embedder = row_id.partition(":")
+    capture = scope.captures.get(id)
+    vector = None if capture is None else scope.embeddings.vectors.get(embedder, {}).get(capture.seq)
+    if vector is None:
+        return None
+    return VectorRow(key=_key(scope, row_id), id=id, scope=scope.name, embedder=embedder, vector=vector)
+
+
 def _captions(capture: Capture) -> tuple[str, ...]:
     return tuple(media.caption for media in capture.body.media if media.caption)
 
@@ -188,7 +204,7 @@ def _captions(capture: Capture) -> tuple[str, ...]:
 def _paths(scope: Scope, change: Change) -> Iterator[str]:
     """Yield the paths of the pages on which a row stands or stood."""
     capture = scope.captures.get(change.id)
-    if change.table == "tombstones" or capture is None:
+    if change.table in ("tombstones", "vectors") or capture is None:
         return
     yield INDEX_PATH
     if change.table == "memories":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from recollect.schemas.codec import encode
 from recollect.schemas.events import (
     Actor,
     Captured,
+    Embedded,
     Erased,
     Event,
     Filters,
@@ -20,6 +22,7 @@ from recollect.schemas.events import (
     Unfolded,
     Used,
     make_configured,
+    make_embedded,
 )
 from recollect.schemas.ids import derived_id
 from recollect.schemas.log import Slot
@@ -154,4 +157,35 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
             case _:
                 if events:
                     events.append(draw(st.sampled_from(events)))
+    return events
+
+
+def embedded(ref: object, vector: list[int], embedder: str = "tiny@1/3", **fields: Any) -> Event:
+    """Return the event that records a vector of the capture of this name."""
+    body = Embedded(attempt=1, dimensions=len(vector), embedder=embedder, reason=None, vector=pack(vector))
+    return make_embedded(fields.pop("scope", "project:test"), make_id(ref), body, fields.pop("sent", START))
+
+
+def pack(vector: list[int]) -> bytes:
+    """Return the bytes of a recorded vector."""
+    return struct.pack(f"<{len(vector)}h", *vector)
+
+
+@st.composite
+def dense_worlds(draw: st.DrawFn, max_size: int = 40) -> list[Event]:
+    """A history whose texts get vectors of two embedders, late, twice or never, while settings change."""
+    vectors = st.sampled_from(([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0], [-4000, 0, 0]))
+    events: list[Event] = []
+    sent = START
+    revision = 0
+    for event in draw(worlds(max_size=max_size)):
+        events.append(event)
+        sent = max(sent, event.sent)
+        for _ in range(draw(st.integers(0, 2))):
+            embedder = draw(st.sampled_from(("tiny@1/3", "tiny@1/3", "other@1/3")))
+            events.append(embedded(draw(names), draw(vectors), embedder, sent=sent))
+        if draw(st.integers(0, 7)) == 0:
+            revision += 1
+            active = draw(st.sampled_from(("tiny@1/3", "other@1/3", "floor")))
+            events.append(configured(Settings(embedder=active), revision, sent=sent))
     return events

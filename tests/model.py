@@ -320,6 +320,7 @@ class Scope:
         kind = family_of(memory)
         return {
             **self._said(name, speaks),
+            "canonical": speaks["id"],
             "importance_given": max(given, default=None),
             "first_at": min(capture["at"] for capture in shown),
             "last_at": max(capture["at"] for capture in shown),

@@ -127,7 +127,7 @@ MUTANTS = [
     Mutant(
         "global written by anyone",
         "schemas/events.py",
-        'return event.scope != GLOBAL or event.actor.origin == "operator" or event.type == "recalled"',
+        'return event.scope != GLOBAL or event.actor.origin == "operator" or event.type in OF_ANYONE',
         "return True",
         ("tests/test_fold.py",),
     ),
@@ -141,9 +141,30 @@ MUTANTS = [
     Mutant(
         "a snapshot restored without its index",
         "state/memories.py",
-        "            state.birth_of[join.seq] = memory.birth\n        _offer(state, memory, captures)\n",
-        "            state.birth_of[join.seq] = memory.birth\n",
+        "            _know(state, memory, captures.by_seq[join.seq])\n        for join in memory.echoes:",
+        "            state.birth_of[join.seq] = memory.birth\n        for join in memory.echoes:",
         ("tests/test_laws.py",),
+    ),
+    Mutant(
+        "similar vectors fold whatever is said",
+        "state/dense.py",
+        "return agree(self._said[birth].specifics, own)",
+        "return True",
+        ("tests/test_dense.py",),
+    ),
+    Mutant(
+        "the last vector of a text counts",
+        "state/embeddings.py",
+        "if capture.seq in vectors:",
+        "if False:",
+        ("tests/test_dense.py",),
+    ),
+    Mutant(
+        "what was expected is believed after it changed",
+        "state/dense.py",
+        "        if self._touched:\n",
+        "        if False:\n",
+        ("tests/test_dense.py",),
     ),
     Mutant(
         "a snapshot believed without its digest",

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +48,24 @@ def capture(text: str, *words: str) -> str:
     return id
 
 
-@pytest.mark.parametrize("name", sorted(main.commands))
-def test_every_command_has_help_with_an_example_json_and_a_place_in_the_readme(name: str) -> None:
-    help = call(name, "--help").output
+def every_command(group: click.Group = main, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    for name, command in sorted(group.commands.items()):
+        if isinstance(command, click.Group):
+            yield from every_command(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+@pytest.mark.parametrize(("name", "command"), [pytest.param(*found, id=found[0]) for found in every_command()])
+def test_every_command_has_help_with_an_example_json_and_a_place_in_the_readme(
+    name: str, command: click.Command
+) -> None:
+    help = call(*name.split(), "--help").output
     assert "Example:" in help
     assert f"recollect {name}" in help
     assert "--json" in help
     assert "--home" in help
-    assert all(
-        getattr(option, "help", "x") for option in main.commands[name].params if isinstance(option, click.Option)
-    )
+    assert all(getattr(option, "help", "x") for option in command.params if isinstance(option, click.Option))
     assert re.search(rf"recollect {name}\b|`{name}`", README.read_text())
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import struct
 from typing import Any, get_args
 from uuid import UUID
 
@@ -33,6 +34,7 @@ from recollect.schemas.events import (
     Body,
     Captured,
     Configured,
+    Embedded,
     Erased,
     Event,
     Filters,
@@ -99,6 +101,7 @@ parts = st.integers(1, 1_000_000).flatmap(
 settings_in_force = st.builds(
     Settings,
     embedder=texts(),
+    embedder_next=some(texts()),
     fold_cosine_hundredths=st.integers(-1, 100),
     revision_cosine_hundredths=st.integers(1, 100),
     echo_recalls=st.integers(0, 100),
@@ -108,6 +111,13 @@ settings_in_force = st.builds(
     memory_page_lines=st.integers(20, 10_000),
 )
 filters = st.builds(Filters, kinds=tuples(kinds, 16), since=some(times), tags=tags, until=some(times))
+
+
+def embedded(vector: list[int], reason: str | None) -> Embedded:
+    """A text's vector, or where there is a reason none."""
+    data = None if reason else struct.pack(f"<{len(vector)}h", *vector)
+    return Embedded(attempt=1, dimensions=len(vector), embedder=f"m@r/{len(vector)}", reason=reason, vector=data)
+
 
 BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "captured": st.builds(
@@ -139,6 +149,10 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "erased": st.builds(Erased, ids=tuples(ids, 20)),
     "unfolded": st.builds(Unfolded, ids=tuples(ids, 20)),
     "used": st.builds(Used, ids=tuples(ids, 20), recall=st.none() | ids),
+    "embedded": st.one_of(
+        st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),
+        st.builds(embedded, st.just([0]), st.text(min_size=1, max_size=50)),
+    ),
     "configured": st.builds(
         Configured, log_id=ids, partitions=st.integers(1, 1_024), revision=counts, settings=settings_in_force
     ),
@@ -162,7 +176,7 @@ def events(draw: st.DrawFn, types: tuple[str, ...] = tuple(BODIES), blank: bool 
         at=draw(st.integers(MIN_TIME_US, min(MAX_TIME_US, sent + MAX_AT_LEAD_US))),
         body=body,
         id=id,
-        refs=draw(tuples(ids, 20)),
+        refs=(draw(ids),) if type == "embedded" else draw(tuples(ids, 20)),
         scope=None if type in CONTROL else draw(st.from_regex(SCOPE_PATTERN)),
         sent=sent,
         session=draw(some(texts(1, 200))),
@@ -560,7 +574,7 @@ def said(event: Event, **wrong: Any) -> Event:
         pytest.param(replace(TURN, scope="project:../secret"), "invalid at $.scope", id="a scope that climbs"),
         pytest.param(replace(TURN, scope=None), "invalid at $.scope", id="no scope"),
         pytest.param(replace(TURN, v=2), "newer_version at $.v", id="version 2"),
-        pytest.param(replace(TURN, type="embedded"), "reserved_type at $.type", id="a reserved type"),
+        pytest.param(replace(TURN, type="settled"), "reserved_type at $.type", id="a reserved type"),
         pytest.param(replace(TURN, type="secret"), "unknown_type at $.type", id="an unknown type"),
         pytest.param(replace(TURN, type="forgotten"), "invalid at $.body", id="another type's body"),
         pytest.param(replace(TICK, id=ID), "invalid at $.id", id="a tick whose id is its own"),

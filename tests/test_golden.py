@@ -22,6 +22,7 @@ from recollect.schemas.events import (
     Actor,
     Captured,
     Configured,
+    Embedded,
     Erased,
     Event,
     Filters,
@@ -34,6 +35,7 @@ from recollect.schemas.events import (
     Ticked,
     Unfolded,
     Used,
+    make_embedded,
     make_tick,
     tick_id,
 )
@@ -230,6 +232,21 @@ VALUES: dict[str, list[Event]] = {
         golden_event("used", Used(ids=(PHOTO,), recall=None), "019a7b3c-0072-7d2e-9f10-5c8e4b2a0072"),
         golden_event("used", None, "019a7b3c-0073-7d2e-9f10-5c8e4b2a0073"),
     ],
+    "embedded": [
+        make_embedded(
+            "project:atlas-7f3a",
+            ref,
+            Embedded(
+                attempt=attempt,
+                dimensions=3,
+                embedder="all-MiniLM-L6-v2@53aa51172d14/3",
+                reason=None if vector else "the text is blank",
+                vector=vector,
+            ),
+            sent,
+        )
+        for ref, attempt, vector, sent in ((PORT, 1, bytes.fromhex("a00f0000ffff"), T), (PHOTO, 3, None, T + 1))
+    ],
     "configured": [
         golden_event(
             "configured",
@@ -300,6 +317,7 @@ DIGESTS = {
     "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
     "unfolded": ["8a615f46496fac76"],
     "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
+    "embedded": ["a1f56773509d62ef", "894e6208b8e8b373"],
     "ticked": ["29a7de48e27495cf", "8602c6c1c99eb67b", "6c047e4f333bf79e"],
 }
 

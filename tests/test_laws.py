@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builders import START, captured, configured, slots, worlds
+from builders import START, captured, configured, dense_worlds, slots, worlds
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +13,8 @@ from recollect.state.digests import state_leaves
 from recollect.state.partition import Partition, fold, restore, snapshot
 from recollect.state.replay import replay
 from recollect.state.views import all_changes, guarded_rows, page, pages_of, row_of
+
+histories = st.one_of(worlds(), dense_worlds())
 
 
 def folded(events: list[Event]) -> Partition:
@@ -26,7 +28,7 @@ def leaves(partition: Partition) -> dict[str, str]:
     return state_leaves([partition])
 
 
-@given(worlds(), st.data())
+@given(histories, st.data())
 def test_folding_in_two_parts_is_folding_at_once(events: list[Event], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(events)))
     partition = folded(events[:cut])
@@ -34,7 +36,7 @@ def test_folding_in_two_parts_is_folding_at_once(events: list[Event], data: st.D
     assert leaves(partition) == leaves(folded(events))
 
 
-@given(worlds(), st.data())
+@given(histories, st.data())
 def test_a_snapshot_restored_goes_on_as_if_nothing_had_happened(events: list[Event], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(events)))
     partition = folded(events[:cut])
@@ -46,7 +48,7 @@ def test_a_snapshot_restored_goes_on_as_if_nothing_had_happened(events: list[Eve
     assert leaves(again) == leaves(folded(events))
 
 
-@given(worlds(), st.data())
+@given(histories, st.data())
 def test_a_duplicated_event_changes_nothing(events: list[Event], data: st.DataObject) -> None:
     doubled = list(events)
     for place in sorted(data.draw(st.lists(st.integers(0, len(events)), max_size=4)), reverse=True):
@@ -65,7 +67,7 @@ def test_scopes_do_not_see_each_other(a: list[Event], b: list[Event], random: ob
     assert {name: both[name] for name in alone} == alone
 
 
-@given(worlds())
+@given(histories)
 def test_bad_bytes_stop_nothing(events: list[Event]) -> None:
     good = [encode(event) for event in [configured(), *events]]
     payloads = [bytes for payload in good for bytes in (payload, b'{"half an event', b"\xff\xfe")]
@@ -87,7 +89,7 @@ def test_blank_events_count_and_say_nothing(events: list[Event]) -> None:
     assert not scope or not scope.captures.by_seq
 
 
-@given(worlds(), st.data())
+@given(histories, st.data())
 def test_what_changed_is_all_that_changed(events: list[Event], data: st.DataObject) -> None:
     """Rows and pages kept from the changes alone equal those of the whole state, for any batching."""
     partition = Partition(0)

@@ -666,7 +666,8 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
     """Return how the rows that the state holds differ from those of the model, or nothing."""
     world = model.world()
     for partition in partitions:
-        counted = msgspec.to_builtins(partition.counters)
+        met = msgspec.to_builtins(partition.counters)
+        counted = {field: met[field] for field in world.counters[partition.number]}
         if counted != world.counters[partition.number]:
             return f"counters: model {world.counters[partition.number]}, state {counted}"
         for scope in partition.scopes.values():

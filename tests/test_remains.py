@@ -7,11 +7,13 @@ import random
 import shutil
 import sqlite3
 import string
+from base64 import b64encode
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import lancedb
+import numpy as np
 import orjson
 import pyarrow as pa
 import pytest
@@ -20,13 +22,16 @@ from hypothesis import strategies as st
 from lance.file import LanceFileReader
 from lancedb.index import FTS
 
-from recollect.schemas.rows import Basis
+from recollect.schemas.rows import Basis, Guarded, VectorRow
+from recollect.sinks import lance
 from recollect.sinks.fst import terms
 from recollect.sinks.home import Build
+from recollect.sinks.lance import Shard, _vectors_table
 from recollect.sinks.remains import TERMS_COLUMN, Needles, Place, search_home
 from recollect.sinks.snapshots import Snapshots
 from recollect.sinks.vault import escape
 from recollect.state.traces import Traces, is_searched, parts
+from recollect.state.vectors import quantised
 
 CANARY = (
     'The *vault* opens at dawn, says "Zebrafish-Quokka",\nand C:\\new is <b>where</b> [it](is) — größer als 東京の予算.'
@@ -112,6 +117,56 @@ PLACES: dict[str, Callable[[Path], None]] = {
     "a file that nobody knows": file(".stray", b"\x00\xff\x01" + CANARY.encode() + b"\xfe"),
     "a long file": file("big", OTHER.encode() * 90_000 + CANARY.encode() + OTHER.encode() * 1_000),
 }  # fmt: skip
+
+
+VECTOR, LIKE_IT = quantised(np.arange(1, 17, dtype=np.float32)), quantised(np.arange(2, 18, dtype=np.float32))
+
+
+def vectors(home: Path, rows: list[bytes]) -> Shard:
+    """A table of vectors as the views have one."""
+    shard = Shard(home / "builds/1/lance/p00", 0)
+    key = "m@1/16"
+    made = [
+        VectorRow(key=f"project:a/{number}:{key}", id=str(number), scope="project:a", embedder=key, vector=vector)
+        for number, vector in enumerate(rows)
+    ]
+    shard.write([Guarded("vectors", row, 0, number) for number, row in enumerate(made)], [])
+    return shard
+
+
+def vector_index(home: Path) -> None:
+    """An index whose table is gone: LanceDB keeps the vectors there at another length."""
+    random = np.random.default_rng(0)
+    rows = [VECTOR, *(quantised(row) for row in random.normal(size=(300, 16)).astype(np.float32))]
+    vectors(home, rows)
+    for path in (home / "builds").rglob("data"):
+        shutil.rmtree(path)
+
+
+def old_vectors(home: Path) -> None:
+    vectors(home, [VECTOR, LIKE_IT])
+    table = lancedb.connect(home / "builds/1/lance/p00").open_table(_vectors_table("m@1/16"))
+    table.delete("id = '0'")
+
+
+VECTOR_PLACES: dict[str, Callable[[Path], None]] = {
+    "a table": lambda home: vectors(home, [LIKE_IT, VECTOR]) and None,
+    "an old version of a table": old_vectors,
+    "an index": vector_index,
+    "a snapshot": file("builds/1/state/p00/1.snapshot", b"\x00" * 99 + VECTOR + b"\x00"),
+    "the log": lambda home: database(home, b64encode(VECTOR).decode()),
+}
+
+
+@pytest.mark.parametrize("place", VECTOR_PLACES)
+def test_a_vector_is_found_in(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lance, "INDEX_ROWS", 256)
+    VECTOR_PLACES[place](tmp_path)
+    places = search_home(tmp_path, Needles(ids=(), texts=(), words=(), vectors=(VECTOR,)))
+    assert {finding.kind for place in places for finding in place.found} == {"vector"}
+    other = Needles(ids=(), texts=(), words=(), vectors=(quantised(np.arange(3, 19, dtype=np.float32)),))
+    assert not [place for place in search_home(tmp_path, other) if place.found]
+    assert not [place for place in places if place.unreadable]
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -155,8 +155,9 @@ def test_the_oracle_and_the_views_agree_on_what_is_hidden(home: Home) -> None:
 
 def memory_row(text: str, key: str = "project:a/x") -> MemoryRow:
     return MemoryRow(
-        key=key, id="x", scope="project:a", kind="fact", text=text, tags=("t",), source=None, branch=None, path=None,
-        actor="Ada", origin="user", session=None, importance_given=None, seq=0, at=1, first_at=1, last_at=1,
+        key=key, id="x", scope="project:a", canonical="x", kind="fact", text=text, tags=("t",),
+        source=None, branch=None, path=None, actor="Ada", origin="user",
+        session=None, importance_given=None, seq=0, at=1, first_at=1, last_at=1,
         confirmations=0, ids=("x",), members=(), echoes=(), revises=None, similarity=0, replaced=False, hidden=False,
     )  # fmt: skip
 

@@ -31,6 +31,7 @@ _PLACES = {
     "verify": "operate_commands.verify",
     "rebuild": "operate_commands.rebuild",
     "copy": "operate_commands.copy",
+    "embedder": "embedder_commands.embedder",
     "connect": "agent_commands.connect",
     "disconnect": "agent_commands.disconnect",
     "doctor": "agent_commands.doctor",

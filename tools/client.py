@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import uuid_utils
 
+from recollect.schemas.embedding import FLOOR
 from recollect.schemas.errors import InvalidEvent, Locked, RecollectError
 from recollect.schemas.events import (
     MAX_AT_LEAD_US,
@@ -48,6 +49,7 @@ from recollect.tools.project import scope_of_folder
 
 if TYPE_CHECKING:
     from recollect.tools.diff import Diff
+    from recollect.tools.embedder_state import EmbedderState
     from recollect.tools.erasing import Erasure, Plan
     from recollect.tools.inspection import Explained, Opened, Status
     from recollect.tools.rebuild import OnPhase
@@ -312,6 +314,25 @@ class Client:
     def unread(self) -> int:
         """Return how many slots of the log stand behind the views' watermarks."""
         return sum(self.log.ends()) - self.projected()
+
+    def embedder(self) -> EmbedderState:
+        """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
+        from recollect.tools.embedder_state import embedder_state
+        from recollect.tools.inspection import counted
+
+        return embedder_state(self.home, self.log, counted(self._retriever, self.log.partitions), opened=True)
+
+    def unembedded(self) -> int:
+        """Return how many texts that the views hold wait for a vector."""
+        from recollect.sinks.configuring import settings_on
+        from recollect.tools.inspection import counted
+
+        counters = counted(self._retriever, self.log.partitions)
+        settings = settings_on(self.log)
+        key = settings.embedder_next or settings.embedder
+        if key == FLOOR:
+            return 0
+        return max(0, counters.texts - counters.embedded.get(key, 0) - counters.failed.get(key, 0))
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""

@@ -95,13 +95,14 @@ def print_search(search: Search) -> None:
 
 def looked_for(needles: Needles) -> str:
     """Return how much of what kind was looked for."""
-    return f"{_many(needles.texts, 'text')}, {_many(needles.words, 'word')} and {_many(needles.ids, 'id')}"
+    vectors = f", {_many(needles.vectors, 'vector')}" if needles.vectors else ""
+    return f"{_many(needles.texts, 'text')}, {_many(needles.words, 'word')}{vectors} and {_many(needles.ids, 'id')}"
 
 
 def search_as_json(search: Search) -> dict[str, Any]:
     """Return what a search has looked at and found; never the needles themselves."""
     return {
-        "looked_for": {kind: len(getattr(search.needles, kind)) for kind in ("ids", "texts", "words")},
+        "looked_for": {kind: len(getattr(search.needles, kind)) for kind in ("ids", "texts", "words", "vectors")},
         "files": [
             {
                 "path": place.path,

@@ -12,7 +12,18 @@ import msgspec
 
 from recollect.schemas.codec import decode
 from recollect.schemas.errors import InvalidEvent, NotFound, RecollectError, StillHeld
-from recollect.schemas.events import MAX_IDS, Body, Captured, Erased, Event, Forgotten, Kind, Recalled, Restored
+from recollect.schemas.events import (
+    MAX_IDS,
+    Body,
+    Captured,
+    Embedded,
+    Erased,
+    Event,
+    Forgotten,
+    Kind,
+    Recalled,
+    Restored,
+)
 from recollect.schemas.log import Log, Slot, slots_between
 from recollect.schemas.scopes import partition_of
 from recollect.sinks.embedded_log import EmbeddedLog
@@ -197,7 +208,7 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
 
 
 def needles_of(log: Log, ids: Iterable[str], texts: Iterable[str]) -> Needles:
-    """Return what to look for: ids, texts and their longer lines, and their words, as far as nothing else has them.
+    """Return what to look for: ids, texts and their longer lines, words and vectors, as far as nothing else has them.
 
     What a living event still says, and what a home of nothing holds by its structure alone, proves nothing.
     """
@@ -205,16 +216,24 @@ def needles_of(log: Log, ids: Iterable[str], texts: Iterable[str]) -> Needles:
     words = {word: None for text in traces.texts for word in telling_words(text)}
     gone, erasures = dict.fromkeys(ids), _erasures(log)
     carried: dict[int, None] = {}
+    vectors: dict[bytes, bool] = {}
     for slot, event in _events(log):
         if event is not None:
-            if event.id in gone or erasures[slot.partition].covers(event):
+            is_gone = event.id in gone or any(ref in gone for ref in event.refs)
+            is_gone = is_gone or erasures[slot.partition].covers(event)
+            if isinstance(event.body, Embedded):
+                if event.body.vector is not None:
+                    vectors[event.body.vector] = is_gone and vectors.get(event.body.vector, True)
+                continue
+            if is_gone:
                 event = msgspec.structs.replace(event, body=None)
             for string in _strings(event):
                 carried.update(dict.fromkeys(traces.find(string).texts))
                 for word in all_words(string):
                     words.pop(word, None)
     alone = tuple(text for number, text in enumerate(traces.texts) if number not in carried)
-    return _without_structure(Needles(ids=tuple(gone), texts=alone, words=tuple(words)))
+    alone_too = tuple(vector for vector, is_gone in vectors.items() if is_gone)
+    return _without_structure(Needles(ids=tuple(gone), texts=alone, words=tuple(words), vectors=alone_too))
 
 
 def search(home: Home, log: Log, needles: Needles, on_progress: Callable[[int, int], None] = lambda *_: None) -> Search:
@@ -347,6 +366,7 @@ def _without_structure(needles: Needles) -> Needles:
         ids=needles.ids,
         texts=tuple(text for text in needles.texts if text not in common),
         words=tuple(word for word in needles.words if word not in common),
+        vectors=needles.vectors,
     )
 
 

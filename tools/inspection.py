@@ -13,6 +13,7 @@ from recollect.schemas.log import Log
 from recollect.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, Watermark
 from recollect.schemas.scopes import partition_of
 from recollect.sinks.home import Home
+from recollect.tools.embedder_state import EmbedderState, embedder_state
 from recollect.tools.retrieval import TAIL_TYPES, Retriever
 
 COUNTED_SLOTS = 10_000
@@ -79,7 +80,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     home: str
     log: str
     log_id: str
-    embedder: str
+    embedder: EmbedderState
     projector_pid: int | None
     memories: int
     turns: int
@@ -168,8 +169,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
     for number, mark in marks.items():
         if mark is None:
             continue
-        for field in Counters.__struct_fields__:
-            setattr(counters, field, getattr(counters, field) + getattr(mark.counters, field))
+        _add(counters, mark.counters)
         shard = retriever.shard(number)
         for table in ("memories", "turns"):
             for scope, id, is_hidden in shard.visibility(table):
@@ -182,7 +182,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         home=str(home.path),
         log=log.place,
         log_id=log.log_id,
-        embedder="floor",
+        embedder=embedder_state(home, log, counters, opened=False),
         projector_pid=home.projector_lock().holder(),
         memories=totals["memories"],
         turns=totals["turns"],
@@ -204,6 +204,22 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
             for number, end in enumerate(ends)
         },
     )
+
+
+def counted(retriever: Retriever, partitions: int) -> Counters:
+    """Return what the views of all partitions have met."""
+    counters = Counters()
+    for number in range(partitions):
+        mark = retriever.watermark(number)
+        if mark is not None:
+            _add(counters, mark.counters)
+    return counters
+
+
+def _add(counters: Counters, more: Counters) -> None:
+    for field in Counters.__struct_fields__:
+        own, other = getattr(counters, field), getattr(more, field)
+        setattr(counters, field, dict(Counter(own) + Counter(other)) if isinstance(own, dict) else own + other)
 
 
 def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:

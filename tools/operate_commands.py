@@ -25,8 +25,14 @@ SHOWN_DIFFERENCES = 50
 @click.option(
     "--processes", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes to project with."
 )
+@click.option(
+    "--embed/--no-embed",
+    default=True,
+    show_default=True,
+    help="Give texts their vectors too; of several machines on one topic one is enough.",
+)
 @with_home
-def run(client: Client, once: bool, workers: int, processes: int, as_json: bool) -> None:
+def run(client: Client, once: bool, workers: int, processes: int, embed: bool, as_json: bool) -> None:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
 
     One command at a time can do this; a second one is refused and told the pid of the first.
@@ -51,19 +57,24 @@ def run(client: Client, once: bool, workers: int, processes: int, as_json: bool)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         started = time.monotonic()
+        embedded = 0
         if once:
             with progress(client.unread(), "Projecting") as bar:
                 events = owner.project(lambda done: bar.update(done - bar.pos))
                 bar.update(events - bar.pos)
+            if embed and not ended:
+                with progress(client.unembedded(), "Embedding") as bar:
+                    embedded = owner.embed(lambda done: bar.update(done - bar.pos))
         else:
             if not as_json:
                 click.echo(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
-            events = owner.serve()
+            events = owner.serve(embed=embed)
         seconds = time.monotonic() - started
     if as_json:
-        print_json({"events": events, "seconds": round(seconds, 3), "stopped": bool(ended)})
+        print_json({"events": events, "embedded": embedded, "seconds": round(seconds, 3), "stopped": bool(ended)})
     else:
-        click.echo(f"Read {events:,} events in {seconds:.1f} s." + (" Stopped." if ended else ""))
+        also = f" and embedded {embedded:,} texts" if embedded else ""
+        click.echo(f"Read {events:,} events{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
     if ended and once:
         sys.exit(1)
 

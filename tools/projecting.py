@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 
@@ -11,6 +12,7 @@ from recollect.schemas.log import Log
 from recollect.sinks.home import Home
 from recollect.sinks.locks import FileLock
 from recollect.sinks.requests import Reply, Request, Requests
+from recollect.tools.embedding import Embedding
 from recollect.tools.projector import OnProgress, Projector
 from recollect.tools.rebuild import (
     OnPhase,
@@ -24,6 +26,8 @@ from recollect.tools.rebuild import (
 from recollect.tools.scrubbing import Scrubbed, scrub
 
 LOCK_WAIT_S = 0.5
+STOP_S = 10.0
+"""How long the end waits for texts that are being embedded; what comes later is lost and made again."""
 ASK_POLL_S = 0.1
 REPLY_EVERY_S = 0.2
 
@@ -48,6 +52,7 @@ class Owner:
         self._lock: FileLock = home.projector_lock()
         self._requests = Requests(home.requests)
         self._projector: Projector | None = None
+        self._embedding = Embedding(home, log, on_note)
         self._stopped = False
 
     def __enter__(self) -> Owner:
@@ -67,10 +72,35 @@ class Owner:
             events += self._run(once=True, on_progress=on_progress)
         return events
 
-    def serve(self) -> int:
+    def embed(self, on_progress: OnProgress | None = None) -> int:
+        """Give the texts that wait their vectors and bring the views up to date with them; return how many texts.
+
+        Where the embedder does not answer it is noted, and they go on waiting.
+        """
+        tried = 0
+        try:
+            tried = self._embedding.catch_up(on_progress or (lambda done: None))
+        except RecollectError as error:
+            self._on_note(f"{error} {error.hint} New texts are found by words meanwhile.")
+        if self._embedding.changed and not self._stopped:
+            self._run(once=True, on_progress=None)
+        return tried
+
+    def serve(self, *, embed: bool = True) -> int:
         """Keep the views up to date and answer requests until `stop`; return how many events were read."""
         self._log.check()
         self._mend()
+        worker = threading.Thread(target=self._embedding.serve, name="embedding", daemon=True)
+        if embed:
+            worker.start()
+        try:
+            return self._serve()
+        finally:
+            self._embedding.stopping.set()
+            if embed:
+                worker.join(STOP_S)
+
+    def _serve(self) -> int:
         events = 0
         while not self._stopped:
             events += self._run(once=False, on_progress=lambda _: self._pause_for_requests())
@@ -94,6 +124,7 @@ class Owner:
     def stop(self) -> None:
         """Ask `serve` or `project` to end soon; may be called from a signal handler."""
         self._stopped = True
+        self._embedding.stopping.set()
         if self._projector is not None:
             self._projector.stop()
 

@@ -326,7 +326,10 @@ def _status(state: Status) -> list[str]:
         f"events        {state.events:,}",
         f"not counted   {state.duplicates:,} duplicates, {state.divergent:,} divergent, {state.ignored:,} ignored",
         f"lag           {state.lag:,} events",
-        f"embedder      {state.embedder}",
+        f"embedder      {state.embedder.configured}"
+        + (f", then {state.embedder.next}" if state.embedder.next else "")
+        + (f"; {state.embedder.waiting:,} of {state.embedder.texts:,} texts wait" if state.embedder.waiting else ""),
+        *([f"DEGRADED      {state.embedder.warning}"] if state.embedder.degraded else []),
         f"projector     {projector}",
     ]
     if state.dead_letters:

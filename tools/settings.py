@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from recollect.schemas.embedding import EmbedderOptions
 from recollect.schemas.errors import RecollectError
-from recollect.sinks.home import Home
+from recollect.sinks.home import Home, write_whole
+
+CHOICE_VARIABLE = "RECOLLECT_EMBEDDER"
+CHOICES = ("auto", "http", "local", "floor")
 
 
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -16,19 +21,38 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     `prompt_recall`: whether a hook adds the few memories that a prompt surely needs, in at most `prompt_recall_chars`.
     `log`: the URL of the home's log, where it is not the embedded one; `$RECOLLECT_LOG` goes before it.
+    `embedder`: which embedder is wanted here; `$RECOLLECT_EMBEDDER` goes before its choice.
     """
 
     catch_up: bool = True
     prompt_recall: bool = True
     prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_500
     log: str | None = None
+    embedder: EmbedderOptions = EmbedderOptions()
 
 
 def local_settings(home: Home) -> LocalSettings:
     """Return the settings of a home, the defaults where it has none."""
     try:
-        return msgspec.toml.decode(home.settings_path.read_bytes(), type=LocalSettings)
+        settings = msgspec.toml.decode(home.settings_path.read_bytes(), type=LocalSettings)
     except FileNotFoundError:
-        return LocalSettings()
+        settings = LocalSettings()
     except (msgspec.MsgspecError, ValueError) as error:
         raise RecollectError(f"{home.settings_path} cannot be used: {error}.", "Mend or delete it.") from None
+    choice = os.environ.get(CHOICE_VARIABLE)
+    if not choice:
+        return settings
+    if choice not in CHOICES:
+        raise RecollectError(f"{CHOICE_VARIABLE} names no embedder.", f"Set it to one of {', '.join(CHOICES)}.")
+    return msgspec.structs.replace(settings, embedder=msgspec.structs.replace(settings.embedder, choice=choice))
+
+
+def prefer_embedder(home: Home, options: EmbedderOptions) -> None:
+    """Keep in `settings.toml` which embedder is wanted here; whatever else it says, comments too, stays."""
+    import tomlkit
+
+    path = home.settings_path
+    document = tomlkit.parse(path.read_text()) if path.exists() else tomlkit.document()
+    table = document.setdefault("embedder", tomlkit.table())
+    table["choice"], table["model"] = options.choice, options.model
+    write_whole(path, tomlkit.dumps(document).encode(), durable=True)

@@ -1,0 +1,74 @@
+"""Changing the settings on a log: what is in force, and how a change comes to stand first in every partition.
+
+Partitions decide by their own `configured` events. A log that cannot append to all of them at once may hold a revision
+in some and not in others; what stands first for it in partition 0 is copied to the rest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import uuid_utils
+
+from recollect.schemas.codec import decode, encode
+from recollect.schemas.errors import InvalidEvent, RecollectError
+from recollect.schemas.events import Configured, make_configured
+from recollect.schemas.log import PAGE_SLOTS, Log
+from recollect.schemas.settings import Settings
+
+
+def configured_on(log: Log, partition: int = 0) -> list[Configured]:
+    """Return what took effect on a partition, in order: the settings in force are those of the last."""
+    found: list[Configured] = []
+    offset = 0
+    while True:
+        slots = log.read(partition, offset, PAGE_SLOTS, types=("configured",))
+        for slot in slots:
+            try:
+                body = decode(slot.payload).body
+            except InvalidEvent:  # The fold makes it a dead letter.
+                continue
+            if isinstance(body, Configured) and (not found or body.revision > found[-1].revision):
+                found.append(body)
+        if len(slots) < PAGE_SLOTS:
+            return found
+        offset = slots[-1].offset + 1
+
+
+def settings_on(log: Log) -> Settings:
+    """Return the settings in force on a log."""
+    return configured_on(log)[-1].settings
+
+
+def configure(log: Log, change: Callable[[Settings], Settings]) -> Settings:
+    """Change the settings of a log in every partition and return those that are then in force.
+
+    Where another change comes first, `change` is asked again with its settings. What changes nothing is not appended.
+    """
+    while True:
+        last = configured_on(log)[-1]
+        wanted = change(last.settings)
+        if wanted == last.settings:
+            complete_settings(log)
+            return wanted
+        log.append_raw(0, [_payload(last, wanted, last.revision + 1)])
+        complete_settings(log)
+        if configured_on(log)[-1].settings == wanted:
+            return wanted
+
+
+def complete_settings(log: Log) -> None:
+    """Copy the settings in force from partition 0 to every partition that lacks them."""
+    last = configured_on(log)[-1]
+    for number in range(1, log.partitions):
+        own = configured_on(log, number)
+        if not own:
+            raise RecollectError(f"Partition {number} of the log does not begin with its settings.")
+        if own[-1].revision < last.revision:
+            log.append_raw(number, [_payload(last, last.settings, last.revision)])
+
+
+def _payload(last: Configured, settings: Settings, revision: int) -> bytes:
+    now = time.time_ns() // 1_000
+    return encode(make_configured(last.log_id, last.partitions, settings, revision, now, str(uuid_utils.uuid7())))

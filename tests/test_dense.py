@@ -1,0 +1,161 @@
+"""Folding by recorded vectors: what folds, what revises, what waits; and that no order of looking changes it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from builders import captured, configured, embedded, forgotten, make_id, pack, recalled, restored, slots, unfolded
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.schemas.events import Event
+from recollect.schemas.settings import Settings
+from recollect.state.dense import DenseCandidates
+from recollect.state.memories import Memory
+from recollect.state.partition import Partition, fold
+from recollect.state.scope import Scope
+from recollect.state.specifics import same_specifics
+
+TINY = "tiny@1/3"
+EAST, NEAR_EAST, NORTH = [4000, 0, 0], [3900, 800, 0], [0, 4000, 0]
+
+
+def scope_of(*events: Event, settings: Settings | None = None) -> Scope:
+    partition = Partition(0)
+    fold(partition, slots([configured(settings or Settings(embedder=TINY)), *events]))
+    return partition.scopes["project:test"]
+
+
+def memories(scope: Scope) -> list[list[str]]:
+    """The texts of each memory's members, echoes marked, in the order of births."""
+    by_seq = scope.captures.by_seq
+
+    def texts(memory: Memory) -> list[str]:
+        said = [by_seq[join.seq].body.text for join in memory.members]
+        return said + [f"({by_seq[join.seq].body.text})" for join in memory.echoes]
+
+    return [texts(memory) for memory in sorted(scope.memories.by_birth.values(), key=lambda memory: memory.birth)]
+
+
+FACT, AGAIN, OTHER = "the build takes 5 minutes", "The build takes five minutes.", "the build takes 6 minutes"
+
+
+def test_what_says_the_same_folds_when_its_vector_comes() -> None:
+    said = [captured(FACT), embedded(FACT, EAST), captured(AGAIN)]
+    assert memories(scope_of(*said)) == [[FACT], [AGAIN]]
+    assert memories(scope_of(*said, embedded(AGAIN, NEAR_EAST))) == [[FACT, AGAIN]]
+    assert memories(scope_of(*said, embedded(AGAIN, NORTH))) == [[FACT], [AGAIN]]
+
+
+def test_the_earlier_capture_stays_the_name_whichever_vector_comes_first() -> None:
+    scope = scope_of(captured(FACT), captured(AGAIN), embedded(AGAIN, EAST), embedded(FACT, EAST))
+    assert memories(scope) == [[FACT, AGAIN]]
+    memory = scope.memories.by_birth[0]
+    assert [(join.seq, join.how) for join in memory.members] == [(0, "new"), (1, "similar")]
+    assert memory.members[1].similarity == 10_000
+    assert scope.memories.name_of(0) == 0
+
+
+def test_other_specifics_make_a_revision_of_what_is_similar() -> None:
+    events = [captured(FACT), captured(OTHER), embedded(FACT, EAST), embedded(OTHER, NEAR_EAST)]
+    for order in (events, [*events[:2], *reversed(events[2:])]):
+        scope = scope_of(*order)
+        assert memories(scope) == [[FACT], [OTHER]]
+        later = scope.memories.by_birth[1]
+        assert later.revises is not None and later.revises.seq == 0 and scope.memories.by_birth[0].revises is None
+
+
+def test_vectors_of_another_embedder_are_never_compared() -> None:
+    scope = scope_of(captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, EAST, "other@1/3"))
+    assert memories(scope) == [[FACT], [AGAIN]]
+    assert set(scope.embeddings.vectors) == {TINY, "other@1/3"}
+
+
+def test_the_first_vector_of_a_text_counts() -> None:
+    scope = scope_of(
+        captured(FACT), embedded(FACT, EAST), embedded(FACT, NORTH), captured(AGAIN), embedded(AGAIN, EAST)
+    )
+    assert scope.embeddings.vectors[TINY][0] == pack(EAST)
+    assert memories(scope) == [[FACT, AGAIN]]
+
+
+def test_an_agent_that_repeats_what_it_was_shown_is_an_echo_also_when_its_vector_comes_late() -> None:
+    shown = [captured(FACT), embedded(FACT, EAST), recalled([FACT], "r", session="s")]
+    said = captured(AGAIN, origin="agent", session="s")
+    later = [recalled([], f"r{number}", session="s") for number in range(5)]
+    assert memories(scope_of(*shown, said, *later, embedded(AGAIN, EAST))) == [[FACT, f"({AGAIN})"]]
+    told = captured(AGAIN, origin="user", session="s")
+    assert memories(scope_of(*shown, told, *later, embedded(AGAIN, EAST))) == [[FACT, AGAIN]]
+
+
+def test_a_switch_keeps_past_folds_and_compares_by_the_new_vectors() -> None:
+    past = [captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, EAST)]
+    new = [embedded(name, vector, "other@1/3") for name, vector in ((FACT, NORTH), (AGAIN, EAST))]
+    switch = configured(Settings(embedder="other@1/3"), 1)
+    third = "build takes five minutes"
+    scope = scope_of(*past, *new, switch, captured(third, "third"), embedded("third", EAST, "other@1/3"))
+    assert memories(scope) == [[FACT, AGAIN, third]]
+
+
+def test_what_is_forgotten_attracts_nothing_and_what_was_unfolded_stays_apart() -> None:
+    hidden = [captured(FACT), embedded(FACT, EAST), forgotten([FACT], "f"), captured(AGAIN), embedded(AGAIN, EAST)]
+    assert memories(scope_of(*hidden)) == [[FACT], [AGAIN]]
+    assert memories(scope_of(*hidden, restored([FACT], "u"), captured(FACT, "again"))) == [[FACT, FACT], [AGAIN]]
+    apart = [captured(FACT), captured(AGAIN), embedded(FACT, EAST), unfolded([AGAIN], "x"), embedded(AGAIN, EAST)]
+    assert memories(scope_of(*apart)) == [[FACT], [AGAIN]]
+
+
+def test_a_negative_threshold_switches_folding_off() -> None:
+    settings = Settings(embedder=TINY, fold_cosine_hundredths=-1)
+    said = [captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, EAST)]
+    assert memories(scope_of(*said, settings=settings)) == [[FACT], [AGAIN]]
+
+
+COMPONENTS = st.integers(-2_000, 2_000)
+VECTORS = st.tuples(COMPONENTS, COMPONENTS, COMPONENTS).filter(any)
+TEXTS = st.sampled_from((FACT, AGAIN, OTHER, "a deploy takes five minutes", "five builds take a minute"))
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), TEXTS, VECTORS), max_size=25), TEXTS, VECTORS, st.integers(1, 100))
+def test_the_verdict_is_that_of_comparing_one_by_one(
+    put: list[tuple[int, str, tuple[int, ...]]], text: str, vector: tuple[int, ...], hundredths: int
+) -> None:
+    """In exact fractions and with vectors that come expected or not, whatever was put, replaced and dropped before."""
+    plain, expecting = DenseCandidates(), DenseCandidates()
+    held: dict[int, tuple[str, tuple[int, ...]]] = {}
+    for place, (birth, said, other) in enumerate(put):
+        if place == len(put) // 2:
+            expecting.expect([pack(list(vector)), pack(list(other))])
+        for candidates in (plain, expecting):
+            if birth in held and held[birth][0] == said:
+                candidates.drop(birth)
+            else:
+                candidates.put(birth, said, pack(list(other)), birth)
+        if birth in held and held[birth][0] == said:
+            del held[birth]
+        else:
+            held[birth] = (said, other)
+
+    def cosine_square(other: tuple[int, ...]) -> Fraction:
+        dot = sum(a * b for a, b in zip(vector, other, strict=True))
+        return Fraction(max(dot, 0) ** 2, sum(a * a for a in vector) * sum(b * b for b in other))
+
+    similar = {birth for birth, (_, other) in held.items() if cosine_square(other) >= Fraction(hundredths**2, 10_000)}
+    similar = {birth for birth in similar if cosine_square(held[birth][1])}
+    folding = {birth for birth in similar if same_specifics(held[birth][0], text)}
+    verdict = plain.judge(text, pack(list(vector)), hundredths)
+    assert verdict == expecting.judge(text, pack(list(vector)), hundredths)
+    assert verdict.how == ("similar" if folding else "revision" if similar else "new")
+    if similar:
+        best = max(cosine_square(held[birth][1]) for birth in folding or similar)
+        assert verdict.birth in (folding or similar)
+        found = cosine_square(held[verdict.birth][1])
+        # Nearness is compared in whole numbers of 24 bits, so that very nearly equal ones may count as equal.
+        assert best - found <= Fraction(1, sum(a * a for a in vector))
+        assert abs(Fraction(verdict.similarity, 10_000) ** 2 - found) <= Fraction(3, 10_000)
+
+
+def test_ids_of_two_workers_agree() -> None:
+    one, two = embedded(FACT, EAST), embedded(FACT, NORTH)
+    assert one.id == two.id != embedded(FACT, EAST, "other@1/3").id
+    assert one.refs == (make_id(FACT),)

@@ -1,0 +1,361 @@
+"""Embedding as it is lived: the worker, outages, texts that fail, and one embedder taking over from another."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from builders import START, captured, erased, make_id
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from test_embedders import Server
+from test_embedders import server as server  # A fixture.
+
+from recollect.flows import embed_worker
+from recollect.flows.embed_worker import EmbedWorker
+from recollect.flows.embedders import Embedding, FloorEmbedder
+from recollect.schemas.codec import decode
+from recollect.schemas.embedding import FLOOR
+from recollect.schemas.errors import EmbedderUnavailable, RecollectError
+from recollect.schemas.events import MAX_ATTEMPTS, Embedded, Event, Media
+from recollect.schemas.log import Log
+from recollect.schemas.settings import Settings
+from recollect.sinks.configuring import complete_settings, configure, configured_on, settings_on
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.sinks.memory_log import MemoryLog
+from recollect.state.replay import replay
+from recollect.state.vectors import quantised
+from recollect.tools.cli import main
+from recollect.tools.embedding import Plan, key_of, plan, roll_back, set_next
+
+KEY = key_of(FloorEmbedder())
+A, B = "project:a", "project:b"
+
+
+class MemoryMarks:
+    """Marks that are kept nowhere."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, list[int]] = {}
+
+    def read(self, embedder: str) -> list[int] | None:
+        return self.kept.get(embedder)
+
+    def write(self, embedder: str, offsets: list[int]) -> None:
+        self.kept[embedder] = offsets
+
+
+class Failing(FloorEmbedder):
+    """The floor, but for calls that find nobody there; it counts what it was given."""
+
+    def __init__(self, *fails: int) -> None:
+        self.fails = fails
+        self.calls = 0
+        self.texts: list[str] = []
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
+        self.calls += 1
+        if self.calls in self.fails:
+            raise EmbedderUnavailable("Nobody answers.")
+        self.texts += texts
+        return super().embed_documents(texts)
+
+
+def work(worker: EmbedWorker, embedder: FloorEmbedder, texts: int = 7) -> None:
+    """Do everything that there is to do."""
+    while not worker.look() or worker.waiting:
+        worker.embed(embedder, texts, START)
+
+
+def recorded(log: Log) -> list[Event]:
+    return [
+        decode(slot.payload)
+        for number in range(log.partitions)
+        for slot in log.read(number, 0, 10_000, types=("embedded",))
+    ]
+
+
+def filled(log: Log, texts: int) -> Log:
+    log.append([captured(f"fact {number} of many", scope=(A, B)[number % 2], sent=START) for number in range(texts)])
+    return log
+
+
+def test_every_text_gets_the_vector_of_its_embedder_and_a_replay_asks_nobody() -> None:
+    log = filled(MemoryLog(), 30)
+    work(EmbedWorker(log, KEY, MemoryMarks()), FloorEmbedder())
+    events = recorded(log)
+    assert len(events) == 30
+    texts = {make_id(f"fact {number} of many"): f"fact {number} of many" for number in range(30)}
+    for event in events:
+        assert isinstance(event.body, Embedded)
+        assert event.body.vector == quantised(FloorEmbedder().embed_query(texts[event.refs[0]]))
+    replayed = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+    found = [scope.embeddings.vectors[KEY] for p in replayed.partitions.values() for scope in p.scopes.values()]
+    assert sum(map(len, found)) == 30
+
+
+def test_a_worker_that_has_forgotten_everything_adds_nothing() -> None:
+    log = filled(MemoryLog(), 20)
+    work(EmbedWorker(log, KEY, MemoryMarks()), FloorEmbedder())
+    before = log.ends()
+    again = Failing()
+    work(EmbedWorker(log, KEY, MemoryMarks()), again)
+    assert log.ends() == before
+    assert again.texts == []
+
+
+def test_of_two_workers_the_first_vector_counts() -> None:
+    log = filled(MemoryLog(), 10)
+    one, two = EmbedWorker(log, KEY, MemoryMarks()), EmbedWorker(log, KEY, MemoryMarks())
+    one.look()
+    two.look()
+    while one.waiting or two.waiting:
+        one.embed(FloorEmbedder(), 3, START)
+        two.embed(FloorEmbedder(), 4, START + 1)
+    replayed = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+    counters = [partition.counters for partition in replayed.partitions.values()]
+    assert sum(counter.embedded.get(KEY, 0) for counter in counters) == 10
+    assert sum(counter.duplicates + counter.divergent for counter in counters) == len(recorded(log)) - 10 == 10
+
+
+@given(st.lists(st.integers(1, 12), max_size=6), st.integers(1, 9), st.integers(1, 40))
+def test_an_outage_loses_nothing(fails: list[int], batch: int, texts: int) -> None:
+    log, marks = filled(MemoryLog(), texts), MemoryMarks()
+    embedder = Failing(*fails)
+    for _ in range(20):
+        try:
+            work(EmbedWorker(log, KEY, marks), embedder, batch)  # Each time as a process that was started anew.
+        except EmbedderUnavailable:
+            continue
+        break
+    assert sorted(event.refs[0] for event in recorded(log)) == sorted({event.refs[0] for event in recorded(log)})
+    assert len(recorded(log)) == texts
+
+
+def test_what_waits_is_held_a_window_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed_worker, "WINDOW_TEXTS", 8)
+    monkeypatch.setattr(embed_worker, "PAGE_SLOTS", 5)
+    log = filled(MemoryLog(), 50)
+    worker = EmbedWorker(log, KEY, MemoryMarks())
+    seen = 0
+    while not worker.look() or worker.waiting:
+        seen = max(seen, worker.waiting)
+        worker.embed(FloorEmbedder(), 3, START)
+    assert len(recorded(log)) == 50
+    assert seen <= 8 + 5
+
+
+def test_a_text_that_cannot_be_embedded_fails_after_its_attempts_and_blocks_nothing() -> None:
+    log = filled(MemoryLog(), 5)
+    picture = Media(caption=None, kind="image", uri="file:///a.png")
+    log.append([captured(" ", "blank", media=(picture,), scope=A, sent=START)])
+    filled(log, 9)
+    work(EmbedWorker(log, KEY, MemoryMarks()), FloorEmbedder())
+    events = [event for event in recorded(log) if event.refs[0] == make_id("blank")]
+    assert [event.body.attempt for event in events] == list(range(1, MAX_ATTEMPTS + 1))  # type: ignore[union-attr]
+    assert {event.body.reason for event in events} == {"the text is blank"}  # type: ignore[union-attr]
+    replayed = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+    assert sum(p.counters.failed.get(KEY, 0) for p in replayed.partitions.values()) == 1
+    work(EmbedWorker(log, KEY, MemoryMarks()), again := Failing())
+    assert again.texts == []
+
+
+def test_what_was_erased_is_given_to_no_embedder() -> None:
+    log = filled(MemoryLog(), 4)
+    worker = EmbedWorker(log, KEY, MemoryMarks())
+    worker.look()
+    log.append([erased(["fact 0 of many"], "gone", scope=A, origin="operator", sent=START)])
+    embedder = Failing()
+    work(worker, embedder)
+    assert sorted(embedder.texts) == [f"fact {number} of many" for number in (1, 2, 3)]
+
+
+# --- Settings on a log ---
+
+
+def test_a_change_comes_to_stand_in_every_partition(tmp_path: Path) -> None:
+    log = EmbeddedLog(tmp_path / "log.db", 4)
+    assert configure(log, lambda now: now).embedder == FLOOR
+    assert len(configured_on(log)) == 1
+    set_next(log, "m@1/3")
+    assert [configured_on(log, number)[-1].settings.embedder_next for number in range(4)] == ["m@1/3"] * 4
+    # A writer that died in between has told partition 0 alone.
+    slot = log.read(0, log.ends()[0] - 1, 1)[0]
+    log.append_raw(0, [slot.payload.replace(b'"revision":1', b'"revision":2').replace(b"m@1", b"n@1")])
+    complete_settings(log)
+    assert [configured_on(log, number)[-1].settings.embedder_next for number in range(4)] == ["n@1/3"] * 4
+    assert roll_back(log).embedder_next is None
+    with pytest.raises(RecollectError, match="no other embedder"):
+        roll_back(log)
+
+
+DENSE, OTHER = "m@1/3", "n@1/3"
+
+
+@pytest.mark.parametrize(
+    ("settings", "own", "planned"),
+    [
+        (Settings(), FLOOR, Plan(None)),
+        (Settings(), DENSE, Plan(DENSE, then=True, begin=True)),
+        (Settings(embedder_next=DENSE), DENSE, Plan(DENSE, then=True)),
+        (Settings(embedder=DENSE), DENSE, Plan(DENSE)),
+        (Settings(embedder=DENSE, embedder_next=OTHER), DENSE, Plan(DENSE)),
+        (Settings(embedder=DENSE), FLOOR, Plan(None)),
+    ],
+)
+def test_what_a_machine_does_follows_from_its_embedder_and_the_log(settings: Settings, own: str, planned: Plan) -> None:
+    assert plan(settings, [settings], own) == planned
+
+
+def test_a_machine_with_another_embedder_embeds_nothing_by_itself() -> None:
+    for settings in (Settings(embedder=DENSE), Settings(embedder_next=DENSE)):
+        assert plan(settings, [Settings(), settings], OTHER).key is None
+        assert plan(settings, [Settings(), settings], OTHER).drift
+    # Somebody went back to the floor: it stays.
+    assert plan(Settings(), [Settings(), Settings(embedder=DENSE), Settings()], DENSE).key is None
+
+
+# --- A home, an endpoint, and the commands ---
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> Iterator[Home]:
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "auto")
+    monkeypatch.setenv("RECOLLECT_EMBED_URL", server.url)
+    monkeypatch.setenv("RECOLLECT_EMBED_MODEL", "tiny-embed")
+    yield Home(tmp_path / "home")
+
+
+def call(*words: str) -> dict[str, object]:
+    outcome = CliRunner().invoke(main, [*words, "--json"])
+    assert outcome.exit_code == 0, outcome.output
+    document: dict[str, object] = json.loads(outcome.stdout)
+    return document
+
+
+def said(*texts: str) -> None:
+    for text in texts:
+        call("capture", text, "--scope", A)
+
+
+def test_an_endpoint_that_is_set_up_takes_over_by_itself(home: Home) -> None:
+    said("The build takes 5 minutes.", "Anna works at Google.")
+    assert call("run", "--once")["embedded"] == 2
+    state = call("embedder", "status")
+    assert (state["configured"], state["embedded"], state["waiting"]) == ("tiny-embed@tiny-embed/8", 2, 0)
+    assert call("verify")["ok"]
+    said("The build takes five minutes.")
+    assert call("run", "--once")["embedded"] == 1
+    assert call("status")["memories"] == 2 + (0 if folds() else 1)
+    assert call("run", "--once")["embedded"] == 0
+    before = call("verify")["state_hash"]
+    call("rebuild")
+    assert call("verify")["state_hash"] == before
+
+
+def folds() -> bool:
+    """Whether the test's endpoint holds those two for similar: it goes by length and first letter."""
+    from test_embedders import vector_of
+
+    one, two = vector_of("The build takes 5 minutes.", 8), vector_of("The build takes five minutes.", 8)
+    dot = sum(a * b for a, b in zip(one, two, strict=True))
+    return bool(dot**2 >= 0.85**2 * sum(a * a for a in one) * sum(b * b for b in two))
+
+
+def test_an_endpoint_that_is_gone_leaves_texts_found_by_words_and_is_caught_up(
+    home: Home,
+    server: Server,
+) -> None:
+    said("Anna works at Google.")
+    call("run", "--once")
+    server.always = lambda texts, handler: (503, {"error": "away"})
+    said("The tide tables are in the attic.")
+    outcome = CliRunner().invoke(main, ["run", "--once"])
+    assert outcome.exit_code == 0
+    assert "found by words" in outcome.stderr
+    state = call("embedder", "status")
+    assert (state["degraded"], state["waiting"]) == (True, 1)
+    assert "DEGRADED" in CliRunner().invoke(main, ["status"]).output
+    (found, *_) = call("search", "tide tables", "--scope", A)["results"]  # type: ignore[misc]
+    assert found["text"] == "The tide tables are in the attic."
+    server.always = None
+    assert call("run", "--once")["embedded"] == 1
+    assert call("embedder", "status")["waiting"] == 0
+
+
+def test_changing_the_embedder_and_going_back(home: Home, server: Server) -> None:
+    said("Anna works at Google.", "The build takes 5 minutes.")
+    call("run", "--once")
+    old = call("embedder", "status")["configured"]
+    server.dimensions = 12
+    state = call("embedder", "set", "http")
+    assert (state["configured"], state["next"], state["waiting"]) == (old, "tiny-embed@tiny-embed/12", 2)
+    assert call("embedder", "rollback")["next"] is None
+    call("embedder", "set", "http")
+    said("One more.")
+    assert call("run", "--once")["embedded"] == 3
+    state = call("embedder", "status")
+    assert (state["configured"], state["next"]) == ("tiny-embed@tiny-embed/12", None)
+    assert call("verify")["ok"]
+    state = call("embedder", "rollback")
+    assert state["configured"] == old
+    assert state["drift"]
+    assert call("run", "--once")["embedded"] == 0
+    server.dimensions = 8
+    assert call("run", "--once")["embedded"] == 1  # What came since has no vector of it yet.
+    assert call("embedder", "set", "floor")["configured"] == FLOOR
+    assert call("run", "--once")["embedded"] == 0
+    assert call("verify")["ok"]
+
+
+def test_erasing_takes_the_vector_too(home: Home) -> None:
+    said("The door code is violet-marmalade.", "Anna works at Google.")
+    call("run", "--once")
+    (gone, *_) = call("search", "door code", "--scope", A)["results"]  # type: ignore[misc]
+    proof = call("erase", gone["id"], "--scope", A, "--yes")
+    assert proof["after"]["looked_for"]["vectors"] == 1  # type: ignore[index]
+    found = [found for place in proof["before"]["files"] for found in place["found"]]  # type: ignore[index]
+    assert "vector" in {finding["kind"] for finding in found}
+    assert not [place for place in proof["after"]["files"] if place["found"]]  # type: ignore[index]
+    assert call("embedder", "status")["embedded"] == 1
+    assert call("verify")["ok"]
+
+
+@pytest.mark.slow
+def test_a_change_that_is_killed_goes_on_to_the_same_state(
+    home: Home,
+    server: Server,
+    tmp_path: Path,
+) -> None:
+    """Killed wherever it is; in the end every text has one vector, and a replay says the same."""
+    log = EmbeddedLog(home.log_path)
+    log.append([captured(f"fact {number} of many", scope=A, origin="user") for number in range(1_500)])
+    log.close()
+    server.always = lambda texts, handler: (time.sleep(0.02), (200, server.good(texts)))[1]
+    call("embedder", "set", "http")
+    kills = 0
+    for pause in (1.2, 1.5, 1.8, 2.1, 2.4):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "recollect", "run"], env=os.environ, stderr=subprocess.DEVNULL
+        )
+        time.sleep(pause)
+        kills += process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert kills == 5
+    call("run", "--once")
+    state = call("embedder", "status")
+    assert (state["embedded"], state["waiting"], state["next"]) == (1_500, 0, None)
+    assert call("verify")["ok"]
+    assert len({event.refs[0] for event in recorded(EmbeddedLog(home.log_path))}) == 1_500
+    assert settings_on(EmbeddedLog(home.log_path)).embedder == "tiny-embed@tiny-embed/8"

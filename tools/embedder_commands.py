@@ -1,0 +1,106 @@
+"""`recollect embedder`: which embedder decides on a log, letting another take over, and going back."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from recollect.schemas.embedding import FLOOR
+from recollect.tools.client import Client
+from recollect.tools.embedder_state import EmbedderState
+from recollect.tools.options import print_json, with_home
+from recollect.tools.settings import CHOICES, local_settings, prefer_embedder
+
+
+@click.group()
+def embedder() -> None:
+    """See and change the embedder whose vectors decide what is one memory.
+
+    \b
+    Example:
+      recollect embedder set local
+      recollect run --once
+    """
+
+
+@embedder.command("status")
+@with_home
+def embedder_status(client: Client, as_json: bool) -> None:
+    """Say which embedder decides, which one comes next, what this machine has, and how many texts wait.
+
+    It opens the embedder of this machine, which can take some seconds.
+
+    \b
+    Example:
+      recollect embedder status
+    """
+    _print(client.embedder(), as_json)
+
+
+@embedder.command("set")
+@click.argument("choice", type=click.Choice(CHOICES))
+@click.option("--model", help="For local: a name of the Hugging Face hub, or a folder.")
+@with_home
+def set_embedder(client: Client, choice: str, model: str | None, as_json: bool) -> None:
+    """Let another embedder take over, and use it on this machine.
+
+    The one that decides now goes on until `recollect run` has given every text its vector under the new one. It can be
+    stopped and started at any time. The floor takes over at once. An endpoint is named by RECOLLECT_EMBED_URL,
+    RECOLLECT_EMBED_MODEL and RECOLLECT_EMBED_KEY.
+
+    \b
+    Example:
+      recollect embedder set local --model all-MiniLM-L6-v2
+      recollect embedder set floor
+    """
+    from recollect.tools.embedding import change_over
+
+    options = msgspec.structs.replace(local_settings(client.home).embedder, choice=choice)
+    if model is not None:
+        options = msgspec.structs.replace(options, model=model)
+    change_over(client.home, client.log, options)
+    prefer_embedder(client.home, options)
+    _print(client.embedder(), as_json)
+    if not as_json:
+        click.echo(
+            "`recollect run --once` gives the texts their vectors." if choice != FLOOR else "It decides at once."
+        )
+
+
+@embedder.command()
+@with_home
+def rollback(client: Client, as_json: bool) -> None:
+    """Call off an embedder that is to take over, or go back to the one that decided before.
+
+    Its vectors are still on the log. Texts that came since get theirs from `recollect run`, where this machine has it.
+
+    \b
+    Example:
+      recollect embedder rollback
+    """
+    from recollect.tools.embedding import roll_back
+
+    settings = roll_back(client.log)
+    if settings.embedder == FLOOR:
+        prefer_embedder(client.home, msgspec.structs.replace(local_settings(client.home).embedder, choice=FLOOR))
+    _print(client.embedder(), as_json)
+
+
+def _print(state: EmbedderState, as_json: bool) -> None:
+    if as_json:
+        print_json(state)
+        return
+    for line in embedder_lines(state):
+        click.echo(line)
+
+
+def embedder_lines(state: EmbedderState) -> list[str]:
+    """Return the state of embedders as lines for people."""
+    lines = [f"configured    {state.configured}" + (f", then {state.next}" if state.next else "")]
+    lines.append(f"effective     {state.effective}{' (DEGRADED)' if state.degraded else ''}")
+    if state.waiting or state.embedded or state.failed:
+        done = f"{state.embedded:,} of {state.texts:,} texts, {state.waiting:,} wait"
+        lines.append(f"vectors       {done}" + (f", {state.failed:,} failed" if state.failed else ""))
+    lines += [f"drift         {state.drift}"] if state.drift else []
+    lines += [f"note          {state.warning}"] if state.warning else []
+    return lines
