@@ -84,7 +84,11 @@ def _views(subject: str, home: Home) -> Finding:
 
 def _embedder(subject: str, home: Home) -> Finding:
     with Client(home.path, scope=PROBE_SCOPE) as client:
-        return Finding(subject, "good", f"{client.status().embedder} decides what is similar.")
+        state = client.status().embedder
+    seen = f"{state.effective} decides what is similar."
+    if state.degraded or state.warning:
+        return Finding(subject, "to do", f"{seen} {state.warning}".strip(), "`recollect embedder` says more.")
+    return Finding(subject, "good", seen)
 
 
 def _server(subject: str, home: Home) -> Finding:

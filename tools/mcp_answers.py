@@ -94,7 +94,7 @@ def status(state: Status, scope: str) -> str:
         hidden = f", {count.hidden:,} forgotten" if count is not None and count.hidden else ""
         lines.append(f"- {name}: {held}{hidden}")
     lines.append("- newer events wait to be folded; they are found all the same" if state.lag else "- up to date")
-    lines.append(f"- embedder: {state.embedder}")
+    lines.append(f"- embedder: {state.embedder.effective}")
     if state.dead_letters:
         lines.append("- some events could not be read; `recollect status` names them")
     return "\n".join(lines)

@@ -36,8 +36,8 @@ decided, said or done before, and when something was learned that should outlast
 - Before a task, and when the user refers to earlier work: `search_memories` with the words that you expect in it.
 - To open a result whole and see why it is there: `get_memory`.
 - For an overview without a query: `get_context`.
-- After learning a decision and its reason, a fact, a preference, a goal, a plan, or what failed and why: `add_memory`, \
-one thing in each, in words that stand alone. No secrets.
+- After learning a decision and its reason, a fact, a preference, a goal, a plan, or what failed: `add_memory`, one \
+thing in each, in words that stand alone. No secrets.
 - After using a result: `mark_used` with its id.
 - When a memory is wrong: `forget_memory`, and `add_memory` with what is right.
 
