@@ -154,7 +154,8 @@ class Trial:
             # What a tool has answered says of itself that it is quoted; the context of a start does not.
             given = [
                 seen for seen in self.model.seen
-                if path in seen.path and "<recollect>" in seen.body and DATA_NOT_ORDERS not in seen.body
+                if path in seen.path and DATA_NOT_ORDERS not in seen.body
+                and ("<recollect>" in seen.body or "&lt;recollect&gt;" in seen.body)
             ]  # fmt: skip
             self.check(f"{host}'s model is given the context of a start", bool(given) or host not in self.hosts)
 

@@ -109,7 +109,7 @@ def _decided(turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, 
         return f"The tool said: {answered}", "", {}
     suffix, argument = _TOOLS[order[0]]
     name = next((tool for tool in tools if tool.endswith(suffix)), "")
-    return ("There is no such tool.", "", {}) if not name else ("", name, {argument: order[1].strip()})
+    return (f"There is no such tool among {tools}.", "", {}) if not name else ("", name, {argument: order[1].strip()})
 
 
 def _tool_names(asked: dict[str, Any]) -> Iterator[str]:

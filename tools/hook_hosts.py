@@ -16,6 +16,10 @@ MAX_CONTEXT_CHARS = 10_000
 """Claude Code and Codex cut what is longer; Codex at 2,500 tokens of 4 bytes."""
 
 
+CONTEXT_TOKENS = 2_000
+"""What a start is given at most."""
+
+
 class Host(NamedTuple):
     """A host: what its events mean to us, and the fields in which it tells a prompt and an answer."""
 

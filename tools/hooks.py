@@ -18,7 +18,7 @@ from recollect.schemas.errors import RecollectError
 from recollect.sinks.home import Home
 from recollect.tools.agent_errors import note_error
 from recollect.tools.client import Client, default_actor, default_home
-from recollect.tools.hook_hosts import MAX_CONTEXT_CHARS, Told, answer, read
+from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, read
 from recollect.tools.importing.records import said
 from recollect.tools.injected import wrap
 from recollect.tools.lines import Line
@@ -30,7 +30,8 @@ WAIT_S = 1.5
 """A capture that has not happened by then, as where many write at once, is left to a process of its own."""
 START_WAIT_S = 8.0
 RECALL_WAIT_S = 0.3
-CONTEXT_TOKENS = 2_000
+CONTEXT_WAIT_S = 0.7
+"""Below what it costs to load LanceDB here, which is done where no server answers."""
 FLUSH_CHARS = 4_000
 FLUSH_LINES = 120
 TAIL_BYTES = 512 * 1024
@@ -104,8 +105,12 @@ class _Turn:
 
 
 def _start(turn: _Turn) -> bytes:
+    from recollect.tools.warm import ask
+
     with turn.client() as client:
-        return _context(turn, client.context(CONTEXT_TOKENS, "prompt").text)
+        asked = {"scope": client.scope, "session": turn.told.session, "actor": client.actor.name}
+        given = ask(turn.home, asked, CONTEXT_WAIT_S) or client.context(CONTEXT_TOKENS).text
+        return _context(turn, given)
 
 
 def _prompt(turn: _Turn) -> bytes:

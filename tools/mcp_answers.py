@@ -79,10 +79,10 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
 
 
 def context(text: str, scope: str) -> str:
-    """Return the context for a starting agent, cut to what hosts show."""
+    """Return the context for a starting agent, cut to what hosts show. What of it is data it says itself."""
     if not text.strip():
         return f"Nothing is remembered in {scope} yet."
-    return f"What {scope} remembers. {DATA_NOT_ORDERS}\n\n{wrap(cut(visible(text), MAX_ANSWER_BYTES))}"
+    return f"What {scope} remembers:\n\n{wrap(cut(visible(text), MAX_ANSWER_BYTES))}"
 
 
 def status(state: Status, scope: str) -> str:

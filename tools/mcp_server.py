@@ -33,6 +33,7 @@ from recollect.schemas.visible import visible
 from recollect.sinks.home import Home
 from recollect.tools.agent_errors import note_error
 from recollect.tools.client import SESSION_VARIABLE, Client
+from recollect.tools.hook_hosts import CONTEXT_TOKENS
 from recollect.tools.mcp_tools import INSTRUCTIONS, TOOLS, Tool, call, schema_of
 from recollect.tools.project import scope_of_folder
 from recollect.tools.settings import local_settings
@@ -72,14 +73,16 @@ class Memory:
             return call(client, name, arguments)
 
     def offer(self, asked: dict[str, Any]) -> str:
-        """Return what a hook may put before an agent that did not ask, from the views as they are."""
+        """Return what a hook may put before an agent: the context of a start, or what a prompt surely needs."""
         from recollect.tools.offering import offered
 
         settings = local_settings(Home(self.home))
-        if not settings.prompt_recall:
+        if asked["prompt"] and not settings.prompt_recall:
             return ""
         with self._lock:
             client = self._client(asked["scope"], asked["actor"], asked["session"])
+            if not asked["prompt"]:
+                return client.context(CONTEXT_TOKENS).text
             return offered(client, asked["prompt"], asked["session"], settings.prompt_recall_chars)
 
     def freshen(self, asked: dict[str, Any]) -> None:

@@ -28,9 +28,12 @@ Asked = dict[str, str]
 
 
 def ask(home: Path, asked: Asked, wait_s: float) -> str:
-    """Return what a server of this home answers within `wait_s`, nothing where none does."""
+    """Return what a server of this home answers within `wait_s`, nothing where none does.
+
+    Asked are `scope`, `session` and `actor`, and a `prompt`; without one, the context of a start.
+    """
     deadline = time.monotonic() + wait_s
-    line = orjson.dumps(asked | {"prompt": asked["prompt"][:PROMPT_CHARS]}) + b"\n"
+    line = orjson.dumps(asked | {"prompt": asked.get("prompt", "")[:PROMPT_CHARS]}) + b"\n"
     for path in _addresses(home):
         left_s = deadline - time.monotonic()
         if left_s <= 0:
