@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from recollect.schemas.embedding import FLOOR
 from recollect.schemas.events import Actor, Kind, Origin
 
 TableName = Literal["memories", "turns", "tombstones", "vectors"]
@@ -242,8 +243,17 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     sent: dict[str, int]
     counters: Counters
     erased: int = 0
-    embedder: str = "floor"
+    embedder: str = FLOOR
     """The key of the embedder that decides there."""
+    embedder_next: str | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many texts wait for a vector under the embedder that decides, or that is to take over."""
+        key = self.embedder_next or self.embedder
+        if key == FLOOR:
+            return 0
+        return max(0, self.counters.texts - self.counters.embedded.get(key, 0) - self.counters.failed.get(key, 0))
 
     @property
     def basis(self) -> Basis:

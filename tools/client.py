@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import uuid_utils
 
-from recollect.schemas.embedding import FLOOR
 from recollect.schemas.errors import InvalidEvent, Locked, RecollectError
 from recollect.schemas.events import (
     MAX_AT_LEAD_US,
@@ -58,6 +57,8 @@ if TYPE_CHECKING:
 
 HOME_VARIABLE = "RECOLLECT_HOME"
 SESSION_VARIABLE = "RECOLLECT_SESSION"
+EMBED_AGAIN_S = 60
+"""So long after texts were embedded, or tried to be, no projector is started for it: the embedder may not answer."""
 INLINE_EVENTS = 2_000
 """A search projects by itself what is pending while the whole log is shorter than this."""
 BATCH_LINES = 1_000
@@ -324,15 +325,8 @@ class Client:
 
     def unembedded(self) -> int:
         """Return how many texts that the views hold wait for a vector."""
-        from recollect.sinks.configuring import settings_on
-        from recollect.tools.inspection import counted
-
-        counters = counted(self._retriever, self.log.partitions)
-        settings = settings_on(self.log)
-        key = settings.embedder_next or settings.embedder
-        if key == FLOOR:
-            return 0
-        return max(0, counters.texts - counters.embedded.get(key, 0) - counters.failed.get(key, 0))
+        marks = map(self._retriever.watermark, range(self.log.partitions))
+        return sum(mark.waiting for mark in marks if mark is not None)
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
@@ -349,15 +343,30 @@ class Client:
 
         partitions = {partition_of(scope, self.log.partitions): None for scope in scopes_read(self.scope)}
         if not pending(self.log, self._retriever, partitions):
-            return
-        if sum(self.log.ends()) < INLINE_EVENTS:
+            self._embed_later()
+        elif sum(self.log.ends()) < INLINE_EVENTS:
             try:
                 self.project()
             except Locked:
                 return  # Whoever holds the lock is projecting; the tail covers what is not there yet.
+            self._embed_later()
         elif local_settings(self.home).catch_up and self.home.projector_lock().holder() is None:
             from recollect.tools.projector import start_detached
 
+            start_detached(self.home, self.log)
+
+    def _embed_later(self) -> None:
+        """Start a projector in the background where texts wait for vectors, at most once a minute."""
+        from recollect.tools.settings import local_settings
+
+        if not self.unembedded() or not local_settings(self.home).catch_up:
+            return
+        marks = self.home.embedding_path  # It is written whenever texts were embedded, and touched when it is tried.
+        tried_lately = marks.exists() and time.time() - marks.stat().st_mtime < EMBED_AGAIN_S
+        if not tried_lately and self.home.projector_lock().holder() is None:
+            from recollect.tools.projector import start_detached
+
+            marks.touch()
             start_detached(self.home, self.log)
 
     def close(self) -> None:
