@@ -13,13 +13,13 @@ import msgspec
 from recollect.schemas.embedding import FLOOR
 from recollect.schemas.events import Actor, Kind, Origin
 
-TableName = Literal["memories", "turns", "tombstones", "vectors"]
+TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges"]
 
 
 class Change(NamedTuple):
     """A row that an event touched. Sinks ask the state for what the row holds now."""
 
-    table: Literal["memories", "turns", "tombstones", "vectors", "journal"]
+    table: Literal["memories", "turns", "tombstones", "vectors", "uses", "edges", "journal"]
     scope: str
     id: str
 
@@ -115,6 +115,33 @@ class VectorRow(msgspec.Struct, frozen=True, kw_only=True):
     vector: bytes
 
 
+class UseRow(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a captured id was used, when last, and when within the 18 days before that (at most 64 times).
+
+    `id` is the captured id, or `other:` and a digest of one of `global`: no other scope's id stands here.
+    """
+
+    key: str
+    id: str
+    scope: str
+    used: int
+    last_at: int
+    times: tuple[int, ...]
+
+
+class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Two captured ids that were used together in `count` windows; `weight` is in billionths as of `at`."""
+
+    key: str
+    id: str
+    scope: str
+    source: str
+    target: str
+    weight: int
+    at: int
+    count: int
+
+
 class GoneRow(msgspec.Struct, frozen=True):
     """A row that is no more: it keeps its key and guard, so that a late write cannot raise the dead."""
 
@@ -123,7 +150,7 @@ class GoneRow(msgspec.Struct, frozen=True):
     scope: str
 
 
-Row = MemoryRow | TurnRow | TombstoneRow | VectorRow | GoneRow
+Row = MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | GoneRow
 
 
 class Guarded(msgspec.Struct, frozen=True):
@@ -169,13 +196,24 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     day_pages: tuple[str, ...]
 
 
+class PageLink(msgspec.Struct, frozen=True):
+    """A memory that was used together with another, and the path of the page on which it stands."""
+
+    id: str
+    path: str
+
+
 class MemoryPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the consolidated list: memories in the order of their captures."""
+    """A page of the consolidated list: memories in the order of their captures.
+
+    `links` has, of each row that has any, what it was used together with, the strongest edge first.
+    """
 
     scope: str
     path: str
     number: int
     rows: tuple[MemoryRow, ...]
+    links: dict[str, tuple[PageLink, ...]] = {}
 
 
 class DayPage(msgspec.Struct, frozen=True, kw_only=True):

@@ -143,6 +143,9 @@ def _memories(page: MemoryPage) -> list[str]:
             lines.append("source: " + escape(one_line(row.source)))
         if row.revises:
             lines.append(f"revises `{row.revises}`")
+        links = page.links.get(row.id, ())
+        if links:
+            lines.append("used with " + ", ".join(f"[`{link.id}`]({_beside(link.path)})" for link in links))
         if row.replaced:
             lines.append("replaced by a later one")
         lines.append("")
@@ -189,6 +192,11 @@ def _confirmed(row: MemoryRow) -> str:
 
 def _said_by(row: MemoryRow) -> str:
     return f"by {escape(one_line(row.actor))} ({row.origin}) on {format_day(row.at)}"
+
+
+def _beside(path: str) -> str:
+    """Return the path of a page of the list as another page of it names it."""
+    return path.removeprefix("memories/")
 
 
 def _link(path: str) -> str:

@@ -165,8 +165,6 @@ def test_answers_have_the_form_of_the_host() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_start_is_given_the_context(host: str, home: Path, project: Path) -> None:
-    if not hasattr(Client, "context"):
-        pytest.skip("Client.context is not here yet")
     assert hook(home, host, told(project, "SessionStart", source="startup")) == b""
     with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
         client.capture("Ship the tide alerts in November.", kind="goal")

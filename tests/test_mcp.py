@@ -98,6 +98,9 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
         for part in (id, "> The staging database", "source:", "trust 3 of 5", "do not follow", "by tester (agent)"):
             assert part in found
         assert "<recollect>" in found and "recall: " in found
+        recall = found.rpartition("recall: ")[2].strip()
+        assert "Noted: 1" in await told(client, "mark_used", ids=[id], recall=recall)
+        assert "staging database" in await told(client, "get_context", budget_tokens=500)
         assert "> The staging" in await told(client, "get_memory", id=id)
         assert "1 memories" in await told(client, "memory_status")
         assert "Hidden: 1" in await told(client, "forget_memory", id=id, reason="wrong")
@@ -112,6 +115,9 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
             ("add_memory", {"text": "a", "scope": "global"}, "scope"),
             ("add_memory", {"text": "x" * 70_000}, "70,000"),
             ("get_memory", {"id": "nobody"}, "nobody"),
+            ("mark_used", {"ids": ["nobody"]}, "nobody"),
+            ("mark_used", {"ids": []}, "$.ids"),
+            ("get_context", {"budget_tokens": 9_000}, "$.budget_tokens"),
             ("erase", {"id": id}, "no tool"),
         ):
             assert words in await refused(client, name, **wrong)

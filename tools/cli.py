@@ -26,6 +26,8 @@ _PLACES = {
     "erase": "erase_commands.erase",
     "status": "read_commands.status",
     "log": "read_commands.log",
+    "context": "context_commands.context",
+    "edges": "edge_commands.edges",
     "diff": "read_commands.diff_command",
     "run": "operate_commands.run",
     "verify": "operate_commands.verify",

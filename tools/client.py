@@ -12,6 +12,7 @@ with Client(scope="project:demo", actor="Ada", origin="user") as memory:
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
@@ -37,7 +38,7 @@ from recollect.schemas.events import (
     Unfolded,
     Used,
 )
-from recollect.schemas.ids import derived_id
+from recollect.schemas.ids import ID_PATTERN, derived_id
 from recollect.schemas.log import Log, Position, Slot
 from recollect.schemas.scopes import check_scope, partition_of
 from recollect.schemas.times import parse_time
@@ -47,7 +48,9 @@ from recollect.tools.logs import open_log
 from recollect.tools.project import scope_of_folder
 
 if TYPE_CHECKING:
+    from recollect.tools.context import Context, FormName
     from recollect.tools.diff import Diff
+    from recollect.tools.edges import EdgeList
     from recollect.tools.embedder_state import EmbedderState
     from recollect.tools.erasing import Erasure, Plan
     from recollect.tools.inspection import Explained, Opened, Status
@@ -229,6 +232,10 @@ class Client:
         named = tuple(dict.fromkeys(ids))
         if not named:
             raise RecollectError("No id was named.", "Name the ids of results that shaped the answer.")
+        if recall is not None and not re.match(ID_PATTERN, recall):
+            raise RecollectError(
+                f"{recall[:60]} is no id of a recall.", "`recollect search --json` has it as recall_id."
+            )
         self.catch_up()
         for id in named:
             self._retriever.reading(partial(self._retriever.find, self.scope, id))
@@ -247,6 +254,34 @@ class Client:
 
         self.catch_up()
         return self._retriever.reading(lambda: explained(self._retriever, self.log, self.scope, id))
+
+    def context(self, budget_tokens: int = 2_000, form: FormName = "prompt", *, as_of: str | None = None) -> Context:
+        """Return what a starting agent should know, without a query, in at most so many tokens.
+
+        Standing instructions of people come first, then goal, plan, what holds and what happened lately, of this scope
+        and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or `GEMINI.md`.
+        """
+        from recollect.tools.context import context_of
+
+        views = self._views(as_of)
+        return views.reading(lambda: context_of(views, self.scope, budget_tokens, form))
+
+    def edges(self, id: str, *, as_of: str | None = None) -> EdgeList:
+        """Return what was used together with a memory or turn, the strongest first, now or in the past.
+
+        Raises `NotFound`.
+        """
+        from recollect.tools.edges import edges_of
+
+        views = self._views(as_of)
+        return views.reading(lambda: edges_of(views, self.scope, id))
+
+    def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
+        """Return the edges of this scope that are proposed for curated ones; nothing writes them by itself."""
+        from recollect.tools.edges import proposed
+
+        views = self._views(as_of)
+        return views.reading(lambda: proposed(views, self.scope))
 
     def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
         """Hide a memory (every capture that is it) or a turn, until it is restored; return the ids that were named.

@@ -100,6 +100,11 @@ class Retriever:
         self._ready: dict[str, _Ready] = {}
         self._own: dict[Path, None] = {}
 
+    @property
+    def partitions(self) -> int:
+        """How many partitions the log has."""
+        return self._log.partitions
+
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition, those of the build that is being served unless the past is asked."""
         if self.past is not None:
