@@ -180,6 +180,10 @@ class Home:
             else:
                 path.unlink(missing_ok=True)
 
+    def imports_lock(self) -> FileLock:
+        """Held while an importer sees what is new and appends it, so that two of them never add the same."""
+        return FileLock(self.path / "imports.lock", "The right to import into this home")
+
     def projector_lock(self) -> FileLock:
         """Held for life by the one process that writes the views."""
         return FileLock(self.path / "projector.lock", "The right to project this home")

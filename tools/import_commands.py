@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import orjson
@@ -14,10 +14,13 @@ import orjson
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import GLOBAL, check_scope
 from recollect.tools.client import Client
-from recollect.tools.importing.finding import FORMATS, Source, Unfit, host_files, named_files
-from recollect.tools.importing.summary import Summary
-from recollect.tools.importing.taking import Importer
+from recollect.tools.native_ids import SOURCES
 from recollect.tools.options import print_json, progress, with_home
+
+# Parsers are loaded by the commands alone, so that no other command waits for them.
+if TYPE_CHECKING:
+    from recollect.tools.importing.finding import Source, Unfit
+    from recollect.tools.importing.summary import Summary
 
 SHOWN_PROBLEMS = 20
 
@@ -27,7 +30,7 @@ scope_option = click.option("--scope", help="Take all into this scope, not into 
 @click.command("import")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--all", "everything", is_flag=True, help="What Claude Code, Codex and Gemini have kept on this machine.")
-@click.option("--format", "format", type=click.Choice(FORMATS), help="What the files are, where it cannot be seen.")
+@click.option("--format", "format", type=click.Choice(SOURCES), help="What the files are, where it cannot be seen.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken.")
 @click.option("--reread", is_flag=True, help="Read files again that have not changed since they were taken.")
 @scope_option
@@ -53,6 +56,9 @@ def import_command(
       recollect import --all --dry-run
       recollect import ~/Downloads/chatgpt-export.zip --scope project:chats
     """
+    from recollect.tools.importing.finding import host_files
+    from recollect.tools.importing.taking import Importer
+
     if bool(paths) == everything:
         raise click.UsageError("Give one or more paths, or --all.")
     own = _project(scope)
@@ -68,7 +74,7 @@ def import_command(
         _print_summary(summary)
     if summary.nothing_read:
         click.echo(
-            "Error: There was nothing that could be read.\nThe formats are " + ", ".join(FORMATS) + ".", err=True
+            "Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True
         )
         sys.exit(1)
 
@@ -79,21 +85,21 @@ def import_command(
 def watch(client: Client, scope: str | None, as_json: bool) -> None:
     """Take in the sessions of Claude Code, Codex and Gemini as they grow, until SIGTERM or Ctrl-C.
 
-    A session is taken when it has grown by 100,000 bytes or 50 messages, when it has been quiet for ten minutes, and at
-    the end. It is what import does, and nothing is added twice.
+    It begins with what is there and has not been taken yet. A session is taken when it has grown by 100,000 bytes or
+    50 messages, when it has been quiet for ten minutes, and at the end. It is what import does, and nothing is added
+    twice.
 
     \b
     Example:
       recollect watch
     """
-    from recollect.tools.importing.watching import Watcher
+    from recollect.tools.importing.watching import Indexed, Watcher
 
-    def told(path: Path, summary: Summary) -> None:
+    def told(indexed: Indexed) -> None:
         if as_json:
-            said = {"path": str(path), "taken": summary.taken, "known": summary.known}
-            click.echo(orjson.dumps(said).decode())
-        elif summary.taken:
-            click.echo(f"{_shown(path)}: {summary.taken:,} taken")
+            click.echo(orjson.dumps({**indexed._asdict(), "path": str(indexed.path)}).decode())
+        elif indexed.taken:
+            click.echo(f"{_shown(indexed.path)}: {indexed.taken:,} taken")
 
     own = _project(scope)
     with Client(client.home.path, log=client.log) as speaker:
@@ -113,13 +119,15 @@ def _project(scope: str | None) -> str | None:
 
 
 def _named(paths: Iterable[Path], format: str | None) -> Iterable[Source | Unfit]:
+    from recollect.tools.importing.finding import named_files
+
     for path in dict.fromkeys(paths):
         yield from named_files(path, format)
 
 
 def _size(source: Source | Unfit) -> int:
     try:
-        return source.path.stat().st_size if isinstance(source, Source) else 0
+        return source.path.stat().st_size
     except OSError:
         return 0
 

@@ -36,6 +36,9 @@ MEM0 = "mem0"
 CLAUDE_MEMORY = "claude-code-memory"
 MARKDOWN = "markdown"
 
+SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN)
+"""The `source` of whatever is imported, which also names its format."""
+
 HOSTS = {"claude": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}
 """The `source` of a capture by the name of the host that a hook is called with."""
 
@@ -75,9 +78,9 @@ def gemini_message(session: str, id: str) -> str:
     return f"{session}:{id}"
 
 
-def gemini_tool(session: str, id: str, index: int) -> str:
-    """What a tool of Gemini answered: the row that called it and the call's place in it, from 0."""
-    return f"{session}:{id}:tool:{index}"
+def gemini_tool(session: str, call_id: str) -> str:
+    """What a tool of Gemini answered: the session and the call's `id`."""
+    return f"{session}:tool:{call_id}"
 
 
 def chatgpt_message(id: str) -> str:

@@ -29,8 +29,12 @@ _URL = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNOREC
 def scope_of_folder(folder: Path, home: Home, *, pin: bool = True) -> str:
     """Return the scope of the project that a folder belongs to, made and pinned at the first call.
 
-    Without `pin` nothing is written, and a scope that would be made ends in `-new`.
+    A folder that is gone belongs to the repository that it was in, as a worktree that was removed. Without `pin`
+    nothing is written, and a scope that would be made ends in `-new`.
     """
+    if not folder.is_dir():
+        there = next((parent for parent in folder.parents if parent.is_dir()), folder)
+        folder = there if _git(there, "rev-parse", "--show-toplevel") else folder
     top = _git(folder, "rev-parse", "--show-toplevel")
     if top is None:
         return _scope_outside_git(folder.resolve(), home, pin)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect.schemas.errors import InvalidEvent
+from recollect.schemas.errors import InvalidEvent, RecollectError
 from recollect.schemas.events import Event
 from recollect.schemas.ids import derived_id
 from recollect.sinks.admission import check_admissible
@@ -42,9 +43,10 @@ class Batch:
         self._client = client
         self._scope = scope
         self._summary = summary
+        self._lock = client.home.imports_lock()
         self._waiting: list[Waiting] = []
         self._chars = 0
-        self._scopes: dict[str, str] = {}
+        self._scopes: dict[str, str | None] = {}
         self._said: set[str] = set()
 
     @property
@@ -67,13 +69,14 @@ class Batch:
             else:
                 by_scope.setdefault(scope, []).append(waiting)
         counted: list[tuple[str, str]] = []
-        events: list[Event] = []
-        for scope, group in by_scope.items():
-            for source, made in self._new_events(scope, group):
-                counted.append((source, scope))
-                events += made
-        if events and not self._summary.dry_run:
-            self._client.log.append(events)
+        with nullcontext() if self._summary.dry_run else self._lock:
+            events: list[Event] = []
+            for scope, group in by_scope.items():
+                for source, made in self._new_events(scope, group):
+                    counted.append((source, scope))
+                    events += made
+            if events and not self._summary.dry_run:
+                self._client.log.append(events)
         for source, scope in counted:
             self._summary.count(source, scope, known=False)
         self._waiting.clear()
@@ -90,7 +93,7 @@ class Batch:
             if whole in known or not known.isdisjoint(heard):
                 self._count_known(waiting, scope, erased, ids)
                 continue
-            events = self._events(scope, waiting)
+            events = self._events(scope, waiting, erased)
             if events and ids[1] in known:
                 known |= self._client.log.known(scope, [event.id for event in events])
             events = [event for event in events if event.id not in known]
@@ -110,10 +113,10 @@ class Batch:
         else:
             self._summary.count(waiting.record.source, scope, known=True)
 
-    def _events(self, scope: str, waiting: Waiting) -> list[Event]:
+    def _events(self, scope: str, waiting: Waiting, erased: dict[str, None]) -> list[Event]:
         """Return the events of a record; none, and a reason in the summary, where it may not stand on the log."""
         try:
-            events = self._client.events_of(_line(scope, waiting), self._client.erased_ids(scope))
+            events = self._client.events_of(_line(scope, waiting), erased)
             for event in events:
                 check_admissible(event)
         except InvalidEvent as error:
@@ -130,9 +133,15 @@ class Batch:
             return self._client.scope
         cwd = record.cwd if of_project else os.getcwd()
         if cwd is not None and cwd not in self._scopes:
-            pin = not self._summary.dry_run
-            self._scopes[cwd] = scope_of_folder(_folder(cwd), self._client.home, pin=pin)
+            self._scopes[cwd] = self._found_scope(cwd)
         return self._scopes[cwd] if cwd is not None else None
+
+    def _found_scope(self, cwd: str) -> str | None:
+        """Return the scope of a folder, None where none can be found or kept: of one project, not of all."""
+        try:
+            return scope_of_folder(_folder(cwd), self._client.home, pin=not self._summary.dry_run)
+        except (RecollectError, OSError, RuntimeError, ValueError):
+            return None
 
 
 def _folder(cwd: str) -> Path:

@@ -55,7 +55,7 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
         case "assistant":
             yield from _assistant(row, state)
         case "attachment":
-            yield INJECTED
+            yield _attachment(row)
         case "system":
             yield BOOKKEEPING
         case str(name) if name in BOOKKEEPING_TYPES or name.startswith("api-request"):
@@ -78,7 +78,7 @@ def _user(row: dict[str, Any], state: State) -> Iterator[Found]:
     if not text.strip():
         if not isinstance(content, list) or not content:
             yield EMPTY
-    elif row.get("isMeta") or text_of(row, "promptSource") in MACHINE_PROMPTS:
+    elif row.get("isMeta") or text_of(row, "promptSource") in MACHINE_PROMPTS or not _human(row):
         yield INJECTED
     elif text.startswith("[Request interrupted by user"):
         yield BOOKKEEPING
@@ -90,6 +90,26 @@ def _user(row: dict[str, Any], state: State) -> Iterator[Found]:
     else:
         prompt = text_of(row, "promptId") if "promptSource" in row else None
         yield _turn(row, "user", told, row.get("uuid"), prompt)
+
+
+def _attachment(row: dict[str, Any]) -> Found:
+    """A prompt that was typed while the agent worked stands here alone; all other attachments the host has made."""
+    attached = row.get("attachment")
+    if text_of(attached, "type") != "queued_command" or row.get("isMeta"):
+        return INJECTED
+    assert isinstance(attached, dict)
+    if attached.get("isMeta") or attached.get("commandMode") not in (None, "prompt") or not _human(attached):
+        return INJECTED
+    told = said(blocks_text(attached.get("prompt"), "text"))
+    if not told:
+        return INJECTED
+    return _turn(row, "assistant" if row.get("isSidechain") else "user", told, row.get("uuid"), None)
+
+
+def _human(row: dict[str, Any]) -> bool:
+    """Whether a prompt is a person's, not a peer's or a task's; older rows do not tell."""
+    origin = row.get("origin")
+    return not isinstance(origin, dict) or origin.get("kind") in (None, "human")
 
 
 def _assistant(row: dict[str, Any], state: State) -> Iterator[Found]:

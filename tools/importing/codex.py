@@ -39,6 +39,7 @@ RECENT = 8
 """Among so many messages back the second telling of a message is looked for."""
 
 _AGAIN = Skipped("said by another row")
+_INHERITED = Skipped("of the session that it was forked from")
 _COMPACTION = Skipped("summary of a compaction")
 _ITEMS = frozenset(
     """
@@ -112,7 +113,11 @@ def _message(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
     role = item.get("role")
     if role not in ("user", "assistant"):
         return INJECTED if role in ("developer", "system") else unknown(f"message/{role}")
-    kinds, content = item.get("content_item_kinds"), item.get("content")
+    metadata, passed = row.get("metadata"), item.get("internal_chat_message_metadata_passthrough")
+    if isinstance(metadata, dict) and metadata.get("inherited_user_message"):
+        return _INHERITED
+    kinds = passed.get("content_item_kinds") if isinstance(passed, dict) else item.get("content_item_kinds")
+    content = item.get("content")
     if role == "user" and isinstance(kinds, list) and kinds:
         if isinstance(content, list) and len(content) == len(kinds):
             content = [part for part, kind in zip(content, kinds, strict=True) if kind == "user.text"]

@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 
 from recollect.tools.importing import exports, reading
 from recollect.tools.importing.records import Skipped, text_of
-from recollect.tools.native_ids import CHATGPT, CLAUDE_AI, CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN, MEM0
+from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
 
 EXPORT = "export"
 ARCHIVE = "archive"
 
-FORMATS = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN)
-"""What may be named as a format: the sources of what is captured."""
 BY_ROWS = (CLAUDE_CODE, CODEX, GEMINI)
 """Formats of which a file grows row by row while a session is going on."""
 ROWS_LOOKED_AT = 50
@@ -80,7 +78,7 @@ def host_file(path: Path, format: str, folder: Path) -> Source | None:
     if format == CLAUDE_CODE and path.suffix == ".md":
         parts = name.split("/")
         return _memory_file(path, folder / parts[0]) if len(parts) > 2 and parts[1] == "memory" else None
-    if format == GEMINI and not (path.parent.name == "chats" and path.name.startswith("session-")):
+    if format == GEMINI and not (_is_chat(path) or path.parent.parent.name == "chats"):
         return None
     if path.suffix == ".jsonl" or (format == GEMINI and path.suffix == ".json"):
         return _named(path, format, name)
@@ -199,9 +197,15 @@ def _named(path: Path, format: str, name: str) -> Source:
     return Source(path, format, name)
 
 
+def _is_chat(path: Path) -> bool:
+    return path.parent.name == "chats" and path.name.startswith("session-")
+
+
 def _gemini_root(path: Path) -> str | None:
+    """Return the project of a session; those of subagents lie one folder deeper."""
+    project = path.parent.parent if path.parent.name == "chats" else path.parent.parent.parent
     try:
-        return (path.parent.parent / ".project_root").read_text(errors="replace").strip() or None
+        return (project / ".project_root").read_text(errors="replace").strip() or None
     except OSError:
         return None
 

@@ -1,7 +1,8 @@
 """Sessions of the Gemini CLI: `tmp/<project>/chats/session-<time>-<id>.jsonl`, and the older single `.json`.
 
-A row comes again under its id when it has changed, and the last one counts; `$rewindTo` takes rows back. So a
-session is read twice: `last_rows` first tells which rows count, then each of them is taken.
+A row comes again under its id when it has changed, and the last one counts; `$rewindTo` takes back a row and all after
+it (`rewindTo` of the CLI's chatRecordingService). So a session is read twice: `last_rows` first tells which rows count,
+then each of them is taken. `$set` can hold what the model was given instead, and is only read where there are no rows.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ def last_rows(rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, int | Non
     last: dict[str, int | None] = {}
     for place, row in rows:
         rewind, id = row.get("$rewindTo"), row.get("id")
-        if isinstance(rewind, str) and rewind in last:
+        if isinstance(rewind, str):
             ids = list(last)
-            for gone in ids[ids.index(rewind) :]:
+            for gone in ids[ids.index(rewind) if rewind in last else 0 :]:
                 last[gone] = None
         elif isinstance(id, str):
             if last.get(id, 0) is None:
@@ -57,10 +58,15 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
     """Yield what a row says. `state` holds session and folder, and `last` and `place` of a session read twice."""
     if "sessionId" in row and "type" not in row:
         state["session"] = text_of(row, "sessionId") or state.get("session")
+        state["kind"] = text_of(row, "kind")
         yield BOOKKEEPING
         return
     if "$set" in row or "$rewindTo" in row:
         yield BOOKKEEPING
+        held = row["$set"].get("messages") if isinstance(row.get("$set"), dict) and state.get("last") == {} else None
+        for message in held if isinstance(held, list) else ():
+            if isinstance(message, dict) and "$set" not in message and "sessionId" not in message:
+                yield from take(message, {key: value for key, value in state.items() if key != "last"})
         return
     id, type = text_of(row, "id"), text_of(row, "type")
     if type in _NOTICES:
@@ -80,8 +86,11 @@ def _turn(row: dict[str, Any], id: str, role: Role, state: State) -> Iterator[Fo
         yield THINKING
     session = state["session"]
     content = row.get("content")
-    text = _parts_text(content)
+    # What was typed, where files that it names were put into the content.
+    text = _parts_text(row.get("displayContent")) or _parts_text(content)
     told = said(text)
+    if state.get("kind") == "subagent":
+        role = "assistant"  # What a subagent is told, the agent wrote.
     if told:
         yield Record(
             native_id=gemini_message(session, id),
@@ -109,7 +118,7 @@ def _answer(row: dict[str, Any], id: str, index: int, call: dict[str, Any], stat
     told = said(_result_text(call.get("result")))
     if not told:
         return EMPTY
-    native = gemini_tool(state["session"], id, index)
+    native = gemini_tool(state["session"], text_of(call, "id") or f"{id}:{index}")
     return Record(native_id=native, origin="tool", text=head(told), actor=name or "tool", **_fields(row, state))
 
 

@@ -47,7 +47,7 @@ class Sessions:
         due = []
         for path, changed in self._changed.items():
             looked = self._looked.get(path, float("-inf"))
-            if now_s - changed >= QUIET_S and (looked < changed or self.ended(path, now_s)):
+            if now_s - changed >= QUIET_S and (looked <= changed or self.ended(path, now_s)):
                 due.append(path)
                 self._looked[path] = now_s
         return due

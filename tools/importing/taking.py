@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 import msgspec
 
+from recollect.schemas.errors import RecollectError
 from recollect.tools.client import Client
 from recollect.tools.importing import claude_code, codex, exports, finding, gemini, notes, reading
 from recollect.tools.importing.batches import Batch, Waiting
@@ -84,13 +86,33 @@ class Importer:
             self.summary.files += 1
         else:
             self.summary.unread += 1
+            self._pending.pop(source.path, None)  # Whoever asks again is told again.
+
+    def append(self) -> None:
+        """Append what waits; now and then write the positions."""
+        try:
+            self._batch.append()
+        except OSError as error:
+            raise RecollectError(
+                f"The home cannot be written: {error.strerror}.", "Give the same command again."
+            ) from None
+        for path, position in self._pending.items():
+            self.positions.put(path, position)
+            self._unsaved = True
+        self._pending.clear()
+        if time.monotonic() - self._saved > SAVE_EVERY_S:
+            self._save()
 
     def finish(self) -> None:
         """Append what waits, and write the positions."""
-        self._append()
+        self.append()
+        self._save()
+
+    def _save(self) -> None:
         if self._unsaved:
-            self.positions.save()
-            self._unsaved = False
+            with suppress(OSError):  # Without positions the next import reads more, and that is all.
+                self.positions.save()
+        self._saved, self._unsaved = time.monotonic(), False
 
     def _take_rows(self, source: Source, file: IO[bytes], status: os.stat_result) -> None:
         offset, state = self._start(source, file)
@@ -102,6 +124,7 @@ class Importer:
                 (row.start, row.value) for row in reading.rows(file) if isinstance(row.value, dict)
             )
         file.seek(offset)
+        self._anything = offset > 0
         moment, end = status.st_mtime_ns // 1_000, offset
         for row in reading.rows(file, offset):
             end = row.end
@@ -113,7 +136,7 @@ class Importer:
                 self.summary.skip(row.value, source.path, f"byte {row.start}")
             if self._batch.full:
                 self._remember(source, file, status, end, state)
-                self._append()
+                self.append()
                 file.seek(end)
         self._remember(source, file, status, end, state)
 
@@ -198,7 +221,7 @@ class Importer:
                 self._batch.add(Waiting(one, source.path, place, moment))
                 self._anything = True
                 if self._batch.full and source.format not in PARSERS:
-                    self._append()
+                    self.append()
             elif isinstance(one, Record):
                 self.summary.skip(Skipped(f"of {one.source}, which was not asked for"), source.path)
             else:
@@ -216,16 +239,6 @@ class Importer:
             end, size, status.st_mtime_ns, digest(file, end), msgspec.json.decode(msgspec.json.encode(kept))
         )
         self._pending[source.path] = position
-
-    def _append(self) -> None:
-        self._batch.append()
-        for path, position in self._pending.items():
-            self.positions.put(path, position)
-            self._unsaved = True
-        self._pending.clear()
-        if self._unsaved and time.monotonic() - self._saved > SAVE_EVERY_S:
-            self.positions.save()
-            self._saved, self._unsaved = time.monotonic(), False
 
 
 def _format_in_archive(name: str) -> str | None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from watchfiles import watch as changes_in
 
@@ -14,7 +15,6 @@ from recollect.tools.client import Client
 from recollect.tools.importing import finding
 from recollect.tools.importing.finding import BY_ROWS, Source
 from recollect.tools.importing.live import Sessions, growth, is_due
-from recollect.tools.importing.summary import Summary
 from recollect.tools.importing.taking import Importer
 
 LOOK_MS = 500
@@ -22,7 +22,16 @@ LOOK_MS = 500
 NEW_FOLDERS_S = 30.0
 """How often it is looked for folders of hosts that were not there before."""
 
-OnIndexed = Callable[[Path, Summary], None]
+
+class Indexed(NamedTuple):
+    """A session that was indexed: how many records were taken, and how many stood on the log already."""
+
+    path: Path
+    taken: int
+    known: int
+
+
+OnIndexed = Callable[[Indexed], None]
 Clock = Callable[[], float]
 
 
@@ -34,7 +43,7 @@ class Watcher:
         client: Client,
         scope: str | None = None,
         folders: dict[str, list[Path]] | None = None,
-        on_indexed: OnIndexed = lambda path, summary: None,
+        on_indexed: OnIndexed = lambda indexed: None,
         clock: Clock = time.monotonic,
     ) -> None:
         self._client, self._scope = client, scope
@@ -82,17 +91,21 @@ class Watcher:
 
     def index(self, sources: Iterable[Source], *, always: bool) -> None:
         """Index sessions that have grown by enough, or all that have grown where it is their end."""
+        importer = Importer(self._client, self._scope)
+        summary = importer.summary
         for source in sources:
-            importer = Importer(self._client, self._scope)
             try:
                 grown = growth(source, importer.positions.offset(source.path))
             except OSError:
                 continue  # It is gone, or comes again.
             if is_due(grown, always):
-                self._on_indexed(source.path, importer.take([source]))
+                before = summary.taken, summary.known
+                importer.take_file(source)
+                importer.append()
+                self._on_indexed(Indexed(source.path, summary.taken - before[0], summary.known - before[1]))
+            if always or is_due(grown, always) or not grown.bytes:
                 self._sessions.indexed(source.path)
-            elif not grown.bytes:
-                self._sessions.indexed(source.path)
+        importer.finish()
 
     def _watch_for(self, seconds: float) -> None:
         folders = self._watched()
