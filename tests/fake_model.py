@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-_ORDER = re.compile(r"(REMEMBER|RECALL): ([^\n<\"\\]+)")
+_ORDER = re.compile(r"^(REMEMBER|RECALL): ([^\n<\"\\]+)", re.MULTILINE)
+NO_TOOL = "There is no such tool among"
 _TOOLS = {"REMEMBER": ("add_memory", "text"), "RECALL": ("search_memories", "query")}
 
 
@@ -109,7 +110,7 @@ def _decided(turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, 
         return f"The tool said: {answered}", "", {}
     suffix, argument = _TOOLS[order[0]]
     name = next((tool for tool in tools if tool.endswith(suffix)), "")
-    return (f"There is no such tool among {tools}.", "", {}) if not name else ("", name, {argument: order[1].strip()})
+    return (f"{NO_TOOL} {tools}.", "", {}) if not name else ("", name, {argument: order[1].strip()})
 
 
 def _tool_names(asked: dict[str, Any]) -> Iterator[str]:

@@ -275,8 +275,8 @@ def test_the_end_of_a_session_takes_the_rest_of_its_transcript_once(home: Path, 
 @pytest.mark.slow
 def test_servers_and_hooks_on_one_home_lose_nothing(home: Path, project: Path) -> None:
     """Eight servers and eight hooks at once. RECOLLECT_TEST_CAPTURES=20000 makes it as many as are promised."""
-    wanted = int(os.environ.get("RECOLLECT_TEST_CAPTURES", "800"))
-    each = wanted // 8 - 3
+    wanted = int(os.environ.get("RECOLLECT_TEST_CAPTURES", "400"))
+    each = wanted // 8 - 2
     scope = scope_of_folder(project, Home(home))
     code = (
         "import sys, pathlib; from recollect.tools.mcp_server import Memory\n"
@@ -296,12 +296,12 @@ def test_servers_and_hooks_on_one_home_lose_nothing(home: Path, project: Path) -
         list(
             hooks.map(
                 lambda number: hook(home, "claude", told(project, "UserPromptSubmit", prompt=f"hook {number} says")),
-                range(24),
+                range(16),
             )
         )
     assert [server.wait(timeout=600) for server in servers] == [0] * 8
     expected = {f"server {number} says {n}" for number in range(8) for n in range(each)}
-    expected |= {f"hook {number} says" for number in range(24)}
+    expected |= {f"hook {number} says" for number in range(16)}
     deadline = time.monotonic() + 60  # Hooks that were late have left their capture to another process.
     while True:
         got = [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]

@@ -35,6 +35,8 @@ CONTEXT_WAIT_S = 0.7
 FLUSH_CHARS = 4_000
 FLUSH_LINES = 120
 TAIL_BYTES = 512 * 1024
+NICENESS = 10
+"""What nobody waits for leaves the processor to the agent."""
 
 
 def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> bytes:
@@ -86,22 +88,25 @@ class _Turn:
         """End here, since the agent should not wait, and leave what is to be captured to another process."""
         if self.told.action != "start":
             # What is captured twice has one id and counts once.
-            self.detach(["hook", "--host", self.told.host, "--alone"], self._data)
+            self.go_on()
         os._exit(0)
 
-    def detach(self, words: list[str], data: bytes = b"") -> None:
-        """Start one of our commands in a process of its own, which outlives this one and says nothing."""
+    def go_on(self) -> None:
+        """Have a process of its own do this, which outlives this one and says nothing."""
         started = subprocess.Popen(
-            [sys.executable, "-m", "recollect", *words, "--home", str(self.home.absolute())],
-            stdin=subprocess.PIPE if data else subprocess.DEVNULL,
+            self.command("hook", "--host", self.told.host, "--alone"),
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            cwd=self.told.folder if Path(self.told.folder or "-").is_dir() else os.path.abspath(os.sep),
         )
-        if started.stdin is not None:
-            started.stdin.write(data)
-            started.stdin.close()
+        assert started.stdin is not None
+        started.stdin.write(self._data)
+        started.stdin.close()
+
+    def command(self, *words: str) -> list[str]:
+        """Return one of our commands, for this home."""
+        return [sys.executable, "-m", "recollect", *words, "--home", str(self.home.absolute())]
 
 
 def _start(turn: _Turn) -> bytes:
@@ -162,8 +167,17 @@ def _flush(turn: _Turn) -> bytes:
 
 
 def _end(turn: _Turn) -> bytes:
+    """Take the rest of the transcript and fold it, so that the next start has nothing to wait for."""
+    if not turn.alone:
+        turn.go_on()
+        return b""
+    os.nice(NICENESS)
     if turn.told.transcript:
-        turn.detach(["import", turn.told.transcript])
+        done = subprocess.run(turn.command("import", turn.told.transcript), capture_output=True, check=False)
+        if done.returncode:
+            raise RecollectError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
+    with turn.client() as client:
+        client.catch_up()
     return b""
 
 

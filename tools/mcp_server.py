@@ -49,6 +49,8 @@ HTTP_PATH = "/mcp"
 TOKEN_NAME = "mcp-token"
 TOKEN_BYTES = 32
 DEFAULT_ACTOR = "mcp"
+ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
+"""One host hides tools until they are searched for, unless they say so."""
 MAX_CLIENTS = 8
 """A client keeps its scope's texts ready; the one that was not used for longest is closed."""
 
@@ -294,6 +296,7 @@ def _described(name: str, tool: Tool) -> types.Tool:
             idempotent_hint=tool.idempotent,
             open_world_hint=False,
         ),
+        _meta=ALWAYS_SHOWN if name in ("search_memories", "add_memory") else None,
     )
 
 
