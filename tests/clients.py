@@ -33,7 +33,8 @@ SAID = {
 }
 QUESTIONS = {"claude": "staging database port", "codex": "releases Tuesdays Mira", "gemini": "tide service Elixir"}
 TURN_TIMEOUT_S = 180
-TURNS = 3
+TURNS = 5
+PAUSE_S = 5
 
 
 def main() -> int:
@@ -167,7 +168,8 @@ class Trial:
     def turn(self, host: str, prompt: str) -> str:
         """Let a host take one turn and return what it printed.
 
-        On a busy machine a host may ask its model before it has the tools of its servers; then the turn is taken again.
+        Codex gives servers a second before it asks its model without their tools, which a busy machine may not make; then
+        the turn is taken again.
         """
         words = [prompt if word == "{prompt}" else word for word in self.words[host]]
         for _ in range(TURNS):
@@ -175,6 +177,7 @@ class Trial:
             said = self.ran(words).stdout
             if NO_TOOL not in said:
                 break
+            time.sleep(PAUSE_S)
         return said
 
     def recollect(self, *words: str) -> subprocess.CompletedProcess[str]:
