@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from recollect.tools.inspection import Explained, Opened, Status
     from recollect.tools.rebuild import OnPhase
     from recollect.tools.redaction import Redactor
-    from recollect.tools.retrieval import Answer, Retriever
+    from recollect.tools.retrieval import Answer, Result, Retriever
     from recollect.tools.verify import Verdict
 
 HOME_VARIABLE = "RECOLLECT_HOME"
@@ -68,6 +68,8 @@ EMBED_AGAIN_S = 60
 INLINE_EVENTS = 2_000
 """A search projects by itself what is pending while the whole log is shorter than this."""
 BATCH_LINES = 1_000
+OFFERED_FROM = 20
+"""So many of the best results are looked at for what a prompt surely needs."""
 
 
 class Receipt(NamedTuple):
@@ -244,6 +246,21 @@ class Client:
         answer = views.reading(lambda: views.search(self.scope, query, limit, filters))
         if quiet or as_of is not None:
             return Found(answer, None)
+        return Found(answer, self._recall(query, limit, filters, answer))
+
+    def offer(self, prompt: str, sure: Callable[[Result], bool], limit: int) -> Found:
+        """Return those of the best results for a prompt that are `sure`, from the views as they are.
+
+        Nobody asked, so nothing is projected first, and a `recalled` event is only appended for what is handed out.
+        """
+        filters = Filters(kinds=(), since=None, tags=(), until=None)
+        views = self._retriever
+        answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, filters))
+        answer = answer._replace(results=[result for result in answer.results if sure(result)][:limit])
+        return Found(answer, self._recall(prompt, limit, filters, answer) if answer.results else None)
+
+    def _recall(self, query: str, limit: int, filters: Filters, answer: Answer) -> str:
+        """Put on the log what was asked and returned, and return the id of the event."""
         body = Recalled(
             filters=filters,
             lanes=("sparse",),
@@ -255,7 +272,7 @@ class Client:
             revision=answer.revision,
             watermark=answer.watermark,
         )
-        return Found(answer, self._append("recalled", body, self.scope).id)
+        return self._append("recalled", body, self.scope).id
 
     def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
         """Say which recalled ids shaped an answer, and of which recall (`Found.recall_id`); return the receipt.

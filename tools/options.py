@@ -6,7 +6,8 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 import click
@@ -17,7 +18,7 @@ from recollect.schemas.errors import RecollectError
 from recollect.schemas.events import Kind, Origin
 from recollect.schemas.scopes import GLOBAL
 from recollect.schemas.visible import visible, visible_json
-from recollect.tools.client import HOME_VARIABLE, SESSION_VARIABLE, Client
+from recollect.tools.client import HOME_VARIABLE, SESSION_VARIABLE, Client, default_home
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 Option = Callable[[CommandT], CommandT]
@@ -64,7 +65,14 @@ def with_home(command: CommandT) -> CommandT:
     return _with(command, {}, lambda home: Client(home, scope=GLOBAL))
 
 
-def _with(command: CommandT, options: dict[str, Option[Any]], make: Callable[..., Client]) -> CommandT:
+def with_folder(command: CommandT) -> CommandT:
+    """Give a command the path of the home, which it opens by itself or not at all, and `--json`."""
+    return _with(command, {}, lambda home: nullcontext(Path(home) if home is not None else default_home()))
+
+
+def _with(
+    command: CommandT, options: dict[str, Option[Any]], make: Callable[..., AbstractContextManager[Any]]
+) -> CommandT:
     """Make a client from the options that describe it and hand it on; tell an error in one sentence."""
 
     @functools.wraps(command)
