@@ -81,3 +81,7 @@ class EmbedderUnavailable(RecollectError):
 
 class NotEmbedded(RecollectError):
     """This one text has no vector: the embedder works and does not take it."""
+
+
+class Denied(RecollectError):
+    """A capture that comes from a file whose content is not taken, such as one of keys."""

@@ -139,6 +139,16 @@ class Unfolded(_Body, frozen=True):
     ids: Ids
 
 
+class Used(_Body, frozen=True):
+    """Which captured ids shaped an answer, and the `recalled` event that returned them where there was one.
+
+    It stands in the scope of who used them; ids of `global` may stand among them.
+    """
+
+    ids: Ids
+    recall: Id | None
+
+
 class Embedded(_Body, frozen=True):
     """The vector of one text under one embedder, or why it has none; `refs` names the event that carried the text.
 
@@ -151,16 +161,6 @@ class Embedded(_Body, frozen=True):
     embedder: Annotated[str, Meta(min_length=1, max_length=1_024)]
     reason: Annotated[str, Meta(min_length=1, max_length=1_024)] | None
     vector: bytes | None
-
-
-class Used(_Body, frozen=True):
-    """Which captured ids shaped an answer, and the `recalled` event that returned them where there was one.
-
-    It stands in the scope of who used them; ids of `global` may stand among them.
-    """
-
-    ids: Ids
-    recall: Id | None
 
 
 class Configured(_Body, frozen=True):

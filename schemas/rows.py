@@ -247,6 +247,8 @@ class Counters(msgspec.Struct):
     ignored: int = 0
     """Events without effect by rule: writes to `global` by others than operators, stale settings, far ticks."""
     dead_letters: int = 0
+    redacted: int = 0
+    """Placeholders that stand for secrets, in all that was said, asked and given as a reason."""
     texts: int = 0
     """Captured texts, each of which is to have a vector under an embedder other than the floor."""
     embedded: dict[str, int] = {}

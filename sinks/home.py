@@ -136,6 +136,11 @@ class Home:
         """What this machine prefers."""
         return self.path / "settings.toml"
 
+    @property
+    def redaction_key_path(self) -> Path:
+        """The key under which secrets get their placeholders, readable by the owner alone."""
+        return self.path / "redaction.key"
+
     def scope_folder(self, scope: str) -> Path:
         """The Markdown of one scope."""
         name = project_name(scope)

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from lancedb.table import Table
 
 ROW_TYPES: dict[
-    TableName, type[MemoryRow] | type[TurnRow] | type[TombstoneRow] | type[VectorRow] | type[UseRow] | type[EdgeRow]
+    TableName,
+    type[MemoryRow] | type[TurnRow] | type[TombstoneRow] | type[VectorRow] | type[UseRow] | type[EdgeRow],
 ] = {
     "memories": MemoryRow,
     "turns": TurnRow,

@@ -23,8 +23,10 @@ INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>#|~$&@^=%!{}]")
-_BLOCK_MARK = re.compile(r"^(\s*)([-+])|^(\s*\d+)([.)])(?=\s|$)")
-_AUTOLINK = re.compile(r"(?<=[a-zA-Z]):(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):")
+_BLOCK_MARK = re.compile(r"^(\s*)([-+]|:(?=[-\s]))|^(\s*\d+)([.)])(?=\s|$)")
+# Two colons are a field of Obsidian's Dataview.
+_INLINE_MARK = re.compile(r":(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):|(?<=:):", re.IGNORECASE)
+_CODE_INDENT = re.compile(r"^(?=(?: {4}| {0,3}\t)\s*\S)([ \t])")
 
 
 def render(page: Page) -> str:
@@ -42,8 +44,9 @@ def render(page: Page) -> str:
 def escape(text: str) -> str:
     """Return one line of text as Markdown that shows just that text."""
     line = _SPECIAL.sub(lambda found: "\\" + found[0], visible(text))
-    line = _AUTOLINK.sub(lambda found: "\\" + found[0], line)
-    return _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
+    line = _INLINE_MARK.sub(lambda found: "\\" + found[0], line)
+    line = _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
+    return _CODE_INDENT.sub(lambda found: f"&#{ord(found[1])};", line)
 
 
 class Vault:
@@ -176,7 +179,7 @@ def _entry(entry: Entry) -> Iterator[str]:
 
 
 def _quote(text: str) -> list[str]:
-    return [f"> {escape(line)}".rstrip() for line in text.split("\n")]
+    return [f"> {escape(line)}".rstrip() for line in visible(text).split("\n")]
 
 
 def _short(row: MemoryRow) -> str:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from recollect.state.text import words
 
 STRONG_RARE = (5, 25)
-"""A name, number or identifier tells something while at most so many texts of the scope have it, or one in so many."""
+"""A name, number or identifier tells something while at most this many texts of a scope have it, or one in so many."""
 WORD_RARE = (3, 50)
 """Any other word: at most this many texts, or one in so many."""
 SHARE = 4

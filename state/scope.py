@@ -20,6 +20,7 @@ from recollect.schemas.events import (
     may_write,
 )
 from recollect.schemas.ids import id_bytes
+from recollect.schemas.placeholders import placeholders, texts_of
 from recollect.schemas.rows import Change, Counters
 from recollect.state import captures, edges, embeddings, memories, recalls, tombstones, usage
 from recollect.state.captures import Captures
@@ -80,6 +81,7 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
     state.seq += 1
     state.sent = max(state.sent, event.sent)
     counters.events += 1
+    counters.redacted += placeholders(texts_of(event.body))
     if not may_write(event):
         counters.ignored += 1
         return []
@@ -143,11 +145,10 @@ def snapshot(state: Scope) -> bytes:
 
 def restore(data: bytes) -> Scope:
     """Return the state of a snapshot."""
-    head, seen, *subjects = msgspec.msgpack.decode(
+    head, seen, said, banned, vectors, folded, recalled, counted, linked = msgspec.msgpack.decode(
         data,
         type=tuple[tuple[str, int, int, int, int], dict[bytes, int], bytes, bytes, bytes, bytes, bytes, bytes, bytes],
     )
-    said, banned, vectors, folded, recalled, counted, linked = subjects
     state = Scope(head[0])
     _, state.seq, state.sent, state.changed, state.generation = head
     state._seen = seen

@@ -168,8 +168,8 @@ class Trial:
     def turn(self, host: str, prompt: str) -> str:
         """Let a host take one turn and return what it printed.
 
-        Codex gives servers a second before it asks its model without their tools, which a busy machine may not make; then
-        the turn is taken again.
+        Codex gives servers a second before it asks its model without their tools, which a busy machine may not make;
+        then the turn is taken again.
         """
         words = [prompt if word == "{prompt}" else word for word in self.words[host]]
         for _ in range(TURNS):

@@ -316,8 +316,8 @@ DIGESTS = {
     "restored": ["6b92ba04ee6d2e8f", "24abc76fd3852d8d"],
     "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
     "unfolded": ["8a615f46496fac76"],
-    "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
     "embedded": ["a1f56773509d62ef", "894e6208b8e8b373"],
+    "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
     "ticked": ["29a7de48e27495cf", "8602c6c1c99eb67b", "6c047e4f333bf79e"],
 }
 

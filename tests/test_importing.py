@@ -202,7 +202,7 @@ def test_a_fork_adds_only_what_is_its_own(client: Client, tmp_path: Path) -> Non
     rows = t.claude("/x")
     fork = [{**row, "sessionId": "fork"} for row in rows]
     fork.append(
-        {**rows[-3], "uuid": "new", "sessionId": "fork", "message": {"role": "user", "content": "On the fork."}}
+        {**rows[16], "uuid": "new", "sessionId": "fork", "message": {"role": "user", "content": "On the fork."}}
     )
     summary = take(client, put(tmp_path, "a.jsonl", t.lines(rows)), put(tmp_path, "b.jsonl", t.lines(fork)))
     assert (summary.taken, summary.known) == (len(t.CLAUDE_SAID) + 1, len(t.CLAUDE_SAID))
@@ -252,6 +252,9 @@ def test_what_we_hand_to_a_host_is_recognised_whatever_is_in_it() -> None:
             text = place.replace("{}", wrap(context))
             assert "fact" not in without_injected(text)
             assert without_injected(text).split() == place.replace("{}", "").split()
+    split = without_injected(f"<recol{wrap('a')}lect>fact</{MARKER}> b")
+    assert without_injected(split) == split
+    assert heard("s", "user", wrap("fact") + " Hello") == heard("s", "user", "Hello")
     assert without_injected("What is <recollect> for?") == "What is <recollect> for?"
 
 

@@ -87,7 +87,7 @@ def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
         for change in all_changes(scope):
             row = None if change.table == "journal" else row_of(scope, change)
             if row is not None and not isinstance(row, GoneRow):
-                rows[change.table].append(row)
+                rows.setdefault(change.table, []).append(row)
     memories: list[MemoryRow] = rows["memories"]  # type: ignore[assignment]
     turns: list[TurnRow] = rows["turns"]  # type: ignore[assignment]
     tombstones: list[TombstoneRow] = rows["tombstones"]  # type: ignore[assignment]

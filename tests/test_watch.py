@@ -253,6 +253,14 @@ def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
         assert json.loads(result.stdout)["files"] == 0
 
 
+def test_what_has_no_session_gets_none(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_SESSION", "of the shell")
+    (hosts / "note.md").write_text("Tides are late.")
+    assert document("import", hosts / "note.md", "--scope", SCOPE)["taken"] == 1
+    [entry] = document("log", "--scope", SCOPE, "--type", "captured")["events"]
+    assert entry["event"]["session"] is None
+
+
 def test_a_format_that_is_named_is_the_only_one_taken(hosts: Path) -> None:
     (hosts / "c.json").write_text(json.dumps([*t.chatgpt(), *t.claude_ai()]))
     said = document("import", hosts / "c.json", "--format", "claude.ai", "--scope", SCOPE)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
+from typing import Any
 
 import click
 
 from recollect import __version__
+from recollect.schemas.visible import visible
 
 _PLACES = {
     "capture": "write_commands.capture",
@@ -69,7 +71,19 @@ class _Commands(MutableMapping[str, click.Command]):
         return len(self._places)
 
 
+class Commands(click.Group):
+    """The group, whose complaints about wrong usage are visible text like everything else that is printed."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            raise click.UsageError(visible(error.format_message()), error.ctx) from None
+
+
 @click.group(
+    cls=Commands,
     commands=_Commands(dict(_PLACES)),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

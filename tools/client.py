@@ -14,15 +14,17 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 import uuid_utils
 
-from recollect.schemas.errors import InvalidEvent, Locked, RecollectError
+from recollect.schemas.errors import Denied, InvalidEvent, Locked, RecollectError
 from recollect.schemas.events import (
     MAX_AT_LEAD_US,
     Actor,
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from recollect.tools.erasing import Erasure, Plan
     from recollect.tools.inspection import Explained, Opened, Status
     from recollect.tools.rebuild import OnPhase
+    from recollect.tools.redaction import Redactor
     from recollect.tools.retrieval import Answer, Result, Retriever
     from recollect.tools.verify import Verdict
 
@@ -70,10 +73,20 @@ OFFERED_FROM = 20
 
 
 class Receipt(NamedTuple):
-    """A capture that is durable: its id and where it stands."""
+    """A capture that is durable: its id, where it stands, and how many secrets of which kind were taken out of it.
+
+    Of a document in parts, what was taken out is with the first.
+    """
 
     id: str
     position: Position
+    redacted: Mapping[str, int] = {}
+
+
+class Receipts(list[Receipt]):
+    """The receipts of many captures; `refused` has the place of each that was not taken, from 0, and why."""
+
+    refused: tuple[tuple[int, Denied], ...] = ()
 
 
 class Found(NamedTuple):
@@ -108,6 +121,16 @@ class Client:
         self.actor = Actor(name=actor or default_actor(), origin=origin)
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
         self._retriever_made: Retriever | None = None
+        self._redactor_made: Redactor | None = None
+
+    @property
+    def redactor(self) -> Redactor:
+        """What takes secrets out of every text on its way to the log, and counts them."""
+        if self._redactor_made is None:
+            from recollect.tools.redaction import Redactor
+
+            self._redactor_made = Redactor(self.home)
+        return self._redactor_made
 
     @property
     def scope(self) -> str:
@@ -120,21 +143,45 @@ class Client:
         """Put one text on the log and return its receipt; `fields` are those of a `Line`.
 
         A document too long for one event is cut into parts, and the receipt is that of the first.
-        Raises `InvalidEvent` for what may not stand on the log.
+        Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets.
         """
-        return self.capture_many([Line(text=text, kind=kind, **fields)])[0]  # type: ignore[arg-type]
+        receipts = self.capture_many([Line(text=text, kind=kind, **fields)])  # type: ignore[arg-type]
+        for _, error in receipts.refused:
+            raise error
+        return receipts[0]
 
-    def capture_many(self, lines: Iterable[Line]) -> list[Receipt]:
-        """Put many texts on the log, all or none, and return a receipt for each event."""
-        events = [event for line in lines for event in self.events_of(line)]
-        positions = self.log.append(events)
-        return [Receipt(event.id, position) for event, position in zip(events, positions, strict=True)]
+    def capture_many(self, lines: Iterable[Line]) -> Receipts:
+        """Put many texts on the log, all or none, and return a receipt for each event.
+
+        Only what comes from files of secrets is left out, and named in `refused`.
+        """
+        events: list[Event] = []
+        redacted: list[Mapping[str, int]] = []
+        refused: list[tuple[int, Denied]] = []
+        for place, line in enumerate(lines):
+            before = Counter(self.redactor.counts)
+            try:
+                made = self.events_of(line)
+            except Denied as error:
+                refused.append((place, error))
+                continue
+            events += made
+            redacted += [self.redactor.counts - before, *({} for _ in made[1:])]
+        positions = self.log.append(events) if events else []
+        receipts = Receipts(
+            Receipt(event.id, position, taken)
+            for event, position, taken in zip(events, positions, redacted, strict=True)
+        )
+        receipts.refused = tuple(refused)
+        return receipts
 
     def events_of(self, line: Line, erased: Container[str] | None = None) -> list[Event]:
-        """Return the `captured` events of a line: one, or one for each part of a long document.
+        """Return the `captured` events of a line, without its secrets: one, or one for each part of a long document.
 
         Whoever takes in many lines hands in the `erased_ids` of their scope, which are otherwise looked up for each.
+        Raises `InvalidEvent` and `Denied`.
         """
+        line = self.redactor.line(line)
         now = _now_us()
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
         if at > now + MAX_AT_LEAD_US:
@@ -191,6 +238,10 @@ class Client:
         if not 1 <= limit <= 1_000:
             raise RecollectError(f"A limit of {limit} is not between 1 and 1000.", "Ask for fewer.")
         filters = filters or Filters(kinds=(), since=None, tags=(), until=None)
+        # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
+        query = self.redactor.text(query)
+        if filters.tags:
+            filters = msgspec.structs.replace(filters, tags=tuple(map(self.redactor.text, filters.tags)))
         views = self._views(as_of)
         answer = views.reading(lambda: views.search(self.scope, query, limit, filters))
         if quiet or as_of is not None:
@@ -444,6 +495,7 @@ class Client:
         self.catch_up()
         scope, ids = self._retriever.reading(lambda: ids_behind(self._retriever, self.scope, id))
         named = (id,) if only else ids
+        reason = reason and self.redactor.text(reason)
         body = (Forgotten if type == "forgotten" else Restored)(ids=named, reason=reason)
         self._append(type, body, scope)
         return list(named)

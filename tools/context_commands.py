@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recollect.tools.client import Client
-from recollect.tools.options import as_of_option, print_json, with_client
+from recollect.tools.options import as_of_option, print_json, say, with_client
 
 
 @click.command()
@@ -34,7 +34,8 @@ def context(client: Client, budget: int, form: str, as_of: str | None, as_json: 
     if as_json:
         print_json(found)
         return
-    click.echo(found.text, nl=False)
+    if found.text:
+        say(found.text.removesuffix("\n"))
     if not found.items:
         nothing = "Nothing fits the budget." if found.omitted else "Nothing is remembered yet."
-        click.echo(f"{nothing} `recollect status` says what there is.", err=True)
+        say(f"{nothing} `recollect status` says what there is.", err=True)

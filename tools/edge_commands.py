@@ -6,7 +6,7 @@ import click
 
 from recollect.schemas.visible import one_line
 from recollect.tools.client import Client
-from recollect.tools.options import as_of_option, print_json, with_client
+from recollect.tools.options import as_of_option, print_json, say, with_client
 
 
 @click.command()
@@ -32,9 +32,9 @@ def edges(client: Client, id: str | None, candidates: bool, as_of: str | None, a
         return
     for edge in found.edges:
         if candidates:
-            click.echo(f"        {edge.source.id}  {edge.source.kind}  {one_line(edge.source.text, 120)}")
-        click.echo(f"{edge.weight:6.3f}  {edge.target.id}  {edge.target.kind}  {one_line(edge.target.text, 120)}")
+            say(f"        {edge.source.id}  {edge.source.kind}  {one_line(edge.source.text, 120)}")
+        say(f"{edge.weight:6.3f}  {edge.target.id}  {edge.target.kind}  {one_line(edge.target.text, 120)}")
     if not found.edges:
-        click.echo("Nothing is strong enough." if candidates else "Nothing was used together with it.")
+        say("Nothing is strong enough." if candidates else "Nothing was used together with it.")
     if found.lag:
-        click.echo(f"The views lack {found.lag} events, and what they link.", err=True)
+        say(f"The views lack {found.lag} events, and what they link.", err=True)

@@ -15,7 +15,7 @@ from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import GLOBAL, check_scope
 from recollect.tools.client import Client
 from recollect.tools.native_ids import SOURCES
-from recollect.tools.options import print_json, progress, with_home
+from recollect.tools.options import print_json, progress, say, with_home
 
 # Parsers are loaded by the commands alone, so that no other command waits for them.
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def import_command(
     if bool(paths) == everything:
         raise click.UsageError("Give one or more paths, or --all.")
     own = _project(scope)
-    # What belongs to no project goes to that of the folder in which the command is given.
-    with Client(client.home.path, log=client.log) as speaker:
+    with _speaker(client) as speaker:
         sources = list(host_files() if everything else _named(paths, format))
         with progress(sum(map(_size, sources)), "Importing") as bar:
             importer = Importer(speaker, own, dry_run=dry_run, reread=reread, only=format, on_progress=bar.update)
@@ -73,9 +72,7 @@ def import_command(
     else:
         _print_summary(summary)
     if summary.nothing_read:
-        click.echo(
-            "Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True
-        )
+        say("Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True)
         sys.exit(1)
 
 
@@ -97,12 +94,12 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
 
     def told(indexed: Indexed) -> None:
         if as_json:
-            click.echo(orjson.dumps({**indexed._asdict(), "path": str(indexed.path)}).decode())
+            say(orjson.dumps({**indexed._asdict(), "path": str(indexed.path)}).decode())
         elif indexed.taken:
-            click.echo(f"{_shown(indexed.path)}: {indexed.taken:,} taken")
+            say(f"{_shown(indexed.path)}: {indexed.taken:,} taken")
 
     own = _project(scope)
-    with Client(client.home.path, log=client.log) as speaker:
+    with _speaker(client) as speaker:
         watcher = Watcher(speaker, own, on_indexed=told)
         before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
         try:
@@ -110,6 +107,13 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
         finally:
             for name, handler in before.items():
                 signal.signal(name, handler)
+
+
+def _speaker(client: Client) -> Client:
+    """Return who imports: what has no project goes to that of this folder, and nothing to the session of a shell."""
+    speaker = Client(client.home.path, log=client.log)
+    speaker.session = None
+    return speaker
 
 
 def _project(scope: str | None) -> str | None:
@@ -134,15 +138,15 @@ def _size(source: Source | Unfit) -> int:
 
 def _print_summary(summary: Summary) -> None:
     verb = "Would take" if summary.dry_run else "Took"
-    click.echo(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
+    say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
     _print_table("Source", ("taken", "known"), [(name, t.taken, t.known) for name, t in summary.sources.items()])
     _print_table("Scope", ("taken",), list(summary.scopes.items()))
     _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda pair: (-pair[1], pair[0])))
     for problem in summary.problems[:SHOWN_PROBLEMS]:
         place = f", {_shown(problem.place)}" if problem.place else ""
-        click.echo(f"{_shown(problem.path)}{place}: {problem.reason}", err=True)
+        say(f"{_shown(problem.path)}{place}: {problem.reason}", err=True)
     if summary.problem_count > SHOWN_PROBLEMS:
-        click.echo(f"… and {summary.problem_count - SHOWN_PROBLEMS:,} more; --json names them.", err=True)
+        say(f"… and {summary.problem_count - SHOWN_PROBLEMS:,} more; --json names them.", err=True)
 
 
 def _files(summary: Summary) -> str:
@@ -156,9 +160,9 @@ def _print_table(title: str, columns: tuple[str, ...], lines: list[tuple[Any, ..
     if not lines:
         return
     width = max(len(title), *(len(str(line[0])) for line in lines))
-    click.echo(f"\n{title.ljust(width)}  " + "  ".join(name.rjust(9) for name in columns).rstrip())
+    say(f"\n{title.ljust(width)}  " + "  ".join(name.rjust(9) for name in columns).rstrip())
     for name, *counts in lines:
-        click.echo(f"{str(name).ljust(width)}  " + "  ".join(f"{count:9,}" for count in counts))
+        say(f"{str(name).ljust(width)}  " + "  ".join(f"{count:9,}" for count in counts))
 
 
 def _shown(text: object) -> str:

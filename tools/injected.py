@@ -63,7 +63,8 @@ def without_injected(text: str) -> str:
         kept.append(text[place:start])
         place = end
     kept.append(text[place:])
-    return "".join(kept).strip()
+    # With nothing between them the rest could make a tag that was none.
+    return " ".join(part for part in kept if part).strip()
 
 
 def _blocks(text: str) -> list[tuple[int, int]]:

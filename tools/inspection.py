@@ -91,6 +91,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     divergent: int
     ignored: int
     dead_letters: int
+    redacted: int
     latest_dead_letters: tuple[DeadLetter, ...]
     lag: int
     scopes: dict[str, ScopeCount]
@@ -193,6 +194,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         divergent=counters.divergent,
         ignored=counters.ignored,
         dead_letters=counters.dead_letters,
+        redacted=counters.redacted,
         latest_dead_letters=tuple(dead_letters[-LISTED:]),
         lag=0 if retriever.past else sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
         scopes={

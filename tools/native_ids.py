@@ -25,6 +25,8 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Literal
 
+from recollect.tools.injected import without_injected
+
 Role = Literal["user", "assistant", "tool"]
 
 CLAUDE_CODE = "claude-code"
@@ -44,8 +46,11 @@ HOSTS = {"claude": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}
 
 
 def heard(session: str, role: Role, text: str) -> str:
-    """Return the native id of a turn of which only session, role and text are known, as a hook is told them."""
-    return f"heard:{session}:{role}:{digest(text)}"
+    """Return the native id of a turn of which only session, role and text are known, as a hook is told them.
+
+    What was injected into the text is left out of account, as it is when a transcript is read.
+    """
+    return f"heard:{session}:{role}:{digest(without_injected(text))}"
 
 
 def claude_prompt(prompt_id: str) -> str:

@@ -17,6 +17,7 @@ import orjson
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.events import Kind, Origin
 from recollect.schemas.scopes import GLOBAL
+from recollect.schemas.visible import visible, visible_json
 from recollect.tools.client import HOME_VARIABLE, SESSION_VARIABLE, Client, default_home
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -111,14 +112,20 @@ def _explained(as_json: bool) -> Iterator[None]:
         hint = error.hint if isinstance(error, RecollectError) else DISK_HINT
         if as_json:
             print_json({"error": str(error), "hint": hint})
-        click.echo(f"Error: {error}" + (f"\n{hint}" if hint else ""), err=True)
+        say(f"Error: {error}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print text for people, on stdout or stderr. Every command prints by this, so that no text acts on a terminal."""
+    click.echo(visible(text), err=err)
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document on stdout."""
     plain = msgspec.to_builtins(value, str_keys=True)
-    sys.stdout.buffer.write(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    document = orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    sys.stdout.buffer.write(visible_json(document))
     sys.stdout.buffer.flush()
 
 

@@ -20,6 +20,8 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """`catch_up`: whether a search that finds the views behind starts a projector in the background.
 
     `prompt_recall`: whether a hook adds the few memories that a prompt surely needs, in at most `prompt_recall_chars`.
+    `denied_paths`: globs of files that are not captured, besides those of `tools/denied_paths.py`.
+
     `log`: the URL of the home's log, where it is not the embedded one; `$RECOLLECT_LOG` goes before it.
     `embedder`: which embedder is wanted here; `$RECOLLECT_EMBEDDER` goes before its choice.
     """
@@ -27,6 +29,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     catch_up: bool = True
     prompt_recall: bool = True
     prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_500
+    denied_paths: tuple[str, ...] = ()
     log: str | None = None
     embedder: EmbedderOptions = EmbedderOptions()
 

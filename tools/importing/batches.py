@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect.schemas.errors import InvalidEvent, RecollectError
+from recollect.schemas.errors import Denied, InvalidEvent, RecollectError
 from recollect.schemas.events import Event
 from recollect.schemas.ids import derived_id
 from recollect.sinks.admission import check_admissible
@@ -25,6 +25,7 @@ OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
 
 NO_PROJECT = Skipped("its project is not known; name a scope with --scope", problem=True)
 ERASED = Skipped("erased before, and not taken again")
+SECRETS = Skipped("of a file of secrets, and not taken")
 
 
 class Waiting(NamedTuple):
@@ -122,6 +123,9 @@ class Batch:
         except InvalidEvent as error:
             refused = ERASED if error.code == "erased" else Skipped(f"refused ({error.reason})", problem=True)
             self._summary.skip(refused, waiting.path, waiting.place)
+            return []
+        except Denied:
+            self._summary.skip(SECRETS, waiting.path, waiting.place)
             return []
         return events
 
