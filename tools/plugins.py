@@ -60,7 +60,7 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
             "hooks/hooks.json": _json({"hooks": {event: [_gemini_hook(words)] for event in _GEMINI_EVENTS}}),
         }
     if host == "codex":
-        # It could be made `required`: the first turn would always have its tools, and Codex end where we cannot start.
+        # `required` would give the first turn its tools always, and would end Codex where we cannot start.
         server["startup_timeout_sec"] = SERVER_START_S
     inside = skill | {
         ".claude-plugin/plugin.json": _json(about | {"author": {"name": "The Recollect contributors"}}),
