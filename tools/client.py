@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +24,7 @@ from recollect.schemas.embedding import FLOOR
 from recollect.schemas.errors import InvalidEvent, Locked, RecollectError
 from recollect.schemas.events import (
     MAX_AT_LEAD_US,
+    MAX_TEXT_BYTES,
     Actor,
     Body,
     Captured,
@@ -37,6 +38,7 @@ from recollect.schemas.events import (
     Unfolded,
 )
 from recollect.schemas.ids import derived_id
+from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.log import Log, Position, Slot
 from recollect.schemas.scopes import check_scope, partition_of
 from recollect.schemas.times import parse_time
@@ -161,25 +163,33 @@ class Client:
         filters: Filters | None = None,
         quiet: bool = False,
         as_of: str | None = None,
+        without: Collection[Lane] = (),
     ) -> Found:
         """Return what the scope and `global` know of a query, best first.
 
         What is pending is projected first where that is quick; otherwise the answer covers it by words
         and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before. With
-        `as_of`, a position or a time, the past answers, and nothing is appended.
+        `as_of`, a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out.
         """
         if not query.strip():
             raise RecollectError("The query is empty.", "Say what to look for.")
         if not 1 <= limit <= 1_000:
             raise RecollectError(f"A limit of {limit} is not between 1 and 1000.", "Ask for fewer.")
+        if len(query) > MAX_TEXT_BYTES:
+            raise RecollectError(
+                f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
+            )
         filters = filters or Filters(kinds=(), since=None, tags=(), until=None)
+        lanes = tuple(lane for lane in LANES if lane not in without)
+        if not lanes:
+            raise RecollectError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
         views = self._views(as_of)
-        answer = views.reading(lambda: views.search(self.scope, query, limit, filters))
+        answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes))
         if quiet or as_of is not None:
             return Found(answer, None)
         body = Recalled(
             filters=filters,
-            lanes=("sparse",),
+            lanes=tuple(answer.lanes),
             limit=limit,
             now=answer.now,
             passes=1,
