@@ -48,8 +48,8 @@ class Recipe(NamedTuple):
 
 
 PEERS = Recipe(
-    Context(k1=0.6, b=0.4, asked=1.0, before=0.15, before_that=0.3, after=0.3, after_that=0.1),
-    Weights(session=0.2, speaker=0.2, hint=0.27, question=-0.09, own_words=0.0, cosine=0.0, session_cosine=0.0),
+    Context(k1=0.6, b=0.4, asked=1.0, before=0.1, before_that=0.3, after=0.3, after_that=0.1),
+    Weights(session=0.35, speaker=0.2, hint=0.27, question=-0.09, own_words=0.0, cosine=0.0, session_cosine=0.0),
     Weights(session=0.1, speaker=0.22, hint=0.3, question=-0.14, own_words=0.0, cosine=0.8, session_cosine=0.8),
 )
 ASSISTED = Recipe(

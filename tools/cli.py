@@ -7,6 +7,7 @@ import click
 from recollect import __version__
 from recollect.tools.embedder_commands import embedder
 from recollect.tools.erase_commands import erase
+from recollect.tools.eval_commands import compare_command, eval_command
 from recollect.tools.operate_commands import copy, rebuild, run, verify
 from recollect.tools.read_commands import diff_command, log, search, show, status, why
 from recollect.tools.write_commands import capture, forget, restore, unfold
@@ -38,6 +39,8 @@ for command in (
     status,
     log,
     diff_command,
+    eval_command,
+    compare_command,
     run,
     verify,
     rebuild,

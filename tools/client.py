@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import uuid_utils
 
@@ -263,6 +263,15 @@ class Client:
         now = _now_us()
         first, second = (parse_position(text, self.log, now) for text in (before, after))
         return diff(self.home, self.log, first, second, scope)
+
+    def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
+        """Ask the scope's latest searches again of retrievers, as `tools.comparing` says; by default of all."""
+        from recollect.tools.comparing import compare
+
+        self.catch_up()
+        views = self._retriever
+        names = list(dict.fromkeys(retrievers)) or ["bm25", *(("dense", "rrf") if views.dense else ()), "recollect"]
+        return views.reading(lambda: compare(views, self.log, self.scope, names, limit, on_phase))
 
     def read_log(self, partition: int, offset: int, limit: int, types: Sequence[str] = ()) -> list[Slot]:
         """Return slots of the log as they are, from an offset on."""

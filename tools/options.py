@@ -6,7 +6,8 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 import click
@@ -16,7 +17,8 @@ import orjson
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.events import Kind, Origin
 from recollect.schemas.scopes import GLOBAL
-from recollect.tools.client import HOME_VARIABLE, SESSION_VARIABLE, Client
+from recollect.sinks.home import Home
+from recollect.tools.client import HOME_VARIABLE, SESSION_VARIABLE, Client, default_home
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 Option = Callable[[CommandT], CommandT]
@@ -63,7 +65,12 @@ def with_home(command: CommandT) -> CommandT:
     return _with(command, {}, lambda home: Client(home, scope=GLOBAL))
 
 
-def _with(command: CommandT, options: dict[str, Option[Any]], make: Callable[..., Client]) -> CommandT:
+def with_folder(command: CommandT) -> CommandT:
+    """Give a command the home's folder alone, without its log, by `--home`, and `--json`."""
+    return _with(command, {}, lambda home: nullcontext(Home(Path(home) if home is not None else default_home())))
+
+
+def _with(command: CommandT, options: dict[str, Option[Any]], make: Callable[..., Any]) -> CommandT:
     """Make a client from the options that describe it and hand it on; tell an error in one sentence."""
 
     @functools.wraps(command)

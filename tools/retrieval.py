@@ -136,7 +136,7 @@ class Retriever:
     def __init__(self, home: Home, log: Log, past: PastViews | None = None, dense: Dense | None = None) -> None:
         self._home = home
         self._log = log
-        self._dense = dense
+        self.dense = dense
         self.past = past
         self._shards: dict[int, Shard] = {}
         self._ready: dict[str, _Ready] = {}
@@ -207,12 +207,16 @@ class Retriever:
         self, ready: _Ready, query: str, limit: int, filters: Filters, lanes: Collection[Lane], now: int
     ) -> tuple[list[Result], dict[Lane, int]]:
         """Return the best results of a scope that pass, at most `limit`, and how many each lane has found."""
-        encoded = ready.corpus.to_encode(query) if self._dense is not None and "dense" in lanes else None
-        vector = self._dense.of_query(encoded) if self._dense is not None and encoded is not None else None
-        among = None if filters == NO_FILTERS else lambda place: _passes(ready.documents[place], filters)
+        encoded = ready.corpus.to_encode(query) if self.dense is not None and "dense" in lanes else None
+        vector = self.dense.of_query(encoded) if self.dense is not None and encoded is not None else None
+        among = None if filters == NO_FILTERS else lambda place: passes(ready.documents[place], filters)
         ranking = ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now)
         hits = islice(ranking.hits, limit)
         return [_told(ready, hit, query) for hit in hits], ranking.counts
+
+    def documents(self, scope: str) -> list[Result]:
+        """Return everything that a search in a scope reads, `global` included."""
+        return [document for name in scopes_read(scope) for document in self._get_ready(name).documents]
 
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
         """Return the memory or turn that an id resolves to, hidden ones included, or a capture of the tail.
@@ -265,7 +269,7 @@ class Retriever:
         key = (shard.path, watermark, versions, tuple(event.id for event in tail))
         ready = self._ready.get(scope)
         if ready is None or ready.key != key:
-            ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail, self._dense)
+            ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail, self.dense)
         return ready
 
 
@@ -313,7 +317,8 @@ def _told(ready: _Ready, hit: Hit, query: str) -> Result:
     return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=tuple(hit.lanes), why=why)
 
 
-def _passes(result: Result, filters: Filters) -> bool:
+def passes(result: Result, filters: Filters) -> bool:
+    """Whether a result is what a search was narrowed to."""
     return (
         (not filters.kinds or result.kind in filters.kinds)
         and all(tag in result.tags for tag in filters.tags)
