@@ -491,9 +491,10 @@ class Client:
     def _retriever(self) -> Retriever:
         # Reading the views needs LanceDB, which whoever only captures never loads.
         if self._retriever_made is None:
+            from recollect.tools.recorded_vectors import RecordedVectors
             from recollect.tools.retrieval import Retriever
 
-            self._retriever_made = Retriever(self.home, self.log)
+            self._retriever_made = Retriever(self.home, self.log, dense=RecordedVectors(self.home))
         return self._retriever_made
 
     def _views(self, as_of: str | None) -> Retriever:

@@ -49,7 +49,7 @@ def compare(
             f"Nothing in {scope} was asked and found yet.", "`recollect search` puts searches on the log."
         )
     by_use = any(asked.used for asked in recalls)
-    if retriever.dense is None and {"dense", "rrf"} & set(names):
+    if retriever.plain(scope).vectors is None and {"dense", "rrf"} & set(names):
         raise RecollectError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
     measured = [*dict.fromkeys((*names, "recollect")), *(without(lane) for lane in LANES)]
     makers: dict[Filters, dict[str, Ask]] = {}
@@ -116,8 +116,10 @@ def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[st
         lanes = [lane for lane in LANES if lane not in left_out]
         return lambda query: [result.id for result in retriever.search(scope, query, MOST, filters, lanes).results]
 
-    narrowed = [document for document in retriever.documents(scope) if passes(document, filters)]
-    return dict(rivals(narrowed, retriever.dense, names, search))
+    plain = retriever.plain(scope)
+    places = [place for place, document in enumerate(plain.documents) if passes(document, filters)]
+    vectors = None if plain.vectors is None else plain.vectors[places]
+    return dict(rivals([plain.documents[place] for place in places], vectors, plain.of_query, names, search))
 
 
 def _measures(

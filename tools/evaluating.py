@@ -47,7 +47,7 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
             for conversation in conversations:
                 client = Client(folder, scope=conversation.scope, log=log)
                 id_of = {line.native_id: client.events_of(line)[0].id for line in conversation.lines}
-                documents = retriever.documents(conversation.scope)
+                documents = retriever.plain(conversation.scope).documents
                 if embedder.name != FLOOR or {"dense", "rrf"} & set(names):
                     vectors.prepare(list(map(embedded_text, documents)), _phase(on_phase, conversation.scope))
 
@@ -57,7 +57,8 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
                         result.id for result in retriever.search(scope, query, MOST, NO_FILTERS, lanes).results
                     ]
 
-                found = rivals(documents, vectors, names, search)
+                rows = vectors.of_results(documents) if {"dense", "rrf"} & set(names) else None
+                found = rivals(documents, rows, vectors.of_query, names, search)
                 for name, ask in found.items():
                     asked[name] += _ask_all(conversation, id_of, ask, vectors)
                 done += len(conversation.questions)
