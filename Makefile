@@ -3,7 +3,7 @@
 PYTHON ?= python3
 # More words for pytest, such as PYTEST_FLAGS="-n auto -k fold".
 PYTEST_FLAGS ?=
-# More words for the benchmarks, such as BENCH_FLAGS="--locomo locomo10.json".
+# More words for the benchmarks, such as BENCH_FLAGS="--events 100000".
 BENCH_FLAGS ?=
 # How many kills `make crash` is for.
 KILLS ?= 300

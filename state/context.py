@@ -142,9 +142,8 @@ def choose(items: Sequence[Item], budget: int, form: Form, count: Count) -> Chos
     picker.take("journal", picker.left)
     picker.take("facts", picker.left)
     chosen = picker.chosen()
-    while (
-        chosen and count(render(form, chosen)) > budget
-    ):  # Tokens of parts do not always add up to those of the whole.
+    # Tokens of parts do not always add up to those of the whole.
+    while chosen and count(render(form, chosen)) > budget:
         chosen.pop()
     if items and (not chosen or SECTIONS.index(chosen[0].section) > SECTIONS.index(items[0].section) == 0):
         chosen = _one_cut(items, budget, form, count)

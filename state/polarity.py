@@ -14,7 +14,7 @@ from recollect.state.text import normal_text
 
 Polarity = Literal["fact", "rule", "meta", "correction"]
 
-_CUES = tuple(
+CUES = tuple(
     cue.replace("_", " ")
     for cue in """
     ever always prefer rather from_now from_here going_forward don't don’t do_not stop no_longer forget
@@ -109,10 +109,15 @@ def polarity(text: str) -> Polarity:
 
 def standing(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that say what is wanted from now on: its rules, and what it says of memory."""
-    lowered = text.lower()
-    if not any(cue in lowered for cue in _CUES):
+    if not _has_cue(text):
         return ()
-    return tuple(sentence for sentence in _sentences(text) if _of_sentence(sentence) in ("rule", "meta"))
+    sentences = (sentence for sentence in _sentences(text) if _has_cue(sentence))
+    return tuple(sentence for sentence in sentences if _of_sentence(sentence) in ("rule", "meta"))
+
+
+def _has_cue(text: str) -> bool:
+    lowered = text.lower()
+    return any(cue in lowered for cue in CUES)
 
 
 def _sentences(text: str) -> list[str]:

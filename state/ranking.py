@@ -1,211 +1,217 @@
-"""The order in which found texts are shown: BM25 in context, and what a question says of who, when and where.
+"""The order in which found texts are shown: what words and vectors find, what lifts it, and why each stands there.
 
-Statistics come from the scope alone, so that nothing in another scope can move a score. The recipe and its constants
-were measured on two corpora: people who chat (LoCoMo), and users with an assistant, whose long answers need other
-weights. Scores are answers and never state.
+One ranker for every search. Candidates and statistics come from the scope alone, so that nothing in another scope can
+move a score. Scores are answers and never state.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.schemas.times import format_time
-from recollect.state.postings import Floats, Ints, Postings, counts_of, inverse_frequencies
-from recollect.state.terms import language_of, terms
+from recollect.schemas.lanes import LANES, Lane
+from recollect.state import lanes as rules
+from recollect.state.asking import first_person, held_by_answers, is_about_answers
+from recollect.state.documents import Document, has_assistant, sessions_of
+from recollect.state.lanes import Hit, first_of
+from recollect.state.lexical import Lexical, Worded
+from recollect.state.passages import PASSAGE_CHARS, best_passage
+from recollect.state.postings import Floats, Ints
+from recollect.state.recipes import ASSISTED, HALF, PEERS, Weights
+
+NOWHERE = -2
+"""Less than any cosine: that of a session in which nothing has a vector."""
+DIGITS = 9
+"""Scores are rounded, so that the order in which a machine adds does not decide between equals."""
+
+Vectors = NDArray[np.int16]
+"""Quantised vectors (`state/vectors.py`), one a row; of zeros where there is none."""
 
 
-class Document(NamedTuple):
-    """What is ranked. `turn` marks something said in a `session`, `answers` that an assistant said it.
+class Similar(NamedTuple):
+    """The cosines of every text to a question, those of the best of their sessions, and which texts have a vector."""
 
-    `at` is in microseconds UTC.
-    """
-
-    text: str
-    session: str | None
-    speaker: str
-    turn: bool
-    answers: bool
-    at: int
-
-    def said(self) -> bool:
-        """Whether it is a turn."""
-        return self.turn
-
-    def speaks(self, name: str) -> bool:
-        """Whether it is somebody's words."""
-        return self.speaker == name
-
-    def own(self) -> bool:
-        """Whether a person said it."""
-        return not self.answers
-
-    def asks(self) -> bool:
-        """Whether it ends as a question."""
-        return self.text.rstrip().endswith("?")
-
-    def holds(self, pattern: re.Pattern[str]) -> bool:
-        """Whether there is something of a kind in it."""
-        return bool(pattern.search(self.text))
+    texts: Floats
+    sessions: Floats
+    known: NDArray[np.bool_]
 
 
-class Hit(NamedTuple):
-    """A document's place in the list that was ranked, and its score."""
+class Ranking(NamedTuple):
+    """Texts, best first, to be read once, and how many each lane that was asked has found or moved."""
 
-    place: int
-    score: float
-
-
-class Weights(NamedTuple):
-    """The constants of a mode.
-
-    A turn gets shares of the terms of its neighbours: of the one before (`asked` if that holds a question mark, else
-    `before`), the one before that, and the two after. The others are added to a score whose greatest is 1.
-    """
-
-    k1: float
-    b: float
-    asked: float
-    before: float
-    before_that: float
-    after: float
-    after_that: float
-    session: float
-    speaker: float
-    hint: float
-    question: float
-    own_words: float
-
-
-PEERS = Weights(0.6, 0.4, 1.0, 0.15, 0.3, 0.3, 0.1, session=0.2, speaker=0.2, hint=0.27, question=-0.09, own_words=0.0)
-ASSISTED = Weights(1.2, 0.9, 1.0, 0.3, 0.3, 0.3, 0.1, session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.3)
-SESSION_K1, SESSION_B = 1.2, 0.75
-LENT_TERMS = 40
-"""Of a long answer a neighbour gets no more than so many terms' worth."""
-UNEQUAL_LENGTHS = 2.5
-"""From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
-LEAST_TURNS = 5
-"""Of so many turns a mean length says something."""
-SCAFFOLD_WEIGHT = HALF = 0.5
-SCAFFOLDING = frozenset(
-    terms("list order mention conversation discussion discuss tell say talk chat session summary summarize", "english")
-)
-"""Terms by which one asks an assistant for something that was said, which are not what was said."""
-
-_MONTHS = (
-    "january february march april may june july august september october november december".split()  # As they are said.
-)
-_TIME = re.compile(
-    rf"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|week(?:end)?s?|months?|years?|days?|morning|evening|"
-    rf"(?:mon|tues|wednes|thurs|fri|satur|sun)day|{'|'.join(month for month in _MONTHS if month != 'may')}|"
-    r"\d{4}|\d{1,2}(?:st|nd|rd|th)|\d{1,2}:\d{2})\b",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|couple|few|dozen|several)\b", re.IGNORECASE
-)
-_PLACE = re.compile(
-    r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?)\s+(?:the\s+|my\s+|a\s+)?[A-Z]|"
-    r"\b(?:city|town|country|beach|park|home|street|village|state|mountains?|lake|cafe|restaurant)\b"
-)
-_HINTS = (
-    (re.compile(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b", re.IGNORECASE), _TIME),
-    (re.compile(r"\bhow (?:many|much|often)\b", re.IGNORECASE), _NUMBER),
-    (re.compile(r"\bwhere\b|\bwhich (?:city|country|place|state)\b", re.IGNORECASE), _PLACE),
-)
-"""What a question asks for, and what a text holds that could answer it."""
-_ABOUT_ANSWERS = re.compile(
-    r"\bdid you\b|\byou (?:said|told|recommended|suggested|mentioned|advised|gave)\b|"
-    r"\byour (?:advice|answer|recommendation|suggestion)",
-    re.IGNORECASE,
-)
+    counts: dict[Lane, int]
+    hits: Iterator[Hit]
 
 
 class Corpus:
     """The texts of one scope, made ready to be asked many times.
 
-    Making it takes some 25 µs a text; asking one of 100,000 texts some milliseconds.
+    `vectors` has a row for each document. Making it takes some 25 µs a text; asking one of 100,000 texts some
+    milliseconds, and with vectors of 384 dimensions some fifteen more.
     """
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, documents: Sequence[Document], vectors: Vectors | None = None) -> None:
         self._documents = documents
         self._assisted = has_assistant(documents)
-        self._weights = ASSISTED if self._assisted else PEERS
-        tokens = [terms(document.text) for document in documents]
-        self._languages = list(dict.fromkeys(language_of(document.text) for document in documents))
-        self._number = {term: n for n, term in enumerate(dict.fromkeys(term for found in tokens for term in found))}
-        counts = counts_of(tokens, self._number)
-        self._idf = inverse_frequencies(counts, len(self._number))
-        around = counts.with_neighbours(*_neighbours(documents, counts.lengths, self._weights, self._assisted))
-        self._texts = Postings(around, self._idf, self._weights.k1, self._weights.b)
-        number_of = {name: n for n, name in enumerate(dict.fromkeys(document.session for document in documents))}
-        self._session = np.fromiter((number_of[document.session] for document in documents), np.int64)
-        together = counts.together(self._session, len(number_of))
-        self._sessions = Postings(together, self._idf, SESSION_K1, SESSION_B)
-        self._speakers = {name: terms(name) for name in dict.fromkeys(d.speaker for d in documents if d.turn)}
+        self._recipe = ASSISTED if self._assisted else PEERS
+        session, sessions = sessions_of(documents)
+        self._words = Lexical(documents, self._recipe.context, self._assisted, session, sessions)
+        self._meaning = _Meaning(vectors, session, sessions) if vectors is not None and vectors.any() else None
         self._facts: dict[tuple[object, ...], NDArray[np.bool_]] = {}
-        self._dated: dict[str, list[int]] = {}
-        for place, document in enumerate(documents):
-            for term in _date_terms(document.at):
-                self._dated.setdefault(term, []).append(place)
+        ordered = sorted(range(len(documents)), key=lambda place: (documents[place].kind, documents[place].id, place))
+        self._order = np.empty(len(documents), np.int64)
+        self._order[ordered] = np.arange(len(documents))
+        self._at = np.fromiter((document.at for document in documents), np.int64, len(documents))
+        self._latest = int(self._at.max(initial=0))
+        self._ages = np.fromiter((document.ages_from is not None for document in documents), np.bool_, len(documents))
+        self._ages_from = np.fromiter((document.ages_from or 0 for document in documents), np.int64, len(documents))
+        self._uses = np.fromiter((document.uses for document in documents), np.int64, len(documents))
+        hot = np.fromiter((document.hot for document in documents), np.float64, len(documents))
+        self._hot = hot / (hot.max(initial=0) or 1)
+        self._confidence = np.fromiter((document.confidence for document in documents), np.float64, len(documents))
+        self._place_of = {document.id: place for place, document in enumerate(documents) if document.id}
 
-    def rank(self, query: str) -> Iterator[Hit]:
-        """Yield every text that the query finds, best first, earlier texts first among equals."""
-        asked = list(dict.fromkeys(term for language in self._languages for term in terms(query, language)))
-        found = self._found(asked)
-        best = found.max(initial=0)
-        if best <= 0:
-            return iter(())
-        sessions = self._sessions.score(self._known(asked))
-        scores = found / best + self._weights.session * (sessions / (sessions.max() or 1))[self._session]
-        places = np.flatnonzero(found > 0)
-        scores = scores[places] + self._sides(query, asked, places)
-        scores *= best / self._most(asked)
-        order = np.lexsort((places, -scores))
-        return map(Hit, places[order].tolist(), scores[order].tolist())
+    def to_encode(self, query: str) -> str | None:
+        """Return the question as it is to be encoded for `rank`; None where no text has a vector."""
+        if self._meaning is None:
+            return None
+        return query if self._assisted else first_person(query, self._words.speakers())
 
-    def _most(self, asked: list[str]) -> float:
-        """Return what a text could have at most, by which the scores of several scopes can be compared."""
-        idfs = sum(self._idf[self._number.get(term, -1)] for term in self._sought(asked))
-        return float(idfs * (self._weights.k1 + 1))
+    def passage(self, place: int, query: str, chars: int = PASSAGE_CHARS) -> str:
+        """Return the part of a text, at most so many characters, that holds most of what is asked."""
+        return best_passage(self._documents[place].text, lambda part: self._words.worth(query, part), chars)
 
-    def _found(self, asked: list[str]) -> Floats:
-        """Return how much of what is asked each text and its date hold."""
-        found = self._texts.score(self._known(asked))
-        for term in self._sought(asked):
-            if term in self._dated:
-                found[self._dated[term]] += self._idf[self._number.get(term, -1)]
+    def rank(
+        self,
+        query: str,
+        query_vector: Vectors | None = None,
+        *,
+        lanes: Collection[Lane] = LANES,
+        among: Callable[[int], bool] | None = None,
+        now: int | None = None,
+    ) -> Ranking:
+        """Return what the lanes find of a query, best first, by kind and id among equals.
+
+        `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` says which places may
+        be returned, and moves no score. `now` is in microseconds, by default the time of the latest text.
+        """
+        words = self._words.ask(query)
+        if "sparse" not in lanes:
+            words = words.silenced()
+        similar = None
+        if self._meaning is not None and query_vector is not None and "dense" in lanes:
+            similar = self._meaning.ask(query_vector)
+        allowed = np.arange(len(self._documents))
+        if among is not None:
+            allowed = np.fromiter(filter(among, range(len(self._documents))), np.int64)
+        found = self._found(words, similar, allowed, lanes)
+        places = np.unique(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
+        if not len(places):
+            return Ranking(dict.fromkeys(found, 0), iter(()))
+        days = ((self._latest if now is None else now) - self._at[places]) / rules.DAY_US
+        found |= self._moved(places, days, lanes)
+        relevance = self._relevance(query, words, similar, places, found)
+        if "edges" in lanes:
+            found["edges"] = self._lent(places, relevance, allowed)
+            places, relevance = _highest(places, relevance, found["edges"])
+        return Ranking(
+            {lane: len(its.places) for lane, its in found.items()}, self._hits(places, relevance, found, now)
+        )
+
+    def _found(
+        self, words: Worded, similar: Similar | None, allowed: Ints, lanes: Collection[Lane]
+    ) -> dict[Lane, _Part]:
+        """Return what words and vectors find among the allowed places, with BM25 / its greatest and cosines."""
+        found: dict[Lane, _Part] = {}
+        if "sparse" in lanes:
+            places = first_of(words.texts, allowed, rules.SPARSE_HITS, self._order)
+            found["sparse"] = _Part(places, words.texts[places])
+        if similar is not None:
+            near = allowed[similar.texts[allowed] >= rules.LEAST_COSINE]
+            places = first_of(similar.texts, near, rules.DENSE_HITS, self._order)
+            found["dense"] = _Part(places, similar.texts[places])
         return found
 
-    def _sought(self, asked: list[str]) -> list[str]:
-        """Return what is asked without the names of those who speak, who are in every session, if something is left."""
-        names = {term for named in self._speakers.values() for term in named}
-        return [term for term in asked if term not in names] or asked
+    def _moved(self, places: Ints, days: Floats, lanes: Collection[Lane]) -> dict[Lane, _Part]:
+        """Return which of what was found is hot, as a share of the hottest in the scope, and which is fresh."""
+        moved: dict[Lane, _Part] = {}
+        movers: tuple[tuple[Lane, Floats, int], ...] = (
+            ("hot", self._hot[places], rules.HOT_HITS),
+            ("fresh", rules.freshness(days), rules.FRESH_HITS),
+        )
+        for lane, scores, most in movers:
+            if lane in lanes:
+                here = first_of(scores, np.arange(len(places)), most, self._order[places])
+                moved[lane] = _Part(places[here], scores[here])
+        return moved
 
-    def _known(self, asked: list[str]) -> list[tuple[int, float]]:
-        return [
-            (self._number[term], SCAFFOLD_WEIGHT if self._assisted and term in SCAFFOLDING else 1.0)
-            for term in self._sought(asked)
-            if term in self._number
-        ]
+    def _relevance(
+        self, query: str, words: Worded, similar: Similar | None, places: Ints, found: dict[Lane, _Part]
+    ) -> Floats:
+        """Return the fused scores of places, from 0 to 1, and less where even the best holds little of the question."""
+        weights = self._recipe.by_words if similar is None else self._recipe.with_vectors
+        fused = words.texts[places] + weights.session * words.sessions[places]
+        strength = words.strength
+        if similar is not None:
+            # What has no vector yet is taken for one like the others.
+            fused += weights.cosine * _filled(similar.texts[places], similar.known[places])
+            sessions = similar.sessions[places]
+            fused += weights.session_cosine * _filled(sessions, sessions > NOWHERE)
+            strength = max(strength, float(similar.texts.max()))
+        fused += self._sides(query, words.named, places, weights)
+        for lane, weight in rules.MOVING.items():
+            if lane in found:
+                part = found[lane]
+                fused[np.searchsorted(places, part.places)] += weight * part.scores
+        most = 1 + sum(rules.MOVING.values()) + sum(weight for weight in weights if weight > 0)
+        least = min(0.0, weights.question)
+        relevance: Floats = np.clip((fused - least) / (most - least), 0, 1) * min(1.0, max(0.0, strength))
+        return relevance
 
-    def _sides(self, query: str, asked: list[str], places: Ints) -> Floats:
+    def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> Floats:
         """Return what is added for who said a text, what kind of thing it holds, and whether it asks itself."""
-        weights = self._weights
-        named = [name for name, its in self._speakers.items() if any(term in asked for term in its)]
-        hint = next((held for question, held in _HINTS if question.search(query)), None)
+        hint = held_by_answers(query)
         # Without one name, or with a question about the answers, everybody gets half, which changes no order of turns.
         sides = np.zeros(len(places))
         sides += weights.speaker * (self._is(Document.speaks, named[0])[places] if len(named) == 1 else HALF)
-        sides += weights.own_words * (HALF if _ABOUT_ANSWERS.search(query) else self._is(Document.own)[places])
+        sides += weights.own_words * (HALF if is_about_answers(query) else self._is(Document.own)[places])
         if hint is not None and weights.hint:
             sides += weights.hint * self._is(Document.holds, hint)[places]
         sides += weights.question * self._is(Document.asks)[places]
         return sides * self._is(Document.said)[places]
+
+    def _lent(self, places: Ints, relevance: Floats, allowed: Ints) -> _Part:
+        """Return what the edges of the best lead to, with the share of a seed's relevance that each is lent."""
+        seeds = first_of(relevance, np.arange(len(places)), rules.SEEDS, self._order[places])
+        permitted = np.zeros(len(self._documents), np.bool_)
+        permitted[allowed] = True
+        lent: dict[int, float] = {}
+        for seed in seeds[np.lexsort((self._order[places[seeds]], -relevance[seeds]))].tolist():
+            walked = sorted(self._documents[places[seed]].neighbours, key=lambda edge: (-edge[1], edge[0]))
+            for id, weight in walked[: rules.HITS_A_SEED]:
+                place = self._place_of.get(id)
+                if place is None or not permitted[place] or (place not in lent and len(lent) == rules.EDGE_HITS):
+                    continue
+                share = rules.LENT * float(relevance[seed]) * min(1.0, max(0.0, weight))
+                lent[place] = max(lent.get(place, 0.0), share)
+        return _Part(np.array(list(lent), np.int64), np.array(list(lent.values()), np.float64))
+
+    def _hits(self, places: Ints, relevance: Floats, found: dict[Lane, _Part], now: int | None) -> Iterator[Hit]:
+        """Yield places in order, each with its factors and lanes."""
+        days = ((self._latest if now is None else now) - self._ages_from[places]) / rules.DAY_US
+        age = rules.age_factor(days, self._ages[places])
+        use = rules.use_factor(self._uses[places])
+        confidence = rules.confidence_factor(self._confidence[places])
+        scores = np.round(relevance * age * use * confidence, DIGITS)
+        lanes = {lane: dict(zip(*(values.tolist() for values in its), strict=True)) for lane, its in found.items()}
+        for n in np.lexsort((self._order[places], -scores)).tolist():
+            place = int(places[n])
+            by = {lane: float(scores_of[place]) for lane, scores_of in lanes.items() if place in scores_of}
+            score, own, aged, used, sure = (float(values[n]) for values in (scores, relevance, age, use, confidence))
+            yield Hit(place, score, own, aged, used, sure, by)
 
     def _is(self, fact: Callable[..., bool], *about: object) -> NDArray[np.bool_]:
         """Return of every document whether something is so; it is found out once."""
@@ -215,56 +221,43 @@ class Corpus:
         return self._facts[key]
 
 
-def has_assistant(documents: Sequence[Document]) -> bool:
-    """Whether an assistant is among those who speak: by role, or by how much longer one speaks than another."""
-    lengths: dict[str, list[int]] = {}
-    for document in documents:
-        if document.turn:
-            if document.answers:
-                return True
-            lengths.setdefault(document.speaker, []).append(len(document.text))
-    means = [sum(said) / len(said) for said in lengths.values() if len(said) >= LEAST_TURNS]
-    return len(means) > 1 and max(means) >= UNEQUAL_LENGTHS * min(means)
+class _Part(NamedTuple):
+    """What one lane has found or moved: places, and its score of each."""
+
+    places: Ints
+    scores: Floats
 
 
-def _neighbours(
-    documents: Sequence[Document], lengths: Floats, weights: Weights, assisted: bool
-) -> tuple[Ints, Ints, Floats]:
-    """Return which turn gets a share of which other turn's terms, and how much."""
-    shares = list(_shares(documents, weights, assisted))
-    rows, neighbours = (np.fromiter((share[side] for share in shares), np.int64) for side in (0, 1))
-    how_much = np.fromiter((share[2] for share in shares), np.float64)
-    if assisted:
-        how_much *= np.minimum(1, LENT_TERMS / np.maximum(lengths[neighbours], 1))
-    return rows, neighbours, how_much
+class _Meaning:
+    """The vectors of one scope's texts. Dots of quantised vectors are exact in float32, in whatever order of sums."""
+
+    def __init__(self, vectors: Vectors, session: Ints, sessions: int) -> None:
+        self._vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        norms = np.sqrt(np.square(self._vectors, dtype=np.float64).sum(axis=1))
+        self._known = norms > 0
+        self._norms = np.where(self._known, norms, 1)
+        self._session = session
+        self._grouped = np.argsort(session, kind="stable")
+        self._starts = np.searchsorted(session[self._grouped], np.arange(sessions))
+
+    def ask(self, query: Vectors) -> Similar:
+        """Return the cosines to a question; a vector of other dimensions is a `ValueError`."""
+        asked = np.asarray(query, dtype=np.float32)
+        norm = float(np.sqrt(np.square(asked, dtype=np.float64).sum())) or 1.0
+        cosines: Floats = (self._vectors @ asked) / (self._norms * norm)
+        best = np.maximum.reduceat(np.where(self._known, cosines, NOWHERE)[self._grouped], self._starts)
+        return Similar(cosines, best[self._session], self._known)
 
 
-def _shares(documents: Sequence[Document], weights: Weights, assisted: bool) -> Iterator[tuple[int, int, float]]:
-    sessions: dict[str, list[int]] = {}
-    for place, document in enumerate(documents):
-        if document.turn and document.session is not None:
-            sessions.setdefault(document.session, []).append(place)
-    steps = ((-1, weights.before), (-2, weights.before_that), (1, weights.after), (2, weights.after_that))
-    for places in sessions.values():
-        places.sort(key=lambda place: (documents[place].at, place))
-        for here, place in enumerate(places):
-            for step, share in steps:
-                if not 0 <= here + step < len(places):
-                    continue
-                other = places[here + step]
-                first, second = sorted((here, here + step))
-                if assisted and not _is_exchange(documents[places[first]], documents[places[second]], second - first):
-                    continue
-                asked = step == -1 and "?" in documents[other].text
-                yield place, other, weights.asked if asked else share
+def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Return values with the mean of the known ones where they are not known."""
+    return np.where(known, values, values[known].mean() if known.any() else 0)
 
 
-def _is_exchange(first: Document, second: Document, distance: int) -> bool:
-    """Whether two turns are a user's words and the answer to them."""
-    return distance == 1 and not first.answers and second.answers
-
-
-def _date_terms(at: int) -> list[str]:
-    """Return the terms of a day as people write it: 8 May 2023."""
-    year, month, day = format_time(at)[:10].split("-")
-    return [str(int(day)), *terms(_MONTHS[int(month) - 1], "english"), year]
+def _highest(places: Ints, relevance: Floats, lent: _Part) -> tuple[Ints, Floats]:
+    """Return all places with the greater of their own relevance and what they are lent."""
+    every = np.union1d(places, lent.places)
+    values = np.zeros(len(every))
+    values[np.searchsorted(every, places)] = relevance
+    np.maximum.at(values, np.searchsorted(every, lent.places), lent.scores)
+    return every, values

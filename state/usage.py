@@ -7,8 +7,9 @@ used with what is the subject of `edges`, and how hot something is now is comput
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import chain
 
 import msgspec
 
@@ -68,6 +69,10 @@ class Usage:
         self.counted = 0
         self.texts = 0
 
+    def frequency(self, word: str) -> int:
+        """Return in how many of the counted texts a word stands."""
+        return self.counts.get(word, 0)
+
 
 def evolve(state: Usage, event: Event, captures: Captures, is_own: Callable[[str], bool], moment: Moment) -> list[int]:
     """Take in a `recalled` or `used` event and return the seqs of the captures that were used.
@@ -89,7 +94,7 @@ def evolve(state: Usage, event: Event, captures: Captures, is_own: Callable[[str
                 if seq is None and not is_own(id):
                     _count_used(state.others.setdefault(id, Use()), moment.at)
             told = [seq for _, seq in found if seq is not None]
-            known = _mark(state, event.session, recall, told)
+            known = _mark(state, recall, told)
             used = [seq for seq in told if seq not in known]
         case _:
             used = []
@@ -110,25 +115,27 @@ def judge(state: Usage, turn: Capture, captures: Captures, memories: Memories) -
     if not any(shown.seqs for shown in waiting):
         return []
     _count_words(state, captures, memories, turn.seq)
-    asked = captures.by_seq.get(state.asked.get(turn.session, -1))
-    question = words(asked.body.text) if asked else []
-    answer, used = words_of(turn.body.text), []
-    for shown in waiting:
-        common = [*question, *words(shown.query)]
-        carried = [
-            seq
-            for seq in shown.seqs
-            if seq not in shown.used
-            and carries(
-                answer, _text(seq, captures, memories), common, lambda word: state.counts.get(word, 0), state.texts
-            )
-        ]
-        used += carried
-        shown.used, shown.seqs, shown.query = (*shown.used, *carried), (), ""
-    used = list(dict.fromkeys(used))
+    used = list(dict.fromkeys(_carried(state, turn, waiting, captures, memories)))
     for seq in used:
         _count_used(state.own.setdefault(seq, Use()), turn.at)
     return used
+
+
+def _carried(
+    state: Usage, turn: Capture, waiting: Iterable[Shown], captures: Captures, memories: Memories
+) -> Iterator[int]:
+    """Yield what of each recall an answer carries and did not count before; none of them waits any more."""
+    asked = captures.by_seq.get(state.asked.get(turn.session or "", -1))
+    question = words(asked.body.text) if asked else []
+    answer = words_of(turn.body.text)
+    for shown in waiting:
+        common = [*question, *words(shown.query)]
+        for seq in shown.seqs:
+            known = _text(seq, captures, memories)
+            if seq not in shown.used and carries(answer, known, common, state.frequency, state.texts):
+                shown.used = (*shown.used, seq)
+                yield seq
+        shown.seqs, shown.query = (), ""
 
 
 def hot(uses: Sequence[int], now: int) -> int:
@@ -137,6 +144,15 @@ def hot(uses: Sequence[int], now: int) -> int:
     A use counts half after three days and nothing after eighteen. Of a memory hand in the times of all its members.
     """
     return sum(decayed(ONE, now - at) for at in uses if now - at <= HOT_WINDOW_US)
+
+
+def times_of(ids: Iterable[str], times_by_row: Mapping[str, Sequence[int]], *, own: bool) -> list[int]:
+    """Return the times at which any of these captured ids was used, for `hot`; of a memory hand in all its ids.
+
+    `times_by_row` are those of a scope's rows of uses. `own` says that the ids are the scope's, else they are of
+    `global`.
+    """
+    return [at for id in ids for at in times_by_row.get(id if own else other_row_id(id), ())]
 
 
 def other_row_id(id: str) -> str:
@@ -188,9 +204,9 @@ def _count_used(use: Use, at: int) -> None:
     use.times = tuple(sorted(recent))[-MAX_TIMES:]
 
 
-def _mark(state: Usage, session: str | None, recall: str | None, seqs: Sequence[int]) -> tuple[int, ...]:
-    """Note that of a recall these are said to be used, and return what counted for it before."""
-    for shown in state.shown.get(session or "", ()):
+def _mark(state: Usage, recall: str | None, seqs: Sequence[int]) -> tuple[int, ...]:
+    """Note that of a recall these are said to be used, whoever says it, and return what counted for it before."""
+    for shown in chain.from_iterable(state.shown.values()):
         if shown.id == recall:
             before = shown.used
             shown.used = (*before, *(seq for seq in seqs if seq not in before))

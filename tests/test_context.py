@@ -7,14 +7,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from builders import slots, worlds
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from recollect import Client
 from recollect.schemas.errors import RecollectError
+from recollect.schemas.events import Event
+from recollect.schemas.rows import GoneRow
 from recollect.schemas.times import DAY_US
+from recollect.sinks.lance import ROW_TYPES
 from recollect.state.context import SECTIONS, Form, Item, Known, choose, importance, items_of, render
-from recollect.tools.context import BEGIN, END, FORMS, _form, context_of
+from recollect.state.partition import Partition, fold
+from recollect.state.tail import overlay
+from recollect.state.views import all_changes, row_of
+from recollect.tools.context import BEGIN, END, FORMS, _form, _known, context_of
 from recollect.tools.tokens import CHARACTERS, tokenizer
 
 NOW = 1_790_000_000_000_000
@@ -180,6 +187,32 @@ def test_what_exceeds_the_whole_budget_is_cut_and_leaves_room() -> None:
     assert [(item.id, item.cut) for item in chosen.items] == [("a", True), ("b", False)]
     assert 60 < len(chosen.items[0].text) <= 100
     assert choose(items, 1, form, CHARACTERS.count).text == ""
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(worlds(max_size=12))
+def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
+    """Wherever the views stand, of what came after them nothing is told that the whole fold hides; and whole views
+    tell living memories with the text that speaks for them."""
+    for cut in range(len(events) + 1):
+        rows: dict[str, list[object]] = {table: [] for table in ROW_TYPES}
+        partition = Partition(0)
+        fold(partition, slots(events[:cut]))
+        for scope in partition.scopes.values():
+            for change in all_changes(scope):
+                row = None if change.table == "journal" else row_of(scope, change)
+                if row is not None and not isinstance(row, GoneRow):
+                    rows[change.table].append(row)
+        laid = overlay(rows["memories"], rows["turns"], rows["tombstones"], events[cut:])  # type: ignore[arg-type]
+        items = items_of(list(_known([*laid.memories, *laid.turns], laid.captured)), NOW)
+        fold(partition, slots(events[cut:], start=cut))
+        captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
+        visible = {capture.id for capture in captures if not capture.hidden}
+        late = {event.id for event in events[cut:] if event.type == "captured"}
+        assert {item.id for item in items} & late <= visible
+        if cut == len(events):
+            texts = {capture.body.text for capture in captures if not capture.hidden}
+            assert all(item.id in visible and any(item.text in text for text in texts) for item in items)
 
 
 def item_ids(items: tuple[Item, ...]) -> list[str]:

@@ -192,6 +192,24 @@ def test_the_vault_links_living_memories_the_strongest_first() -> None:
     assert links_of(scope_of(*back), "heron") == ["lynx", "otter"]
 
 
+def test_a_link_to_another_page_follows_what_happens_there() -> None:
+    """Only the page of the other memory is named by a change of its own, so that this one must be named too."""
+    from recollect.state.partition import Partition, fold
+    from recollect.state.views import MEMORIES_PER_PAGE, pages_of
+
+    partition = Partition(0)
+    many = [captured(f"Fact number {n} of many", n, "document") for n in range(MEMORIES_PER_PAGE)]
+    pair = [captured("The far one", "far"), together(["heron", "far"], "u", 1)]
+    before = slots([configured(), *FACTS, *many, *pair])
+    fold(partition, before)
+    hide, show = forgotten(["far"], "f"), restored(["far"], "b")
+    for event, linked_to in ((hide, []), (show, [(make_id("far"), "memories/002.md")])):
+        changes = fold(partition, slots([event], start=partition.offset)).changes
+        (first,) = [it for it in pages_of(partition, changes) if it.path == "memories/001.md"]
+        assert isinstance(first, MemoryPage)
+        assert [(link.id, link.path) for link in first.links.get(make_id("heron"), ())] == linked_to
+
+
 def test_a_row_says_the_weight_as_of_its_last_event() -> None:
     scope = scope_of(together(["otter", "heron"], "u", 0))
     (row,) = [row_of(scope, change) for change in all_changes(scope) if change.table == "edges"]
@@ -291,3 +309,19 @@ def test_verify_notices_a_changed_row_and_rebuild_mends_it(tmp_path: Path, table
 
 def test_the_window_is_half_an_hour() -> None:
     assert WINDOW_US == 30 * MINUTE
+
+
+def test_what_is_erased_is_linked_with_nothing_in_any_file(tmp_path: Path) -> None:
+    from recollect.tools.erasing import plan
+
+    with Client(tmp_path, scope="project:a", origin="user", session="s") as memory:
+        port, proxy, code = (memory.capture(text).id for text in ("Port 8081", "The proxy", "The code is marmalade"))
+        memory.use([port, proxy, code])
+        assert len(memory.edges(port).edges) == 2
+        erasure = memory.erase(plan(memory.home, memory.log, "project:a", [code], only=False))
+        assert erasure.before is not None
+        found = {place.path.split(".lance")[0].rpartition("/")[2] for place in erasure.before.found}
+        assert {"uses", "edges", "memories"} <= found, "the search sees these tables"
+        assert erasure.ok
+        assert [edge.target.id for edge in memory.edges(port).edges] == [proxy]
+        assert memory.verify().ok

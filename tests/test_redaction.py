@@ -22,7 +22,7 @@ from secret_cases import COUNT, TOKENS, Case, false_cases, true_cases
 
 from recollect.schemas.codec import decode
 from recollect.schemas.errors import Denied, RecollectError
-from recollect.schemas.events import Captured, Filters, Forgotten, Recalled, Restored
+from recollect.schemas.events import Actor, Captured, Filters, Forgotten, Recalled, Restored
 from recollect.schemas.placeholders import PLACEHOLDER, placeholder, placeholders, texts_of
 from recollect.sinks.home import Home
 from recollect.sinks.memory_log import MemoryLog
@@ -179,6 +179,8 @@ def test_no_text_of_any_event_holds_a_secret(client: Client) -> None:
     assert receipt.redacted == {"github-token": 9}
     found = client.search(f"where is {KEY}", filters=Filters(kinds=(), since=None, tags=(f"key {KEY}",), until=None))
     assert [result.id for result in found.answer.results] == [receipt.id]
+    client.actor, client.session = Actor(name=f"Ada {KEY}", origin="user"), f"s {KEY}"
+    client.capture("By somebody whose name is a key.")
     client.forget(receipt.id, reason=f"it has {KEY}")
     client.restore(receipt.id, reason=f"{KEY} again")
     held = payloads(client)

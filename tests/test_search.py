@@ -14,10 +14,10 @@ from recollect.schemas.codec import encode
 from recollect.schemas.events import Captured, Event
 from recollect.schemas.log import Slot
 from recollect.schemas.rows import GoneRow, MemoryRow, TombstoneRow, TurnRow
-from recollect.schemas.times import format_time
 from recollect.sinks.lance import ROW_TYPES
+from recollect.state.documents import Document, has_assistant
 from recollect.state.partition import Partition, fold
-from recollect.state.ranking import Corpus, Document, has_assistant
+from recollect.state.ranking import Corpus
 from recollect.state.tail import overlay
 from recollect.state.views import all_changes, row_of
 from recollect.tools.client import Client
@@ -115,11 +115,11 @@ def documents(*texts: str, **fields: object) -> list[Document]:
 
 def test_scores_come_from_the_corpus_and_ties_keep_its_order() -> None:
     corpus = Corpus(documents("tabs and spaces", "tabs", "nothing of it", "tabs"))
-    hits = list(corpus.rank("tabs tabs"))
+    hits = list(corpus.rank("tabs tabs").hits)
     assert [hit.place for hit in hits] == [1, 3, 0]
     assert hits[0].score == hits[1].score > hits[2].score > 0
-    assert list(Corpus([]).rank("tabs")) == []
-    assert list(corpus.rank("?!")) == []
+    assert list(Corpus([]).rank("tabs").hits) == []
+    assert list(corpus.rank("?!").hits) == []
 
 
 def test_inflections_languages_and_scripts_are_found_by_one_form() -> None:
@@ -131,13 +131,13 @@ def test_inflections_languages_and_scripts_are_found_by_one_form() -> None:
     )
     corpus = Corpus(documents(*texts))
     queries = ("going to a lake", "Welche Datenbank ist es?", "una base de datos", "東京の予算")
-    assert [next(iter(corpus.rank(query))).place for query in queries] == [0, 1, 2, 3]
+    assert [next(iter(corpus.rank(query).hits)).place for query in queries] == [0, 1, 2, 3]
 
 
 def test_a_turn_is_found_by_the_question_that_it_answers() -> None:
     chat = documents("Where did you leave the violin?", "In the attic.", "Fine.", "Bye.", turn=True, session="s")
     alone = documents("In the attic.", "Unrelated words of others.", turn=True, session="t")
-    hits = list(Corpus([*chat, *alone]).rank("violin"))
+    hits = list(Corpus([*chat, *alone]).rank("violin").hits)
     assert [hit.place for hit in hits[:2]] == [1, 0]
     assert all(hit.place < 4 for hit in hits)
 
@@ -149,12 +149,11 @@ def test_who_is_named_when_and_what_kind_of_answer_is_asked_for_moves_the_order(
         *documents("I bought a kayak last week.", turn=True, session="c", speaker="Cleo"),
     ]
     corpus = Corpus(said)
-    assert next(iter(corpus.rank("What did Ben buy?"))).place == 1
-    assert next(iter(corpus.rank("When was the kayak bought?"))).place == 2
+    assert next(iter(corpus.rank("What did Ben buy?").hits)).place == 1
+    assert next(iter(corpus.rank("When was the kayak bought?").hits)).place == 2
     dated = [*documents("We met.", at=START), *documents("We met.", at=START + 86_400_000_000 * 40)]
-    day = format_time(START)[:10]
-    assert next(iter(Corpus(dated).rank(f"who met in {day[:4]}"))).place == 0
-    assert next(iter(Corpus(dated).rank("met on 31 October"))).place == 1
+    assert next(iter(Corpus(dated).rank("who met in September").hits)).place == 0
+    assert next(iter(Corpus(dated).rank("met on 31 October").hits)).place == 1
 
 
 def test_with_an_assistant_the_users_own_words_come_first_unless_the_answer_is_asked_for() -> None:
@@ -164,15 +163,15 @@ def test_with_an_assistant_the_users_own_words_come_first_unless_the_answer_is_a
     ]
     assert has_assistant(chat)
     assert not has_assistant(chat[:1])
-    assert next(iter(Corpus(chat).rank("budget of 400 euros"))).place == 0
-    assert next(iter(Corpus(chat).rank("which one did you recommend for my budget of 400 euros"))).place == 1
+    assert next(iter(Corpus(chat).rank("budget of 400 euros").hits)).place == 0
+    assert next(iter(Corpus(chat).rank("which one did you recommend for my budget of 400 euros").hits)).place == 1
 
 
 def test_a_weak_hit_of_one_scope_is_not_as_good_as_a_whole_one_of_another() -> None:
     whole = Corpus(documents("The staging gateway listens on port 5433.", "Something else."))
     weak = Corpus(documents("A gateway drug.", "Something else."))
     query = "staging gateway port"
-    assert next(iter(whole.rank(query))).score > 2 * next(iter(weak.rank(query))).score
+    assert next(iter(whole.rank(query).hits)).score > 2 * next(iter(weak.rank(query).hits)).score
 
 
 @given(st.lists(st.text(max_size=20), max_size=12), st.text(max_size=20), st.booleans())
@@ -181,7 +180,7 @@ def test_any_text_can_be_asked_of_any_corpus(texts: list[str], query: str, answe
     chat = [
         Document(text, f"s{n % 2}", f"p{n % 3}", n % 4 > 0, answers and n % 2 == 0, START + n) for n, text in places
     ]
-    hits = list(Corpus(chat).rank(query))
+    hits = list(Corpus(chat).rank(query).hits)
     assert len({hit.place for hit in hits}) == len(hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 

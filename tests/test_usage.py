@@ -21,7 +21,7 @@ from recollect.state.decay import HALF_LIFE_US, ONE, decayed
 from recollect.state.partition import Partition, fold
 from recollect.state.replay import replay
 from recollect.state.scope import Scope
-from recollect.state.usage import HOT_WINDOW_US, MAX_TIMES, SESSIONS, hot, other_row_id
+from recollect.state.usage import HOT_WINDOW_US, MAX_TIMES, SESSIONS, hot, other_row_id, times_of
 from recollect.state.views import all_changes, row_of
 
 PORT = captured("Staging listens on port 8081.", "port")
@@ -94,8 +94,9 @@ def test_an_erased_recall_was_never_shown() -> None:
 
 
 @pytest.mark.parametrize("answer_first", [True, False])
-def test_a_use_that_is_said_and_seen_counts_once(answer_first: bool) -> None:
-    said = used(["port"], "u", "r", session="s", origin="agent", sent=START + 2 * MINUTE)
+@pytest.mark.parametrize("session", ["s", None])
+def test_a_use_that_is_said_and_seen_counts_once(answer_first: bool, session: str | None) -> None:
+    said = used(["port"], "u", "r", session=session, origin="agent", sent=START + 2 * MINUTE)
     answer = turn("I opened 8081 for you.", "answer", 2)
     events = [answer, said] if answer_first else [said, answer]
     assert counts(scope_of(PORT, asked(["port"]), *events))["port"] == (1, 1)
@@ -145,6 +146,12 @@ def test_times_are_the_latest_within_the_window_of_the_last_use(hours: list[int]
         assert all(max(at) - time <= HOT_WINDOW_US for time in use.times)
         recent = [time for time in at if max(at) - time <= HOT_WINDOW_US]
         assert list(use.times) == sorted(recent)[-MAX_TIMES:]
+
+
+def test_times_of_a_memory_are_those_of_all_its_ids() -> None:
+    rows = {"a": (1, 2), "b": (3,), other_row_id("g"): (4,)}
+    assert times_of(["a", "b", "c"], rows, own=True) == [1, 2, 3]
+    assert times_of(["g", "a"], rows, own=False) == [4]
 
 
 def test_sessions_that_wait_for_an_answer_are_bounded() -> None:
@@ -218,11 +225,13 @@ def test_a_client_says_what_it_used(tmp_path: Path) -> None:
         foreign = other.capture("A secret of another project.").id
     with Client(tmp_path, scope="project:a", origin="user", session="s") as memory:
         port = memory.capture("Staging listens on port 8081.").id
+        assert memory.show(port).last_used_at is None
         recall = memory.search("staging port").recall_id
         receipt = memory.use([port, style, port], recall)
         memory.project()
         shard = Shard(memory.home.current().shard(receipt.position.partition), receipt.position.partition)
         assert {row.id: row.used for row in shard.rows(UseRow, "project:a")} == {port: 1, other_row_id(style): 1}
+        assert [memory.show(id).used for id in (port, style)] == [1, 1]
         assert memory.verify().ok
         end = sum(memory.log.ends())
         for wrong in ([], [foreign], [port, "no id"]):

@@ -1,6 +1,6 @@
 """Benchmarks: `make bench`. Figures are for comparing within one run on one machine; none is asserted anywhere.
 
-`python -m recollect.tools.bench [--events N] [--locomo FILE]`
+`python -m recollect.tools.bench [--events N]`; `recollect eval` measures recall.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from recollect.schemas.log import Slot
 from recollect.state.replay import replay
 from recollect.tools.client import Client
 from recollect.tools.lines import Line
-from recollect.tools.locomo import read_locomo
 from recollect.tools.logs import LOG_VARIABLE
 
 SINGLE = 500
@@ -60,17 +59,13 @@ def row(what: str, figure: str) -> None:
 
 @click.command()
 @click.option("--events", default=20_000, show_default=True, help="How many events to capture in batches.")
-@click.option("--locomo", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A LoCoMo file.")
-def main(events: int, locomo: Path | None) -> None:
+def main(events: int) -> None:
     """Measure capture, replay, projection and search in a throw-away home."""
     os.environ.pop(LOG_VARIABLE, None)  # What is made up here is not for a log that somebody works with.
     with tempfile.TemporaryDirectory() as folder, Client(Path(folder), scope="project:bench", origin="user") as client:
         _capture(client, events)
         _project_and_search(client, "gauge readings on port 17")
         _cold(Path(folder))
-    if locomo is not None:
-        with tempfile.TemporaryDirectory() as folder, Client(Path(folder), scope="project:bench") as client:
-            _locomo(client, locomo)
 
 
 def _capture(client: Client, count: int) -> None:
@@ -111,31 +106,6 @@ def _cold(home: Path) -> None:
 
 def _process_s(command: list[str]) -> float:
     return timed(lambda: subprocess.run(command, check=True, capture_output=True))
-
-
-def _locomo(client: Client, path: Path) -> None:
-    conversations = read_locomo(path)
-    turns = [line for conversation in conversations for line in conversation.lines]
-    seconds = timed(lambda: client.capture_many(turns))
-    row(f"LoCoMo: capture of {len(turns):,} turns in one batch", f"{len(turns) / seconds:,.0f} events/s")
-    seconds = timed(client.project)
-    row("LoCoMo: run --once", f"{len(turns) / seconds:,.0f} events/s")
-    shares: list[float] = []
-    took: list[float] = []
-    for conversation in conversations:
-        asker = Client(client.home.path, scope=conversation.scope, log=client.log)
-        id_of = {line.native_id: asker.events_of(line)[0].id for line in conversation.lines}
-        for question in conversation.questions:
-            wanted = [id_of[native] for native in question.evidence if native in id_of]
-            if not wanted:
-                continue
-            start = time.perf_counter()
-            results = asker.search(question.text, 10, quiet=True).answer.results
-            took.append(time.perf_counter() - start)
-            found = {result.id for result in results}
-            shares.append(sum(id in found for id in wanted) / len(wanted))
-    row(f"LoCoMo: recall@10 over {len(shares):,} questions with evidence", f"{statistics.mean(shares):.3f}")
-    row("LoCoMo: search in process, median", f"{statistics.median(took) * 1_000:,.1f} ms")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ _PLACES = {
     "context": "context_commands.context",
     "edges": "edge_commands.edges",
     "diff": "read_commands.diff_command",
+    "eval": "eval_commands.eval_command",
+    "compare": "eval_commands.compare_command",
     "run": "operate_commands.run",
     "verify": "operate_commands.verify",
     "rebuild": "operate_commands.rebuild",

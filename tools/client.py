@@ -15,11 +15,11 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import uuid_utils
@@ -27,6 +27,7 @@ import uuid_utils
 from recollect.schemas.errors import Denied, InvalidEvent, Locked, RecollectError
 from recollect.schemas.events import (
     MAX_AT_LEAD_US,
+    MAX_TEXT_BYTES,
     Actor,
     Body,
     Captured,
@@ -41,6 +42,7 @@ from recollect.schemas.events import (
     Used,
 )
 from recollect.schemas.ids import ID_PATTERN, derived_id
+from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.log import Log, Position, Slot
 from recollect.schemas.scopes import check_scope, partition_of
 from recollect.schemas.times import parse_time
@@ -181,7 +183,8 @@ class Client:
         Whoever takes in many lines hands in the `erased_ids` of their scope, which are otherwise looked up for each.
         Raises `InvalidEvent` and `Denied`.
         """
-        line = self.redactor.line(line)
+        named = {"actor": line.actor or self.actor.name, "session": line.session or self.session}
+        line = self.redactor.line(msgspec.structs.replace(line, **named))
         now = _now_us()
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
         if at > now + MAX_AT_LEAD_US:
@@ -207,8 +210,7 @@ class Client:
             id = _new_id() if native is None else derived_id("captured", scope, line.source, native)
             if native is not None and id in (self.erased_ids(scope) if erased is None else erased):
                 raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
-            session = line.session or self.session
-            events.append(_event("captured", id, body, scope, actor, session, at=at, sent=now))
+            events.append(_event("captured", id, body, scope, actor, line.session, at=at, sent=now))
         return events
 
     def erased_ids(self, scope: str) -> dict[str, None]:
@@ -226,24 +228,32 @@ class Client:
         filters: Filters | None = None,
         quiet: bool = False,
         as_of: str | None = None,
+        without: Collection[Lane] = (),
     ) -> Found:
         """Return what the scope and `global` know of a query, best first.
 
         What is pending is projected first where that is quick; otherwise the answer covers it by words
         and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before. With
-        `as_of`, a position or a time, the past answers, and nothing is appended.
+        `as_of`, a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out.
         """
         if not query.strip():
             raise RecollectError("The query is empty.", "Say what to look for.")
         if not 1 <= limit <= 1_000:
             raise RecollectError(f"A limit of {limit} is not between 1 and 1000.", "Ask for fewer.")
+        if len(query) > MAX_TEXT_BYTES:
+            raise RecollectError(
+                f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
+            )
         filters = filters or Filters(kinds=(), since=None, tags=(), until=None)
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query = self.redactor.text(query)
         if filters.tags:
             filters = msgspec.structs.replace(filters, tags=tuple(map(self.redactor.text, filters.tags)))
+        lanes = tuple(lane for lane in LANES if lane not in without)
+        if not lanes:
+            raise RecollectError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
         views = self._views(as_of)
-        answer = views.reading(lambda: views.search(self.scope, query, limit, filters))
+        answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes))
         if quiet or as_of is not None:
             return Found(answer, None)
         return Found(answer, self._recall(query, limit, filters, answer))
@@ -263,7 +273,7 @@ class Client:
         """Put on the log what was asked and returned, and return the id of the event."""
         body = Recalled(
             filters=filters,
-            lanes=("sparse",),
+            lanes=tuple(answer.lanes),
             limit=limit,
             now=answer.now,
             passes=1,
@@ -297,7 +307,7 @@ class Client:
         from recollect.tools.inspection import opened
 
         views = self._views(as_of)
-        return opened(views.reading(lambda: views.find(self.scope, id)), id)
+        return views.reading(lambda: opened(views, self.scope, id))
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory. Raises `NotFound`."""
@@ -383,6 +393,15 @@ class Client:
         now = _now_us()
         first, second = (parse_position(text, self.log, now) for text in (before, after))
         return diff(self.home, self.log, first, second, scope)
+
+    def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
+        """Ask the scope's latest searches again of retrievers, as `tools.comparing` says; by default of all."""
+        from recollect.tools.comparing import compare
+
+        self.catch_up()
+        views = self._retriever
+        names = list(dict.fromkeys(retrievers)) or ["bm25", *(("dense", "rrf") if views.dense else ()), "recollect"]
+        return views.reading(lambda: compare(views, self.log, self.scope, names, limit, on_phase))
 
     def read_log(self, partition: int, offset: int, limit: int, types: Sequence[str] = ()) -> list[Slot]:
         """Return slots of the log as they are, from an offset on."""
@@ -502,7 +521,9 @@ class Client:
 
     def _append(self, type: str, body: Body, scope: str) -> Receipt:
         now = _now_us()
-        event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
+        actor = Actor(name=self.redactor.name(self.actor.name), origin=self.actor.origin)
+        session = self.session and self.redactor.name(self.session)
+        event = _event(type, _new_id(), body, scope, actor, session, at=now, sent=now)
         return Receipt(event.id, self.log.append([event])[0])
 
 

@@ -16,9 +16,10 @@ from recollect.schemas.events import Captured, Event
 from recollect.schemas.rows import MemoryRow, TurnRow
 from recollect.schemas.times import format_day
 from recollect.schemas.visible import one_line
-from recollect.sinks.lance import any_of
+from recollect.sinks.lance import any_of, quoted
 from recollect.sinks.vault import escape
 from recollect.state.context import INSTRUCTING, Form, Item, Known, Section, choose, items_of
+from recollect.state.polarity import CUES
 from recollect.tools.retrieval import Retriever, scopes_read
 from recollect.tools.scope_rows import scope_rows
 from recollect.tools.tokens import Tokenizer, tokenizer
@@ -74,7 +75,7 @@ def context_of(
     if form not in FORMS:
         raise RecollectError(f"There is no form {form!r}.", f"The forms are {', '.join(FORMS)}.")
     counted = counted_by or tokenizer()
-    of_people = any_of("origin", INSTRUCTING)
+    of_people = f"{any_of('origin', INSTRUCTING)} AND regexp_like(text, {quoted('(?i)' + '|'.join(CUES))})"
     found = {name: scope_rows(retriever, name, of_people) for name in scopes_read(scope)}
     known = [
         known

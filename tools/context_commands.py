@@ -34,8 +34,7 @@ def context(client: Client, budget: int, form: str, as_of: str | None, as_json: 
     if as_json:
         print_json(found)
         return
-    if found.text:
-        say(found.text.removesuffix("\n"))
+    say(found.text, nl=False)
     if not found.items:
         nothing = "Nothing fits the budget." if found.omitted else "Nothing is remembered yet."
         say(f"{nothing} `recollect status` says what there is.", err=True)

@@ -78,7 +78,8 @@ def _resolved(retriever: Retriever, scope: str) -> tuple[_Listed, dict[str, End]
         shown[row.id] = _end(row)
         name_of.update(dict.fromkeys(row.ids if isinstance(row, MemoryRow) else (row.id,), row.id))
     ties = resolved((Tie(it.source, it.target, it.weight, it.at, it.count) for it in edges), name_of, rows.view.now)
-    return _Listed(scope, rows.view.now, rows.view.lag, ties), shown
+    lag = rows.view.lag + retriever.uses_behind(scope, rows.view.mark.offset)
+    return _Listed(scope, rows.view.now, lag, ties), shown
 
 
 def _end(row: MemoryRow | TurnRow | Event) -> End:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import GLOBAL, check_scope
@@ -62,7 +61,8 @@ def import_command(
     if bool(paths) == everything:
         raise click.UsageError("Give one or more paths, or --all.")
     own = _project(scope)
-    with _speaker(client) as speaker:
+    # What belongs to no project goes to that of the folder in which the command is given.
+    with Client(client.home.path, log=client.log) as speaker:
         sources = list(host_files() if everything else _named(paths, format))
         with progress(sum(map(_size, sources)), "Importing") as bar:
             importer = Importer(speaker, own, dry_run=dry_run, reread=reread, only=format, on_progress=bar.update)
@@ -94,12 +94,12 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
 
     def told(indexed: Indexed) -> None:
         if as_json:
-            say(orjson.dumps({**indexed._asdict(), "path": str(indexed.path)}).decode())
+            print_json({**indexed._asdict(), "path": str(indexed.path)}, indent=False)
         elif indexed.taken:
             say(f"{_shown(indexed.path)}: {indexed.taken:,} taken")
 
     own = _project(scope)
-    with _speaker(client) as speaker:
+    with Client(client.home.path, log=client.log) as speaker:
         watcher = Watcher(speaker, own, on_indexed=told)
         before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
         try:
@@ -107,13 +107,6 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
         finally:
             for name, handler in before.items():
                 signal.signal(name, handler)
-
-
-def _speaker(client: Client) -> Client:
-    """Return who imports: what has no project goes to that of this folder, and nothing to the session of a shell."""
-    speaker = Client(client.home.path, log=client.log)
-    speaker.session = None
-    return speaker
 
 
 def _project(scope: str | None) -> str | None:

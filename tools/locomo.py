@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
+import msgspec
 
-from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import PROJECT_PREFIX, slug
 from recollect.schemas.times import US_PER_S
 from recollect.tools.lines import Line, MediaLine
@@ -29,7 +27,7 @@ class Question(NamedTuple):
 
     text: str
     evidence: tuple[str, ...]
-    category: int
+    category: str
 
 
 class Conversation(NamedTuple):
@@ -39,28 +37,26 @@ class Conversation(NamedTuple):
     lines: list[Line]
     questions: list[Question]
 
-
-def read_locomo(path: Path) -> list[Conversation]:
-    """Return the conversations of a published LoCoMo file; raise `RecollectError` where it is none."""
-    try:
-        return [_conversation(sample) for sample in orjson.loads(path.read_bytes())]
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RecollectError(
-            f"{path} cannot be read as LoCoMo: {type(error).__name__} {error}.",
-            "It should be a JSON list of samples with `conversation` and `qa`, as published.",
-        ) from None
+    def within(self, scope: str) -> Conversation:
+        """Return the conversation in another scope."""
+        lines = [msgspec.structs.replace(line, scope=scope) for line in self.lines]
+        return Conversation(scope, lines, self.questions)
 
 
-def _conversation(sample: dict[str, Any]) -> Conversation:
+def conversation_of(sample: dict[str, Any]) -> Conversation:
+    """Return one sample of a published file; raise what Python raises for one that is none."""
     scope = PROJECT_PREFIX + slug(sample["sample_id"])
     said = sample["conversation"]
     numbers = sorted(int(found[1]) for key in said if (found := _SESSION.match(key)))
     lines = [line for number in numbers for line in _session(said, number, scope)]
-    questions = [
-        Question(item["question"], tuple(item.get("evidence") or ()), int(item.get("category", 0)))
-        for item in sample["qa"]
-    ]
+    questions = [Question(item["question"], _evidence(item), str(item.get("category", "all"))) for item in sample["qa"]]
     return Conversation(scope, lines, questions)
+
+
+def _evidence(item: dict[str, Any]) -> tuple[str, ...]:
+    """Return the ids of turns, of which the file sometimes holds several in one text."""
+    named = (id.strip() for text in item.get("evidence") or () for id in text.split(";"))
+    return tuple(dict.fromkeys(named))
 
 
 def _session(said: dict[str, Any], number: int, scope: str) -> list[Line]:

@@ -116,15 +116,16 @@ def _explained(as_json: bool) -> Iterator[None]:
         sys.exit(1)
 
 
-def say(text: str, *, err: bool = False) -> None:
+def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print text for people, on stdout or stderr. Every command prints by this, so that no text acts on a terminal."""
-    click.echo(visible(text), err=err)
+    click.echo(visible(text), err=err, nl=nl)
 
 
-def print_json(value: Any) -> None:
-    """Print one JSON document on stdout."""
+def print_json(value: Any, *, indent: bool = True) -> None:
+    """Print one JSON document on stdout, on one line unless `indent`; what acts or hides in it is escaped."""
     plain = msgspec.to_builtins(value, str_keys=True)
-    document = orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    form = orjson.OPT_INDENT_2 if indent else 0
+    document = orjson.dumps(plain, option=form | orjson.OPT_APPEND_NEWLINE)
     sys.stdout.buffer.write(visible_json(document))
     sys.stdout.buffer.flush()
 

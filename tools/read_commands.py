@@ -11,6 +11,7 @@ import click
 from recollect.schemas.codec import decode
 from recollect.schemas.errors import InvalidEvent
 from recollect.schemas.events import BODIES, Captured, Event, Filters, Kind
+from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.log import Log, Slot
 from recollect.schemas.scopes import partition_of
 from recollect.schemas.times import format_time, parse_time
@@ -40,6 +41,10 @@ FOLLOW_S = 0.2
 @click.option("--since", help="Only from this time on: ISO 8601 or an age such as 3d.")
 @click.option("--until", help="Only before this time.")
 @click.option("--quiet", is_flag=True, help="Do not put this search on the log.")
+@click.option("--explain", is_flag=True, help="Say why each result stands where it stands.")
+@click.option(
+    "--without", multiple=True, type=click.Choice(LANES), help="Leave this lane out; may be repeated, for comparing."
+)
 @as_of_option
 @with_client
 def search(
@@ -51,6 +56,8 @@ def search(
     since: str | None,
     until: str | None,
     quiet: bool,
+    explain: bool,
+    without: tuple[Lane, ...],
     as_of: str | None,
     as_json: bool,
 ) -> None:
@@ -59,6 +66,7 @@ def search(
     \b
     Example:
       recollect search "staging database port" --kind fact
+      recollect search "staging database port" --explain
     """
     now = time.time_ns() // 1_000
     filters = Filters(
@@ -67,7 +75,7 @@ def search(
         tags=tags,
         until=parse_time(until, now) if until else None,
     )
-    found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of)
+    found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of, without=without)
     answer = found.answer
     if as_json:
         print_json(
@@ -75,12 +83,17 @@ def search(
                 "results": answer.results,
                 "watermark": {mark.partition: mark.offset for mark in answer.watermark},
                 "lag": answer.lag,
+                "lanes": answer.lanes,
                 "recall_id": found.recall_id,
             }
         )
         return
     for number, result in enumerate(answer.results, start=1):
         say(_result(number, result))
+        if explain:
+            say(_why(result))
+    if explain:
+        say("Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()))
     if not answer.results:
         say("Nothing found. Try fewer or other words; `recollect status` says what there is.")
     if answer.lag:
@@ -281,9 +294,17 @@ def _result(number: int, result: Result) -> str:
         about.append("global")
     if not result.projected:
         about.append("not yet folded")
-    return (
-        f"{number:2}. {one_line(result.text, 300)}\n    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
-    )
+    passage = one_line(result.passage, 300)
+    return f"{number:2}. {passage}\n    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
+
+
+def _why(result: Result) -> str:
+    """Say in one line by which lanes a result was found or moved, and how its score comes about."""
+    why = result.why
+    assert why is not None
+    lanes = "  ".join(f"{lane} {score:.2f}" for lane, score in why.lanes.items())
+    factors = f"relevance {why.relevance:.3f} x age {why.age:.2f} x use {why.use:.2f} x confidence {why.confidence:.2f}"
+    return f"    {lanes}  |  {factors} = {result.score:.3f}"
 
 
 def _opened(opened: Opened) -> list[str]:
@@ -307,6 +328,8 @@ def _opened(opened: Opened) -> list[str]:
         lines.append(f"captures {', '.join(memory.ids)}")
         if memory.revises:
             lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
+    if opened.last_used_at is not None:
+        lines.append(f"used {opened.used} times, last {format_time(opened.last_used_at)[:10]}")
     if opened.hidden:
         lines.append(f"Hidden: forgotten. To show it again: recollect restore {row.id} --scope {row.scope}")
     return lines

@@ -5,22 +5,29 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from recollect.schemas.codec import decode
 from recollect.schemas.errors import InvalidEvent, NotFound, RecollectError
 from recollect.schemas.events import Captured, Event, Filters, Kind, Mark, Origin
+from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.log import Log
 from recollect.schemas.rows import MemoryRow, TombstoneRow, TurnRow, Watermark
 from recollect.schemas.scopes import GLOBAL, partition_of
 from recollect.sinks.home import Home
 from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
+from recollect.state.captures import FAMILIES
+from recollect.state.documents import Document
 from recollect.state.erasures import erasures_of
-from recollect.state.ranking import Corpus, Document
+from recollect.state.lanes import Hit
+from recollect.state.ranking import Corpus
 from recollect.state.tail import overlay
 
 if TYPE_CHECKING:
@@ -31,18 +38,37 @@ ReadT = TypeVar("ReadT")
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
 """Origins whose turns are taken for an assistant's answers."""
 PAGE_SLOTS = 5_000
-TAIL_TYPES = ("captured", "used", "forgotten", "restored", "erased", "unfolded")
-"""Events that change what is visible, or how it is ranked; a recall or a tick alone leaves nothing pending."""
+NO_FILTERS = Filters(kinds=(), since=None, tags=(), until=None)
+TAIL_TYPES = ("captured", "forgotten", "restored", "erased", "unfolded")
+"""Events that change what is visible."""
+PENDING_TYPES = (*TAIL_TYPES, "used")
+"""Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a result stands where it stands: its score is relevance (0 to 1) x age x use x confidence.
+
+    `lanes` has the score of each lane that found or moved it: BM25 as a share of the best text's, a cosine, use as a
+    share of the hottest text's, youth (1 now, 0 at three days), and the relevance that an edge lent.
+    """
+
+    relevance: float
+    age: float
+    use: float
+    confidence: float
+    lanes: dict[Lane, float]
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer. `score` compares within one search only; `lanes` say what found it.
+    """One answer. `text` is whole, `passage` the best 1,200 characters of it; `score` compares within one search only.
 
-    `projected` is False for a capture that no view holds yet, which therefore is not folded.
+    `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
+    the latest confirmation of what folds, else None.
     """
 
     id: str
     text: str
+    passage: str = ""
     kind: Kind
     scope: str
     score: float
@@ -54,18 +80,34 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...]
     confirmations: int
     captions: tuple[str, ...]
-    lanes: tuple[str, ...]
+    lanes: tuple[Lane, ...] = ()
+    why: Why | None = None
+    last_at: int | None = None
     projected: bool
 
 
+class Dense(Protocol):
+    """Where a search has its vectors from, quantised as `state/vectors.py` does it; all of one embedder."""
+
+    def of_query(self, text: str) -> NDArray[np.int16] | None:
+        """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""
+
+    def of_results(self, results: Sequence[Result]) -> NDArray[np.int16] | None:
+        """Return a row for each text of a scope, of zeros where it has no vector; None where nothing has one."""
+
+
 class Answer(NamedTuple):
-    """The results, best first, the position that they are true up to, and how many events the views lack."""
+    """The results, best first, the position that they are true up to, and how many events the views lack.
+
+    `lanes` says how many texts each lane has found or moved, in all scopes that were read.
+    """
 
     results: list[Result]
     watermark: tuple[Mark, ...]
     lag: int
     revision: int
     now: int
+    lanes: dict[Lane, int]
 
 
 class ScopeView(NamedTuple):
@@ -89,12 +131,14 @@ class _Ready(NamedTuple):
 class Retriever:
     """Answers from the views of one home, as they are or as they were at a position of the past.
 
-    It keeps what it made ready while the views do not change. The past has no tail: it is complete.
+    It keeps what it made ready while the views do not change. The past has no tail: it is complete. Without `dense` it
+    finds by words alone.
     """
 
-    def __init__(self, home: Home, log: Log, past: PastViews | None = None) -> None:
+    def __init__(self, home: Home, log: Log, past: PastViews | None = None, dense: Dense | None = None) -> None:
         self._home = home
         self._log = log
+        self.dense = dense
         self.past = past
         self._shards: dict[int, Shard] = {}
         self._ready: dict[str, _Ready] = {}
@@ -145,22 +189,41 @@ class Retriever:
                 "The views cannot be read.", "`recollect verify` says what is damaged, `recollect rebuild` mends it."
             ) from error
 
-    def search(self, scope: str, query: str, limit: int, filters: Filters) -> Answer:
-        """Return the best results of a scope, and of `global` where the scope is a project."""
+    def search(self, scope: str, query: str, limit: int, filters: Filters, lanes: Collection[Lane] = LANES) -> Answer:
+        """Return the best results of a scope, and of `global` where the scope is a project, by these lanes."""
         found: list[Result] = []
-        views = []
-        for name in scopes_read(scope):
-            ready = self._get_ready(name)
-            views.append(ready.view)
-            found += _best(ready, query, limit, filters)
+        counts: dict[Lane, int] = {}
+        readies = [self._get_ready(name) for name in scopes_read(scope)]
+        views = [ready.view for ready in readies]
+        now = max(view.now for view in views)
+        for ready in readies:
+            best, counted = self._best(ready, query, limit, filters, lanes, now)
+            found += best
+            counts |= {lane: counts.get(lane, 0) + count for lane, count in counted.items()}
         found.sort(key=lambda result: (-result.score, result.kind, result.id))
         return Answer(
             found[:limit],
             tuple({view.mark.partition: view.mark for view in views}.values()),
             sum(view.lag for view in views),
             views[0].revision,
-            max(view.now for view in views),
+            now,
+            counts,
         )
+
+    def _best(
+        self, ready: _Ready, query: str, limit: int, filters: Filters, lanes: Collection[Lane], now: int
+    ) -> tuple[list[Result], dict[Lane, int]]:
+        """Return the best results of a scope that pass, at most `limit`, and how many each lane has found."""
+        encoded = ready.corpus.to_encode(query) if self.dense is not None and "dense" in lanes else None
+        vector = self.dense.of_query(encoded) if self.dense is not None and encoded is not None else None
+        among = None if filters == NO_FILTERS else lambda place: passes(ready.documents[place], filters)
+        ranking = ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now)
+        hits = islice(ranking.hits, limit)
+        return [_told(ready, hit, query) for hit in hits], ranking.counts
+
+    def documents(self, scope: str) -> list[Result]:
+        """Return everything that a search in a scope reads, `global` included."""
+        return [document for name in scopes_read(scope) for document in self._get_ready(name).documents]
 
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
         """Return the memory or turn that an id resolves to, hidden ones included, or a capture of the tail.
@@ -193,6 +256,14 @@ class Retriever:
         if self.past is None:
             yield from tail_of(self._log, partition_of(scope, self._log.partitions), offset, scope)
 
+    def uses_behind(self, scope: str, offset: int) -> int:
+        """Return how many uses of a scope stand behind the watermark, at most a page of them."""
+        if self.past is not None:
+            return 0
+        return len(
+            self._log.read(partition_of(scope, self.partitions), offset, PAGE_SLOTS, scope=scope, types=("used",))
+        )
+
     def watermark(self, partition: int) -> Watermark | None:
         """Return how far the views of a partition are."""
         shard = self.shard(partition)
@@ -213,14 +284,17 @@ class Retriever:
         key = (shard.path, watermark, versions, tuple(event.id for event in tail))
         ready = self._ready.get(scope)
         if ready is None or ready.key != key:
-            ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail)
+            ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail, self.dense)
         return ready
 
 
-def _make_ready(key: object, shard: Shard, scope: str, watermark: Watermark | None, tail: list[Event]) -> _Ready:
+def _make_ready(
+    key: object, shard: Shard, scope: str, watermark: Watermark | None, tail: list[Event], dense: Dense | None
+) -> _Ready:
     laid = overlay(shard.rows(MemoryRow, scope), shard.rows(TurnRow, scope), shard.rows(TombstoneRow, scope), tail)
     documents = [*map(_from_memory, laid.memories), *map(_from_turn, laid.turns), *map(_from_event, laid.captured)]
-    corpus = Corpus(list(map(_ranked, documents)))
+    vectors = dense.of_results(documents) if dense is not None else None
+    corpus = Corpus(list(map(_ranked, documents)), vectors)
     mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
     then = (watermark.clock, watermark.sent.get(scope, 0)) if watermark else (0,)
     now = max(*then, 0, *(event.sent for event in tail))
@@ -250,19 +324,16 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
         offset = slots[-1].offset + 1
 
 
-def _best(ready: _Ready, query: str, limit: int, filters: Filters) -> list[Result]:
-    """Return the best results of a scope that pass, and more than `limit` only where the last ones are equal."""
-    found: list[Result] = []
-    for hit in ready.corpus.rank(query):
-        if len(found) >= limit and hit.score < found[-1].score:
-            break
-        document = ready.documents[hit.place]
-        if _passes(document, filters):
-            found.append(msgspec.structs.replace(document, score=hit.score))
-    return found
+def _told(ready: _Ready, hit: Hit, query: str) -> Result:
+    """Return a result with its passage and why it stands where it stands."""
+    why = Why(relevance=hit.relevance, age=hit.age, use=hit.use, confidence=hit.confidence, lanes=hit.lanes)
+    passage = ready.corpus.passage(hit.place, query)
+    document = ready.documents[hit.place]
+    return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=tuple(hit.lanes), why=why)
 
 
-def _passes(result: Result, filters: Filters) -> bool:
+def passes(result: Result, filters: Filters) -> bool:
+    """Whether a result is what a search was narrowed to."""
     return (
         (not filters.kinds or result.kind in filters.kinds)
         and all(tag in result.tags for tag in filters.tags)
@@ -271,7 +342,9 @@ def _passes(result: Result, filters: Filters) -> bool:
     )
 
 
-def _result(row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str]) -> Result:
+def _result(
+    row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str], last_at: int | None = None
+) -> Result:
     return Result(
         id=row.id,
         text=row.text,
@@ -286,7 +359,7 @@ def _result(row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str
         tags=row.tags,
         confirmations=confirmations,
         captions=tuple(captions),
-        lanes=("sparse",),
+        last_at=last_at,
         projected=True,
     )
 
@@ -294,11 +367,21 @@ def _result(row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str
 def _ranked(result: Result) -> Document:
     turn = result.kind == "turn"
     text = "\n".join((result.text, *result.captions))
-    return Document(text, result.session, result.actor, turn, turn and result.origin in ANSWERING, result.at)
+    return Document(
+        text,
+        result.session,
+        result.actor,
+        turn,
+        turn and result.origin in ANSWERING,
+        result.at,
+        kind=result.kind,
+        id=result.id,
+        ages_from=result.last_at,
+    )
 
 
 def _from_memory(row: MemoryRow) -> Result:
-    return _result(row, row.confirmations, ())
+    return _result(row, row.confirmations, (), row.last_at if row.kind in FAMILIES else None)
 
 
 def _from_turn(row: TurnRow) -> Result:
@@ -322,6 +405,6 @@ def _from_event(event: Event) -> Result:
         tags=body.tags,
         confirmations=0,
         captions=tuple(media.caption for media in body.media if media.caption),
-        lanes=("sparse",),
+        last_at=event.at if body.kind in FAMILIES else None,
         projected=False,
     )

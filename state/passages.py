@@ -1,0 +1,55 @@
+"""The best passage of a long text: what is shown of it where there is no room for the whole.
+
+Ranking whole texts is in `ranking`; ranking passages instead favours long answers, and was measured to harm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+PASSAGE_CHARS = 1_200
+"""The most characters of one result, as a tool shows it."""
+
+_END = re.compile(r"\n\s*\n|\n|(?<=[.!?。！？])\s+|(?<=[。！？])")
+
+
+def best_passage(text: str, worth: Callable[[str], float], chars: int = PASSAGE_CHARS) -> str:
+    """Return a text that is short enough, else the run of whole sentences in it that is worth most, earliest of equals.
+
+    `worth` tells that of a sentence, at least 0. A sentence that is too long by itself is cut.
+    """
+    if len(text) <= chars:
+        return text
+    spans = list(_spans(text, chars))
+    worths = [worth(text[start:end]) for start, end in spans]
+    best, best_worth, first, total = (0, 0), -1, 0, 0  # type: tuple[int, int], float, int, float
+    for last, (_, end) in enumerate(spans):
+        total += worths[last]
+        while end - spans[first][0] > chars:
+            total -= worths[first]
+            first += 1
+        if total > best_worth:
+            best, best_worth = (first, last), total
+    return text[spans[best[0]][0] : spans[_widened(spans, best, chars)][1]].strip()
+
+
+def _widened(spans: list[tuple[int, int]], best: tuple[int, int], chars: int) -> int:
+    """Return the last sentence that still fits behind a passage: what follows the best words explains them."""
+    first, last = best
+    while last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= chars:
+        last += 1
+    return last
+
+
+def _spans(text: str, chars: int) -> Iterator[tuple[int, int]]:
+    """Yield where sentences and lines begin and end, none longer than `chars`."""
+    start = 0
+    for end in (*(found.end() for found in _END.finditer(text)), len(text)):
+        while end - start > chars:
+            cut = text.rfind(" ", start + chars // 2, start + chars) + 1 or start + chars
+            yield start, cut
+            start = cut
+        if end > start:
+            yield start, end
+            start = end

@@ -1,0 +1,63 @@
+"""The constants of ranking: a recipe for people who chat, one for users with an assistant, with vectors and without.
+
+Measured on LoCoMo and on long chats with an assistant, never on single questions; `docs/benchmarks.md` has the figures.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Context(NamedTuple):
+    """BM25's constants, and the shares that a turn gets of its neighbours' terms.
+
+    Of the one before (`asked` if that holds a question mark, else `before`), the one before that, and the two after.
+    """
+
+    k1: float
+    b: float
+    asked: float
+    before: float
+    before_that: float
+    after: float
+    after_that: float
+
+
+class Weights(NamedTuple):
+    """What is added to a text's own score, whose greatest is 1.
+
+    `session` and `session_cosine` weigh its whole session and the best of it, `cosine` its own; the others are added
+    whole: a speaker who is named, what kind of answer is wanted (`hint`), a question, a user's own words.
+    """
+
+    session: float
+    speaker: float
+    hint: float
+    question: float
+    own_words: float
+    cosine: float
+    session_cosine: float
+
+
+class Recipe(NamedTuple):
+    """How texts are read, and what counts by words alone and with vectors."""
+
+    context: Context
+    by_words: Weights
+    with_vectors: Weights
+
+
+PEERS = Recipe(
+    Context(k1=0.6, b=0.4, asked=1.0, before=0.1, before_that=0.3, after=0.3, after_that=0.1),
+    Weights(session=0.35, speaker=0.2, hint=0.27, question=-0.09, own_words=0.0, cosine=0.0, session_cosine=0.0),
+    Weights(session=0.1, speaker=0.22, hint=0.3, question=-0.14, own_words=0.0, cosine=0.8, session_cosine=0.8),
+)
+ASSISTED = Recipe(
+    Context(k1=1.2, b=0.9, asked=1.0, before=0.3, before_that=0.3, after=0.3, after_that=0.1),
+    Weights(session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.3, cosine=0.0, session_cosine=0.0),
+    Weights(session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.4, cosine=0.9, session_cosine=0.3),
+)
+SESSION_K1, SESSION_B = 1.2, 0.75
+SCAFFOLD_WEIGHT = HALF = 0.5
+UNEQUAL_LENGTHS = 2.5
+"""From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""

@@ -1,0 +1,197 @@
+"""Measuring recall: pure measures, both forms of file through the ordinary pipeline, and searches asked again."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.state.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
+from recollect.state.evaluation import Asked, overlap, percentile, recall, summary
+from recollect.tools.cli import main
+from recollect.tools.client import Client
+from recollect.tools.eval_chart import bars
+from recollect.tools.eval_corpus import read_corpus
+
+PLAIN: dict[str, Any] = {
+    "conversations": [
+        {
+            "id": "One & only",
+            "turns": [
+                {
+                    "id": "1",
+                    "session": "s",
+                    "speaker": "Ada",
+                    "role": "user",
+                    "text": "My kayak is red.",
+                    "at": "2024-01-01",
+                },
+                {"id": "2", "session": "s", "speaker": "AI", "role": "assistant", "text": "Red is a fine colour."},
+                {"id": 3, "session": "t", "speaker": "Ada", "role": "user", "text": "The boat house opens at nine."},
+                {"id": "4", "session": "t", "speaker": "AI", "role": "assistant", "text": " "},
+            ],
+            "questions": [
+                {"question": "What colour is the kayak?", "evidence": ["1"], "category": "colours"},
+                {"question": "When does the boat house open?", "evidence": [3, "gone"]},
+                {"question": "Who asked?", "evidence": []},
+            ],
+        },
+        {
+            "id": "one-only",
+            "turns": [{"id": "1", "text": "The kayak is blue here."}],
+            "questions": [{"question": "a kayak", "evidence": ["1"]}],
+        },
+    ]
+}
+LOCOMO = [
+    {
+        "sample_id": "conv-1",
+        "conversation": {
+            "speaker_a": "Ada",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                {"speaker": "Ada", "dia_id": "D1:1", "text": "I sold the violin."},
+                {"speaker": "Ben", "dia_id": "D1:2", "text": "Look.", "blip_caption": "a photo of a heron"},
+            ],
+        },
+        "qa": [
+            {"question": "Who sold a violin and saw a heron?", "evidence": ["D1:1; D1:2"], "category": 4},
+            {"question": "Nothing?", "evidence": [], "category": 5},
+        ],
+    }
+]
+
+
+def run(*command: str) -> Result:
+    return CliRunner().invoke(main, list(command))
+
+
+def test_a_plain_file_is_measured_and_drawn(tmp_path: Path) -> None:
+    file, chart = tmp_path / "plain.json", tmp_path / "chart.svg"
+    file.write_text(json.dumps(PLAIN))
+    command = ["eval", str(file), "--home", str(tmp_path / "home"), "--embedder", "floor", "--without", "sparse"]
+    told = run(*command, "--svg", str(chart), "--json")
+    assert told.exit_code == 0, told.output
+    measured = json.loads(told.stdout)
+    assert (measured["questions"], measured["turns"], measured["embedder"]) == (3, 4, "floor")
+    retrievers = measured["retrievers"]
+    assert list(retrievers) == ["bm25", "dense", "rrf", "recollect", "recollect without sparse"]
+    for name in ("bm25", "recollect"):
+        assert retrievers[name]["turn"] == {"5": 1.0, "10": 1.0, "20": 1.0, "50": 1.0} == retrievers[name]["session"]
+    assert set(retrievers["recollect without sparse"]["turn"].values()) == {0}
+    assert {category: its["questions"] for category, its in retrievers["bm25"]["by_category"].items()} == {
+        "all": 2,
+        "colours": 1,
+    }
+    assert list(retrievers["rrf"]["latency_ms"]) == ["p50", "p95"]
+    assert len(list(ElementTree.parse(chart).iter("{http://www.w3.org/2000/svg}rect"))) == 1 + 5 * 4 + 5
+    assert not (tmp_path / "home" / "log.db").exists()
+    shown = run(*command, "--retriever", "recollect").output
+    assert "3 questions with evidence" in shown and "recollect without sparse" in shown and "bm25" not in shown
+
+
+def test_the_published_form_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "locomo.json"
+    file.write_text(json.dumps(LOCOMO))
+    told = run("eval", str(file), "--embedder", "floor", "--retriever", "recollect", "--json")
+    measured = json.loads(told.stdout)
+    assert measured["questions"] == 1
+    assert measured["retrievers"]["recollect"]["by_category"]["4"]["turn"]["5"] == 1.0, "a caption is found too"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        "[1]",
+        '[{"sample_id": "x"}]',
+        '{"conversations": [{"id": "a", "turns": [{"id": "1"}]}]}',
+        "3",
+    ],
+)
+def test_a_file_that_is_no_corpus_is_refused(tmp_path: Path, data: str) -> None:
+    file = tmp_path / "corpus.json"
+    file.write_text(data)
+    told = run("eval", str(file), "--embedder", "floor")
+    assert told.exit_code == 1 and told.stderr.startswith("Error: ") and "Traceback" not in told.output
+
+
+def test_conversations_are_kept_apart_and_in_order(tmp_path: Path) -> None:
+    file = tmp_path / "plain.json"
+    file.write_text(json.dumps(PLAIN))
+    first, second = read_corpus(file)
+    assert first.scope != second.scope and {line.scope for line in second.lines} == {second.scope}
+    assert [line.native_id for line in first.lines] == ["1", "2", "3"], "a blank turn says nothing"
+    assert [line.origin for line in first.lines] == ["user", "agent", "user"]
+    times = [line.at for line in first.lines if line.session == "s"]
+    assert times == sorted(set(times))  # type: ignore[type-var]
+
+
+def test_what_was_asked_is_asked_again(tmp_path: Path) -> None:
+    home, where = str(tmp_path), ["--scope", "project:mine", "--home", str(tmp_path)]
+    nothing = run("compare", *where)
+    assert nothing.exit_code == 1 and "Nothing in project:mine was asked" in nothing.stderr
+    with Client(home, scope="project:mine") as client:
+        for text in ("The kayak is red.", "We went to the lake.", "Kayaks on lakes."):
+            client.capture(text)
+        client.search("kayak"), client.search("going to a lake"), client.search("nothing of it, xyzzy")
+        ends = client.log.ends()
+        told = json.loads(run("compare", *where, "--json").stdout)
+        assert client.log.ends() == ends
+    assert (told["recalls"], told["truth"], told["views"]) == (2, "returned", "present")
+    assert told["retrievers"]["recollect"]["overlap"] == {"5": 1.0, "10": 1.0}
+    assert told["retrievers"]["recollect"]["recall"] == {"5": 1.0, "10": 1.0, "25": 1.0, "50": 1.0}
+    assert told["retrievers"]["bm25"]["recall"]["10"] < 1, "plain words know no inflections"
+    assert told["marginal"] == {"sparse": 1.0, "dense": 0.0, "hot": 0.0, "fresh": 0.0, "edges": 0.0}
+    assert "what each lane adds" in run("compare", *where, "--retriever", "recollect").output
+    dense = run("compare", *where, "--retriever", "dense")
+    assert dense.exit_code == 1 and "no vectors" in dense.stderr
+
+
+def test_measures_say_what_they_mean() -> None:
+    sessions = {"a": "s", "b": "s", "c": "t"}
+    asked = [
+        Asked("x", ("a", "c"), ("b", "a"), sessions, 2),
+        Asked("y", ("c",), ("b", "a", "z", "q", "r", "c"), sessions, 4),
+    ]
+    told = summary(asked, (1, 5, 10))
+    assert told["turn"] == {"1": 0, "5": 0.25, "10": 0.75}
+    assert told["session"] == {"1": 0.25, "5": 0.25, "10": 0.75}
+    assert told["by_category"]["y"] == {
+        "questions": 1,
+        "turn": {"1": 0, "5": 0, "10": 1},
+        "session": {"1": 0, "5": 0, "10": 1},
+    }
+    assert told["latency_ms"] == {"p50": 2, "p95": 4}
+    assert overlap(("a", "b"), ("b", "c", "d"), 2) == 0.5 and overlap((), (), 5) == 1
+
+
+@given(st.lists(st.text(max_size=2), max_size=6), st.lists(st.text(max_size=2), max_size=6), st.integers(1, 9))
+def test_measures_stay_in_their_bounds(first: list[str], second: list[str], cut: int) -> None:
+    assert 0 <= recall(first, second[:cut]) <= recall(first, second) <= 1
+    assert 0 <= overlap(list(dict.fromkeys(first)), list(dict.fromkeys(second)), cut) <= 1
+    lengths = list(map(len, first))
+    assert percentile(lengths, 100) == max(lengths, default=0) >= percentile(lengths, 50)
+
+
+def test_the_baselines_are_plain() -> None:
+    bm25 = PlainBm25(["kayaks", "the kayak", "kayak kayak river river river", ""])
+    assert bm25.rank("KAYAK!", 5) == [1, 2] and bm25.rank("?", 5) == []
+    cosine = PlainCosine(np.array([[3, 0], [0, 0], [2, 2], [-1, 0]], np.int16))
+    assert cosine.rank(np.array([1, 0], np.int16), 3) == [0, 2, 3] and cosine.rank(None, 3) == []
+    assert reciprocal_rank_fusion([[1, 2], [2, 3]], 2) == [2, 1]
+
+
+def test_a_chart_escapes_what_it_is_told() -> None:
+    drawn = bars("<b>&", {"a<b": {"turn": {"5": 0.5}}})
+    assert ElementTree.fromstring(drawn) is not None and "<b>" not in drawn

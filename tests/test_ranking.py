@@ -1,0 +1,249 @@
+"""The laws of ranking: what may move a score and what may not, lane by lane, and of what a result tells of itself."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builders import START
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect.schemas.errors import RecollectError
+from recollect.schemas.events import Filters
+from recollect.schemas.lanes import LANES, Lane
+from recollect.state.asking import first_person
+from recollect.state.documents import Document
+from recollect.state.lanes import DENSE_HITS, EDGE_HITS, HITS_A_SEED, HOT_HITS, SPARSE_HITS, Hit
+from recollect.state.passages import PASSAGE_CHARS, best_passage
+from recollect.state.ranking import Corpus
+from recollect.state.vectors import quantised
+from recollect.tools.client import Client
+from recollect.tools.lines import Line
+
+DAY = 86_400_000_000
+WORDS = ("kayak", "river", "violin", "lake", "tabs", "Ada", "port", "when", "I", "the", "?", "東京", "٣", "e\u0301")
+
+texts = st.one_of(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), st.text(min_size=1, max_size=12)
+)
+documents = st.lists(
+    st.builds(
+        Document,
+        text=texts,
+        session=st.sampled_from([None, "s", "t"]),
+        speaker=st.sampled_from(["Ada", "Ben"]),
+        turn=st.booleans(),
+        answers=st.booleans(),
+        at=st.integers(0, 300).map(lambda day: START + day * DAY),
+        ages_from=st.sampled_from([None, START, START - 100 * DAY]),
+        uses=st.integers(0, 60),
+        hot=st.sampled_from([0, 1, 7]),
+        confidence=st.sampled_from([0, 0.5, 1]),
+        neighbours=st.lists(st.tuples(st.integers(0, 7).map(str), st.sampled_from([0.1, 1, 3])), max_size=3).map(tuple),
+    ),
+    min_size=1,
+    max_size=8,
+).map(lambda made: [document._replace(id=str(n), at=document.at + n) for n, document in enumerate(made)])
+
+
+def vectors_of(seeds: list[int]) -> np.ndarray:
+    """A vector for each seed, and none for 0."""
+    made = [
+        np.frombuffer(quantised(np.float32([seed, 3, -seed % 5])), "<i2") if seed else np.zeros(3) for seed in seeds
+    ]
+    return np.array(made, np.int16).reshape(len(seeds), 3)
+
+
+def place(text: str, id: str = "", **fields: object) -> Document:
+    said = {"session": None, "speaker": "Ada", "turn": False, "answers": False, "at": START, "id": id, **fields}
+    return Document(text=text, **said)  # type: ignore[arg-type]
+
+
+def ranked(corpus: Corpus, query: str, *given: object, **options: object) -> list[Hit]:
+    return list(corpus.rank(query, *given, **options).hits)  # type: ignore[arg-type]
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+@given(documents, texts, st.data())
+def test_the_order_of_documents_moves_nothing(made: list[Document], query: str, data: st.DataObject) -> None:
+    seeds = data.draw(st.lists(st.integers(0, 4), min_size=len(made), max_size=len(made)))
+    order = data.draw(st.permutations(range(len(made))))
+    asked = vectors_of([2])[0]
+    first = ranked(Corpus(made, vectors_of(seeds)), query, asked)
+    shuffled = [made[n] for n in order]
+    second = ranked(Corpus(shuffled, vectors_of([seeds[n] for n in order])), query, asked)
+    of_first = {made[hit.place].id: hit.score for hit in first}
+    of_second = {shuffled[hit.place].id: hit.score for hit in second}
+    assert of_first.keys() == of_second.keys()
+    for id, score in of_first.items():
+        assert math.isclose(score, of_second[id], abs_tol=1e-8)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+@given(documents, texts, st.data())
+def test_scores_are_finite_in_order_and_what_the_factors_say(
+    made: list[Document], query: str, data: st.DataObject
+) -> None:
+    seeds = data.draw(st.lists(st.integers(0, 4), min_size=len(made), max_size=len(made)))
+    hits = ranked(Corpus(made, vectors_of(seeds)), query, vectors_of([1])[0])
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    for hit in hits:
+        assert 0 <= hit.relevance <= 1 and 0.5 <= hit.age <= 1 and 1 <= hit.use <= 1.5 and 0.3 <= hit.confidence <= 1
+        assert math.isclose(hit.score, hit.relevance * hit.age * hit.use * hit.confidence, abs_tol=1e-8)
+        assert hit.lanes.keys() & {"sparse", "dense", "edges"} and all(map(math.isfinite, hit.lanes.values()))
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+@given(documents, texts, st.sets(st.sampled_from(LANES)))
+def test_a_lane_that_is_off_is_as_if_it_were_not_there(made: list[Document], query: str, off: set[Lane]) -> None:
+    seeds = [n % 4 for n in range(len(made))]
+    lanes = [lane for lane in LANES if lane not in off]
+    told = Corpus(made, vectors_of(seeds)).rank(query, vectors_of([1])[0], lanes=lanes)
+    bare = [
+        document._replace(
+            hot=0 if "hot" in off else document.hot, neighbours=() if "edges" in off else document.neighbours
+        )
+        for document in made
+    ]
+    other = Corpus(bare, None if "dense" in off else vectors_of(seeds))
+    asked = None if "dense" in off else vectors_of([1])[0]
+    hits = list(told.hits)
+    assert not off & told.counts.keys() and not any(off & hit.lanes.keys() for hit in hits)
+    if "sparse" not in off and "fresh" not in off:
+        assert [(hit.place, hit.score) for hit in hits] == [
+            (hit.place, hit.score) for hit in ranked(other, query, asked)
+        ]
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=40)
+@given(documents, texts)
+def test_filters_remove_and_move_nothing(made: list[Document], query: str) -> None:
+    made = [document._replace(neighbours=(), hot=0) for document in made]
+    corpus = Corpus(made)
+    whole = ranked(corpus, query, lanes=("sparse",))
+    assert ranked(corpus, query, lanes=("sparse",), among=lambda place: place % 2 == 0) == [
+        hit for hit in whole if hit.place % 2 == 0
+    ]
+
+
+def test_lanes_are_capped_and_counted() -> None:
+    made = [place(f"kayak {n}", f"{n:04}", hot=1, at=START + n) for n in range(SPARSE_HITS + 50)]
+    hub = tuple((f"{n:04}", 1.0) for n in range(200))
+    made = [document._replace(neighbours=hub) for document in made]
+    told = Corpus(made, vectors_of([1] * len(made))).rank("kayak", vectors_of([1])[0])
+    assert told.counts["sparse"] == SPARSE_HITS and told.counts["dense"] == DENSE_HITS
+    assert told.counts["hot"] == HOT_HITS and told.counts["edges"] == HITS_A_SEED <= EDGE_HITS
+    assert [hit.place for hit in told.hits][:2] == [0, 1], "the first ids among equals"
+
+
+def test_edges_lead_to_what_the_question_does_not_name_and_never_above_what_it_does() -> None:
+    made = [
+        place("The violin is old.", "a", neighbours=(("c", 1.0),)),
+        place("A violin.", "b"),
+        place("In the attic.", "c"),
+    ]
+    hits = ranked(Corpus(made), "violin")
+    assert [made[hit.place].id for hit in hits] == ["b", "a", "c"]
+    assert list(hits[-1].lanes) == ["edges"] and hits[-1].relevance == pytest.approx(hits[1].relevance / 2)
+    assert [hit.place for hit in ranked(Corpus(made), "violin", lanes=("sparse",))] == [1, 0]
+
+
+def test_use_confidence_and_age_move_equals_and_turns_do_not_age() -> None:
+    same = "The port is 5433."
+
+    def order(*made: Document) -> list[str]:
+        return [made[hit.place].id for hit in ranked(Corpus(made), "port", now=START + 400 * DAY)]
+
+    assert order(place(same, "a"), place(same, "b", uses=3)) == ["b", "a"]
+    assert order(place(same, "a", confidence=0.4), place(same, "b")) == ["b", "a"]
+    assert order(place(same, "a", hot=1), place(same, "b", hot=5)) == ["b", "a"]
+    assert order(place(same, "a", ages_from=START), place(same, "b", ages_from=START + 350 * DAY)) == ["b", "a"]
+    turns = [place(same, id, turn=True, session=id, at=START + days * DAY) for id, days in (("a", 0), ("b", 350))]
+    assert order(*turns) == ["a", "b"]
+
+
+def test_what_only_its_vector_finds_is_found_and_what_has_none_is_not_lost() -> None:
+    made = [
+        place("An old violin.", "a"),
+        place("Feline friends.", "b"),
+        place("The cat sat.", "c"),
+        place("Stones.", "d"),
+    ]
+    corpus = Corpus(made, vectors_of([0, 2, 2, 0]))
+    hits = ranked(corpus, "cat", vectors_of([2])[0])
+    assert [made[hit.place].id for hit in hits] == ["c", "b"]
+    assert hits[1].lanes["dense"] == pytest.approx(1, abs=1e-3)
+    assert made[ranked(corpus, "violin", vectors_of([2])[0])[0].place].id == "a"
+    assert ranked(corpus, "cat") == ranked(Corpus(made), "cat"), "without a vector of the question words decide alone"
+
+
+def test_a_question_is_put_in_the_first_person_of_whom_it_names() -> None:
+    speakers = ["Caroline Smith", "Mel", "a.b"]
+    assert first_person("Where did Caroline's dog go?", speakers) == "Where did my dog go?"
+    assert first_person("Did Mel see Caroline Smith’s dog?", speakers) == "Did I see my dog?"
+    assert first_person("Is Melanie or axb there?", speakers) == "Is Melanie or axb there?"
+    assert Corpus([place("Hi.")]).to_encode("Ada's dog") is None
+    said = [place("Hello there.", turn=True, speaker="Ada")]
+    assert Corpus(said, vectors_of([1])).to_encode("Ada's dog") == "my dog"
+    assert Corpus([said[0]._replace(answers=True)], vectors_of([1])).to_encode("Ada's dog") == "Ada's dog"
+
+
+@given(st.text(max_size=300), st.integers(5, 80))
+def test_a_passage_is_a_piece_of_its_text_and_never_too_long(text: str, chars: int) -> None:
+    passage = best_passage(text, lambda part: part.count("a"), chars)
+    assert passage in text and len(passage) <= chars
+    assert len(text) > chars or passage == text
+
+
+def test_the_best_passage_is_shown_and_the_whole_is_there(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:mine", origin="agent", actor="AI") as client:
+        long = "Weather is nice. " * 100 + "The violin hangs in the attic. " + "Rivers run. " * 150
+        id = client.capture(long, "turn").id
+        result = client.search("violin in the attic", quiet=True).answer.results[0]
+        assert "The violin hangs" in result.passage and len(result.passage) <= PASSAGE_CHARS
+        assert result.text == long and client.show(id).turn.text == long  # type: ignore[union-attr]
+        assert result.why is not None and list(result.lanes) == list(result.why.lanes) == ["sparse", "fresh"]
+
+
+@pytest.mark.parametrize(
+    "query", ["tabs \x1b[31m", '"tabs" AND NOT (x OR *)', "tabs' OR 1=1 --", "tabs " * 9_000, "\u202etabs"]
+)
+def test_odd_queries_are_only_words(tmp_path: Path, query: str) -> None:
+    with Client(tmp_path, scope="project:mine") as client:
+        client.capture_many([Line(text="Tabs for code."), Line(text="Spaces for soup.")])
+        found = client.search(query)
+        assert [result.text for result in found.answer.results] == ["Tabs for code."]
+        assert found.recall_id is not None
+
+
+def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:mine") as client:
+        client.capture("Tabs for code.")
+        ends = client.log.ends()
+        for query, options in (
+            (" \n", {}),
+            ("x" * 1_000_000, {}),
+            ("東" * 30_000, {}),
+            ("tabs", {"limit": 0}),
+            ("tabs", {"limit": 1_000_000}),
+            ("tabs", {"without": LANES}),
+            ("tabs \udc80", {}),
+            ("tabs \0", {}),
+        ):
+            with pytest.raises(RecollectError) as told:
+                client.search(query, **options)  # type: ignore[arg-type]
+            assert len(str(told.value)) < 200
+        assert client.log.ends() == ends
+    with Client(tmp_path, scope="project:nobody") as nobody:
+        assert nobody.search("tabs").answer.results == []
+
+
+def test_a_filter_does_not_use_up_the_limit(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:mine") as client:
+        client.capture_many([Line(text=f"tabs {n}", kind="turn") for n in range(30)])
+        client.capture("Some tabs, after all the other things that are said here.", "fact")
+        filters = Filters(kinds=("fact",), since=None, tags=(), until=None)
+        assert len(client.search("tabs", 1, filters=filters, quiet=True).answer.results) == 1

@@ -1,0 +1,134 @@
+"""Asks several retrievers what a scope was asked, and compares what they find with what was returned and used.
+
+Queries come from the log; they are asked of the views as they are now, not as they were.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from recollect.schemas.codec import decode
+from recollect.schemas.errors import InvalidEvent, RecollectError
+from recollect.schemas.events import Event, Filters, Recalled
+from recollect.schemas.lanes import LANES, Lane
+from recollect.schemas.log import Log
+from recollect.schemas.scopes import partition_of
+from recollect.state.erasures import erasures_of
+from recollect.state.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
+from recollect.tools.eval_retrievers import MOST, Ask, rivals, without
+from recollect.tools.retrieval import Retriever, passes
+
+CUTS = (5, 10, 25, 50)
+MARGINAL_CUT = 10
+PAGE_SLOTS = 5_000
+OnPhase = Callable[[str, int, int], None]
+
+
+class Replayed(NamedTuple):
+    """A search of the log: what was asked and returned, and what of it was used (nothing where nobody said so)."""
+
+    query: str
+    filters: Filters
+    returned: tuple[str, ...]
+    used: tuple[str, ...]
+
+
+def compare(
+    retriever: Retriever, log: Log, scope: str, names: Sequence[str], most: int, on_phase: OnPhase
+) -> dict[str, Any]:
+    """Ask the latest `most` recorded searches of a scope of every retriever.
+
+    Recall is that of what was used, over the searches of which that is known, else of what was returned. A lane's
+    marginal recall is what the ordinary search at 10 loses without it. Raises `RecollectError` where nothing was asked.
+    """
+    recalls = [asked for asked in recalls_of(log, scope) if asked.returned][-most:]
+    if not recalls:
+        raise RecollectError(
+            f"Nothing in {scope} was asked and found yet.", "`recollect search` puts searches on the log."
+        )
+    by_use = any(asked.used for asked in recalls)
+    if retriever.dense is None and {"dense", "rrf"} & set(names):
+        raise RecollectError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
+    measured = [*dict.fromkeys((*names, "recollect")), *(without(lane) for lane in LANES)]
+    makers: dict[Filters, dict[str, Ask]] = {}
+    found: dict[str, list[tuple[str, ...]]] = {name: [] for name in measured}
+    took: dict[str, list[float]] = {name: [] for name in measured}
+    for number, asked in enumerate(recalls, start=1):
+        if asked.filters not in makers:
+            makers[asked.filters] = _made(retriever, scope, asked.filters, measured)
+        for name, ask in makers[asked.filters].items():
+            start = time.perf_counter()
+            found[name].append(tuple(ask(asked.query)))
+            took[name].append((time.perf_counter() - start) * 1_000)
+        on_phase("asking again", number, len(recalls))
+    told = {name: _measures(recalls, found[name], took[name], by_use) for name in measured}
+    whole = told["recollect"]["recall"][str(MARGINAL_CUT)]
+    marginal = {lane: round(whole - told[without(lane)]["recall"][str(MARGINAL_CUT)], 4) for lane in LANES}
+    return {
+        "recalls": len(recalls),
+        "truth": "used" if by_use else "returned",
+        "judged": sum(bool(asked.used) for asked in recalls) if by_use else len(recalls),
+        "views": "present",
+        "retrievers": {name: told[name] for name in names},
+        "marginal": marginal,
+    }
+
+
+def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
+    """Yield a scope's searches in the order of the log, erased ones left out."""
+    events = list(_events(log, scope))
+    used: dict[str, dict[str, None]] = {}
+    for event in events:
+        if event.type == "used":
+            recall_id = getattr(event.body, "recall", None)
+            if recall_id is not None:
+                used.setdefault(recall_id, {}).update(dict.fromkeys(getattr(event.body, "ids", ())))
+    for event in events:
+        if isinstance(event.body, Recalled):
+            body = event.body
+            yield Replayed(body.query, body.filters, body.results, tuple(used.get(event.id, ())))
+
+
+def _events(log: Log, scope: str) -> Iterator[Event]:
+    partition = partition_of(scope, log.partitions)
+    erasures = erasures_of(log.erased(partition))
+    offset = 0
+    while True:
+        slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("recalled", "used"))
+        for slot in slots:
+            try:
+                event = decode(slot.payload)
+            except InvalidEvent:
+                continue
+            if event.body is not None and not erasures.covers(event):
+                yield event
+        if len(slots) < PAGE_SLOTS:
+            return
+        offset = slots[-1].offset + 1
+
+
+def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[str]) -> dict[str, Ask]:
+    """Return the retrievers over what the search was narrowed to."""
+
+    def search(left_out: Sequence[Lane]) -> Ask:
+        lanes = [lane for lane in LANES if lane not in left_out]
+        return lambda query: [result.id for result in retriever.search(scope, query, MOST, filters, lanes).results]
+
+    narrowed = [document for document in retriever.documents(scope) if passes(document, filters)]
+    return dict(rivals(narrowed, retriever.dense, names, search))
+
+
+def _measures(
+    recalls: Sequence[Replayed], found: Sequence[tuple[str, ...]], took: Sequence[float], by_use: bool
+) -> dict[str, Any]:
+    pairs = list(zip(recalls, found, strict=True))
+    judged = [(asked.used if by_use else asked.returned, its) for asked, its in pairs if asked.used or not by_use]
+    return {
+        "overlap": {
+            str(cut): mean([overlap(asked.returned, its, cut) for asked, its in pairs]) for cut in OVERLAP_CUTS
+        },
+        "recall": {str(cut): mean([recall(wanted, its[:cut]) for wanted, its in judged]) for cut in CUTS},
+        "latency_ms": {f"p{percent}": round(percentile(took, percent), 3) for percent in (50, 95)},
+    }

@@ -1,0 +1,107 @@
+"""Measures retrievers on a corpus of conversations, through the ordinary pipeline in a home that is thrown away.
+
+What the measures are is in `state/evaluation.py`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from recollect.flows.embedders import Embedder
+from recollect.schemas.embedding import FLOOR
+from recollect.schemas.lanes import LANES, Lane
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.state.evaluation import Asked, summary
+from recollect.tools.client import Client
+from recollect.tools.eval_corpus import read_corpus
+from recollect.tools.eval_retrievers import MOST, Ask, EmbedderVectors, embedded_text, rivals
+from recollect.tools.locomo import Conversation
+from recollect.tools.retrieval import NO_FILTERS, Retriever
+
+OnPhase = Callable[[str, int, int], None]
+BATCH_LINES = 1_000
+
+
+def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnPhase) -> dict[str, Any]:
+    """Ask every question that has evidence of every retriever, and return the measures of each.
+
+    On the floor Recollect finds by words alone, since hashed words add nothing to words; the retriever `dense` then is
+    the floor's cosine. Latency is that of searching, without embedding the question. Raises `RecollectError`.
+    """
+    conversations = read_corpus(path)
+    vectors = EmbedderVectors(embedder)
+    asked: dict[str, list[Asked]] = {name: [] for name in names}
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder))
+        log = EmbeddedLog(home.log_path)
+        try:
+            _fill(home, log, conversations, on_phase)
+            retriever = Retriever(home, log, dense=None if embedder.name == FLOOR else vectors)
+            questions = sum(len(conversation.questions) for conversation in conversations)
+            done = 0
+            for conversation in conversations:
+                client = Client(folder, scope=conversation.scope, log=log)
+                id_of = {line.native_id: client.events_of(line)[0].id for line in conversation.lines}
+                documents = retriever.documents(conversation.scope)
+                if embedder.name != FLOOR or {"dense", "rrf"} & set(names):
+                    vectors.prepare(list(map(embedded_text, documents)), _phase(on_phase, conversation.scope))
+
+                def search(left_out: Sequence[Lane], scope: str = conversation.scope) -> Ask:
+                    lanes = [lane for lane in LANES if lane not in left_out]
+                    return lambda query: [
+                        result.id for result in retriever.search(scope, query, MOST, NO_FILTERS, lanes).results
+                    ]
+
+                found = rivals(documents, vectors, names, search)
+                for name, ask in found.items():
+                    asked[name] += _ask_all(conversation, id_of, ask, vectors)
+                done += len(conversation.questions)
+                on_phase("asking", done, questions)
+        finally:
+            log.close()
+    counted = len(next(iter(asked.values())))
+    return {
+        "questions": counted,
+        "turns": sum(len(conversation.lines) for conversation in conversations),
+        "embedder": embedder.name,
+        "retrievers": {name: summary(its) for name, its in asked.items()},
+    }
+
+
+def _fill(home: Home, log: EmbeddedLog, conversations: Sequence[Conversation], on_phase: OnPhase) -> None:
+    """Capture and project everything that was said."""
+    lines = [line for conversation in conversations for line in conversation.lines]
+    client = Client(home.path, scope=conversations[0].scope, log=log)
+    for start in range(0, len(lines), BATCH_LINES):
+        client.capture_many(lines[start : start + BATCH_LINES])
+        on_phase("capturing", min(start + BATCH_LINES, len(lines)), len(lines))
+    total = client.unread()
+    client.project(lambda done: on_phase("projecting", done, total))
+
+
+def _ask_all(
+    conversation: Conversation, id_of: dict[str | None, str], ask: Ask, vectors: EmbedderVectors
+) -> list[Asked]:
+    """Ask every question whose evidence is there; the first one twice, since it makes things ready."""
+    session_of = {id_of[line.native_id]: line.session or "" for line in conversation.lines}
+    asked: list[Asked] = []
+    for question in conversation.questions:
+        wanted = tuple(id_of[native] for native in question.evidence if native in id_of)
+        if not wanted:
+            continue
+        if not asked:
+            ask(question.text)
+        spent, start = vectors.spent_s, time.perf_counter()
+        found = tuple(ask(question.text))
+        took = time.perf_counter() - start - (vectors.spent_s - spent)
+        asked.append(Asked(question.category, wanted, found, session_of, took * 1_000))
+    return asked
+
+
+def _phase(on_phase: OnPhase, scope: str) -> Callable[[int, int], None]:
+    return lambda done, total: on_phase(f"embedding {scope}", done, total)
