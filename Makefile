@@ -19,11 +19,11 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-fast lint types wheel bench crash mutants schemas lock clean
+.PHONY: help venv demo test test-fast test-clients lint types wheel bench crash mutants schemas lock clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
-		printf '  make %-10s %s\n' "$$target" "$$text"; done
+		printf '  make %-13s %s\n' "$$target" "$$text"; done
 
 venv: .venv/.installed ## Make .venv from the lock file, with Recollect in it as an editable install.
 
@@ -49,6 +49,9 @@ test: venv ## Run all tests, the fast ones first.
 
 test-fast: venv ## Run the fast tests only, on every core.
 	$(BIN)/python -m pytest -m "not slow" -n auto $(PYTEST_FLAGS)
+
+test-clients: venv ## Let the real hosts, installed by npm, share one memory over a model on loopback.
+	$(BIN)/python tests/clients.py
 
 lint: venv ## Check style and format.
 	$(BIN)/ruff check .

@@ -79,6 +79,7 @@ def watermark_of(state: Partition) -> Watermark:
         counters=msgspec.structs.replace(state.counters),
         erased=state.erasures.count,
         embedder=state.settings.embedder,
+        embedder_next=state.settings.embedder_next,
     )
 
 

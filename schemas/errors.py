@@ -20,8 +20,8 @@ class RecollectError(Exception):
 class InvalidEvent(RecollectError):
     """An event that may not stand on the log.
 
-    `code` is a stable word (`not_json`, `unknown_type`, `reserved_type`, `newer_version`, `oversized`,
-    `misplaced`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty. Neither holds
+    `code` is a stable word (`not_json`, `unknown_type`, `reserved_type`, `newer_version`, `oversized`, `misplaced`,
+    `denied`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty. Neither holds
     anything that the payload said, so both may be kept in a dead letter; the message may quote it.
     """
 
@@ -34,6 +34,14 @@ class InvalidEvent(RecollectError):
     def reason(self) -> str:
         """The code and the place, without a word of the payload."""
         return f"{self.code} at {self.where}" if self.where else self.code
+
+
+class Denied(InvalidEvent):
+    """A capture that comes from a file whose content is not taken, such as one of keys."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__("denied", message, "$.body.path")
+        self.hint = hint
 
 
 class InvalidScope(RecollectError):

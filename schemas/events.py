@@ -139,6 +139,16 @@ class Unfolded(_Body, frozen=True):
     ids: Ids
 
 
+class Used(_Body, frozen=True):
+    """Which captured ids shaped an answer, and the `recalled` event that returned them where there was one.
+
+    It stands in the scope of who used them; ids of `global` may stand among them.
+    """
+
+    ids: Ids
+    recall: Id | None
+
+
 class Embedded(_Body, frozen=True):
     """The vector of one text under one embedder, or why it has none; `refs` names the event that carried the text.
 
@@ -170,11 +180,12 @@ class Ticked(_Body, frozen=True):
     partition: Annotated[int, Meta(ge=0, lt=1_024)]
 
 
-Body = Captured | Recalled | Forgotten | Restored | Erased | Unfolded | Embedded | Configured | Ticked
+Body = Captured | Recalled | Used | Forgotten | Restored | Erased | Unfolded | Embedded | Configured | Ticked
 
 BODIES: dict[str, type[Body]] = {
     "captured": Captured,
     "recalled": Recalled,
+    "used": Used,
     "forgotten": Forgotten,
     "restored": Restored,
     "erased": Erased,
@@ -188,7 +199,7 @@ BODIES: dict[str, type[Body]] = {
 VERSIONS: dict[str, int] = dict.fromkeys(BODIES, 1)
 """The newest version of each type, which is what a reader's code knows."""
 
-RESERVED = frozenset("used withdrawn archived pinned linked edited scope_changed decided settled".split())
+RESERVED = frozenset("withdrawn archived pinned linked edited scope_changed decided settled".split())
 """Types whose names are taken and whose bodies are not yet frozen."""
 
 CONTROL = ("configured", "ticked")

@@ -74,6 +74,14 @@ class Log(Protocol):
         """
         ...
 
+    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
+        """Return which of `ids` an event of a scope has already, erased or not.
+
+        For importers, so that taking in again adds nothing; who appends at the same time may still add one, which then
+        counts once.
+        """
+        ...
+
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """Take the bodies out of slots (offsets by partition) for good; what else of an event is in them stays.
 

@@ -10,15 +10,16 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from recollect.schemas.embedding import FLOOR
 from recollect.schemas.events import Actor, Kind, Origin
 
-TableName = Literal["memories", "turns", "tombstones", "vectors"]
+TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges"]
 
 
 class Change(NamedTuple):
     """A row that an event touched. Sinks ask the state for what the row holds now."""
 
-    table: Literal["memories", "turns", "tombstones", "vectors", "journal"]
+    table: Literal["memories", "turns", "tombstones", "vectors", "uses", "edges", "journal"]
     scope: str
     id: str
 
@@ -114,6 +115,33 @@ class VectorRow(msgspec.Struct, frozen=True, kw_only=True):
     vector: bytes
 
 
+class UseRow(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a captured id was used, when last, and when within the 18 days before that (at most 64 times).
+
+    `id` is the captured id, or `other:` and a digest of one of `global`: no other scope's id stands here.
+    """
+
+    key: str
+    id: str
+    scope: str
+    used: int
+    last_at: int
+    times: tuple[int, ...]
+
+
+class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Two captured ids that were used together in `count` windows; `weight` is in billionths as of `at`."""
+
+    key: str
+    id: str
+    scope: str
+    source: str
+    target: str
+    weight: int
+    at: int
+    count: int
+
+
 class GoneRow(msgspec.Struct, frozen=True):
     """A row that is no more: it keeps its key and guard, so that a late write cannot raise the dead."""
 
@@ -122,7 +150,7 @@ class GoneRow(msgspec.Struct, frozen=True):
     scope: str
 
 
-Row = MemoryRow | TurnRow | TombstoneRow | VectorRow | GoneRow
+Row = MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | GoneRow
 
 
 class Guarded(msgspec.Struct, frozen=True):
@@ -168,13 +196,24 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     day_pages: tuple[str, ...]
 
 
+class PageLink(msgspec.Struct, frozen=True):
+    """A memory that was used together with another, and the path of the page on which it stands."""
+
+    id: str
+    path: str
+
+
 class MemoryPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the consolidated list: memories in the order of their captures."""
+    """A page of the consolidated list: memories in the order of their captures.
+
+    `links` has, of each row that has any, what it was used together with, the strongest edge first.
+    """
 
     scope: str
     path: str
     number: int
     rows: tuple[MemoryRow, ...]
+    links: dict[str, tuple[PageLink, ...]] = {}
 
 
 class DayPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,6 +247,8 @@ class Counters(msgspec.Struct):
     ignored: int = 0
     """Events without effect by rule: writes to `global` by others than operators, stale settings, far ticks."""
     dead_letters: int = 0
+    redacted: int = 0
+    """Placeholders that stand for secrets, in all that was said, asked and given as a reason."""
     texts: int = 0
     """Captured texts, each of which is to have a vector under an embedder other than the floor."""
     embedded: dict[str, int] = {}
@@ -242,8 +283,17 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     sent: dict[str, int]
     counters: Counters
     erased: int = 0
-    embedder: str = "floor"
+    embedder: str = FLOOR
     """The key of the embedder that decides there."""
+    embedder_next: str | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many texts wait for a vector under the embedder that decides, or that is to take over."""
+        key = self.embedder_next or self.embedder
+        if key == FLOOR:
+            return 0
+        return max(0, self.counters.texts - self.counters.embedded.get(key, 0) - self.counters.failed.get(key, 0))
 
     @property
     def basis(self) -> Basis:

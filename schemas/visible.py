@@ -7,22 +7,45 @@ are written out as `<U+202E>`. What joins letters or emoji is left alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e0fff\U0001d173-\U0001d17a]"
-    # A joiner (U+200C, U+200D) is at home between letters of other scripts and between emoji, nowhere else.
-    "|(?<![\u0080-\U0010ffff])[\u200c\u200d]|[\u200c\u200d](?![\u0080-\U0010ffff])"
+    "\ud800-\udfff\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    # A joiner (U+200C, U+200D) is at home between letters of other scripts and between emoji, nowhere else. Two in a
+    # row join nothing, but can be read as bits.
+    "|(?<![\u0080-\U0010ffff])[\u200c\u200d]|[\u200c\u200d](?![\u0080-\U0010ffff])|(?<=[\u200c\u200d])[\u200c\u200d]"
+    # What makes an emoji of the character before it (U+FE0F) is at home after one that can be an emoji.
+    "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
 )
 
 
 def visible(text: str) -> str:
     """Return `text` with every character that acts or hides written out; line ends and tabs stay."""
-    return _HIDDEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text.replace("\r\n", "\n"))
+    return _each_hidden(text.replace("\r\n", "\n"), lambda char: f"<U+{ord(char):04X}>")
 
 
 def one_line(text: str, limit: int | None = None) -> str:
     """Return `text` visible and on one line, cut to `limit` characters with an ellipsis."""
     line = " ".join(visible(text).split())
     return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def visible_json(data: bytes) -> bytes:
+    """Return a JSON document that means the same and in which nothing acts or hides: such characters are escaped."""
+    return _each_hidden(data.decode(), _escaped).encode()
+
+
+def _each_hidden(text: str, written: Callable[[str], str]) -> str:
+    # What stood between two such characters may stand alone when they are written out.
+    while (shown := _HIDDEN.sub(lambda found: written(found[0]), text)) != text:
+        text = shown
+    return text
+
+
+def _escaped(char: str) -> str:
+    """Return the JSON escape of a character, which is two for one beyond U+FFFF."""
+    units = char.encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

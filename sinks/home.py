@@ -127,9 +127,19 @@ class Home:
         return self.path / "folders.json"
 
     @property
+    def imports_path(self) -> Path:
+        """How far each file that was imported has been read; it only saves time."""
+        return self.path / "imports.json"
+
+    @property
     def settings_path(self) -> Path:
         """What this machine prefers."""
         return self.path / "settings.toml"
+
+    @property
+    def redaction_key_path(self) -> Path:
+        """The key under which secrets get their placeholders, readable by the owner alone."""
+        return self.path / "redaction.key"
 
     def scope_folder(self, scope: str) -> Path:
         """The Markdown of one scope."""
@@ -174,6 +184,10 @@ class Home:
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
+
+    def imports_lock(self) -> FileLock:
+        """Held while an importer sees what is new and appends it, so that two of them never add the same."""
+        return FileLock(self.path / "imports.lock", "The right to import into this home")
 
     def projector_lock(self) -> FileLock:
         """Held for life by the one process that writes the views."""

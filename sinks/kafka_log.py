@@ -26,7 +26,9 @@ from recollect.schemas.errors import (
     UnknownOutcome,
 )
 from recollect.schemas.events import Configured, Event, Ticked, make_configured
+from recollect.schemas.ids import id_bytes
 from recollect.schemas.log import PAGE_SLOTS, Position, Slot, slots_between
+from recollect.schemas.scopes import partition_of
 from recollect.schemas.settings import Settings
 from recollect.sinks.admission import admit
 from recollect.sinks.kafka_topic import MESSAGE_BYTES, OPEN_TIMEOUT_S, REQUEST_TIMEOUT_S, KafkaTopic, explained
@@ -120,6 +122,7 @@ class KafkaLog:
             self._seen = time.monotonic()
             self._known_ends = [0] * self.partitions
             self._erased: list[tuple[int, list[Slot]]] = [(0, [])] * self.partitions
+            self._known: dict[int, tuple[int, dict[str, set[bytes]]]] = {}
             self._next: list[int | None] = [None] * self.partitions
             if copy_of is not None:
                 self.log_id = copy_of
@@ -195,6 +198,21 @@ class KafkaLog:
             ]
             self._erased[partition] = end, [*found, *new]
             return list(self._erased[partition][1])
+
+    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
+        """See `Log.known`. The first call of a process reads the partition, later ones what has come since."""
+        partition = partition_of(scope, self.partitions)
+        with self._reading:
+            offset, held = self._known.get(partition, (0, {}))
+            with self._explained():
+                self._look_again()
+                end = self._end(partition)
+            for slot in slots_between(self, partition, offset, end):
+                event = _event(slot.payload)
+                if event is not None and event.scope is not None:
+                    held.setdefault(event.scope, set()).add(id_bytes(event.id))
+            self._known[partition] = end, held
+        return {id for id in ids if id_bytes(id) in held.get(scope, ())}
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`. Kafka changes no record in place: the log goes on in the topic's next generation."""

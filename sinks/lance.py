@@ -26,6 +26,7 @@ from recollect.schemas.embedding import dimensions_of
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.rows import (
     DeadLetter,
+    EdgeRow,
     GoneRow,
     Guarded,
     MemoryRow,
@@ -33,6 +34,7 @@ from recollect.schemas.rows import (
     TableName,
     TombstoneRow,
     TurnRow,
+    UseRow,
     VectorRow,
     Watermark,
 )
@@ -42,11 +44,16 @@ if TYPE_CHECKING:
     from lancedb.db import DBConnection
     from lancedb.table import Table
 
-ROW_TYPES: dict[TableName, type[MemoryRow] | type[TurnRow] | type[TombstoneRow] | type[VectorRow]] = {
+ROW_TYPES: dict[
+    TableName,
+    type[MemoryRow] | type[TurnRow] | type[TombstoneRow] | type[VectorRow] | type[UseRow] | type[EdgeRow],
+] = {
     "memories": MemoryRow,
     "turns": TurnRow,
     "tombstones": TombstoneRow,
     "vectors": VectorRow,
+    "uses": UseRow,
+    "edges": EdgeRow,
 }
 VECTORS = "vectors-"
 """What the names of the tables of vectors begin with; the rest is a digest of the embedder's key."""
@@ -66,7 +73,7 @@ UNINDEXED_ROWS = 5_000
 PROBES = 40
 """How many of an index's some sqrt(rows) cells are looked into."""
 
-RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow)
+RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, EdgeRow)
 
 
 class Shard:

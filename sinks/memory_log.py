@@ -12,6 +12,7 @@ from recollect.schemas.codec import blanked, decode
 from recollect.schemas.errors import InvalidEvent, OffsetOutOfRange
 from recollect.schemas.events import Event, make_configured
 from recollect.schemas.log import Position, Slot
+from recollect.schemas.scopes import partition_of
 from recollect.schemas.settings import Settings
 from recollect.sinks.admission import admit
 
@@ -77,6 +78,12 @@ class MemoryLog:
     def erased(self, partition: int) -> list[Slot]:
         """See `Log.erased`."""
         return self.read(partition, 0, self.ends()[partition], types=("erased",))
+
+    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
+        """See `Log.known`."""
+        partition = partition_of(scope, self.partitions)
+        held = {decode(slot.payload).id for slot in self.read(partition, 0, self.ends()[partition], scope=scope)}
+        return held.intersection(ids)
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`."""

@@ -23,8 +23,10 @@ INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>#|~$&@^=%!{}]")
-_BLOCK_MARK = re.compile(r"^(\s*)([-+])|^(\s*\d+)([.)])(?=\s|$)")
-_AUTOLINK = re.compile(r"(?<=[a-zA-Z]):(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):")
+_BLOCK_MARK = re.compile(r"^(\s*)([-+]|:(?=[-\s]))|^(\s*\d+)([.)])(?=\s|$)")
+# Two colons are a field of Obsidian's Dataview.
+_INLINE_MARK = re.compile(r":(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):|(?<=:):", re.IGNORECASE)
+_CODE_INDENT = re.compile(r"^(?=(?: {4}| {0,3}\t)\s*\S)([ \t])")
 
 
 def render(page: Page) -> str:
@@ -42,8 +44,9 @@ def render(page: Page) -> str:
 def escape(text: str) -> str:
     """Return one line of text as Markdown that shows just that text."""
     line = _SPECIAL.sub(lambda found: "\\" + found[0], visible(text))
-    line = _AUTOLINK.sub(lambda found: "\\" + found[0], line)
-    return _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
+    line = _INLINE_MARK.sub(lambda found: "\\" + found[0], line)
+    line = _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
+    return _CODE_INDENT.sub(lambda found: f"&#{ord(found[1])};", line)
 
 
 class Vault:
@@ -143,6 +146,9 @@ def _memories(page: MemoryPage) -> list[str]:
             lines.append("source: " + escape(one_line(row.source)))
         if row.revises:
             lines.append(f"revises `{row.revises}`")
+        links = page.links.get(row.id, ())
+        if links:
+            lines.append("used with " + ", ".join(f"[`{link.id}`]({_beside(link.path)})" for link in links))
         if row.replaced:
             lines.append("replaced by a later one")
         lines.append("")
@@ -173,7 +179,7 @@ def _entry(entry: Entry) -> Iterator[str]:
 
 
 def _quote(text: str) -> list[str]:
-    return [f"> {escape(line)}".rstrip() for line in text.split("\n")]
+    return [f"> {escape(line)}".rstrip() for line in visible(text).split("\n")]
 
 
 def _short(row: MemoryRow) -> str:
@@ -189,6 +195,11 @@ def _confirmed(row: MemoryRow) -> str:
 
 def _said_by(row: MemoryRow) -> str:
     return f"by {escape(one_line(row.actor))} ({row.origin}) on {format_day(row.at)}"
+
+
+def _beside(path: str) -> str:
+    """Return the path of a page of the list as another page of it names it."""
+    return path.removeprefix("memories/")
 
 
 def _link(path: str) -> str:

@@ -18,11 +18,22 @@ import msgspec
 from recollect.schemas.codec import canonical
 from recollect.schemas.rows import GoneRow, MemoryRow, Row, TurnRow
 from recollect.schemas.settings import Settings
+from recollect.state.edges import Edges
 from recollect.state.memories import Join
 from recollect.state.partition import Partition
 from recollect.state.scope import Scope
+from recollect.state.usage import Usage
 
-RULES = {"captures": 1, "embeddings": 1, "memories": 1, "tombstones": 1, "recalls": 1, "views": 2}
+RULES = {
+    "captures": 1,
+    "embeddings": 1,
+    "memories": 1,
+    "tombstones": 1,
+    "recalls": 1,
+    "usage": 1,
+    "edges": 1,
+    "views": 3,
+}
 """The version of each subject's rules."""
 
 
@@ -125,4 +136,25 @@ def _subjects(scope: Scope) -> dict[str, Iterator[Any]]:
             (session, [(recall.at, [id_of[seq] for seq in recall.seqs]) for recall in recalls])
             for session, recalls in sorted(scope.recalls.latest.items())
         ),
+        "usage": _usage(scope.usage, id_of),
+        "edges": _edges(scope.edges, id_of),
     }
+
+
+def _usage(usage: Usage, id_of: dict[int, str]) -> Iterator[Any]:
+    yield from (("own", id_of[seq], use) for seq, use in sorted(usage.own.items(), key=lambda item: item[0]))
+    yield from (("other", id, use) for id, use in sorted(usage.others.items(), key=lambda item: item[0]))
+    for session, recalls in sorted(usage.shown.items(), key=lambda item: item[0]):
+        shown = [
+            (recall.id, recall.query, *([id_of[seq] for seq in seqs] for seqs in (recall.seqs, recall.used)))
+            for recall in recalls
+        ]
+        yield "shown", session, shown
+    yield from (("asked", session, id_of[seq]) for session, seq in sorted(usage.asked.items()))
+
+
+def _edges(edges: Edges, id_of: dict[int, str]) -> Iterator[Any]:
+    for low, high in sorted(edges.pairs):
+        yield "edge", id_of[low], id_of[high], edges.pairs[low, high]
+    for session, window in sorted(edges.windows.items(), key=lambda item: item[0]):
+        yield "window", session, window.start, [id_of[seq] for seq in window.seqs]

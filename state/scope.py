@@ -16,17 +16,21 @@ from recollect.schemas.events import (
     Recalled,
     Restored,
     Unfolded,
+    Used,
     may_write,
 )
 from recollect.schemas.ids import id_bytes
+from recollect.schemas.placeholders import placeholders, texts_of
 from recollect.schemas.rows import Change, Counters
-from recollect.state import captures, embeddings, memories, recalls, tombstones
+from recollect.state import captures, edges, embeddings, memories, recalls, tombstones, usage
 from recollect.state.captures import Captures
+from recollect.state.edges import Edges
 from recollect.state.embeddings import Embeddings
 from recollect.state.memories import Memories
 from recollect.state.moment import Moment
 from recollect.state.recalls import Recalls
 from recollect.state.tombstones import Tombstones
+from recollect.state.usage import Usage
 
 _DIGEST_MASK = 0xFFFFFFFF
 
@@ -49,6 +53,8 @@ class Scope:
         self.embeddings = Embeddings()
         self.memories = Memories(self.embeddings)
         self.recalls = Recalls()
+        self.usage = Usage()
+        self.edges = Edges()
         self._seen: dict[bytes, int] = {}
 
     def known(self, event: Event, counters: Counters) -> bool:
@@ -63,6 +69,10 @@ class Scope:
             counters.divergent += 1
         return True
 
+    def has_event(self, id: str) -> bool:
+        """Whether an event of this scope has this id, an erased one included."""
+        return id_bytes(id) in self._seen
+
 
 def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> list[Change]:
     """Take in an event of this scope and return the rows that it touched."""
@@ -71,6 +81,7 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
     state.seq += 1
     state.sent = max(state.sent, event.sent)
     counters.events += 1
+    counters.redacted += placeholders(texts_of(event.body))
     if not may_write(event):
         counters.ignored += 1
         return []
@@ -78,6 +89,12 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
     match event.body:
         case Recalled():
             recalls.evolve(state.recalls, event, state.captures, moment)
+            usage.evolve(state.usage, event, state.captures, state.has_event, moment)
+        case Used(ids=ids):
+            used = usage.evolve(state.usage, event, state.captures, state.has_event, moment)
+            others = (id for id in dict.fromkeys(ids) if id in state.usage.others)
+            changes += [Change("uses", state.name, usage.other_row_id(id)) for id in others]
+            changes += _link(state, event.session, used, moment.at)
         case Captured():
             counters.texts += 1
             capture = captures.evolve(state.captures, event, moment)
@@ -86,6 +103,8 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
             changes += _hide_and_fold(state, event, moment)
             if capture.body.kind == "turn":
                 changes.append(Change("turns", state.name, capture.id))
+                used = usage.judge(state.usage, capture, state.captures, state.memories)
+                changes += _link(state, capture.session, used, moment.at)
         case Forgotten() | Restored():
             changes += _hide_and_fold(state, event, moment)
         case Embedded(embedder=embedder):
@@ -118,14 +137,17 @@ def snapshot(state: Scope) -> bytes:
             embeddings.snapshot(state.embeddings),
             memories.snapshot(state.memories),
             recalls.snapshot(state.recalls),
+            usage.snapshot(state.usage),
+            edges.snapshot(state.edges),
         )
     )
 
 
 def restore(data: bytes) -> Scope:
     """Return the state of a snapshot."""
-    head, seen, said, banned, vectors, folded, recalled = msgspec.msgpack.decode(
-        data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], bytes, bytes, bytes, bytes, bytes]
+    head, seen, said, banned, vectors, folded, recalled, counted, linked = msgspec.msgpack.decode(
+        data,
+        type=tuple[tuple[str, int, int, int, int], dict[bytes, int], bytes, bytes, bytes, bytes, bytes, bytes, bytes],
     )
     state = Scope(head[0])
     _, state.seq, state.sent, state.changed, state.generation = head
@@ -135,6 +157,8 @@ def restore(data: bytes) -> Scope:
     state.embeddings = embeddings.restore(vectors, state.captures)
     state.memories = memories.restore(folded, state.captures, state.embeddings)
     state.recalls = recalls.restore(recalled)
+    state.usage = usage.restore(counted)
+    state.edges = edges.restore(linked)
     return state
 
 
@@ -153,6 +177,15 @@ def expect(state: Scope, events: Iterable[Event], embedder: str) -> None:
             vectors.setdefault(capture.family or "", []).append(body.vector)
     for family, expected in vectors.items():
         memories.expect(state.memories, family, expected, embedder)
+
+
+def _link(state: Scope, session: str | None, used: list[int], at: int) -> list[Change]:
+    """Link what was used together and return the rows that this touched."""
+    by_seq = state.captures.by_seq
+    changes = [Change("uses", state.name, by_seq[seq].id) for seq in used]
+    for low, high in edges.evolve(state.edges, session, used, at):
+        changes.append(Change("edges", state.name, edges.row_id(by_seq[low].id, by_seq[high].id)))
+    return changes
 
 
 def _hide_and_fold(state: Scope, event: Event, moment: Moment) -> list[Change]:

@@ -9,6 +9,7 @@ from itertools import islice
 from recollect.schemas.rows import (
     Change,
     DayPage,
+    EdgeRow,
     Entry,
     GoneRow,
     Guarded,
@@ -17,17 +18,21 @@ from recollect.schemas.rows import (
     MemoryPage,
     MemoryRow,
     Page,
+    PageLink,
     Row,
     TombstoneRow,
     TurnRow,
+    UseRow,
     VectorRow,
 )
 from recollect.schemas.settings import Settings
 from recollect.state.captures import ENTRY_KINDS, REPLACING, Capture
+from recollect.state.edges import PER_ITEM, row_id, strongest
 from recollect.state.memories import Join, Memory
 from recollect.state.partition import Partition
 from recollect.state.scope import Scope, vector_change
 from recollect.state.tombstones import text_row_id
+from recollect.state.usage import other_row_id
 
 MEMORIES_PER_PAGE = 500
 ENTRIES_PER_PAGE = 500
@@ -63,6 +68,12 @@ def all_changes(scope: Scope) -> dict[Change, int]:
     for embedder, vectors in scope.embeddings.vectors.items():
         for seq in vectors:
             changes[vector_change(scope, scope.captures.by_seq[seq].id, embedder)] = 0
+    by_seq = scope.captures.by_seq
+    used = [by_seq[seq].id for seq, use in scope.usage.own.items() if use.used]
+    used += [other_row_id(id) for id, use in scope.usage.others.items() if use.used]
+    changes |= {Change("uses", scope.name, id): 0 for id in used}
+    for low, high in scope.edges.pairs:
+        changes[Change("edges", scope.name, row_id(by_seq[low].id, by_seq[high].id))] = 0
     return changes
 
 
@@ -73,6 +84,10 @@ def row_of(scope: Scope, change: Change) -> Row:
         row = _tombstone_row(scope, change.id)
     elif change.table == "vectors":
         row = _vector_row(scope, change.id)
+    elif change.table == "uses":
+        row = _use_row(scope, change.id)
+    elif change.table == "edges":
+        row = _edge_row(scope, change.id)
     else:
         capture = scope.captures.get(change.id)
         if capture is None:
@@ -197,22 +212,91 @@ def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
     return VectorRow(key=_key(scope, row_id), id=id, scope=scope.name, embedder=embedder, vector=vector)
 
 
+def _use_row(scope: Scope, row_id: str) -> UseRow | None:
+    seq = scope.captures.seq_of.get(row_id)
+    if seq is not None:
+        use = scope.usage.own.get(seq)
+    else:
+        use = next((use for id, use in scope.usage.others.items() if other_row_id(id) == row_id), None)
+    if use is None or use.last is None:
+        return None
+    return UseRow(
+        key=_key(scope, row_id), id=row_id, scope=scope.name, used=use.used, last_at=use.last, times=use.times
+    )
+
+
+def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
+    source, _, target = row_id.partition("~")
+    low, high = scope.captures.seq_of.get(source), scope.captures.seq_of.get(target)
+    edge = None if low is None or high is None else scope.edges.pairs.get((low, high))
+    if edge is None:
+        return None
+    return EdgeRow(
+        key=_key(scope, row_id),
+        id=row_id,
+        scope=scope.name,
+        source=source,
+        target=target,
+        weight=edge.weight,
+        at=edge.at,
+        count=edge.count,
+    )
+
+
 def _captions(capture: Capture) -> tuple[str, ...]:
     return tuple(media.caption for media in capture.body.media if media.caption)
 
 
 def _paths(scope: Scope, change: Change) -> Iterator[str]:
     """Yield the paths of the pages on which a row stands or stood."""
+    if change.table == "edges":
+        yield from _named_paths(scope, change.id.split("~"))
+        return
     capture = scope.captures.get(change.id)
-    if change.table in ("tombstones", "vectors") or capture is None:
+    if change.table in ("tombstones", "vectors", "uses") or capture is None:
         return
     yield INDEX_PATH
     if change.table == "memories":
         yield _memory_path(capture.ordinal)
+        # What was used with it links to it by its name.
+        yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
     else:
         day, place = scope.captures.day_place(capture)
         part = place // ENTRIES_PER_PAGE
         yield f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
+
+
+def _ends(scope: Scope, seq: int) -> Iterator[int]:
+    """Yield the captures that are linked with any of the memory of a capture, echoes included."""
+    memory = scope.memories.of(seq)
+    if memory is not None and scope.edges.pairs:
+        for join in (*memory.members, *memory.echoes):
+            yield from scope.edges.of.get(join.seq, ())
+
+
+def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
+    """Yield the pages on which the memories of captured ids stand; turns stand on none of the list."""
+    for id in ids:
+        capture = scope.captures.get(id)
+        memory = None if capture is None else scope.memories.of(capture.seq)
+        if memory is not None:
+            yield _memory_path(scope.captures.by_seq[memory.name].ordinal)
+
+
+def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
+    """Return the living memories that a memory was used with, the strongest edge first."""
+    by_seq, edges = scope.captures.by_seq, scope.edges
+    found = scope.memories.of(scope.captures.seq_of[row.id])
+    assert found is not None
+    ties = []
+    for join in (*found.members, *found.echoes):
+        for other in edges.of.get(join.seq, ()):
+            memory = scope.memories.of(other)
+            if memory is not None and memory is not found and memory.canonical >= 0:
+                edge = edges.pairs[min(join.seq, other), max(join.seq, other)]
+                ties.append((memory.name, edge.weight, edge.at))
+    names = list(dict.fromkeys(strongest(ties, len(ties))))[:PER_ITEM]
+    return tuple(PageLink(by_seq[seq].id, _memory_path(by_seq[seq].ordinal)) for seq in names)
 
 
 def _index_page(scope: Scope, settings: Settings) -> IndexPage:
@@ -269,8 +353,10 @@ def _current(scope: Scope, family: str) -> MemoryRow | None:
 def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
     first = (number - 1) * MEMORIES_PER_PAGE
     names = (scope.captures.by_seq[seq] for seq in scope.captures.ordinals[first : first + MEMORIES_PER_PAGE])
-    rows = (_memory_row(scope, capture) for capture in names if not capture.hidden)
-    return MemoryPage(scope=scope.name, path=path, number=number, rows=tuple(row for row in rows if row))
+    found = (_memory_row(scope, capture) for capture in names if not capture.hidden)
+    rows = tuple(row for row in found if row)
+    links = {row.id: linked for row in rows if scope.edges.pairs and (linked := _links(scope, row))}
+    return MemoryPage(scope=scope.name, path=path, number=number, rows=rows, links=links)
 
 
 def _day_page(scope: Scope, path: str, name: str) -> DayPage:

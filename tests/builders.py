@@ -20,6 +20,7 @@ from recollect.schemas.events import (
     Recalled,
     Restored,
     Unfolded,
+    Used,
     make_configured,
     make_embedded,
 )
@@ -98,6 +99,12 @@ def unfolded(ids: list[object], id: object, **fields: Any) -> Event:
     return event("unfolded", Unfolded(ids=tuple(map(make_id, ids))), id, **fields)
 
 
+def used(ids: list[object], id: object, recall: object | None = None, **fields: Any) -> Event:
+    """Return a `used` event on the captures of these names."""
+    body = Used(ids=tuple(map(make_id, ids)), recall=None if recall is None else make_id(recall))
+    return event("used", body, id, **fields)
+
+
 def configured(settings: Settings | None = None, revision: int = 0, partitions: int = 1, sent: int = START) -> Event:
     """Return the event that opens a partition."""
     return make_configured(
@@ -129,13 +136,18 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
             "session": draw(st.sampled_from((None, "s1", "s2"))),
             "origin": draw(st.sampled_from(("user", "agent", "tool", "operator"))),
         }
-        match draw(st.sampled_from(("captured",) * 6 + ("recalled", "forgotten", "restored", "unfolded", "again"))):
+        match draw(
+            st.sampled_from(("captured",) * 6 + ("recalled", "used", "forgotten", "restored", "unfolded", "again"))
+        ):
             case "captured":
                 kind = draw(st.sampled_from(("fact", "fact", "fact", "insight", "journal", "goal", "turn", "document")))
                 # Ids are drawn from few, so that an id comes twice with the same or with other content.
                 events.append(captured(draw(texts), draw(names), kind, **common))
             case "recalled":
                 events.append(recalled(draw(st.lists(names, max_size=4)), f"r{number}", **common))
+            case "used":
+                shown = draw(st.sampled_from((None, f"r{number - 1}", f"r{number - 2}")))
+                events.append(used(draw(st.lists(names, max_size=4)), f"w{number}", shown, **common))
             case "forgotten":
                 events.append(forgotten(draw(st.lists(names, max_size=3)), f"f{number}", **common))
             case "restored":

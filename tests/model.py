@@ -173,7 +173,7 @@ class Scope:
                 known = [capture["id"] for capture in self.captures]
                 returned = [id for id in event["body"]["results"] if id in known]
                 self.recalls.setdefault(event["session"], []).append((event["at"], returned))
-        elif event["type"] == "erased":
+        elif event["type"] in ("erased", "used"):  # What is used with what, `test_usage` and `test_edges` hold.
             return
         elif event["type"] == "unfolded":
             self._unfold(event["body"]["ids"])

@@ -371,6 +371,41 @@ MUTANTS = [
         "any(ref in named for ref in event.refs)",
         ("tests/test_erasures.py::test_what_derives_from_an_erased_event_is_erased_however_late_it_comes",),
     ),
+    Mutant(
+        "a use that is said and seen counted twice",
+        "state/usage.py",
+        "            used = [seq for seq in told if seq not in known]\n",
+        "            used = told\n",
+        ("tests/test_usage.py",),
+    ),
+    Mutant(
+        "a weight that does not decay when it is added to",
+        "state/edges.py",
+        "edge.weight = decayed(edge.weight, later - edge.at) + decayed(ONE, later - at)",
+        "edge.weight = edge.weight + decayed(ONE, later - at)",
+        ("tests/test_edges.py",),
+    ),
+    Mutant(
+        "links that do not follow a forgotten memory",
+        "state/views.py",
+        "yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))",
+        "yield from ()",
+        ("tests/test_edges.py",),
+    ),
+    Mutant(
+        "agents that instruct",
+        "state/context.py",
+        'INSTRUCTING: tuple[Origin, ...] = ("operator", "user")',
+        'INSTRUCTING: tuple[Origin, ...] = ("operator", "user", "agent")',
+        ("tests/test_context.py",),
+    ),
+    Mutant(
+        "a budget kept by its parts alone",
+        "state/context.py",
+        "    while chosen and count(render(form, chosen)) > budget:",
+        "    while False:",
+        ("tests/test_context.py",),
+    ),
 ]  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def test_every_command_has_help_with_an_example_json_and_a_place_in_the_readme(
 
 def test_capture_search_show_why_forget_restore() -> None:
     placed = document("capture", "The staging database listens on port 5433.", *SCOPE, "--tag", "infra")
-    assert set(placed) == {"id", "partition", "offset"}
+    assert set(placed) == {"id", "partition", "offset", "redacted"}
     capture("the staging db listens on port 5433")
     found = document("search", "staging port", *SCOPE)
     (result,) = found["results"]
@@ -129,7 +129,7 @@ def test_many_lines_at_once_and_the_bad_ones_named(tmp_path: Path) -> None:
     assert (status["memories"], status["lag"]) == (2_500, 0)
     path = tmp_path / "more.jsonl"
     path.write_text('{"text": "From a file.", "kind": "turn"}\n')
-    assert document("capture", "--file", str(path), *SCOPE) == {"count": 1, "refused": []}
+    assert document("capture", "--file", str(path), *SCOPE) == {"count": 1, "refused": [], "redacted": {}}
 
 
 def test_the_same_native_id_is_captured_once() -> None:

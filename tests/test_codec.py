@@ -48,6 +48,7 @@ from recollect.schemas.events import (
     Restored,
     Ticked,
     Unfolded,
+    Used,
     make_configured,
     make_tick,
     tick_id,
@@ -151,6 +152,7 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
         st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),
         st.builds(embedded, st.just([0]), st.text(min_size=1, max_size=50)),
     ),
+    "used": st.builds(Used, ids=tuples(ids, 20), recall=st.none() | ids),
     "configured": st.builds(
         Configured, log_id=ids, partitions=st.integers(1, 1_024), revision=counts, settings=settings_in_force
     ),

@@ -318,6 +318,19 @@ def test_changing_the_embedder_and_going_back(home: Home, server: Server) -> Non
     assert call("verify")["ok"]
 
 
+def test_a_search_has_what_waits_embedded_in_the_background(home: Home) -> None:
+    said("Anna works at Google.")
+    call("run", "--once")
+    os.utime(home.embedding_path, (0, 0))
+    said("The tide tables are in the attic.")
+    call("search", "tide", "--scope", A)
+    give_up = time.monotonic() + 60
+    while call("embedder", "status")["waiting"] or home.projector_lock().holder() is not None:
+        assert time.monotonic() < give_up
+        time.sleep(0.1)
+    assert call("embedder", "status")["embedded"] == 2
+
+
 def test_erasing_takes_the_vector_too(home: Home) -> None:
     said("The door code is violet-marmalade.", "Anna works at Google.")
     call("run", "--once")

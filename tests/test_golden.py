@@ -34,6 +34,7 @@ from recollect.schemas.events import (
     Restored,
     Ticked,
     Unfolded,
+    Used,
     make_embedded,
     make_tick,
     tick_id,
@@ -218,6 +219,19 @@ VALUES: dict[str, list[Event]] = {
     "unfolded": [
         golden_event("unfolded", Unfolded(ids=(PORT, PHOTO)), "019a7b3c-0061-7d2e-9f10-5c8e4b2a0061"),
     ],
+    "used": [
+        golden_event(
+            "used",
+            Used(ids=(PORT, SECOND_TURN), recall="019a7b3c-0011-7d2e-9f10-5c8e4b2a0011"),
+            "019a7b3c-0071-7d2e-9f10-5c8e4b2a0071",
+            actor=Actor(name="claude", origin="agent"),
+            session="claude:7c1e4f52",
+            at=T + 80_000_000,
+            sent=T + 80_000_000,
+        ),
+        golden_event("used", Used(ids=(PHOTO,), recall=None), "019a7b3c-0072-7d2e-9f10-5c8e4b2a0072"),
+        golden_event("used", None, "019a7b3c-0073-7d2e-9f10-5c8e4b2a0073"),
+    ],
     "embedded": [
         make_embedded(
             "project:atlas-7f3a",
@@ -303,6 +317,7 @@ DIGESTS = {
     "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
     "unfolded": ["8a615f46496fac76"],
     "embedded": ["a1f56773509d62ef", "894e6208b8e8b373"],
+    "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
     "ticked": ["29a7de48e27495cf", "8602c6c1c99eb67b", "6c047e4f333bf79e"],
 }
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parent / "golden"
 LOGS = sorted(path.name for path in GOLDEN.glob("log-v*"))
-TABLES = ("memories", "turns", "tombstones")
+TABLES = ("memories", "turns", "tombstones", "uses", "edges")
 
 
 def slots_of(name: str) -> list[Slot]:

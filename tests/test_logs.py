@@ -335,6 +335,18 @@ class LogContract:
         assert said(map(decode, (first.payload, second.payload))) == ["recalled", "forgotten"]
         assert log.read(0, second.offset, 1, scope=A) == [second]
 
+    def test_it_tells_which_ids_it_holds(self, log: Log, tmp_path: Path) -> None:
+        ids = [make_id(number) for number in range(1_200)]
+        assert log.known(A, ids) == set()
+        log.append([captured(str(number), number, scope=A) for number in range(0, 1_200, 3)])
+        log.append([captured("of another scope", 1, scope=B), recalled([0], "r", scope=A)])
+        log.append_raw(partition_of(A, 16), [b"not an event"])
+        assert log.known(A, ids) == {*ids[::3]}
+        assert log.known(B, ids) == {ids[1]}
+        log.append([captured("late", 1, scope=A)])
+        assert log.known(A, [ids[1], ids[2], make_id("r")]) == {ids[1], make_id("r")}
+        assert log.known(A, []) == set()
+
     def test_a_time_is_found(self, tmp_path: Path) -> None:
         """As of a time is what stands before the first event that was sent later, whatever came after it."""
         log = self.make(tmp_path, 1)

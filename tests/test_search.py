@@ -14,6 +14,7 @@ from recollect.schemas.codec import encode
 from recollect.schemas.events import Captured, Event
 from recollect.schemas.log import Slot
 from recollect.schemas.rows import GoneRow, MemoryRow, TombstoneRow, TurnRow
+from recollect.sinks.lance import ROW_TYPES
 from recollect.state.documents import Document, has_assistant
 from recollect.state.partition import Partition, fold
 from recollect.state.ranking import Corpus
@@ -79,14 +80,14 @@ def test_what_is_not_projected_is_found_and_tombstones_hold(client: Client, monk
 def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
     """Ids that a reader shows when the views stand at `cut`, and those that the whole fold shows."""
     slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(events)]
-    rows: dict[str, list[object]] = {"memories": [], "turns": [], "tombstones": []}
+    rows: dict[str, list[object]] = {table: [] for table in ROW_TYPES}
     partition = Partition(0)
     fold(partition, slots[:cut])
     for scope in partition.scopes.values():
         for change in all_changes(scope):
             row = None if change.table == "journal" else row_of(scope, change)
             if row is not None and not isinstance(row, GoneRow):
-                rows[change.table].append(row)
+                rows.setdefault(change.table, []).append(row)
     memories: list[MemoryRow] = rows["memories"]  # type: ignore[assignment]
     turns: list[TurnRow] = rows["turns"]  # type: ignore[assignment]
     tombstones: list[TombstoneRow] = rows["tombstones"]  # type: ignore[assignment]

@@ -12,16 +12,19 @@ with Client(scope="project:demo", actor="Ada", origin="user") as memory:
 from __future__ import annotations
 
 import os
+import re
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import uuid_utils
 
-from recollect.schemas.embedding import FLOOR
-from recollect.schemas.errors import InvalidEvent, Locked, RecollectError
+from recollect.schemas.errors import Denied, InvalidEvent, Locked, RecollectError
 from recollect.schemas.events import (
     MAX_AT_LEAD_US,
     MAX_TEXT_BYTES,
@@ -36,8 +39,9 @@ from recollect.schemas.events import (
     Recalled,
     Restored,
     Unfolded,
+    Used,
 )
-from recollect.schemas.ids import derived_id
+from recollect.schemas.ids import ID_PATTERN, derived_id
 from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.log import Log, Position, Slot
 from recollect.schemas.scopes import check_scope, partition_of
@@ -48,26 +52,43 @@ from recollect.tools.logs import open_log
 from recollect.tools.project import scope_of_folder
 
 if TYPE_CHECKING:
+    from recollect.tools.context import Context, FormName
     from recollect.tools.diff import Diff
+    from recollect.tools.edges import EdgeList
     from recollect.tools.embedder_state import EmbedderState
     from recollect.tools.erasing import Erasure, Plan
     from recollect.tools.inspection import Explained, Opened, Status
     from recollect.tools.rebuild import OnPhase
-    from recollect.tools.retrieval import Answer, Retriever
+    from recollect.tools.redaction import Redactor
+    from recollect.tools.retrieval import Answer, Result, Retriever
     from recollect.tools.verify import Verdict
 
 HOME_VARIABLE = "RECOLLECT_HOME"
 SESSION_VARIABLE = "RECOLLECT_SESSION"
+EMBED_AGAIN_S = 60
+"""So long after texts were embedded, or tried to be, no projector is started for it: the embedder may not answer."""
 INLINE_EVENTS = 2_000
 """A search projects by itself what is pending while the whole log is shorter than this."""
 BATCH_LINES = 1_000
+OFFERED_FROM = 20
+"""So many of the best results are looked at for what a prompt surely needs."""
 
 
 class Receipt(NamedTuple):
-    """A capture that is durable: its id and where it stands."""
+    """A capture that is durable: its id, where it stands, and how many secrets of which kind were taken out of it.
+
+    Of a document in parts, what was taken out is with the first.
+    """
 
     id: str
     position: Position
+    redacted: Mapping[str, int] = {}
+
+
+class Receipts(list[Receipt]):
+    """The receipts of many captures; `refused` has the place of each that was not taken, from 0, and why."""
+
+    refused: tuple[tuple[int, Denied], ...] = ()
 
 
 class Found(NamedTuple):
@@ -102,6 +123,16 @@ class Client:
         self.actor = Actor(name=actor or default_actor(), origin=origin)
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
         self._retriever_made: Retriever | None = None
+        self._redactor_made: Redactor | None = None
+
+    @property
+    def redactor(self) -> Redactor:
+        """What takes secrets out of every text on its way to the log, and counts them."""
+        if self._redactor_made is None:
+            from recollect.tools.redaction import Redactor
+
+            self._redactor_made = Redactor(self.home)
+        return self._redactor_made
 
     @property
     def scope(self) -> str:
@@ -114,25 +145,53 @@ class Client:
         """Put one text on the log and return its receipt; `fields` are those of a `Line`.
 
         A document too long for one event is cut into parts, and the receipt is that of the first.
-        Raises `InvalidEvent` for what may not stand on the log.
+        Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets.
         """
-        return self.capture_many([Line(text=text, kind=kind, **fields)])[0]  # type: ignore[arg-type]
+        receipts = self.capture_many([Line(text=text, kind=kind, **fields)])  # type: ignore[arg-type]
+        for _, error in receipts.refused:
+            raise error
+        return receipts[0]
 
-    def capture_many(self, lines: Iterable[Line]) -> list[Receipt]:
-        """Put many texts on the log, all or none, and return a receipt for each event."""
-        events = [event for line in lines for event in self.events_of(line)]
-        positions = self.log.append(events)
-        return [Receipt(event.id, position) for event, position in zip(events, positions, strict=True)]
+    def capture_many(self, lines: Iterable[Line]) -> Receipts:
+        """Put many texts on the log, all or none, and return a receipt for each event.
 
-    def events_of(self, line: Line) -> list[Event]:
-        """Return the `captured` events of a line: one, or one for each part of a long document."""
+        Only what comes from files of secrets is left out, and named in `refused`.
+        """
+        events: list[Event] = []
+        redacted: list[Mapping[str, int]] = []
+        refused: list[tuple[int, Denied]] = []
+        for place, line in enumerate(lines):
+            before = Counter(self.redactor.counts)
+            try:
+                made = self.events_of(line)
+            except Denied as error:
+                refused.append((place, error))
+                continue
+            events += made
+            redacted += [self.redactor.counts - before, *({} for _ in made[1:])]
+        positions = self.log.append(events) if events else []
+        receipts = Receipts(
+            Receipt(event.id, position, taken)
+            for event, position, taken in zip(events, positions, redacted, strict=True)
+        )
+        receipts.refused = tuple(refused)
+        return receipts
+
+    def events_of(self, line: Line, erased: Container[str] | None = None) -> list[Event]:
+        """Return the `captured` events of a line, without its secrets: one, or one for each part of a long document.
+
+        Whoever takes in many lines hands in the `erased_ids` of their scope, which are otherwise looked up for each.
+        Raises `InvalidEvent` and `Denied`.
+        """
+        named = {"actor": line.actor or self.actor.name, "session": line.session or self.session}
+        line = self.redactor.line(msgspec.structs.replace(line, **named))
         now = _now_us()
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
         if at > now + MAX_AT_LEAD_US:
             raise InvalidEvent("invalid", "The time of a capture is more than 5 minutes in the future.", "$.at")
         scope = check_scope(line.scope) if line.scope is not None else self.scope
         kind: Kind = line.kind or "fact"
-        pieces = chunks(line.text) if kind == "document" else [(line.text, None)]
+        pieces = chunks(line.text) if kind == "document" or line.split else [(line.text, None)]
         events = []
         for text, part in pieces:
             body = Captured(
@@ -149,11 +208,17 @@ class Client:
             native = line.native_id if line.native_id is None or part is None else f"{line.native_id}#{part.index}"
             actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
             id = _new_id() if native is None else derived_id("captured", scope, line.source, native)
-            if native is not None and id in self._erased(scope):
+            if native is not None and id in (self.erased_ids(scope) if erased is None else erased):
                 raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
-            session = line.session or self.session
-            events.append(_event("captured", id, body, scope, actor, session, at=at, sent=now))
+            events.append(_event("captured", id, body, scope, actor, line.session, at=at, sent=now))
         return events
+
+    def erased_ids(self, scope: str) -> dict[str, None]:
+        """Return the ids of a scope that were erased, and are not to be captured again."""
+        from recollect.state.erasures import erasures_of
+
+        slots = self.log.erased(partition_of(scope, self.log.partitions))
+        return erasures_of(slots).named.get(scope, {}) if slots else {}
 
     def search(
         self,
@@ -183,10 +248,29 @@ class Client:
         lanes = tuple(lane for lane in LANES if lane not in without)
         if not lanes:
             raise RecollectError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
+        # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
+        query = self.redactor.text(query)
+        if filters.tags:
+            filters = msgspec.structs.replace(filters, tags=tuple(map(self.redactor.text, filters.tags)))
         views = self._views(as_of)
         answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes))
         if quiet or as_of is not None:
             return Found(answer, None)
+        return Found(answer, self._recall(query, limit, filters, answer))
+
+    def offer(self, prompt: str, sure: Callable[[Result], bool], limit: int) -> Found:
+        """Return those of the best results for a prompt that are `sure`, from the views as they are.
+
+        Nobody asked, so nothing is projected first, and a `recalled` event is only appended for what is handed out.
+        """
+        filters = Filters(kinds=(), since=None, tags=(), until=None)
+        views = self._retriever
+        answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, filters))
+        answer = answer._replace(results=[result for result in answer.results if sure(result)][:limit])
+        return Found(answer, self._recall(prompt, limit, filters, answer) if answer.results else None)
+
+    def _recall(self, query: str, limit: int, filters: Filters, answer: Answer) -> str:
+        """Put on the log what was asked and returned, and return the id of the event."""
         body = Recalled(
             filters=filters,
             lanes=tuple(answer.lanes),
@@ -198,14 +282,32 @@ class Client:
             revision=answer.revision,
             watermark=answer.watermark,
         )
-        return Found(answer, self._append("recalled", body, self.scope).id)
+        return self._append("recalled", body, self.scope).id
+
+    def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
+        """Say which recalled ids shaped an answer, and of which recall (`Found.recall_id`); return the receipt.
+
+        It stands in this scope also where a memory of `global` was used, and counts in this scope alone. Raises
+        `NotFound` for an id that neither scope has, and `RecollectError` for none at all.
+        """
+        named = tuple(dict.fromkeys(ids))
+        if not named:
+            raise RecollectError("No id was named.", "Name the ids of results that shaped the answer.")
+        if recall is not None and not re.match(ID_PATTERN, recall):
+            raise RecollectError(
+                f"{recall[:60]} is no id of a recall.", "`recollect search --json` has it as recall_id."
+            )
+        self.catch_up()
+        for id in named:
+            self._retriever.reading(partial(self._retriever.find, self.scope, id))
+        return self._append("used", Used(ids=named, recall=recall), self.scope)
 
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
         """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
         from recollect.tools.inspection import opened
 
         views = self._views(as_of)
-        return opened(views.reading(lambda: views.find(self.scope, id)), id)
+        return views.reading(lambda: opened(views, self.scope, id))
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory. Raises `NotFound`."""
@@ -213,6 +315,34 @@ class Client:
 
         self.catch_up()
         return self._retriever.reading(lambda: explained(self._retriever, self.log, self.scope, id))
+
+    def context(self, budget_tokens: int = 2_000, form: FormName = "prompt", *, as_of: str | None = None) -> Context:
+        """Return what a starting agent should know, without a query, in at most so many tokens.
+
+        Standing instructions of people come first, then goal, plan, what holds and what happened lately, of this scope
+        and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or `GEMINI.md`.
+        """
+        from recollect.tools.context import context_of
+
+        views = self._views(as_of)
+        return views.reading(lambda: context_of(views, self.scope, budget_tokens, form))
+
+    def edges(self, id: str, *, as_of: str | None = None) -> EdgeList:
+        """Return what was used together with a memory or turn, the strongest first, now or in the past.
+
+        Raises `NotFound`.
+        """
+        from recollect.tools.edges import edges_of
+
+        views = self._views(as_of)
+        return views.reading(lambda: edges_of(views, self.scope, id))
+
+    def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
+        """Return the edges of this scope that are proposed for curated ones; nothing writes them by itself."""
+        from recollect.tools.edges import proposed
+
+        views = self._views(as_of)
+        return views.reading(lambda: proposed(views, self.scope))
 
     def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
         """Hide a memory (every capture that is it) or a turn, until it is restored; return the ids that were named.
@@ -300,15 +430,8 @@ class Client:
 
     def unembedded(self) -> int:
         """Return how many texts that the views hold wait for a vector."""
-        from recollect.sinks.configuring import settings_on
-        from recollect.tools.inspection import counted
-
-        counters = counted(self._retriever, self.log.partitions)
-        settings = settings_on(self.log)
-        key = settings.embedder_next or settings.embedder
-        if key == FLOOR:
-            return 0
-        return max(0, counters.texts - counters.embedded.get(key, 0) - counters.failed.get(key, 0))
+        marks = map(self._retriever.watermark, range(self.log.partitions))
+        return sum(mark.waiting for mark in marks if mark is not None)
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
@@ -325,15 +448,30 @@ class Client:
 
         partitions = {partition_of(scope, self.log.partitions): None for scope in scopes_read(self.scope)}
         if not pending(self.log, self._retriever, partitions):
-            return
-        if sum(self.log.ends()) < INLINE_EVENTS:
+            self._embed_later()
+        elif sum(self.log.ends()) < INLINE_EVENTS:
             try:
                 self.project()
             except Locked:
                 return  # Whoever holds the lock is projecting; the tail covers what is not there yet.
+            self._embed_later()
         elif local_settings(self.home).catch_up and self.home.projector_lock().holder() is None:
             from recollect.tools.projector import start_detached
 
+            start_detached(self.home, self.log)
+
+    def _embed_later(self) -> None:
+        """Start a projector in the background where texts wait for vectors, at most once a minute."""
+        from recollect.tools.settings import local_settings
+
+        if not self.unembedded() or not local_settings(self.home).catch_up:
+            return
+        marks = self.home.embedding_path  # It is written whenever texts were embedded, and touched when it is tried.
+        tried_lately = marks.exists() and time.time() - marks.stat().st_mtime < EMBED_AGAIN_S
+        if not tried_lately and self.home.projector_lock().holder() is None:
+            from recollect.tools.projector import start_detached
+
+            marks.touch()
             start_detached(self.home, self.log)
 
     def close(self) -> None:
@@ -370,25 +508,22 @@ class Client:
             self.home, self.log, PastViews(self.home, self.log, parse_position(as_of, self.log, _now_us()))
         )
 
-    def _erased(self, scope: str) -> dict[str, None]:
-        from recollect.state.erasures import erasures_of
-
-        slots = self.log.erased(partition_of(scope, self.log.partitions))
-        return erasures_of(slots).named.get(scope, {}) if slots else {}
-
     def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
         from recollect.tools.inspection import ids_behind
 
         self.catch_up()
         scope, ids = self._retriever.reading(lambda: ids_behind(self._retriever, self.scope, id))
         named = (id,) if only else ids
+        reason = reason and self.redactor.text(reason)
         body = (Forgotten if type == "forgotten" else Restored)(ids=named, reason=reason)
         self._append(type, body, scope)
         return list(named)
 
     def _append(self, type: str, body: Body, scope: str) -> Receipt:
         now = _now_us()
-        event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
+        actor = Actor(name=self.redactor.name(self.actor.name), origin=self.actor.origin)
+        session = self.session and self.redactor.name(self.session)
+        event = _event(type, _new_id(), body, scope, actor, session, at=now, sent=now)
         return Receipt(event.id, self.log.append([event])[0])
 
 

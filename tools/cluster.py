@@ -20,6 +20,7 @@ import msgspec
 
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.log import Log
+from recollect.schemas.visible import visible
 from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.kafka_url import KafkaTarget
 from recollect.tools.worker import Failure, Orders, Report
@@ -168,7 +169,7 @@ def _raise_first(ends: Sequence[Ended], failed: Sequence[int]) -> None:
             case Failure(kind="system", message=message):
                 raise OSError(message)
             case Failure(kind="mistake"):
-                sys.stderr.write(end.printed)
+                sys.stderr.write(visible(end.printed))
                 raise _ended(end, f"ended: {end.failure.message}")
     for end in ends:
         if end.pid in failed and end.failure is None:

@@ -8,7 +8,7 @@ import msgspec
 from recollect.schemas.embedding import FLOOR
 from recollect.tools.client import Client
 from recollect.tools.embedder_state import EmbedderState
-from recollect.tools.options import print_json, with_home
+from recollect.tools.options import print_json, say, with_home
 from recollect.tools.settings import CHOICES, local_settings, prefer_embedder
 
 
@@ -62,9 +62,7 @@ def set_embedder(client: Client, choice: str, model: str | None, as_json: bool) 
     prefer_embedder(client.home, options)
     _print(client.embedder(), as_json)
     if not as_json:
-        click.echo(
-            "`recollect run --once` gives the texts their vectors." if choice != FLOOR else "It decides at once."
-        )
+        say("`recollect run --once` gives the texts their vectors." if choice != FLOOR else "It decides at once.")
 
 
 @embedder.command()
@@ -91,7 +89,7 @@ def _print(state: EmbedderState, as_json: bool) -> None:
         print_json(state)
         return
     for line in embedder_lines(state):
-        click.echo(line)
+        say(line)
 
 
 def embedder_lines(state: EmbedderState) -> list[str]:

@@ -13,7 +13,7 @@ import click
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.visible import one_line
 from recollect.tools.client import Client
-from recollect.tools.options import Phases, print_json, with_speaker
+from recollect.tools.options import Phases, print_json, say, with_speaker
 
 if TYPE_CHECKING:
     from recollect.sinks.remains import Needles
@@ -74,7 +74,7 @@ def erase(
         raise RecollectError("Nothing was erased.", "Confirm it, or give --yes.")
     started = time.monotonic()
     with Phases() as phases:
-        erasure = client.erase(made, phases.update, lambda note: click.echo(note, err=True))
+        erasure = client.erase(made, phases.update, lambda note: say(note, err=True))
     if as_json:
         print_json(_as_json(made, erasure) | {"seconds": round(time.monotonic() - started, 3)})
     else:
@@ -86,11 +86,11 @@ def erase(
 def print_search(search: Search) -> None:
     """Print what a search has looked at, and each file in which it found something or saw nothing."""
     forms = Counter(place.form for place in search.places if place.form)
-    click.echo(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
+    say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
     for place in search.found:
-        click.echo(f"  found in {place.path} ({_counts(place.found)}), first at {place.found[0].where}")
+        say(f"  found in {place.path} ({_counts(place.found)}), first at {place.found[0].where}")
     for place in search.unreadable:
-        click.echo(f"  {place.path}: {place.unreadable}")
+        say(f"  {place.path}: {place.unreadable}")
 
 
 def looked_for(needles: Needles) -> str:
@@ -123,45 +123,43 @@ def _confirmed() -> bool:
 
 def _print_plan(made: Plan) -> None:
     if not made.items and not made.erased_before:
-        click.echo(f"Nothing in {made.scope} matches; nothing was erased.")
+        say(f"Nothing in {made.scope} matches; nothing was erased.")
     if made.erased_before:
-        click.echo(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
+        say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
     _print_items(f"{len(made.items)} of {made.scope} to erase:", made.items)
     if made.carriers or (made.unreadable and not made.take_unreadable):
         _print_items("What else carries the text, and stays unless --everywhere is given:", made.carriers)
         for partition, offset in made.unreadable:
-            click.echo(f"  unreadable slot {partition}/{offset}")
+            say(f"  unreadable slot {partition}/{offset}")
 
 
 def _print_items(title: str, items: list[Item]) -> None:
     if items:
-        click.echo(title)
+        say(title)
     for item in items[:LISTED]:
-        click.echo(f"  {item.id}  {item.kind or item.type}  {item.scope}  {one_line(item.text, 80)}".rstrip())
+        say(f"  {item.id}  {item.kind or item.type}  {item.scope}  {one_line(item.text, 80)}".rstrip())
     if len(items) > LISTED:
-        click.echo(f"  … and {len(items) - LISTED:,} more")
+        say(f"  … and {len(items) - LISTED:,} more")
 
 
 def _print_proof(erasure: Erasure, seconds: float) -> None:
     before, after = erasure.before, erasure.after
     if before is None:
-        click.echo(
-            "The texts are no longer at hand; only ids were looked for. `recollect verify --erased` takes --text."
-        )
+        say("The texts are no longer at hand; only ids were looked for. `recollect verify --erased` takes --text.")
     else:
         needles = before.needles
-        click.echo(f"Looked for {looked_for(needles)}.")
+        say(f"Looked for {looked_for(needles)}.")
         if erasure.plan.carriers:
-            click.echo("What others still carry was not looked for.")
+            say("What others still carry was not looked for.")
         left = {place.path: place for place in after.found}
         for place in before.found:
             now = f"still {_counts(left[place.path].found)}" if place.path in left else "nothing"
-            click.echo(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
+            say(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
     print_search(after)
     if erasure.ok:
-        click.echo(f"Erased for good, in {seconds:.1f} s: nothing of it was found in any file.")
+        say(f"Erased for good, in {seconds:.1f} s: nothing of it was found in any file.")
     else:
-        click.echo("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
+        say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
 
 
 def _counts(found: tuple[Any, ...]) -> str:

@@ -353,6 +353,7 @@ def _without_structure(needles: Needles) -> Needles:
         for kind in ("fact", "fact", "journal", "goal", "plan", "turn", "document"):
             client.capture("a", kind, media=(), tags=["a"], source="a")
         client.search("a")
+        client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
         client.forget(client.capture("a b c", "insight").id)
         client.project()
         build, number = client.home.current(), partition_of("project:a", client.log.partitions)

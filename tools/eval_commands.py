@@ -14,7 +14,7 @@ from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.visible import one_line
 from recollect.sinks.home import Home, write_whole
 from recollect.tools.client import Client
-from recollect.tools.options import Phases, print_json, with_client, with_folder
+from recollect.tools.options import Phases, print_json, say, with_client, with_folder
 from recollect.tools.settings import CHOICES, local_settings
 
 NAMES = ("bm25", "dense", "rrf", "recollect")
@@ -37,7 +37,7 @@ retriever_option = click.option(
 )
 @with_folder
 def eval_command(
-    home: Home,
+    home: Path,
     file: Path,
     retrievers: tuple[str, ...],
     without: tuple[Lane, ...],
@@ -61,7 +61,7 @@ def eval_command(
     from recollect.tools.eval_retrievers import without as less
     from recollect.tools.evaluating import evaluate
 
-    options = local_settings(home).embedder
+    options = local_settings(Home(home)).embedder
     if choice is not None or model is not None:
         changes = {"choice": choice or options.choice, "model": model or options.model}
         options = msgspec.structs.replace(options, **changes)
@@ -80,8 +80,8 @@ def eval_command(
         print_json(measured)
         return
     counts = f"{measured['questions']:,} questions with evidence, {measured['turns']:,} turns"
-    click.echo(f"{counts}, embedder {measured['embedder']}")
-    click.echo("\n".join(_evaluated(measured["retrievers"])))
+    say(f"{counts}, embedder {measured['embedder']}")
+    say("\n".join(_evaluated(measured["retrievers"])))
 
 
 @click.command("compare")
@@ -103,11 +103,11 @@ def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, as_
     if as_json:
         print_json(told)
         return
-    click.echo(
+    say(
         f"{told['recalls']:,} searches, asked of the views as they are now; recall of what was {told['truth']} "
         f"({told['judged']:,} searches)"
     )
-    click.echo("\n".join(_compared(told)))
+    say("\n".join(_compared(told)))
 
 
 def _evaluated(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:

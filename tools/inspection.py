@@ -10,11 +10,13 @@ import msgspec
 from recollect.schemas.codec import decode
 from recollect.schemas.events import Event, Forgotten, Restored
 from recollect.schemas.log import Log
-from recollect.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, Watermark
+from recollect.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, UseRow, Watermark
 from recollect.schemas.scopes import partition_of
 from recollect.sinks.home import Home
+from recollect.sinks.lance import any_of
+from recollect.state.usage import other_row_id
 from recollect.tools.embedder_state import EmbedderState, embedder_state
-from recollect.tools.retrieval import TAIL_TYPES, Retriever
+from recollect.tools.retrieval import PENDING_TYPES, Retriever
 
 COUNTED_SLOTS = 10_000
 """A lag beyond this is not counted event by event."""
@@ -24,13 +26,18 @@ LISTED = 20
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory, turn or not yet projected capture, whole. `asked` is the id that led here."""
+    """One memory, turn or not yet projected capture, whole. `asked` is the id that led here.
+
+    `used` says how often the scope that asks, and the one in which it stands, have used it, and when last.
+    """
 
     asked: str
     type: str
     memory: MemoryRow | None = None
     turn: TurnRow | None = None
     captured: Event | None = None
+    used: int = 0
+    last_used_at: int | None = None
 
     @property
     def hidden(self) -> bool:
@@ -91,21 +98,31 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     divergent: int
     ignored: int
     dead_letters: int
+    redacted: int
     latest_dead_letters: tuple[DeadLetter, ...]
     lag: int
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
 
 
-def opened(found: MemoryRow | TurnRow | Event, asked: str) -> Opened:
-    """Return what was found under its own name."""
-    match found:
-        case MemoryRow():
-            return Opened(asked=asked, type="memory", memory=found)
-        case TurnRow():
-            return Opened(asked=asked, type="turn", turn=found)
-        case _:
-            return Opened(asked=asked, type="captured", captured=found)
+def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
+    """Return what an id resolves to in a scope, under its own name. Raises `NotFound`."""
+    found = retriever.find(scope, asked)
+    if isinstance(found, Event):
+        return Opened(asked=asked, type="captured", captured=found)
+    ids = found.ids if isinstance(found, MemoryRow) else (found.id,)
+    uses = _uses(retriever, found.scope, ids)
+    if found.scope != scope:
+        uses += _uses(retriever, scope, map(other_row_id, ids))
+    used, last = sum(use.used for use in uses), max((use.last_at for use in uses), default=None)
+    if isinstance(found, MemoryRow):
+        return Opened(asked=asked, type="memory", memory=found, used=used, last_used_at=last)
+    return Opened(asked=asked, type="turn", turn=found, used=used, last_used_at=last)
+
+
+def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseRow]:
+    shard = retriever.shard(partition_of(scope, retriever.partitions))
+    return shard.rows(UseRow, scope, any_of("id", row_ids))
 
 
 def ids_behind(retriever: Retriever, scope: str, id: str) -> tuple[str, tuple[str, ...]]:
@@ -149,10 +166,10 @@ def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
 
 
 def pending(log: Log, retriever: Retriever, partitions: Iterable[int]) -> bool:
-    """Whether the log holds anything behind these partitions' watermarks that changes what is visible."""
+    """Whether the log holds anything behind these partitions' watermarks that changes what is visible or used."""
     ends = log.ends()
     return any(
-        offset < ends[number] and bool(log.read(number, offset, 1, types=TAIL_TYPES))
+        offset < ends[number] and bool(log.read(number, offset, 1, types=PENDING_TYPES))
         for number in partitions
         for offset in (retriever.offset(number),)
     )
@@ -193,6 +210,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         divergent=counters.divergent,
         ignored=counters.ignored,
         dead_letters=counters.dead_letters,
+        redacted=counters.redacted,
         latest_dead_letters=tuple(dead_letters[-LISTED:]),
         lag=0 if retriever.past else sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
         scopes={

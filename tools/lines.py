@@ -28,7 +28,8 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """One capture as a caller writes it. What is left out comes from the command or the client.
 
     `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and it, so that
-    capturing the line again adds nothing. `importance` is between 0 and 1.
+    capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for one event
+    is cut into parts, as a document always is.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     path: str | None = None
     importance: Annotated[float, Meta(ge=0, le=1)] | None = None
     media: tuple[MediaLine, ...] = ()
+    split: bool = False
 
     def media_of_event(self) -> tuple[Media, ...]:
         """Return the media as an event holds them; raise `InvalidEvent` for a kind that is none."""

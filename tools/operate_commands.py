@@ -12,7 +12,7 @@ import click
 
 from recollect.tools.client import Client
 from recollect.tools.logs import how_to_use
-from recollect.tools.options import Phases, print_json, progress, with_home
+from recollect.tools.options import Phases, print_json, progress, say, with_home
 
 SHOWN_DIFFERENCES = 50
 
@@ -67,14 +67,14 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
                     embedded = owner.embed(lambda done: bar.update(done - bar.pos))
         else:
             if not as_json:
-                click.echo(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
+                say(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
             events = owner.serve(embed=embed)
         seconds = time.monotonic() - started
     if as_json:
         print_json({"events": events, "embedded": embedded, "seconds": round(seconds, 3), "stopped": bool(ended)})
     else:
         also = f" and embedded {embedded:,} texts" if embedded else ""
-        click.echo(f"Read {events:,} events{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
+        say(f"Read {events:,} events{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
     if ended and once:
         sys.exit(1)
 
@@ -110,14 +110,14 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
     if as_json:
         print_json(verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]})
     else:
-        click.echo(f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}.")
-        click.echo(f"state hash {verdict.state_hash} over {verdict.events:,} events")
+        say(f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}.")
+        say(f"state hash {verdict.state_hash} over {verdict.events:,} events")
         for difference in verdict.differences[:SHOWN_DIFFERENCES]:
-            click.echo(f"  {difference.what}: {difference.view} {difference.scope} {difference.id}")
+            say(f"  {difference.what}: {difference.view} {difference.scope} {difference.id}")
         if len(verdict.differences) > SHOWN_DIFFERENCES:
-            click.echo(f"  … and {len(verdict.differences) - SHOWN_DIFFERENCES:,} more")
+            say(f"  … and {len(verdict.differences) - SHOWN_DIFFERENCES:,} more")
         if not verdict.ok:
-            click.echo("`recollect rebuild` makes the views anew from the log.")
+            say("`recollect rebuild` makes the views anew from the log.")
     if not verdict.ok:
         sys.exit(1)
 
@@ -130,11 +130,11 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
     if as_json:
         print_json({"ok": proven.ok, "slots": proven.slots, **search_as_json(proven.search)})
     else:
-        click.echo(f"Looked for {looked_for(proven.search.needles)}.")
+        say(f"Looked for {looked_for(proven.search.needles)}.")
         print_search(proven.search)
         for partition, offset in proven.slots:
-            click.echo(f"  slot {partition}/{offset} of the log still has its body")
-        click.echo("Nothing of it was found." if proven.ok else "Not all of it is gone; `recollect erase` goes on.")
+            say(f"  slot {partition}/{offset} of the log still has its body")
+        say("Nothing of it was found." if proven.ok else "Not all of it is gone; `recollect erase` goes on.")
     if not proven.ok:
         sys.exit(1)
 
@@ -161,8 +161,8 @@ def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
     if as_json:
         print_json({**made._asdict(), "seconds": round(seconds, 3)})
     else:
-        click.echo(f"Build {made.build} is served: {made.events:,} events in {seconds:.1f} s, verified.")
-        click.echo(f"state hash {made.state_hash}")
+        say(f"Build {made.build} is served: {made.events:,} events in {seconds:.1f} s, verified.")
+        say(f"state hash {made.state_hash}")
 
 
 @click.command()
@@ -191,16 +191,14 @@ def copy(client: Client, to: str, as_json: bool) -> None:
     if as_json:
         print_json({**made._asdict(), "seconds": round(seconds, 3)})
         return
-    click.echo(f"Copied {made.copied:,} slots in {seconds:.1f} s; all {made.slots:,} were read back the same.")
-    click.echo(f"log {made.log_id}, {made.partitions} partitions, at {made.place}")
+    say(f"Copied {made.copied:,} slots in {seconds:.1f} s; all {made.slots:,} were read back the same.")
+    say(f"log {made.log_id}, {made.partitions} partitions, at {made.place}")
     if made.behind:
-        click.echo(
-            f"The log has got {made.behind:,} slots more. Stop who writes to it and give the same command again."
-        )
+        say(f"The log has got {made.behind:,} slots more. Stop who writes to it and give the same command again.")
     else:
-        click.echo("What is appended to the old log from now on is not in the copy; the same command brings it over.")
-    click.echo(f"To use the copy: {how_to_use(made.place)}")
+        say("What is appended to the old log from now on is not in the copy; the same command brings it over.")
+    say(f"To use the copy: {how_to_use(made.place)}")
 
 
 def _note(note: str) -> None:
-    click.echo(note, err=True)
+    say(note, err=True)

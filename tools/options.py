@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
@@ -17,7 +17,7 @@ import orjson
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.events import Kind, Origin
 from recollect.schemas.scopes import GLOBAL
-from recollect.sinks.home import Home
+from recollect.schemas.visible import visible, visible_json
 from recollect.tools.client import HOME_VARIABLE, SESSION_VARIABLE, Client, default_home
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -66,11 +66,13 @@ def with_home(command: CommandT) -> CommandT:
 
 
 def with_folder(command: CommandT) -> CommandT:
-    """Give a command the home's folder alone, without its log, by `--home`, and `--json`."""
-    return _with(command, {}, lambda home: nullcontext(Home(Path(home) if home is not None else default_home())))
+    """Give a command the path of the home, which it opens by itself or not at all, and `--json`."""
+    return _with(command, {}, lambda home: nullcontext(Path(home) if home is not None else default_home()))
 
 
-def _with(command: CommandT, options: dict[str, Option[Any]], make: Callable[..., Any]) -> CommandT:
+def _with(
+    command: CommandT, options: dict[str, Option[Any]], make: Callable[..., AbstractContextManager[Any]]
+) -> CommandT:
     """Make a client from the options that describe it and hand it on; tell an error in one sentence."""
 
     @functools.wraps(command)
@@ -110,14 +112,21 @@ def _explained(as_json: bool) -> Iterator[None]:
         hint = error.hint if isinstance(error, RecollectError) else DISK_HINT
         if as_json:
             print_json({"error": str(error), "hint": hint})
-        click.echo(f"Error: {error}" + (f"\n{hint}" if hint else ""), err=True)
+        say(f"Error: {error}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
 
 
-def print_json(value: Any) -> None:
-    """Print one JSON document on stdout."""
+def say(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print text for people, on stdout or stderr. Every command prints by this, so that no text acts on a terminal."""
+    click.echo(visible(text), err=err, nl=nl)
+
+
+def print_json(value: Any, *, indent: bool = True) -> None:
+    """Print one JSON document on stdout, on one line unless `indent`; what acts or hides in it is escaped."""
     plain = msgspec.to_builtins(value, str_keys=True)
-    sys.stdout.buffer.write(orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    form = orjson.OPT_INDENT_2 if indent else 0
+    document = orjson.dumps(plain, option=form | orjson.OPT_APPEND_NEWLINE)
+    sys.stdout.buffer.write(visible_json(document))
     sys.stdout.buffer.flush()
 
 

@@ -26,11 +26,18 @@ _SCP_URL = re.compile(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)\Z")
 _URL = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
 
 
-def scope_of_folder(folder: Path, home: Home) -> str:
-    """Return the scope of the project that a folder belongs to, made and pinned at the first call."""
+def scope_of_folder(folder: Path, home: Home, *, pin: bool = True) -> str:
+    """Return the scope of the project that a folder belongs to, made and pinned at the first call.
+
+    A folder that is gone belongs to the repository that it was in, as a worktree that was removed. Without `pin`
+    nothing is written, and a scope that would be made ends in `-new`.
+    """
+    if not folder.is_dir():
+        there = next((parent for parent in folder.parents if parent.is_dir()), folder)
+        folder = there if _git(there, "rev-parse", "--show-toplevel") else folder
     top = _git(folder, "rev-parse", "--show-toplevel")
     if top is None:
-        return _scope_outside_git(folder.resolve(), home)
+        return _scope_outside_git(folder.resolve(), home, pin)
     # Without --worktree git writes the configuration that all worktrees share.
     pinned = _git(folder, "config", "--local", "--get", GIT_KEY)
     if pinned:
@@ -38,6 +45,8 @@ def scope_of_folder(folder: Path, home: Home) -> str:
     origin = _git(folder, "config", "--get", "remote.origin.url")
     name = _normal_origin(origin).rpartition("/")[2] if origin else Path(top).name
     scope = _new_scope(name, origin)
+    if not pin:
+        return scope if origin else _unmade_scope(name)
     if _git(folder, "config", "--local", GIT_KEY, scope) is None:
         raise RecollectError(
             f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
@@ -61,13 +70,19 @@ def _normal_origin(url: str) -> str:
     return f"{host}/{found[2].strip('/').removesuffix('.git').rstrip('/')}"
 
 
-def _scope_outside_git(folder: Path, home: Home) -> str:
+def _unmade_scope(name: str) -> str:
+    return f"{PROJECT_PREFIX}{slug(name)}-new"
+
+
+def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
     with FileLock(home.path / "folders.lock", "The list of folders"):
         path = home.folders_path
         folders: dict[str, str] = orjson.loads(path.read_bytes()) if path.exists() else {}
         for known in (folder, *folder.parents):
             if str(known) in folders:
                 return check_scope(folders[str(known)])
+        if not pin:
+            return _unmade_scope(folder.name)
         folders[str(folder)] = scope = _new_scope(folder.name, None)
         data = orjson.dumps(folders, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
         write_whole(path, data, durable=True)

@@ -21,6 +21,7 @@ from recollect.tools.options import (
     as_of_option,
     kind_filter,
     print_json,
+    say,
     with_client,
     with_home,
 )
@@ -88,15 +89,15 @@ def search(
         )
         return
     for number, result in enumerate(answer.results, start=1):
-        click.echo(_result(number, result))
+        say(_result(number, result))
         if explain:
-            click.echo(_why(result))
+            say(_why(result))
     if explain:
-        click.echo("Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()))
+        say("Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()))
     if not answer.results:
-        click.echo("Nothing found. Try fewer or other words; `recollect status` says what there is.")
+        say("Nothing found. Try fewer or other words; `recollect status` says what there is.")
     if answer.lag:
-        click.echo(f"The views lack {answer.lag} events; what they say is found by words all the same.", err=True)
+        say(f"The views lack {answer.lag} events; what they say is found by words all the same.", err=True)
 
 
 @click.command()
@@ -119,7 +120,7 @@ def show(
     if as_json:
         print_json(opened)
     else:
-        click.echo("\n".join(_opened(opened)))
+        say("\n".join(_opened(opened)))
 
 
 @click.command()
@@ -140,11 +141,11 @@ def why(
     if as_json:
         print_json(explanation)
         return
-    click.echo(f"Memory {explanation.id} in {explanation.scope}")
+    say(f"Memory {explanation.id} in {explanation.scope}")
     if explanation.revises:
-        click.echo(f"revises {explanation.revises}")
+        say(f"revises {explanation.revises}")
     for behind in explanation.events:
-        click.echo(_behind(behind))
+        say(_behind(behind))
 
 
 @click.command()
@@ -161,7 +162,7 @@ def status(client: Client, as_of: str | None, as_json: bool) -> None:
     if as_json:
         print_json(state)
     else:
-        click.echo("\n".join(_status(state)))
+        say("\n".join(_status(state)))
 
 
 @click.command()
@@ -206,13 +207,13 @@ def log(
         print_json({"events": [_slot_json(slot) for slot in slots]})
         return
     for slot in slots:
-        click.echo(_slot(slot))
+        say(_slot(slot))
     end = slots[-1].offset + 1 if slots else client.log.ends()[number]
     while follow:
         sys.stdout.flush()
         time.sleep(FOLLOW_S)
         for slot in client.log.read(number, end, limit, scope=of_scope, types=types):
-            click.echo(_slot(slot))
+            say(_slot(slot))
             end = slot.offset + 1
 
 
@@ -243,8 +244,8 @@ def diff_command(
     for what in ("added", "folded", "revised", "forgotten", "restored"):
         for changed in getattr(changes, what):
             more = f" (+{len(changed.captures)})" if what == "folded" else ""
-            click.echo(f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}")
-    click.echo(f"{changes.turns} turns came.")
+            say(f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}")
+    say(f"{changes.turns} turns came.")
 
 
 def _last(log: Log, partition: int, limit: int, scope: str | None, types: tuple[str, ...]) -> list[Slot]:
@@ -327,6 +328,8 @@ def _opened(opened: Opened) -> list[str]:
         lines.append(f"captures {', '.join(memory.ids)}")
         if memory.revises:
             lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
+    if opened.last_used_at is not None:
+        lines.append(f"used {opened.used} times, last {format_time(opened.last_used_at)[:10]}")
     if opened.hidden:
         lines.append(f"Hidden: forgotten. To show it again: recollect restore {row.id} --scope {row.scope}")
     return lines
@@ -346,6 +349,7 @@ def _status(state: Status) -> list[str]:
         f"turns         {state.turns:,}",
         f"events        {state.events:,}",
         f"not counted   {state.duplicates:,} duplicates, {state.divergent:,} divergent, {state.ignored:,} ignored",
+        f"redacted      {state.redacted:,} secrets",
         f"lag           {state.lag:,} events",
         f"embedder      {state.embedder.configured}"
         + (f", then {state.embedder.next}" if state.embedder.next else "")

@@ -40,7 +40,9 @@ ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
 PAGE_SLOTS = 5_000
 NO_FILTERS = Filters(kinds=(), since=None, tags=(), until=None)
 TAIL_TYPES = ("captured", "forgotten", "restored", "erased", "unfolded")
-"""Events that change what is visible; a recall or a tick alone leaves nothing pending."""
+"""Events that change what is visible."""
+PENDING_TYPES = (*TAIL_TYPES, "used")
+"""Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,6 +143,11 @@ class Retriever:
         self._shards: dict[int, Shard] = {}
         self._ready: dict[str, _Ready] = {}
         self._own: dict[Path, None] = {}
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions the log has."""
+        return self._log.partitions
 
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition, those of the build that is being served unless the past is asked."""
@@ -248,6 +255,14 @@ class Retriever:
         """Yield a scope's events behind the watermark that change what is visible."""
         if self.past is None:
             yield from tail_of(self._log, partition_of(scope, self._log.partitions), offset, scope)
+
+    def uses_behind(self, scope: str, offset: int) -> int:
+        """Return how many uses of a scope stand behind the watermark, at most a page of them."""
+        if self.past is not None:
+            return 0
+        return len(
+            self._log.read(partition_of(scope, self.partitions), offset, PAGE_SLOTS, scope=scope, types=("used",))
+        )
 
     def watermark(self, partition: int) -> Watermark | None:
         """Return how far the views of a partition are."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from recollect.schemas.embedding import EmbedderOptions
 from recollect.schemas.errors import RecollectError
@@ -17,11 +19,16 @@ CHOICES = ("auto", "http", "local", "floor")
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`catch_up`: whether a search that finds the views behind starts a projector in the background.
 
+    `denied_paths`: globs of files that are not captured, besides those of `tools/denied_paths.py`.
+    `prompt_recall`: whether a hook adds the few memories that a prompt surely needs, in at most `prompt_recall_chars`.
     `log`: the URL of the home's log, where it is not the embedded one; `$RECOLLECT_LOG` goes before it.
     `embedder`: which embedder is wanted here; `$RECOLLECT_EMBEDDER` goes before its choice.
     """
 
     catch_up: bool = True
+    denied_paths: tuple[str, ...] = ()
+    prompt_recall: bool = True
+    prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_500
     log: str | None = None
     embedder: EmbedderOptions = EmbedderOptions()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,12 +15,7 @@ from recollect.schemas.errors import InvalidEvent, RecollectError
 from recollect.schemas.events import Event, Kind
 from recollect.tools.client import BATCH_LINES, Client
 from recollect.tools.lines import Line, parse_line
-from recollect.tools.options import (
-    KINDS,
-    print_json,
-    progress,
-    with_client,
-)
+from recollect.tools.options import KINDS, print_json, progress, say, with_client
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_REFUSALS = 20
@@ -63,6 +58,9 @@ def capture(
     "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is needed. They are stored in
     batches, each whole or not at all; a line that is refused is named and the others are kept.
 
+    Secrets in it, such as keys, tokens and passwords, are replaced before it is stored. Files that hold nothing else
+    (.env, *.pem, .netrc and the like) are refused.
+
     \b
     Example:
       recollect capture "The staging database listens on port 5433." --tag infra
@@ -71,20 +69,25 @@ def capture(
     if text == "-" or (path is not None and path.suffix == ".jsonl"):
         _capture_lines(client, kind, path, as_json)
         return
+    if path is not None:
+        client.redactor.check_path(str(path.resolve()))
     said = _read_text(text, path)
     line = Line(text=said, kind=kind or ("document" if path else "fact"), **fields)
     if line.source is None and path is not None:
         line = msgspec.structs.replace(line, source=path.name)
     receipts = client.capture_many([line])
-    first = receipts[0]
+    for _, error in receipts.refused:
+        raise error
+    first, redacted = receipts[0], {"redacted": dict(receipts[0].redacted)}
     if as_json and len(receipts) == 1:
-        print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset})
+        print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset} | redacted)
     elif as_json:
-        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]})
+        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | redacted)
     else:
         parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
         partition, offset = first.position.partition, first.position.offset
-        click.echo(f"{first.id}{parts} ({client.scope}, partition {partition}, offset {offset})")
+        say(f"{first.id}{parts} ({client.scope}, partition {partition}, offset {offset})")
+        _print_redacted(first.redacted)
 
 
 @click.command()
@@ -146,11 +149,40 @@ def unfold(client: Client, id: str, only: bool, as_json: bool) -> None:
     _print_named("Unfolded", client.unfold(id, only=only), "", as_json)
 
 
+@click.command()
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--recall", help="The recall that returned them: `recall_id` of `recollect search --json`.")
+@with_client
+def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool) -> None:
+    """Say which memories or turns shaped an answer. What is used is found again sooner, and links what helps together.
+
+    Looking at a result does not count. Where a session is given, its next answer that carries the specifics of what
+    was recalled counts by itself.
+
+    \b
+    Example:
+      recollect used 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
+    receipt = client.use(ids, recall)
+    if as_json:
+        where = receipt.position
+        said = {"id": receipt.id, "ids": list(dict.fromkeys(ids))}
+        print_json({**said, "partition": where.partition, "offset": where.offset})
+    else:
+        say(f"Noted the use of {len(dict.fromkeys(ids))}.")
+
+
 def _print_named(verb: str, ids: list[str], undo: str, as_json: bool) -> None:
     if as_json:
         print_json({"ids": ids})
         return
-    click.echo(f"{verb} {len(ids)} capture{'s' if len(ids) > 1 else ''}." + (f" To undo: {undo}" if undo else ""))
+    say(f"{verb} {len(ids)} capture{'s' if len(ids) > 1 else ''}." + (f" To undo: {undo}" if undo else ""))
+
+
+def _print_redacted(counts: Mapping[str, int]) -> None:
+    if counts:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
+        say(f"Redacted before it was stored: {kinds}.")
 
 
 def _read_text(text: str | None, path: Path | None) -> str:
@@ -170,6 +202,8 @@ def _read_text(text: str | None, path: Path | None) -> str:
 
 
 def _capture_lines(client: Client, kind: Kind | None, path: Path | None, as_json: bool) -> None:
+    if path is not None:
+        client.redactor.check_path(str(path.resolve()))
     count, refused = 0, []
     with path.open("rb") if path is not None else sys.stdin.buffer as stream:
         lines = enumerate(_raw_lines(stream), start=1)
@@ -183,13 +217,14 @@ def _capture_lines(client: Client, kind: Kind | None, path: Path | None, as_json
                 refused += refusals
                 bar.update(len(events) if size is None else sum(len(data) for _, data in batch))
     if as_json:
-        print_json({"count": count, "refused": refused})
+        print_json({"count": count, "refused": refused, "redacted": dict(client.redactor.counts)})
     else:
-        click.echo(f"Captured {count:,} events.")
+        say(f"Captured {count:,} events.")
+        _print_redacted(client.redactor.counts)
     for refusal in refused[:SHOWN_REFUSALS]:
-        click.echo(f"Line {refusal.line} was refused: {refusal.error}", err=True)
+        say(f"Line {refusal.line} was refused: {refusal.error}", err=True)
     if len(refused) > SHOWN_REFUSALS:
-        click.echo(f"… and {len(refused) - SHOWN_REFUSALS:,} more lines were refused.", err=True)
+        say(f"… and {len(refused) - SHOWN_REFUSALS:,} more lines were refused.", err=True)
     if refused:
         sys.exit(1)
 
@@ -212,6 +247,7 @@ def _events(client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]
     for number, data in batch:
         if not data.strip():
             continue
+        counted = client.redactor.counts.copy()
         try:
             line = parse_line(data)
             made = client.events_of(line if line.kind else msgspec.structs.replace(line, kind=kind))
@@ -219,5 +255,6 @@ def _events(client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]
                 check_admissible(event)
             events += made
         except (InvalidEvent, RecollectError) as error:
+            client.redactor.counts = counted  # Nothing of this line is stored.
             refusals.append(Refusal(number, str(error)))
     return events, refusals

@@ -1,0 +1,41 @@
+"""The form of what stands for a secret on the log: `[redacted:github-token:3f9a2c1d]`.
+
+The kind says what was there; the digits are the same for the same secret in one home and say nothing in another. What a
+secret looks like is not here (`tools/known_secrets.py` and its neighbours), nor is the key (`tools/redaction.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from recollect.schemas.events import Body, Captured, Forgotten, Recalled, Restored
+
+DIGEST_BYTES = 4
+_OPENING = "[redacted:"
+PLACEHOLDER = re.compile(r"\[redacted:([a-z0-9]+(?:-[a-z0-9]+)*):[0-9a-f]{8}\]")
+
+
+def placeholder(kind: str, digest: str) -> str:
+    """Return what stands for a secret of a kind; `digest` is `2 * DIGEST_BYTES` hexadecimal digits."""
+    return f"{_OPENING}{kind}:{digest}]"
+
+
+def placeholders(texts: Iterable[str | None]) -> int:
+    """Return how many placeholders stand in texts."""
+    return sum(len(PLACEHOLDER.findall(text)) for text in texts if text and _OPENING in text)
+
+
+def texts_of(body: Body | None) -> Iterator[str | None]:
+    """Yield every text of a body that a person or an agent wrote, None where a field is empty."""
+    match body:
+        case Captured():
+            yield from (body.text, body.source, body.path, body.branch, *body.tags)
+            for media in body.media:
+                yield from (media.caption, media.uri)
+        case Recalled():
+            yield from (body.query, *body.filters.tags)
+        case Forgotten() | Restored():
+            yield body.reason
+        case _:
+            pass

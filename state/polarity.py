@@ -1,0 +1,142 @@
+"""What a text does, told from its words alone: it states a fact, sets a rule, speaks about memory, or corrects.
+
+A rule is what a user wants from now on: "Always …", "Never …", "I prefer …". What is said about memory itself ("never
+mention X") is no fact about X. Five languages are read: English, German, Spanish, Chinese and Japanese. Questions, what
+is quoted and what only tells of a habit or of the past are no rules; who may set any is for the caller to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from recollect.state.text import normal_text
+
+Polarity = Literal["fact", "rule", "meta", "correction"]
+
+CUES = tuple(
+    cue.replace("_", " ")
+    for cue in """
+    ever always prefer rather from_now from_here going_forward don't don’t do_not stop no_longer forget
+    immer nie stets bevorzug lieber ab_jetzt ab_sofort von_nun erwähn merk speicher vergiss notier erinner
+    sprich rede_
+    siempre nunca jamás prefiero partir_de adelante desde_ahora olvid olvíd mencion guardes guardar recuerdes anotes
+    anotar hables hablar
+    始 总 永 务 从 以 每 一定 绝 千万 喜欢 偏 倾向 宁 今后 提 记 保存 忘
+    必ず 常に いつも 決して 絶対 二度と 今後 これから 方が ほうが 好 言及 触れ 覚え 記
+    """.split()
+)
+"""A text without one of these holds no rule and nothing about memory; most are passed over by that."""
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|`[^`]*`")
+_QUESTION = re.compile(r"[?？][\"'”)\]]*\Z|(?:か|吗|呢)[。！]?\Z")
+
+_PAST_EN = (
+    r"been|had|went|did|was|were|got|made|saw|seen|came|took|said|knew|thought|found|told|heard|felt|mind|again|gonna"
+)
+_RULES = (
+    # English: in front of a clause, or after what makes it a demand; "I always go" and "never been" only tell.
+    r"(?:^|[,;:(–—-]\s*|\b(?:and|but|so|then|please|also|instead|should|must|shall|to|we|that you|sure you)\s+)"
+    rf"(?:always|never)\s+(?!(?:{_PAST_EN})\b)(?!(?!(?:need|embed|feed|seed|speed|exceed|proceed)\b)\w+ed\b)\w+",
+    r"\b(?:don't|do not)\s+ever\b",
+    r"\b(?:from (?:now|here) on|going forward)\b",
+    r"\b(?:i|we)(?:'d| would)?\s+(?:(?:really|strongly|generally|usually|always|much|also|still)\s+)?prefer\b",
+    r"\b(?:i|we)(?:'d| would)\s+(?:much\s+)?rather\b",
+    r"^(?:please\s+)?prefer\b",
+    r"\bmy preference is\b",
+    # German: in front, or right after the imperative that opens the sentence.
+    r"(?:^|[,;:–—]\s*|\b(?:bitte|und|aber|sollst|sollt|musst|müsst|soll|sollte|sollen)\s+)"
+    r"(?:immer|stets|niemals|nie)\s+(?!(?:war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen|gehabt)\b)\w+",
+    r"^(?:bitte\s+)?(?!(?:noch|fast|wie|nicht|schon|war|hab|habe|hatte|bin|ist|es|er|ich|du|das|die|der|wir|ihr|man|\w+t)\b)"
+    r"\w+(?:\s+(?:sie|bitte|mir|uns|dabei|hier))*\s+(?:immer|stets|niemals|nie)\b",
+    r"\b(?:ab jetzt|ab sofort|von nun an)\b",
+    r"\b(?:ich|wir)\s+(?:bevorzuge|bevorzugen)\b|\bbevorzuge ich\b|\bmir ist\b.*\blieber\b",
+    r"\b(?:ich|wir) (?:hätte|hätten|mag|mögen)\b.*\blieber\b",
+    # Spanish.
+    r"(?:^|[,;:–—]\s*|\b(?:y|pero|favor|debes|debe|deben|hay que)\s+)(?:siempre|nunca|jamás)\s+"
+    r"(?!(?:he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve|tenía)\b)\w+",
+    r"^(?:por favor,?\s+)?(?:us[ae]n?|utilic|utiliz|escrib|respond|contest|ejecut|haz|hagan?\b|pon"
+    r"|comprueb|verific|revis|añad|mantén|manten|llam|habl|evit|incluy|dej)\w*\s+(?:siempre|nunca)\b",
+    r"\b(?:a partir de ahora|de ahora en adelante|desde ahora)\b",
+    r"\b(?:prefiero|preferimos|preferiría|preferiríamos)\b",
+    # Chinese: in front of a clause, or after "please" and "from now on".
+    r"(?:^|[，。；、！：,;:]|请你?|以后都?|你要|你应该)\s*(?:始终|总是|永远|务必|一定要|一定不要|绝不|绝对不|千万别|千万不要"
+    r"|从今以后|从现在起|从现在开始|每次都|以后请|以后都|以后不要|以后别|今后请|今后都)",
+    r"我们?(?:更喜欢|比较喜欢|更偏好|偏好|偏爱|更倾向|倾向于|宁愿|宁可)",
+    # Japanese: with a demand at the end.
+    r"(?:必ず|常に|いつも|決して|絶対に?|二度と|今後は?|これからは?).*"
+    r"(?:ください|下さい|こと|しろ|せよ|ないで|べき|して(?:ね|よ)?|な(?:よ)?|ように)[。！.!]?\Z",
+    r"(?:方|ほう)が(?:好き|いい|良い|よい|好ましい)|を好(?:む|みます)|が好みです?",
+)
+_METAS = (
+    r"\b(?:never|don't|do not|stop|no longer|always)\s+(?:ever\s+)?(?:mention(?:ing)?|bring(?:ing)? up|remember"
+    r"|sav(?:e|ing)|stor(?:e|ing)|record|memori[sz]e|writ(?:e|ing) down|talk(?:ing)? about|refer(?:ring)? to"
+    r"|remind(?:ing)? me)\b",
+    r"(?:^|[,;:]\s*|\bplease\s+)forget\s+(?:that|about|everything|what|all|it|this|my|the)\b",
+    r"\b(?:erwähne?|speichere?|merke?|notiere?|erinnere?|sprich|rede)\b.*\b(?:nie|niemals|nicht)\b",
+    r"(?:^|[,;:]\s*|\bbitte\s+)vergiss\b",
+    r"\b(?:no|nunca|jamás)\s+(?:vuelvas? a\s+)?(?:menciones|mencionar|guardes|guardar|recuerdes|anotes|anotar"
+    r"|hables de|hablar de)\b|(?:^|[,;:]\s*|\bfavor\s+)olvida(?:te)?\b|(?:^|[,;:]\s*)olvídate\b",
+    r"(?:不要|别|不许|勿).{0,4}(?:提起|提到|提及|提|记住|记录|记下|保存)|忘(?:掉|记)(?:这|那|我|它|刚)",
+    r"(?:言及|触れ|覚え|記憶|保存|記録).{0,6}(?:ないで|しないで|するな|禁止)|忘れて(?:ください|下さい|ね)?[。！]?\Z",
+)
+_CORRECTIONS = (
+    r"^(?:no|nope|wrong|actually|correction)\s*[,:!.;—–-]"
+    r"|^that's (?:wrong|not (?:right|true|correct|what))|\bI meant\b",
+    r"^(?:nein|falsch|korrektur)\s*[,:!.;—–-]|\bdas stimmt (?:so )?nicht\b|\bich meinte\b",
+    r"^(?:no|incorrecto|corrección)\s*[,:!.;—–-]"
+    r"|\beso no es (?:cierto|correcto|así)\b|\bquise decir\b|\bme refería a\b",
+    r"^(?:不对|错了|更正|不是)[，。,！!：:]|我的意思是",
+    r"^(?:いや|いいえ|違います|違う|訂正)[、。,！!：:]|という意味でした",
+)
+_IS_RULE, _IS_META, _IS_CORRECTION = (
+    re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    for patterns in (_RULES, _METAS, _CORRECTIONS)
+)
+
+
+def polarity(text: str) -> Polarity:
+    """Return what a text does: the first of meta, rule and correction that one of its sentences does, else fact."""
+    found = {_of_sentence(sentence): None for sentence in _sentences(text)}
+    for kind in ("meta", "rule", "correction"):
+        if kind in found:
+            return kind
+    return "fact"
+
+
+def standing(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text that say what is wanted from now on: its rules, and what it says of memory."""
+    if not _has_cue(text):
+        return ()
+    sentences = (sentence for sentence in _sentences(text) if _has_cue(sentence))
+    return tuple(sentence for sentence in sentences if _of_sentence(sentence) in ("rule", "meta"))
+
+
+def _has_cue(text: str) -> bool:
+    lowered = text.lower()
+    return any(cue in lowered for cue in CUES)
+
+
+def _sentences(text: str) -> list[str]:
+    lines = "\n".join(line for line in _FENCE.sub("\n", text).split("\n") if not line.lstrip().startswith(">"))
+    found = (_BULLET.sub("", piece or "").strip() for piece in _SENTENCE.split(lines))
+    return [sentence for sentence in found if sentence]
+
+
+def _of_sentence(sentence: str) -> Polarity:
+    said = _QUOTED.sub("QUOTED", sentence.replace("’", "'")).strip()
+    if _QUESTION.search(said):
+        return "fact"
+    if _IS_META.search(said):
+        return "meta"
+    if _IS_RULE.search(said):
+        return "rule"
+    return "correction" if _IS_CORRECTION.search(said) else "fact"
+
+
+def same_instruction(text: str) -> str:
+    """Return a form in which an instruction that is given twice is the same."""
+    return normal_text(text).strip(" .!。！").casefold()

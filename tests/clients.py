@@ -1,0 +1,204 @@
+"""The real hosts, one memory: what one of them is told, the others recall. Run by `make test-clients`.
+
+It installs the CLIs from npm into a cache, connects each by `recollect connect`, and lets them talk to a model on
+loopback (`fake_model`) in homes of their own. Nothing of the user's is read or written, and no other network is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from fake_model import NO_TOOL, FakeModel
+
+from recollect.tools.mcp_answers import DATA_NOT_ORDERS
+
+PACKAGES = {
+    "claude": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "gemini": "@google/gemini-cli",
+}
+SAID = {
+    "claude": "The staging database listens on port 5433.",
+    "codex": "Releases are cut on Tuesdays by Mira.",
+    "gemini": "The tide service is written in Elixir.",
+}
+QUESTIONS = {"claude": "staging database port", "codex": "releases Tuesdays Mira", "gemini": "tide service Elixir"}
+TURN_TIMEOUT_S = 180
+TURNS = 5
+PAUSE_S = 5
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "recollect" / "clients")
+    parser.add_argument("--only", nargs="*", choices=list(PACKAGES), default=list(PACKAGES))
+    parser.add_argument("--keep", action="store_true", help="Keep the folder of the run.")
+    asked = parser.parse_args()
+    recollect = Path(sys.executable).with_name("recollect")
+    if not recollect.exists():
+        sys.exit(f"{recollect} is not there: run this by `make test-clients`.")
+    programs = install(asked.cache, asked.only)
+    folder = Path(tempfile.mkdtemp(prefix="recollect-clients-"))
+    try:
+        with FakeModel() as model:
+            return Trial(folder, recollect, programs, model, asked.only).run()
+    finally:
+        if asked.keep:
+            print(f"Kept {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def install(cache: Path, hosts: list[str]) -> Path:
+    """Install what is missing with npm, and return the folder of the programs."""
+    programs = cache / "node_modules" / ".bin"
+    missing = [PACKAGES[host] for host in hosts if not (programs / host).exists()]
+    if missing:
+        cache.mkdir(parents=True, exist_ok=True)
+        print(f"Installing {', '.join(missing)} into {cache}.")
+        command = ["npm", "install", "--prefix", str(cache), "--no-audit", "--no-fund", "--silent", *missing]
+        subprocess.run(command, check=True)
+    return programs
+
+
+class Trial:
+    """One run: homes of its own, one project, and the hosts one after another."""
+
+    def __init__(self, folder: Path, recollect: Path, programs: Path, model: FakeModel, hosts: list[str]) -> None:
+        self.model = model
+        self.hosts = hosts
+        self.failures = 0
+        self.prompts: Counter[tuple[str, str]] = Counter()
+        self.project = folder / "project"
+        self.project.mkdir()
+        subprocess.run(["git", "init", "--quiet", str(self.project)], check=True)
+        user = folder / "user"
+        (user / ".codex").mkdir(parents=True)
+        (user / ".gemini").mkdir()
+        (user / ".gemini" / "settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
+        # What the environment says of hosts and keys of the user's own stays outside.
+        kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TERM", "TMPDIR") if key in os.environ}
+        self.environment = kept | {
+            "HOME": str(user),
+            "PATH": os.pathsep.join([str(programs), str(recollect.parent), os.environ["PATH"]]),
+            "RECOLLECT_HOME": str(folder / "memory"),
+            "ANTHROPIC_BASE_URL": model.url,
+            "ANTHROPIC_API_KEY": "none",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "ENABLE_TOOL_SEARCH": "false",
+            "IS_SANDBOX": "1",
+            "FAKE_KEY": "none",
+            "GEMINI_API_KEY": "none",
+            "GOOGLE_GEMINI_BASE_URL": model.url,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        }
+        provider = f'name="fake", base_url="{model.url}/v1", env_key="FAKE_KEY", wire_api="responses"'
+        self.words = {
+            "claude": ["claude", "-p", "{prompt}", "--dangerously-skip-permissions"],
+            "codex": [
+                "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
+                "--dangerously-bypass-hook-trust", "-c", f"model_providers.fake={{{provider}}}",
+                "-c", 'model_provider="fake"', "-c", 'model="gpt-5-fake"', "{prompt}",
+            ],
+            "gemini": ["gemini", "--yolo", "-m", "gemini-2.5-flash", "-p", "{prompt}"],
+        }  # fmt: skip
+
+    def run(self) -> int:
+        """Connect each host, tell each something, ask each for what another was told, and disconnect."""
+        for host in self.hosts:
+            self.check(f"{host} is connected", self.recollect("connect", host).returncode == 0)
+        for host in self.hosts:
+            said = self.turn(host, f"REMEMBER: {SAID[host]}")
+            self.check(f"{host} remembers over MCP", "Remembered in project:" in said, said)
+        for asking in self.hosts:
+            for told in self.hosts:
+                begun = time.monotonic()
+                said = self.turn(asking, f"RECALL: {QUESTIONS[told]}")
+                took_s = time.monotonic() - begun
+                self.check(
+                    f"{asking} recalls what {told} was told ({took_s:.1f} s)", SAID[told].rstrip(".") in said, said
+                )
+        self.check_hooks()
+        findings = json.loads(self.recollect("doctor", "--json").stdout)["findings"]
+        bad = [finding for finding in findings if finding["state"] == "bad"]
+        self.check("the doctor finds nothing bad", not bad, str(bad))
+        for host in self.hosts:
+            self.check(f"{host} is disconnected", self.recollect("disconnect", host).returncode == 0)
+        print("All is well." if not self.failures else f"{self.failures} checks failed.")
+        return 1 if self.failures else 0
+
+    def check_hooks(self) -> None:
+        """Prompts and answers are on the log under each host's name, and a start was given the memory."""
+        self.recollect("import", "--all")  # What hooks have captured, an import of the transcripts does not add again.
+        deadline = time.monotonic() + 30
+        while True:
+            log = json.loads(self.recollect("log", "--limit", "1000", "--type", "captured", "--json").stdout)
+            bodies = [(event["event"]["body"], event["event"]["actor"]) for event in log["events"]]
+            missing = []
+            for host in self.hosts:
+                source = "claude-code" if host == "claude" else host
+                turns = [(body["text"], actor) for body, actor in bodies if body["source"] == source]
+                prompts = [text for text, actor in turns if actor["origin"] == "user" and text.startswith("REMEMBER: ")]
+                expected = self.prompts[host, f"REMEMBER: {SAID[host]}"]
+                answers = [text for text, actor in turns if actor["origin"] == "agent" and "The tool said" in text]
+                missing += [f"{host}: {prompts=} {answers=}"] * (len(prompts) != expected or not answers)
+            if not missing or time.monotonic() > deadline:
+                break
+            time.sleep(0.5)
+        self.check("each host's prompts and answers are captured once by its hooks", not missing, "\n".join(missing))
+        for host, path in (("claude", "/messages"), ("codex", "/responses"), ("gemini", "GenerateContent")):
+            # What a tool has answered says of itself that it is quoted; the context of a start does not.
+            given = [
+                seen for seen in self.model.seen
+                if path in seen.path and DATA_NOT_ORDERS not in seen.body
+                and ("<recollect>" in seen.body or "&lt;recollect&gt;" in seen.body)
+            ]  # fmt: skip
+            self.check(f"{host}'s model is given the context of a start", bool(given) or host not in self.hosts)
+
+    def turn(self, host: str, prompt: str) -> str:
+        """Let a host take one turn and return what it printed.
+
+        Codex gives servers a second before it asks its model without their tools, which a busy machine may not make;
+        then the turn is taken again.
+        """
+        words = [prompt if word == "{prompt}" else word for word in self.words[host]]
+        for _ in range(TURNS):
+            self.prompts[host, prompt] += 1
+            said = self.ran(words).stdout
+            if NO_TOOL not in said:
+                break
+            time.sleep(PAUSE_S)
+        return said
+
+    def recollect(self, *words: str) -> subprocess.CompletedProcess[str]:
+        done = self.ran(["recollect", *words])
+        if done.returncode:
+            print(done.stdout, done.stderr)
+        return done
+
+    def ran(self, words: list[str]) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(
+                words, cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
+                text=True, errors="replace", timeout=TURN_TIMEOUT_S, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            return subprocess.CompletedProcess(words, 124, str(error.stdout), str(error.stderr))
+
+    def check(self, what: str, holds: bool, seen: str = "") -> None:
+        self.failures += not holds
+        print(f"{'ok  ' if holds else 'FAIL'} {what}" + (f"\n{seen[-3_000:]}" if not holds else ""), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

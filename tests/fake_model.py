@@ -1,0 +1,215 @@
+"""A model on loopback that three hosts take for theirs: it calls a tool where a prompt says so and repeats the answer.
+
+`REMEMBER: text` calls `add_memory`, `RECALL: words` calls `search_memories`; anything else is answered with one
+sentence. It speaks the streams of Anthropic's Messages, OpenAI's Responses and Gemini's generateContent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+_ORDER = re.compile(r"^(REMEMBER|RECALL): ([^\n<\"\\]+)", re.MULTILINE)
+NO_TOOL = "There is no such tool among"
+_TOOLS = {"REMEMBER": ("add_memory", "text"), "RECALL": ("search_memories", "query")}
+
+
+class Seen(NamedTuple):
+    """A request, as text, and the names of the tools that it offered."""
+
+    path: str
+    body: str
+    tools: tuple[str, ...]
+
+
+class FakeModel:
+    """The server; `seen` is what it was asked."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        model = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                data = self.rfile.read(int(self.headers.get("content-length", 0)))
+                try:
+                    asked = json.loads(data)
+                except ValueError:
+                    asked = {}
+                model.reply(self, asked)
+
+            def do_GET(self) -> None:
+                send(self, "application/json", b'{"data": [], "models": []}')
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def __enter__(self) -> FakeModel:
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+    def reply(self, to: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
+        """Answer in the form of whoever asks."""
+        self.seen.append(Seen(to.path, json.dumps(asked), tuple(_tool_names(asked))))
+        if "count_tokens" in to.path or "countTokens" in to.path:
+            send(to, "application/json", b'{"input_tokens": 10, "totalTokens": 10}')
+        elif "/messages" in to.path:
+            events = _messages(asked)
+            if asked.get("stream"):
+                send(to, "text/event-stream", b"".join(_sse(event["type"], event) for event in events))
+            else:
+                send(to, "application/json", json.dumps(_whole_message(asked)).encode())
+        elif "/responses" in to.path:
+            send(to, "text/event-stream", b"".join(_sse(event["type"], event) for event in _responses(asked)))
+        elif "treamGenerateContent" in to.path:
+            send(to, "text/event-stream", b"data: " + json.dumps(_generated(asked)).encode() + b"\r\n\r\n")
+        elif "enerateContent" in to.path:
+            send(to, "application/json", json.dumps(_generated(asked)).encode())
+        else:
+            send(to, "application/json", b"{}")
+
+
+def send(to: BaseHTTPRequestHandler, kind: str, data: bytes) -> None:
+    try:
+        to.send_response(200)
+        to.send_header("content-type", kind)
+        to.send_header("content-length", str(len(data)))
+        to.end_headers()
+        to.wfile.write(data)
+    except OSError:  # The host has gone.
+        pass
+
+
+def _sse(name: str, event: Any) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(event)}\n\n".encode()
+
+
+def _decided(turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, dict[str, str]]:
+    """Return (words, tool, arguments) for a conversation as (role, text): a tool to be called, or else words."""
+    order = None
+    for role, text in turns:
+        found = _ORDER.findall(text) if role == "user" else []
+        if found:
+            order, answered = found[-1], ""
+        elif role == "tool" and order is not None:
+            answered = text
+    if order is None:
+        return "Noted by the model.", "", {}
+    if answered:
+        return f"The tool said: {answered}", "", {}
+    suffix, argument = _TOOLS[order[0]]
+    name = next((tool for tool in tools if tool.endswith(suffix)), "")
+    return (f"{NO_TOOL} {tools}.", "", {}) if not name else ("", name, {argument: order[1].strip()})
+
+
+def _tool_names(asked: dict[str, Any]) -> Iterator[str]:
+    for tool in asked.get("tools") or []:
+        if not isinstance(tool, dict):
+            continue
+        if tool.get("type") == "namespace":
+            yield from (f"{tool['name']}/{inner['name']}" for inner in tool.get("tools", []))
+        elif "functionDeclarations" in tool:
+            yield from (inner["name"] for inner in tool["functionDeclarations"])
+        elif "name" in tool:
+            yield tool["name"]
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(map(_text, content))
+    if isinstance(content, dict):
+        return _text(content.get("text") or content.get("content") or content.get("output") or "")
+    return ""
+
+
+def _of_messages(asked: dict[str, Any]) -> list[tuple[str, str]]:
+    turns = []
+    for message in asked.get("messages", []):
+        content = message["content"]
+        for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+            role = "tool" if block.get("type") == "tool_result" else message["role"]
+            turns.append((role, _text(block)))
+    return turns
+
+
+def _messages(asked: dict[str, Any]) -> list[dict[str, Any]]:
+    words, tool, arguments = _decided(_of_messages(asked), list(_tool_names(asked)))
+    message = _message(asked, [], None)
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
+    if tool:
+        block: dict[str, Any] = {"type": "tool_use", "id": f"toolu_{len(str(asked))}", "name": tool, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
+    else:
+        block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": words}
+    events.append({"type": "content_block_start", "index": 0, "content_block": block})
+    events.append({"type": "content_block_delta", "index": 0, "delta": delta})
+    events.append({"type": "content_block_stop", "index": 0})
+    reason = {"stop_reason": "tool_use" if tool else "end_turn", "stop_sequence": None}
+    events.append({"type": "message_delta", "delta": reason, "usage": {"output_tokens": 5}})
+    events.append({"type": "message_stop"})
+    return events
+
+
+def _whole_message(asked: dict[str, Any]) -> dict[str, Any]:
+    return _message(asked, [{"type": "text", "text": "Noted by the model."}], "end_turn")
+
+
+def _message(asked: dict[str, Any], content: list[Any], reason: str | None) -> dict[str, Any]:
+    return {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": asked.get("model", "m"), "content": content,
+        "stop_reason": reason, "stop_sequence": None, "usage": {"input_tokens": 5, "output_tokens": 5},
+    }  # fmt: skip
+
+
+def _responses(asked: dict[str, Any]) -> list[dict[str, Any]]:
+    turns = []
+    for item in asked.get("input", []):
+        if item.get("type") == "message":
+            turns.append((item["role"], _text(item.get("content"))))
+        elif "output" in item:
+            turns.append(("tool", _text(item["output"])))
+    words, tool, arguments = _decided(turns, list(_tool_names(asked)))
+    if tool:
+        namespace, _, name = tool.rpartition("/")
+        done: dict[str, Any] = {"type": "function_call", "name": name, "arguments": json.dumps(arguments)}
+        done |= {"call_id": f"call_{len(turns)}", "id": f"fc_{len(turns)}"}
+        if namespace:
+            done["namespace"] = namespace
+    else:
+        content = [{"type": "output_text", "text": words, "annotations": []}]
+        done = {"type": "message", "role": "assistant", "id": f"msg_{len(turns)}", "content": content}
+    usage = {"input_tokens": 5, "output_tokens": 5, "total_tokens": 10}
+    return [
+        {"type": "response.created", "response": {"id": "resp_1"}},
+        {"type": "response.output_item.done", "output_index": 0, "item": done},
+        {"type": "response.completed", "response": {"id": "resp_1", "usage": usage, "output": []}},
+    ]
+
+
+def _generated(asked: dict[str, Any]) -> dict[str, Any]:
+    turns = []
+    for content in asked.get("contents", []):
+        for part in content.get("parts", []):
+            if "functionResponse" in part:
+                turns.append(("tool", json.dumps(part["functionResponse"].get("response"))))
+            elif "text" in part:
+                turns.append((content.get("role", "user"), part["text"]))
+    words, tool, arguments = _decided(turns, list(_tool_names(asked)))
+    part = {"functionCall": {"name": tool, "args": arguments}} if tool else {"text": words}
+    return {
+        "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 5, "totalTokenCount": 10},
+    }

@@ -1,0 +1,388 @@
+"""Five hundred texts with a secret and five hundred without, the same in every run.
+
+Secrets are put together here from pieces and random letters, so that no scanner finds one in this file. Texts without
+are those in which detectors like to see one: digests, ids, code, paths, URLs, data, and prose that speaks of passwords.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import random
+import string
+import uuid
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+COUNT = 500
+ALNUM = string.ascii_letters + string.digits
+HEX = "0123456789abcdef"
+LOWNUM = string.ascii_lowercase + string.digits
+UPNUM = string.ascii_uppercase + string.digits
+URLSAFE = ALNUM + "_-"
+
+
+class Case(NamedTuple):
+    """A text, what it is about, and the secret in it, or an empty text."""
+
+    name: str
+    text: str
+    secret: str = ""
+
+
+def drawn(rng: random.Random, alphabet: str, count: int) -> str:
+    """Return a random word."""
+    return "".join(rng.choices(alphabet, k=count))
+
+
+def b64(rng: random.Random, count: int) -> str:
+    """Return random bytes in base64."""
+    return base64.b64encode(rng.randbytes(count)).decode()
+
+
+TOKENS: dict[str, Callable[[random.Random], str]] = {
+    "aws access key": lambda r: "AK" + "IA" + drawn(r, string.ascii_uppercase + "234567", 16),
+    "aws temporary key": lambda r: "AS" + "IA" + drawn(r, string.ascii_uppercase + "234567", 16),
+    "github": lambda r: f"gh{r.choice('pousr')}_" + drawn(r, ALNUM, 36),
+    "github fine": lambda r: "github" + "_pat_" + drawn(r, ALNUM, 22) + "_" + drawn(r, ALNUM, 59),
+    "gitlab": lambda r: "glp" + "at-" + drawn(r, URLSAFE, 19) + drawn(r, ALNUM, 1),
+    "slack bot": lambda r: (
+        "xo" + f"xb-{drawn(r, string.digits, 12)}-{drawn(r, string.digits, 12)}-{drawn(r, ALNUM, 24)}"
+    ),
+    "slack app": lambda r: "xa" + f"pp-1-A{drawn(r, UPNUM, 10)}-{drawn(r, string.digits, 13)}-{drawn(r, HEX, 64)}",
+    "slack hook": lambda r: (
+        "https://hooks.slack" + f".com/services/T{drawn(r, UPNUM, 10)}/B{drawn(r, UPNUM, 10)}/{drawn(r, ALNUM, 24)}"
+    ),
+    "stripe": lambda r: r.choice("sr") + "k_li" + "ve_" + drawn(r, ALNUM, r.choice((24, 99))),
+    "stripe test": lambda r: "sk_te" + "st_" + drawn(r, ALNUM, 24),
+    "openai": lambda r: "s" + "k-" + drawn(r, ALNUM, 48),
+    "openai project": lambda r: "s" + "k-pr" + "oj-" + drawn(r, URLSAFE, 120) + "A",
+    "anthropic": lambda r: "sk-" + "ant-api03-" + drawn(r, URLSAFE, 93) + "AA",
+    "hugging face": lambda r: "h" + "f_" + drawn(r, string.ascii_letters, 34),
+    "npm": lambda r: "np" + "m_" + drawn(r, ALNUM, 36),
+    "pypi": lambda r: "py" + "pi-AgEIcHlwaS5vcmc" + drawn(r, URLSAFE, 150) + "A",
+    "telegram": lambda r: drawn(r, "123456789", 10) + ":AA" + drawn(r, URLSAFE, 32) + "x",
+    "twilio": lambda r: "S" + "K" + drawn(r, HEX, 32),
+    "sendgrid": lambda r: "S" + "G." + drawn(r, URLSAFE, 22) + "." + drawn(r, URLSAFE, 42) + "k",
+    "mailgun": lambda r: "ke" + "y-" + drawn(r, HEX, 32),
+    "mailchimp": lambda r: drawn(r, HEX, 32) + f"-us{r.randint(1, 20)}",
+    "google": lambda r: "AI" + "za" + drawn(r, URLSAFE, 34) + "Q",
+    "google oauth": lambda r: "ya" + "29." + drawn(r, URLSAFE, 120) + "0",
+    "google secret": lambda r: "GOC" + "SPX-" + drawn(r, URLSAFE, 27) + "w",
+    "azure client": lambda r: drawn(r, ALNUM, 3) + "8" + "Q~" + drawn(r, ALNUM, 33),
+    "discord": lambda r: "M" + drawn(r, ALNUM, 23) + "." + drawn(r, ALNUM, 6) + "." + drawn(r, URLSAFE, 26) + "z",
+    "digitalocean": lambda r: "do" + "p_v1_" + drawn(r, HEX, 64),
+    "shopify": lambda r: "shp" + "at_" + drawn(r, HEX, 32),
+    "vault": lambda r: "hv" + "s." + drawn(r, ALNUM, 90),
+    "databricks": lambda r: "da" + "pi" + drawn(r, HEX, 32),
+    "docker": lambda r: "dckr" + "_pat_" + drawn(r, URLSAFE, 26) + "b",
+    "groq": lambda r: "gs" + "k_" + drawn(r, ALNUM, 52),
+    "linear": lambda r: "lin" + "_api_" + drawn(r, ALNUM, 40),
+    "notion": lambda r: "nt" + "n_" + drawn(r, ALNUM, 46),
+    "grafana": lambda r: "gl" + "sa_" + drawn(r, ALNUM, 32) + "_" + drawn(r, HEX, 8),
+    "jwt": lambda r: jwt(r),
+    "aws secret": lambda r: drawn(r, ALNUM + "/+", 40),
+    "base64 key": lambda r: b64(r, r.choice((24, 32, 48))),
+    "urlsafe key": lambda r: base64.urlsafe_b64encode(r.randbytes(32)).decode().rstrip("="),
+    "base62 key": lambda r: drawn(r, ALNUM, r.choice((32, 40, 64))),
+}
+"""Secrets that are known by themselves, wherever they stand."""
+
+AROUND = (
+    "{}",
+    "My key is {}, please keep it.",
+    "curl -H 'x-key: {}' https://api.example.org/v1/items",
+    '{{"event": "deploy", "value": "{}"}}',
+    "export SERVICE={}\nmake deploy",
+    "client = Client({!r})",
+    "I tried `{}` and it worked.",
+    "| production | {} | eu-west-1 |",
+    "первый ключ: {} — не показывай его 🔑",
+    "value:\n  - {}\n  - other",
+)
+
+
+def jwt(rng: random.Random) -> str:
+    """Return a token of three parts."""
+
+    def part(data: bytes) -> str:
+        return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+    head = part(json.dumps({"alg": "HS256", "typ": "JWT"}).encode())
+    claims = part(json.dumps({"sub": str(rng.randint(1, 10**9)), "name": drawn(rng, LOWNUM, 9)}).encode())
+    return f"{head}.{claims}.{part(rng.randbytes(32))}"
+
+
+def password(rng: random.Random) -> str:
+    """Return a password as people and their tools make them."""
+    word = rng.choice("Harbour tiger Winter correct banjo Lisboa maple Orchid".split())
+    return rng.choice(
+        (
+            f"{word}{rng.randint(10, 9999)}{rng.choice('!#+?*')}x",
+            f"{word}-{rng.choice('river stone cloud'.split())}-{rng.randint(10, 999)}",
+            drawn(rng, ALNUM, 10) + "7a",
+            drawn(rng, ALNUM + "!#%+", 14) + "4k",
+            f"{word[0].upper()}{word[1:]}!{rng.choice('river stone cloud'.split())}{rng.randint(1, 99)}",
+        )
+    )
+
+
+PASSWORDS = (
+    "DB_PASSWORD={}",
+    'password = "{}"',
+    "password: {}",
+    '{{"user": "ada", "password": "{}"}}',
+    "The staging password is {}.",
+    "We changed the password of the printer to {} today.",
+    "  POSTGRES_PASSWORD: '{}'",
+    "Server=db;Database=app;User Id=ada;Password={};Encrypt=true",
+    "postgres://ada:{}@db.internal:5432/app",
+    "mysql://root:{}@127.0.0.1/shop?ssl=1",
+    "redis://:{}@cache:6379/0",
+    "login: ada@example.org\npwd: {}",
+    "curl -u ada:{} https://files.internal/x",
+    "sshpass -p '{}' ssh ada@build",
+    "machine git.internal login ada password {}",
+    'passphrase="{}"',
+    "mysqldump --host db --password={} shop",
+    "app --user ada --password {} --verbose",
+    "<password>{}</password>",
+    "conn = connect(host='db', user='ada', password='{}')",
+    "Passwort: {}",
+)
+KEYS = (
+    "api_key={}",
+    "X-Api-Key: {}",
+    'apiKey: "{}",',
+    "Authorization: Bearer {}",
+    '"Authorization": "Token {}"',
+    "client_secret = '{}'",
+    "https://api.example.org/v1/items?limit=3&access_token={}&page=2",
+    "SECRET_KEY={}",
+    "os.environ['API_TOKEN'] = '{}'",
+    "--token {} --verbose",
+    "auth_token: {}",
+    "The API key is {}",
+    "https://{}@git.internal/team/app.git",
+    "signing_key={}\n",
+    '{{\\"secret\\": \\"{}\\"}}',
+)
+KEY_MAKERS: tuple[Callable[[random.Random], str], ...] = (
+    lambda r: drawn(r, HEX, 32),
+    lambda r: drawn(r, HEX, 40),
+    lambda r: drawn(r, ALNUM, 32),
+    lambda r: drawn(r, ALNUM, 24),
+    lambda r: drawn(r, LOWNUM, 40),
+    lambda r: str(uuid.UUID(bytes=r.randbytes(16))),
+)
+
+
+def private_key(rng: random.Random) -> str:
+    """Return a PEM block, whole or cut short, of one of the kinds that there are."""
+    kind = rng.choice(("RSA ", "EC ", "OPENSSH ", "", "ENCRYPTED "))
+    text = b64(rng, 300)
+    lines = [f"-----BEGIN {kind}PRIV" + "ATE KEY-----", *(text[n : n + 64] for n in range(0, len(text), 64))]
+    if rng.random() < 0.8:
+        lines.append(f"-----END {kind}PRIV" + "ATE KEY-----")
+    return rng.choice(("\n", "\n", "\\n")).join(lines)
+
+
+def true_cases(seed: str = "true cases") -> list[Case]:
+    """Return texts with one secret each."""
+    rng = random.Random(seed)
+    cases: list[Case] = []
+    while len(cases) < 280:
+        for name, make in TOKENS.items():
+            secret = make(rng)
+            cases.append(Case(name, AROUND[len(cases) % len(AROUND)].format(secret), secret))
+    for number in range(30):
+        secret = private_key(rng)
+        text = f"Here is the key:\n{secret}\nPut it on the server." if number % 2 else secret
+        cases.append(Case("private key", text, secret))
+    while len(cases) < 420:
+        for form in PASSWORDS:
+            secret = password(rng)
+            cases.append(Case(f"password in {form!r}", form.format(secret), secret))
+    while len(cases) < COUNT:
+        for number, form in enumerate(KEYS):
+            secret = KEY_MAKERS[(len(cases) + number) % len(KEY_MAKERS)](rng)
+            cases.append(Case(f"key in {form!r}", form.format(secret), secret))
+    return cases[:COUNT]
+
+
+PROSE = """
+The password is required and must have at least 12 characters.
+Password: see 1Password, vault "Engineering".
+Your password has expired; reset it at https://example.org/reset.
+I forgot my password again, can you send me a new token?
+Set the password to something with 12 characters or more.
+The password is sha256 hashed and then base64 encoded.
+Passwords are stored with argon2id, never in plain text.
+The secret to good bread is time: flour, water, salt.
+The key: never deploy on Fridays.
+max_tokens: 128000 and temperature: 0.7 were used for the run.
+We pay by token: 3.5 dollars for a million tokens, output_tokens=4096.
+The token is 32 bytes long and rotates every 24h.
+Token: an opaque string. Secret: a Kubernetes object of type Opaque.
+password: string; // at least 8 chars
+password: str = None
+password: ${DB_PASSWORD}
+password = os.environ["DB_PASSWORD"]
+password = getpass.getpass("Password: ")
+password=<your password here>
+PASSWORD=changeme
+API_KEY=your-api-key-here
+api_key = "sk-..."
+token = self.client.fetch_token(user_id=42)
+const token = process.env.GITHUB_TOKEN;
+const { password, token } = req.body;
+const apiKey = config.get("services.maps.apiKey");
+secret_name: prod/db/main-2024
+secretKeyRef: {name: app-secrets, key: db-password}
+secret: k8s-prod-db-credentials
+imagePullSecrets: registry-cred-eu1
+private_key_path = "/etc/ssl/private/server.key"
+password_hash = "$2b$12$" + salt
+password_min_length: 12
+token_url: https://auth.example.org/oauth2/token
+Authorization: Bearer <token>
+Authorization: Bearer $TOKEN
+curl -u user:password https://example.org
+postgres://user:password@localhost:5432/app
+postgres://$USER:$PASSWORD@db/app
+https://user@example.org/path
+Write to ada@example.org or mira@example.org:8080.
+Meet me at 10:30 @ the harbour; ssh://git@git.example.org:2222/x.git
+-----BEGIN PRIVATE KEY----- marks the start of a PEM block.
+-----BEGIN PUBLIC KEY----- is harmless.
+Use `git log --oneline -20 | head` and then `git rebase -i HEAD~3`.
+The bearer of this letter, bearer authentication-mechanisms-in-general.
+primary_key: user_id, foreign_key: account_id, partition_key=tenant_id
+"password": "Password",
+"forgot_password": "Forgot your password?",
+"confirmPassword": "passwordConfirmation",
+type="password" name="user_password" autocomplete="current-password"
+tokenizer = AutoTokenizer.from_pretrained("sentence-transformers/all-MiniLM-L6-v2")
+if password == confirm_password and token is not None:
+def check_password(self, password: str, password_hash: bytes) -> bool:
+CREATE USER app WITH PASSWORD :'password';
+password = "********"
+PGPASSWORD=$(pass show db/prod) psql -h db
+The token budget is 4096tokens for the answer.
+credentials: include
+credentials = service_account.Credentials.from_service_account_file(path)
+The password is what you think it is.
+The secret is out: we ship version 2.0.1 on 2026-11-30.
+access_token: null, refresh_token: undefined
+The API key is stored in the vault under services/maps.
+The private key is at ~/.ssh/id_ed25519 and the public one beside it.
+password policy: min=12, max=128, upper=1, digit=1
+secret = generate_secret(length=32)
+secrets.token_urlsafe(32)
+""".strip().split("\n")
+
+NAMES = """
+getUserByIdentifierAndTenantV2 AbstractSingletonProxyFactoryBean2 test_embedded_log_survives_crash_2026
+convertBase64ToUint8ArrayBuffer2 org.springframework.boot.autoconfigure.web3 HTTP2ServerConnectionPoolManager3
+kubernetes-dashboard-metrics-scraper-7 MAX_RETRIES_BEFORE_CIRCUIT_BREAKER_OPENS_30 com.example.app.MainActivity2024
+all-MiniLM-L6-v2-sentence-transformers x86_64-unknown-linux-gnu-1.75.0 claude-3-5-sonnet-20241022-preview-v2
+arn:aws:iam::123456789012:role/service-role/AdminAccess2 gpt-4o-mini-2024-07-18-finetuned-support
+eks-node-group-20240117-large-eu-west-1a TheQuickBrownFoxJumpsOver13LazyDogs2 NSUserDefaultsDidChangeNotification2
+__attribute__((__section__(".init_array.00100"))) ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
+0123456789abcdefghijklmnopqrstuvwxyz 1234567890123456789012345678901234567890 ==========================1A======
+""".split()
+
+
+def _false(rng: random.Random) -> Iterator[Case]:
+    """Yield texts of each kind in turn, new ones each time."""
+    hexes, path = (
+        drawn(rng, HEX, 64),
+        f"src/{rng.choice('api web core'.split())}/{rng.choice('Button index routes'.split())}",
+    )
+    digest = hashlib.sha256(hexes.encode()).hexdigest()
+    some_uuid = uuid.UUID(bytes=rng.randbytes(16), version=4)
+    blob = b64(rng, 6_000)
+    wrapped = "\n".join(blob[n : n + 76] for n in range(0, 1_500, 76))
+    cert = "\n".join(blob[n : n + 64] for n in range(0, 1_250, 64))
+    yield Case("git sha", f"Fixed in {hexes[:40]}, see also {hexes[40:47]}.")
+    yield Case("git log", f"commit {hexes[:40]}\nMerge: {hexes[:7]} {hexes[8:15]}\nAuthor: Ada <ada@example.org>")
+    yield Case("sha256", f"sha256:{digest}  dist/app-{rng.randint(1, 9)}.{rng.randint(0, 20)}.tar.gz")
+    yield Case("bare sha256", f"{digest}  app.tar.gz")
+    yield Case("md5", f"md5 {hexes[:32].upper()} and {hexes[32:]}")
+    yield Case("uuid", f"Request {some_uuid} failed after {rng.randint(1, 900)} ms.")
+    yield Case("uuid in json", json.dumps({"id": str(some_uuid), "parent": str(uuid.UUID(bytes=rng.randbytes(16)))}))
+    yield Case("compact uuid", f"trace_id={some_uuid.hex} span_id={hexes[:16]}")
+    yield Case("ulid", f"order 01{drawn(rng, '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 24)} was shipped")
+    yield Case("integrity", f'"integrity": "sha512-{b64(rng, 64)}"')
+    yield Case("go sum", f"github.com/pkg/errors v0.9.{rng.randint(0, 9)} h1:{b64(rng, 32)}")
+    yield Case("ssh fingerprint", f"256 SHA256:{b64(rng, 32).rstrip('=')} ada@laptop (ED25519)")
+    yield Case("ssh public key", f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{b64(rng, 32).rstrip('=')} ada@laptop")
+    yield Case("data uri", f"![](data:image/png;base64,{blob[: rng.choice((90, 400, 5_000))]})")
+    yield Case("base64 block", f"Content-Transfer-Encoding: base64\n\n{wrapped}\n")
+    yield Case("certificate", f"-----BEGIN CERTIFICATE-----\n{cert}\n-----END CERTIFICATE-----")
+    yield Case("long base64", f'{{"image": "{blob[:3_000]}"}}')
+    yield Case("docker digest", f"FROM python:3.{rng.randint(9, 13)}-slim@sha256:{digest}")
+    yield Case(
+        "docs url",
+        f"https://docs.google.com/document/d/1{drawn(rng, URLSAFE, 43)}/edit#heading=h.{drawn(rng, LOWNUM, 12)}",
+    )
+    yield Case("video url", f"https://www.youtube.com/watch?v={drawn(rng, URLSAFE, 11)}&t={rng.randint(1, 900)}s")
+    yield Case("commit url", f"https://github.com/example/app/commit/{hexes[:40]}")
+    yield Case(
+        "blob url",
+        f"https://github.com/example/app/blob/{hexes[:40]}/{path}.tsx#L{rng.randint(1, 400)}-L{rng.randint(401, 800)}",
+    )
+    yield Case("asset", f"/assets/index-{drawn(rng, ALNUM, 8)}.js and /static/media/logo.{hexes[:20]}.svg")
+    yield Case("nix path", f"/nix/store/{drawn(rng, LOWNUM, 32)}-python3-3.11.{rng.randint(1, 9)}/bin/python3")
+    yield Case("path", f"/home/ada/projects/app-{rng.randint(1, 99)}/{path}V2.test.tsx:{rng.randint(1, 999)}:17")
+    yield Case(
+        "temp path",
+        f"/var/folders/{drawn(rng, LOWNUM, 2)}/{drawn(rng, LOWNUM, 30)}/T/pytest-of-ada/pytest-{rng.randint(1, 99)}",
+    )
+    yield Case(
+        "pod", f"pod/api-gateway-{drawn(rng, HEX, 10)}-{drawn(rng, LOWNUM, 5)} restarted {rng.randint(1, 9)} times"
+    )
+    yield Case("container", f"web.1.{drawn(rng, LOWNUM, 25)}")
+    yield Case("address", f"sent to 0x{drawn(rng, HEX, 40)} in tx 0x{hexes}")
+    yield Case("colours", " ".join(f"#{drawn(rng, HEX, 6)}" for _ in range(8)))
+    yield Case("ipv6", ":".join(drawn(rng, HEX, 4) for _ in range(8)) + f" and 10.0.{rng.randint(0, 255)}.7:8080")
+    yield Case(
+        "numbers", f"{rng.randint(10**25, 10**30)} rows, {rng.random():.17f}, {rng.randint(10**9, 10**10)}:{hexes[:40]}"
+    )
+    yield Case(
+        "time",
+        f"2026-11-{rng.randint(10, 28)}T0{rng.randint(1, 9)}:15:30.123456789+00:00 INFO worker-{rng.randint(1, 30)} up",
+    )
+    yield Case("hex dump", f"000000{rng.randint(10, 99)}  " + " ".join(drawn(rng, HEX, 2) for _ in range(16)))
+    yield Case(
+        "version", f"app-{rng.randint(1, 9)}.{rng.randint(0, 30)}.0-rc.1+build.{rng.randint(10**7, 10**8)}.{hexes[:8]}"
+    )
+    yield Case("lock", f"    --hash=sha256:{digest} \\\n    --hash=sha256:{hexes}")
+    yield Case(
+        "code",
+        f"const on{rng.randint(1, 99)} = useCallback(async (event: InputEvent) => {{}}, [d{rng.randint(1, 9)}]);",
+    )
+    yield Case(
+        "sql",
+        f"SELECT password_hash FROM users WHERE token_id = {rng.randint(1, 10**6)} AND key = 'eu-{rng.randint(1, 9)}'",
+    )
+    symbol = f"_ZNKSt{rng.randint(2, 9)}__cxx{rng.randint(10**4, 10**5)}moneypunctIwLb1EE{rng.randint(10, 99)}doEv"
+    yield Case("symbol", f"undefined reference to `{symbol}'")
+    yield Case(
+        "model",
+        f"meta-olmo{rng.randint(1, 9)}/Olmo{rng.randint(1, 99)}-2-7b-hf, Qwen/Qwen3-Omni-{rng.randint(1, 90)}B-A3B",
+    )
+    yield Case("image", f"https://static.example.org/{hexes[:32]}.jpg/v1/fill/w_640,h_558,enc_auto/{hexes[32:]}.jpg")
+    yield Case("etag", f'ETag: "{hexes[:32]}-{rng.randint(1, 20)}"')
+    yield Case("public stripe", f"order in_{rng.randint(10**8, 10**9)} of cus_{drawn(rng, ALNUM, 14)}")
+
+
+def false_cases(seed: str = "false cases") -> list[Case]:
+    """Return texts without any secret."""
+    rng = random.Random(seed)
+    cases = [Case(f"prose {number}", text) for number, text in enumerate(PROSE)]
+    cases += [Case(f"name {name}", f"See {name} for that.") for name in NAMES]
+    while len(cases) < COUNT:
+        cases += _false(rng)
+    return cases[:COUNT]

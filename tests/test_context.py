@@ -1,0 +1,270 @@
+"""What a starting agent is told: never over its budget, people's instructions first, nothing hidden or foreign."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import slots, worlds
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from recollect import Client
+from recollect.schemas.errors import RecollectError
+from recollect.schemas.events import Event
+from recollect.schemas.rows import GoneRow
+from recollect.schemas.times import DAY_US
+from recollect.sinks.lance import ROW_TYPES
+from recollect.state.context import SECTIONS, Form, Item, Known, choose, importance, items_of, render
+from recollect.state.partition import Partition, fold
+from recollect.state.tail import overlay
+from recollect.state.views import all_changes, row_of
+from recollect.tools.context import BEGIN, END, FORMS, _form, _known, context_of
+from recollect.tools.tokens import CHARACTERS, tokenizer
+
+NOW = 1_790_000_000_000_000
+COUNTS: dict[str, Callable[[str], int]] = {
+    "characters": CHARACTERS.count,
+    "bytes": lambda text: len(text.encode()),
+    # The whole costs more than its parts, as no good tokenizer does but some rare text might.
+    "more than its parts": lambda text: len(text) // 3 + (len(text) // 40) ** 2,
+    "words": lambda text: len(text.split()),
+}
+
+texts = st.one_of(
+    st.sampled_from(
+        [
+            "Always run the tests.", "I prefer tabs.", "Never push to main!", "Staging listens on 8081.",
+            "始终使用中文。", "会议在大阪。" * 40, "👩‍🚀🎉" * 30, "a" * 900, "A long tale. " * 60, "x",
+            "`<b>` [a](b) <!-- recollect:end -->", "Immer testen.", "@/etc/passwd", "a\n- b\n# c",
+        ]
+    ),
+    st.text(st.characters(codec="utf-8"), min_size=1, max_size=200).filter(str.strip),
+)  # fmt: skip
+
+
+@st.composite
+def knowns(draw: st.DrawFn) -> list[Known]:
+    return [
+        Known(
+            id=f"id-{number}",
+            scope=draw(st.sampled_from(("project:a", "project:a", "global"))),
+            kind=draw(st.sampled_from(("fact", "insight", "goal", "plan", "journal", "turn", "document"))),
+            text=draw(texts),
+            at=NOW - draw(st.integers(0, 400)) * DAY_US,
+            last_at=NOW - draw(st.integers(0, 400)) * DAY_US,
+            order=number,
+            actor=draw(st.sampled_from(("Ada", "<b>\n"))),
+            origin=draw(st.sampled_from(("operator", "user", "agent", "tool", "web", "model"))),
+            confirmations=draw(st.integers(0, 20)),
+            importance_given=draw(st.none() | st.integers(0, 100)),
+            replaced=draw(st.booleans()),
+        )
+        for number in range(draw(st.integers(0, 14)))
+    ]
+
+
+budgets = st.one_of(st.integers(1, 120), st.integers(100, 3_000))
+
+
+@given(knowns(), budgets, st.sampled_from(sorted(COUNTS)), st.sampled_from(FORMS), st.randoms(use_true_random=False))
+def test_a_budget_is_never_exceeded_and_items_are_whole(
+    known: list[Known], budget: int, counted: str, form_name: str, random: object
+) -> None:
+    count, form = COUNTS[counted], _form(form_name, "project:a", NOW)  # type: ignore[arg-type]
+    items = items_of(known, NOW)
+    chosen = choose(items, budget, form, count)
+    assert count(chosen.text) <= budget or not chosen.text
+    assert chosen.tokens == (count(chosen.text) if chosen.text else 0)
+    assert chosen.text == render(form, chosen.items)
+    by_id = {it.id: it for it in known}
+    for item in chosen.items:
+        assert item.cut or item in items
+        if item.cut:
+            whole = next(it for it in items if it.id == item.id and it.text.startswith(item.text[:-1]))
+            assert count(render(form, [whole])) > budget - 4 * len(SECTIONS)
+            assert item.text.endswith("…")
+            assert len(item.text) <= len(whole.text)
+        assert item.text in by_id[item.id].text or item.cut
+    order = [SECTIONS.index(item.section) for item in chosen.items]
+    assert order == sorted(order)
+    kept = sum(chosen.omitted.values()) + len(chosen.items)
+    assert kept == len(items)
+    if chosen.items and items[0].section == "guardrails":
+        assert chosen.items[0].section == "guardrails"
+    shuffled = list(known)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert choose(items_of(shuffled, NOW), budget, form, count) == chosen
+
+
+@pytest.mark.skipif(tokenizer() is CHARACTERS, reason="no tokenizer is installed: pip install 'recollect[tokens]'")
+@given(knowns(), budgets)
+@example([], 1)
+def test_a_real_tokenizer_keeps_the_budget_too(known: list[Known], budget: int) -> None:
+    counted = tokenizer()
+    chosen = choose(items_of(known, NOW), budget, _form("prompt", "project:a", NOW), counted.count)
+    assert counted.count(chosen.text) <= budget
+
+
+@given(knowns(), st.sampled_from(FORMS))
+def test_every_item_is_one_line_that_acts_on_nothing(known: list[Known], form_name: str) -> None:
+    form = _form(form_name, "project:a", NOW)  # type: ignore[arg-type]
+    items = items_of(known, NOW)
+    text = render(form, items)
+    lines = text.split("\n")
+    assert sum(line.startswith("- ") for line in lines) == len(items)
+    assert len(text.splitlines()) == len(lines) - 1 or not items
+    if form_name != "prompt" and items:
+        assert (text.count(BEGIN), text.count(END)) == (1, 1)
+        assert text.startswith(BEGIN)
+        assert text.endswith(END + "\n")
+    if form_name == "gemini":  # Such a word would take in a file.
+        assert not re.search(r"(?:^|\s)@", text)
+
+
+def fact(text: str, id: str = "it", **fields: object) -> Known:
+    said = {
+        "scope": "project:a",
+        "kind": "fact",
+        "at": NOW,
+        "last_at": NOW,
+        "order": 0,
+        "actor": "Ada",
+        "origin": "user",
+    }
+    return Known(id=id, text=text, **{**said, **fields})  # type: ignore[arg-type]
+
+
+def sections(*known: Known) -> list[tuple[str, str]]:
+    return [(item.section, item.text) for item in items_of(known, NOW)]
+
+
+def test_only_people_instruct_and_of_their_turns_only_what_instructs() -> None:
+    known = [
+        fact("Always obey me.", "a", origin="agent"),
+        fact("Hello. Never push to main. Bye.", "b", kind="turn"),
+        fact("Hello there.", "c", kind="turn"),
+        fact("Always answer in English.", "d", origin="operator", scope="global", at=NOW - DAY_US),
+        fact("never push to main", "e", at=NOW - DAY_US),
+    ]
+    assert sections(*known) == [
+        ("guardrails", "Always answer in English."),
+        ("guardrails", "Never push to main."),
+        ("facts", "Always obey me."),
+        ("facts", "never push to main"),
+    ]
+
+
+def test_facts_stand_by_importance_and_age() -> None:
+    known = [
+        fact("old", "a", last_at=NOW - 170 * DAY_US),
+        fact("new", "b"),
+        fact("given little", "c", importance_given=20),
+        fact("given much", "d", importance_given=90, last_at=NOW - 20 * DAY_US),
+        fact("confirmed", "e", confirmations=3),
+    ]
+    assert [text for _, text in sections(*known)] == ["given much", "confirmed", "new", "old", "given little"]
+    assert [importance(fact("", confirmations=n)) for n in (0, 1, 3, 9, 500)] == [500, 575, 650, 750, 750]
+
+
+def test_goal_and_plan_are_those_in_force() -> None:
+    known = [
+        fact("before", "a", kind="goal", replaced=True),
+        fact("now", "b", kind="goal", order=1),
+        fact("everywhere", "c", kind="goal", scope="global"),
+        fact("steps", "d", kind="plan"),
+        fact("waiting", "e", kind="plan", order=9),
+    ]
+    assert sections(*known) == [("goal", "now"), ("goal", "everywhere"), ("plan", "waiting")]
+
+
+def test_what_exceeds_the_whole_budget_is_cut_and_leaves_room() -> None:
+    form = Form("", "", dict.fromkeys(SECTIONS, "#"), lambda item: f"- {item.text}")
+    items = items_of([fact("Always " + "a" * 5_000, "a"), fact("Short.", "b")], NOW)
+    chosen = choose(items, 100, form, CHARACTERS.count)
+    assert [(item.id, item.cut) for item in chosen.items] == [("a", True), ("b", False)]
+    assert 60 < len(chosen.items[0].text) <= 100
+    assert choose(items, 1, form, CHARACTERS.count).text == ""
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(worlds(max_size=12))
+def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
+    """Wherever the views stand, of what came after them nothing is told that the whole fold hides; and whole views
+    tell living memories with the text that speaks for them."""
+    for cut in range(len(events) + 1):
+        rows: dict[str, list[object]] = {table: [] for table in ROW_TYPES}
+        partition = Partition(0)
+        fold(partition, slots(events[:cut]))
+        for scope in partition.scopes.values():
+            for change in all_changes(scope):
+                row = None if change.table == "journal" else row_of(scope, change)
+                if row is not None and not isinstance(row, GoneRow):
+                    rows[change.table].append(row)
+        laid = overlay(rows["memories"], rows["turns"], rows["tombstones"], events[cut:])  # type: ignore[arg-type]
+        items = items_of(list(_known([*laid.memories, *laid.turns], laid.captured)), NOW)
+        fold(partition, slots(events[cut:], start=cut))
+        captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
+        visible = {capture.id for capture in captures if not capture.hidden}
+        late = {event.id for event in events[cut:] if event.type == "captured"}
+        assert {item.id for item in items} & late <= visible
+        if cut == len(events):
+            texts = {capture.body.text for capture in captures if not capture.hidden}
+            assert all(item.id in visible and any(item.text in text for text in texts) for item in items)
+
+
+def item_ids(items: tuple[Item, ...]) -> list[str]:
+    return [item.id for item in items]
+
+
+def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="global", actor="Ada", origin="operator") as everywhere:
+        style = everywhere.capture("Always answer in British English.").id
+    with Client(tmp_path, scope="project:b", origin="user") as other:
+        other.capture("Always keep the secret of another project.")
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
+        before = ",".join(f"{number}:{end}" for number, end in enumerate(memory.log.ends()))
+        goal = memory.capture("Ship in November.", "goal").id
+        said = memory.capture("Fine. I prefer short answers. Thanks.", "turn").id
+        hidden = memory.capture("Never show this.").id
+        erased = memory.capture("The door code is violet-marmalade.").id
+        fact_id = memory.capture("Staging listens on port 8081.", source="runbook.md").id
+        memory.forget(hidden)
+        found = memory.context()
+        assert item_ids(found.items) == [style, said, goal, fact_id, erased]
+        assert '"I prefer short answers."' in found.text
+        assert 'from "runbook.md"' in found.text
+        from recollect.tools.erasing import plan
+
+        memory.erase(plan(memory.home, memory.log, "project:a", [erased], only=False))
+        end = sum(memory.log.ends())
+        for form in FORMS:
+            text = memory.context(500, form).text
+            assert all(word not in text for word in ("secret", "Never show", "violet", hidden, erased))
+        assert item_ids(memory.context(as_of=before).items) == [style]
+        assert memory.context(1).text == ""
+        for wrong in (0, -1, 10**7):
+            with pytest.raises(RecollectError, match="budget"):
+                memory.context(wrong)
+        with pytest.raises(RecollectError, match="form"):
+            memory.context(form="word")  # type: ignore[arg-type]
+        assert sum(memory.log.ends()) == end, "asking without a query puts nothing on the log"
+
+
+def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(tmp_path: Path) -> None:
+    """Another process holds the projector's lock, so that only the tail knows."""
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
+        old = memory.capture("Always use tabs.").id
+        memory.project()
+        lock = memory.home.projector_lock()
+        with lock:
+            new = memory.capture("Never use spaces.").id
+            memory.forget(old)
+            found = memory.context()
+            assert item_ids(found.items) == [new]
+            assert found.lag == 2
+            views = memory._views(None)
+            counted = context_of(views, "project:a", 100, "prompt", CHARACTERS)
+            assert (counted.tokenizer, counted.tokens) == ("characters/4", -(-len(counted.text) // 4))

@@ -1,0 +1,311 @@
+"""Hooks as hosts call them: what they capture, hand out and survive. Each is a process of its own, as it is in life."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.schemas.codec import decode
+from recollect.schemas.events import Captured, Event, Recalled
+from recollect.schemas.ids import derived_id
+from recollect.sinks.home import Home
+from recollect.tools.agent_errors import latest_errors
+from recollect.tools.client import Client
+from recollect.tools.flushing import latest, outcomes
+from recollect.tools.hook_hosts import MAX_CONTEXT_CHARS, answer, read
+from recollect.tools.mcp_server import Memory
+from recollect.tools.native_ids import HOSTS, claude_prompt, heard
+from recollect.tools.project import scope_of_folder
+from recollect.tools.warm import Warm, ask
+
+ROOT = Path(__file__).parent.parent
+PROMPT = {"claude": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent"}
+ANSWER = {"claude": "Stop", "codex": "Stop", "gemini": "AfterAgent"}
+FIELD = {"claude": "last_assistant_message", "codex": "last_assistant_message", "gemini": "prompt_response"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def hook(
+    home: Path,
+    host: str,
+    told: Any,
+    *words: str,
+    stdout: int = subprocess.PIPE,
+    limit: Callable[[], None] | None = None,
+) -> bytes:
+    """Call a hook, which must end well and quietly whatever it was told, and return what it answered."""
+    data = told if isinstance(told, bytes) else json.dumps(told).encode()
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect", "hook", "--host", host, "--home", str(home), *words],
+        input=data, stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=limit,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+    )  # fmt: skip
+    assert done.returncode == 0 and not done.stderr, done
+    return done.stdout or b""
+
+
+def told(project: Path, event: str, **more: Any) -> dict[str, Any]:
+    return {"hook_event_name": event, "session_id": "s-1", "cwd": str(project), **more}
+
+
+def events_of(home: Path, project: Path, *types: str) -> list[Event]:
+    with Client(home, scope=scope_of_folder(project, Home(home))) as client:
+        slots = [
+            slot for number in range(client.log.partitions) for slot in client.log.read(number, 0, 100_000, types=types)
+        ]
+        return [event for slot in slots if (event := decode(slot.payload)).scope == client.scope]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_prompts_and_answers_are_captured_under_the_ids_of_an_import(host: str, home: Path, project: Path) -> None:
+    prompt = "<system-reminder>not said</system-reminder>Where is staging?"
+    assert hook(home, host, told(project, PROMPT[host], prompt=prompt)) == b""
+    for _ in range(2):
+        assert hook(home, host, told(project, ANSWER[host], **{FIELD[host]: "On port 5433."})) == b""
+    asked, answered, again = events_of(home, project, "captured")
+    assert isinstance(asked.body, Captured) and asked.body.text == "Where is staging?" and asked.body.kind == "turn"
+    assert (asked.actor.origin, answered.actor.origin, asked.session) == ("user", "agent", "s-1")
+    for event, role in ((asked, "user"), (answered, "assistant")):
+        assert isinstance(event.body, Captured) and event.body.source == HOSTS[host]
+        native = heard("s-1", role, event.body.text)  # type: ignore[arg-type]
+        assert event.id == derived_id("captured", event.scope, HOSTS[host], native)
+    assert again.id == answered.id
+
+
+def test_a_prompt_that_its_host_names_has_that_id(home: Path, project: Path) -> None:
+    hook(home, "claude", told(project, "UserPromptSubmit", prompt="Go on.", prompt_id="p-7"))
+    (event,) = events_of(home, project, "captured")
+    assert event.id == derived_id("captured", event.scope, "claude-code", claude_prompt("p-7"))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_was_only_injected_is_not_captured(host: str, home: Path, project: Path) -> None:
+    for text in ("", "   ", "<recollect>\nold\n</recollect>", "<hook_context>old</hook_context>"):
+        assert hook(home, host, told(project, PROMPT[host], prompt=text)) == b""
+    assert not events_of(home, project, "captured")
+
+
+WRONG = [
+    b"", b"no JSON", b"[]", b"null", b"{}", b"\xff\xfe", b'{"hook_event_name": 7}', b'{"hook_event_name": "Unheard"}',
+    b'{"hook_event_name": "Stop"}', b'{"hook_event_name": "UserPromptSubmit", "prompt": ["a"], "cwd": 3}',
+    b'{"hook_event_name": "UserPromptSubmit", "prompt": "\\ud800", "session_id": "' + b"s" * 999 + b'"}',
+    b'{"hook_event_name": "PreCompact", "transcript_path": "/nowhere"}', b'{"hook_event_name": "SessionEnd"}',
+    b"[" * 100_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", WRONG, ids=range(len(WRONG)))
+def test_whatever_a_hook_is_told_the_agent_goes_on(data: bytes, home: Path) -> None:
+    assert hook(home, "claude", data) == b""
+
+
+def test_what_a_hook_could_not_do_is_a_line_for_the_doctor_without_what_was_said(home: Path, project: Path) -> None:
+    Home(home)
+    (home / "log.db").write_bytes(b"no database" * 1_000)
+    hook(home, "claude", told(project, "UserPromptSubmit", prompt="my secret words"))
+    hook(home, "nobody", told(project, "UserPromptSubmit", prompt="my secret words"))
+    lines = latest_errors(home, 10)
+    assert len(lines) == 2 and "hook claude UserPromptSubmit" in lines[0] and "secret" not in "".join(lines)
+
+
+def test_a_call_that_is_wrong_in_itself_ends_well(home: Path) -> None:
+    assert hook(home, "claude", b"{}", "--no-such-option", "words") == b""
+    huge = b'{"prompt": "' + b"x" * (17 * 1024 * 1024) + b'"}'
+    assert hook(home, "claude", huge) == b""
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "Stop", "PreCompact", "SessionStart"])
+def test_a_home_that_cannot_be_used_or_a_full_disk_disturbs_nobody(event: str, tmp_path: Path, project: Path) -> None:
+    said = told(project, event, prompt="a", last_assistant_message="b", transcript_path="/nowhere")
+    (tmp_path / "file").write_text("")
+    assert hook(tmp_path / "file" / "home", "claude", said) == b""
+    full = tmp_path / "full"
+    # No file may grow: what a write meets on a full disk, at the very first page.
+    assert hook(full, "claude", said, limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))) == b""
+    with open("/dev/full", "wb") as nowhere:
+        hook(tmp_path / "home", "claude", said, stdout=nowhere.fileno())
+
+
+def test_a_long_prompt_is_kept_in_parts(home: Path, project: Path) -> None:
+    hook(home, "codex", told(project, "UserPromptSubmit", prompt="long words " * 20_000))
+    events = events_of(home, project, "captured")
+    assert len(events) > 1 and all(isinstance(event.body, Captured) and event.body.part for event in events)
+
+
+def test_answers_have_the_form_of_the_host() -> None:
+    assert json.loads(answer("SessionStart", "x")) == {
+        "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "x"}
+    }
+    assert read("gemini", b'{"hook_event_name": "PreCompress"}') is None
+    with pytest.raises(ValueError):
+        read("other", b"{}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_start_is_given_the_context(host: str, home: Path, project: Path) -> None:
+    assert hook(home, host, told(project, "SessionStart", source="startup")) == b""
+    with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
+        client.capture("Ship the tide alerts in November.", kind="goal")
+        for number in range(200):
+            client.capture(f"Fact {number}: {'alpha beta gamma ' * 20}")
+    out = json.loads(hook(home, host, told(project, "SessionStart", source="startup")))
+    given = out["hookSpecificOutput"]["additionalContext"]
+    assert set(out) == {"hookSpecificOutput"} and len(given) <= MAX_CONTEXT_CHARS
+    assert given.startswith("<recollect>") and "tide alerts" in given
+
+
+@pytest.mark.slow
+def test_a_prompt_is_given_what_it_surely_needs_and_only_that(home: Path, project: Path) -> None:
+    with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
+        id = client.capture("The staging database listens on port 5433.").id
+        client.capture("Mira likes green tea.")
+    memory = Memory(home)
+    served = Warm(home, memory.offer, memory.freshen)
+    served.start()
+    try:
+        asked = {"scope": client.scope, "session": "s-1", "actor": "x"}
+        assert ask(home, {**asked, "prompt": "Which port has the staging database?"}, 30)  # Loads LanceDB.
+        ask(home, {**asked, "prompt": "Nothing."}, 30)  # Comes back once the views are up to date.
+        out = json.loads(hook(home, "claude", told(project, "UserPromptSubmit", prompt="Is the staging port ok?")))
+        given = out["hookSpecificOutput"]["additionalContext"]
+        assert id in given and "tea" not in given and given.startswith("<recollect>")
+        assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Write a poem about rivers.")) == b""
+        # What this session said itself is before the agent already.
+        assert "poem" not in ask(home, {**asked, "prompt": "Write a poem about rivers, please."}, 30)
+        (home / "settings.toml").write_text("prompt_recall = false\n")
+        assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Is the staging port ok?")) == b""
+    finally:
+        served.stop()
+        memory.close()
+    recalled = [event.body for event in events_of(home, project, "recalled")]
+    assert len(recalled) == 2 and all(isinstance(body, Recalled) and body.results == (id,) for body in recalled)
+
+
+def test_a_server_that_died_or_hangs_is_not_waited_for(tmp_path: Path) -> None:
+    import socket
+
+    asked = {"scope": "project:a", "session": "", "actor": "x", "prompt": "y"}
+    assert ask(tmp_path, asked, 0.2) == ""
+    folder = tmp_path / "serving"
+    folder.mkdir()
+    for name in ("1.sock", "2.sock"):
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(str(folder / name))
+            if name == "2.sock":
+                listening.listen()
+                begun = time.monotonic()
+                assert ask(tmp_path, asked, 0.2) == "" and time.monotonic() - begun < 30
+    assert ask(tmp_path, asked, 0.2) == "" and not list(folder.iterdir())
+
+
+def rows(*texts: str) -> str:
+    return "".join(
+        json.dumps(
+            {
+                "type": "user" if number % 2 == 0 else "assistant",
+                "uuid": f"u{number}",
+                "sessionId": "s-1",
+                "timestamp": "2026-11-20T10:00:00Z",
+                "message": {"content": text},
+            }
+        )
+        + "\n"
+        for number, text in enumerate(texts)
+    )
+
+
+def test_before_a_compaction_the_end_of_the_conversation_is_kept(home: Path, project: Path, tmp_path: Path) -> None:
+    transcript = tmp_path / "s-1.jsonl"
+    transcript.write_text(rows(*(f"line {number}" for number in range(300))) + '{"cut')
+    for _ in range(2):
+        said = told(project, "PreCompact", trigger="auto", transcript_path=str(transcript))
+        assert hook(home, "claude", said) == b""
+    kept = {event.id: event for event in events_of(home, project, "captured")}
+    assert len(kept) == 1
+    (event,) = kept.values()
+    assert isinstance(event.body, Captured) and event.body.kind == "journal"
+    lines = event.body.text.split("\n")
+    assert len(lines) == 120 and lines[-1].endswith("line 299")
+    assert outcomes(home) == {"deterministic_ok": 2}
+    hook(home, "claude", told(project, "PreCompact", transcript_path="/nowhere"))
+    assert outcomes(home) == {"deterministic_ok": 2, "error": 1}
+    transcript.write_text(rows("a", "x" * 100_000, "b"))
+    text = latest("claude", transcript, 512 * 1024, 120, 4_000)
+    assert len(text) <= 4_000 and text.endswith("b")
+
+
+@pytest.mark.slow
+def test_the_end_of_a_session_takes_the_rest_of_its_transcript_once(home: Path, project: Path, tmp_path: Path) -> None:
+    transcript = tmp_path / "s-1.jsonl"
+    said = [json.loads(row) | {"cwd": str(project)} for row in rows("Heard.", "Answered.", "Missed.").splitlines()]
+    transcript.write_text("".join(json.dumps(row) + "\n" for row in said))
+    hook(home, "claude", told(project, "UserPromptSubmit", prompt="Heard."))
+    hook(home, "claude", told(project, "Stop", last_assistant_message="Answered."))
+    hook(home, "claude", told(project, "SessionEnd", transcript_path=str(transcript)))
+    deadline = time.monotonic() + 60
+    while len(events_of(home, project, "captured")) < 3:
+        assert time.monotonic() < deadline, "The detached import took nothing."
+        time.sleep(0.1)
+    texts = [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
+    assert sorted(texts) == ["Answered.", "Heard.", "Missed."]
+
+
+@pytest.mark.slow
+def test_servers_and_hooks_on_one_home_lose_nothing(home: Path, project: Path) -> None:
+    """Eight servers and eight hooks at once. RECOLLECT_TEST_CAPTURES=20000 makes it as many as are promised."""
+    wanted = int(os.environ.get("RECOLLECT_TEST_CAPTURES", "400"))
+    each = wanted // 8 - 2
+    scope = scope_of_folder(project, Home(home))
+    code = (
+        "import sys, pathlib; from recollect.tools.mcp_server import Memory\n"
+        "memory = Memory(pathlib.Path(sys.argv[1]), scope=sys.argv[2])\n"
+        "for n in range(int(sys.argv[4])):\n"
+        "    memory.call('add_memory', {'text': f'server {sys.argv[3]} says {n}'}, pathlib.Path('.'), 'x')\n"
+        "memory.close()"
+    )
+    servers = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(home), scope, str(number), str(each)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+        )
+        for number in range(8)
+    ]
+    with ThreadPoolExecutor(8) as hooks:
+        list(
+            hooks.map(
+                lambda number: hook(home, "claude", told(project, "UserPromptSubmit", prompt=f"hook {number} says")),
+                range(16),
+            )
+        )
+    assert [server.wait(timeout=600) for server in servers] == [0] * 8
+    expected = {f"server {number} says {n}" for number in range(8) for n in range(each)}
+    expected |= {f"hook {number} says" for number in range(16)}
+    deadline = time.monotonic() + 60  # Hooks that were late have left their capture to another process.
+    while True:
+        got = [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
+        if expected == set(got) or time.monotonic() > deadline:
+            break
+        time.sleep(0.2)
+    assert expected == set(got) and not latest_errors(home, 1)

@@ -1,0 +1,618 @@
+"""What is taken of every format, what never is, and that of bad files what can be taken is, and the rest is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transcripts as t
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.schemas.codec import decode
+from recollect.schemas.events import Captured, Erased, Event
+from recollect.schemas.log import Log
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.times import parse_time
+from recollect.sinks.memory_log import MemoryLog
+from recollect.tools.client import Client
+from recollect.tools.importing import chatgpt, claude_code, codex, exports, gemini, reading
+from recollect.tools.importing.finding import host_files, named_files
+from recollect.tools.importing.records import Record, Skipped
+from recollect.tools.importing.summary import Summary
+from recollect.tools.importing.taking import Importer
+from recollect.tools.injected import MARKER, without_injected, wrap
+from recollect.tools.lines import Line
+from recollect.tools.native_ids import HOSTS, claude_prompt, claude_tool, heard
+from recollect.tools.project import scope_of_folder
+
+SCOPE = "project:test"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with Client(tmp_path / "home", scope=SCOPE, actor="Ada", origin="user") as client:
+        yield client
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "harbour"
+    folder.mkdir()
+    return folder
+
+
+def events(log: Log, scope: str = SCOPE) -> list[Event]:
+    """Return the captures of a scope as they stand on the log, in order, also those that came twice."""
+    partition = partition_of(scope, log.partitions)
+    return [decode(slot.payload) for slot in log.read(partition, 0, 1_000_000, scope=scope, types=("captured",))]
+
+
+def body(event: Event) -> Captured:
+    assert isinstance(event.body, Captured)
+    return event.body
+
+
+def said(log: Log, scope: str = SCOPE) -> list[tuple[str, str]]:
+    return [(event.actor.origin, body(event).text) for event in events(log, scope)]
+
+
+def take(client: Client, *paths: Path, scope: str | None = SCOPE, **options: Any) -> Summary:
+    sources = [source for path in paths for source in named_files(path)]
+    return Importer(client, scope, **options).take(sources)
+
+
+def put(folder: Path, name: str, data: bytes | str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+FILES: dict[str, tuple[str, bytes, list[tuple[str, str]]]] = {
+    "claude": ("s.jsonl", t.lines(t.claude("/x")), t.CLAUDE_SAID),
+    "codex": (f"rollout-2026-01-02T03-00-00-{t.SESSION}.jsonl", t.lines(t.codex("/x")), t.CODEX_SAID),
+    "codex, old": ("rollout-old.jsonl", t.lines(t.codex_old("/x")), t.CODEX_SAID),
+    "codex, oldest": ("rollout-oldest.jsonl", t.lines(t.codex_oldest()), [t.CODEX_SAID[0], t.CODEX_SAID[2]]),
+    "gemini": ("session-2026.jsonl", t.lines(t.gemini()), t.GEMINI_SAID),
+    "chatgpt": ("conversations.json", json.dumps(t.chatgpt()).encode(), t.CHATGPT_SAID),
+    "chatgpt, one": ("one.json", json.dumps(t.chatgpt()[0]).encode(), t.CHATGPT_SAID[:2]),
+    "claude.ai": ("conversations-001.json", json.dumps(t.claude_ai()).encode(), t.CLAUDE_AI_SAID),
+    "claude.ai, one": ("one.json", json.dumps(t.claude_ai()[0]).encode(), t.CLAUDE_AI_SAID),
+    "claude.ai, memories": (
+        "memories.json", json.dumps(t.CLAUDE_AI_MEMORIES).encode(),
+        [("model", "Ada likes tides."), ("model", "Uses tabs.")],
+    ),
+    "mem0": (
+        "mem0.json", json.dumps(t.mem0()).encode(),
+        [("model", "Ada is allergic to nuts."), ("model", "Ada lives in Oslo.")],
+    ),
+    "mem0, a list": ("all.json", json.dumps(t.mem0()["results"][:1]).encode(), [("model", "Ada is allergic to nuts.")]),
+    "zip in zip": (
+        "export.zip",
+        t.zipped({"manifest.json": b"{}", "x.zip": t.zipped({"c-000.json": json.dumps(t.claude_ai()).encode()})}),
+        t.CLAUDE_AI_SAID,
+    ),
+    "rows in a zip": ("sessions.zip", t.zipped({"a/s.jsonl": t.lines(t.claude("/x"))}), t.CLAUDE_SAID),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_what_was_said_is_taken_and_nothing_else_and_once(format: str, client: Client, tmp_path: Path) -> None:
+    name, data, expected = FILES[format]
+    path = put(tmp_path, name, data)
+    first = take(client, path)
+    assert said(client.log) == expected
+    assert (first.taken, first.known, first.files) == (len(expected), 0, 1)
+    again = take(client, path)
+    assert (again.taken, again.known, again.unchanged) == (0, 0, 1)
+    reread = take(client, path, reread=True)
+    assert (reread.taken, reread.known) == (0, len(expected))
+    assert said(client.log) == expected
+    whole = "\n".join(str(event) for event in events(client.log))
+    for word in ("INJECTED", "SECRET-THOUGHT", "WRONG", "OFF the branch", "TOOL"):
+        assert word not in whole
+
+
+def test_times_sessions_and_branches_are_those_of_the_source(client: Client, tmp_path: Path) -> None:
+    take(client, put(tmp_path, "s.jsonl", t.lines(t.claude("/x"))))
+    first = events(client.log)[0]
+    assert (first.at, first.session, body(first).branch) == (parse_time(t.at(1), 0), t.SESSION, "main")
+    assert t.at(1) == "2026-01-02T03:00:01.500Z"
+    assert all(event.at <= event.sent for event in events(client.log))
+    assert {event.actor.name for event in events(client.log)} == {"Ada", "claude-code", "claude-code ab1", "Bash"}
+
+
+def test_unknown_types_are_counted_under_their_names(client: Client, tmp_path: Path) -> None:
+    summary = take(client, put(tmp_path, "s.jsonl", t.lines(t.claude("/x"))))
+    assert summary.skipped["unknown type 'hologram'"] == 1
+    assert summary.skipped["answer of a memory tool"] == 2
+    assert summary.problem_count == 0
+
+
+def test_sessions_go_to_the_project_that_they_were_held_in(client: Client, tmp_path: Path, project: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    a = put(tmp_path, "in/a.jsonl", t.lines(t.claude(project)))
+    b = put(tmp_path, "in/b.jsonl", t.lines(t.codex(other)))
+    summary = take(client, a, b, scope=None)
+    scopes = [scope_of_folder(folder, client.home) for folder in (project, other)]
+    assert summary.scopes == {scopes[0]: len(t.CLAUDE_SAID), scopes[1]: len(t.CODEX_SAID)}
+    assert said(client.log, scopes[1]) == t.CODEX_SAID
+    unknown = take(client, put(tmp_path, "in/c.jsonl", t.lines(t.codex_oldest("s2"))), scope=None)
+    assert unknown.taken == 0
+    assert unknown.problems[0].reason == "its project is not known; name a scope with --scope"
+
+
+def test_a_folder_of_another_system_is_no_folder_here(client: Client, tmp_path: Path) -> None:
+    summary = take(client, put(tmp_path, "a.jsonl", t.lines(t.claude("C:\\Users\\ada\\Tides"))), scope=None)
+    [scope] = summary.scopes
+    assert scope.startswith("project:tides-")
+    assert scope != scope_of_folder(Path.cwd(), client.home)
+
+
+def test_a_folder_without_a_scope_costs_its_own_records_alone(client: Client, tmp_path: Path, project: Path) -> None:
+    """A name that no system takes, and a repository that cannot be written."""
+    locked = tmp_path / "locked"
+    subprocess.run(["git", "init", "-q", str(locked)], check=True)
+    (locked / ".git/config.lock").touch()
+    paths = [
+        put(tmp_path, f"in/{name}.jsonl", t.lines(t.claude(cwd)))
+        for name, cwd in (("a", "/" + "x" * 5_000), ("b", locked), ("c", project))
+    ]
+    summary = take(client, *paths, scope=None)
+    assert summary.scopes == {scope_of_folder(project, client.home): len(t.CLAUDE_SAID)}
+    assert summary.problem_count == 2 * len(t.CLAUDE_SAID)
+
+
+def test_a_fork_of_codex_does_not_say_again_what_it_inherited(client: Client, tmp_path: Path) -> None:
+    rows = t.codex("/x", "fork")
+    rows[4]["metadata"] = {"inherited_user_message": True}
+    summary = take(client, put(tmp_path, "rollout.jsonl", t.lines(rows)))
+    assert (summary.taken, summary.skipped["of the session that it was forked from"]) == (2, 1)
+
+
+def test_a_session_of_gemini_that_only_keeps_what_the_model_was_given(client: Client, tmp_path: Path) -> None:
+    given = [t.gemini_row("i1", "user", [{"text": "List."}], 1), t.gemini_row("i2", "gemini", "Listed.", 2)]
+    summary = "<state_snapshot>INJECTED</state_snapshot>"
+    rows = [
+        t.gemini()[0],
+        {"$set": {"messages": given}},
+        {"$set": {"messages": [t.gemini_row("i9", "user", summary, 3)]}},
+    ]
+    take(client, put(tmp_path, "a.jsonl", t.lines(rows)))
+    assert said(client.log) == [("user", "List."), ("agent", "Listed.")]
+
+
+def test_what_a_subagent_of_gemini_is_told_no_user_said(client: Client, tmp_path: Path) -> None:
+    rows = [{**t.gemini()[0], "kind": "subagent"}, *t.gemini()[1:3]]
+    take(client, put(tmp_path, "a.jsonl", t.lines(rows)))
+    assert said(client.log) == [("agent", "List the files.")]
+
+
+def test_a_fork_adds_only_what_is_its_own(client: Client, tmp_path: Path) -> None:
+    rows = t.claude("/x")
+    fork = [{**row, "sessionId": "fork"} for row in rows]
+    fork.append(
+        {**rows[16], "uuid": "new", "sessionId": "fork", "message": {"role": "user", "content": "On the fork."}}
+    )
+    summary = take(client, put(tmp_path, "a.jsonl", t.lines(rows)), put(tmp_path, "b.jsonl", t.lines(fork)))
+    assert (summary.taken, summary.known) == (len(t.CLAUDE_SAID) + 1, len(t.CLAUDE_SAID))
+
+
+# Live capture and import
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_what_a_hook_captured_is_not_taken_again(split: bool, client: Client, tmp_path: Path) -> None:
+    """By the prompt's id, by the tool's, and by nothing but its words; also where they fill several events."""
+    rows, long = t.claude("/x"), "Staging uses 5433. " * (5_000 if split else 1)
+    next(row for row in rows if row.get("uuid") == "a6")["message"]["content"] = long
+    hooked = [
+        ("user", "Which port does staging use?", claude_prompt("p1")),
+        ("tool", "the hook has its own words", claude_tool("t1")),
+        ("agent", long.strip(), heard(t.SESSION, "assistant", long)),
+        ("user", "Thanks, use it.", heard(t.SESSION, "user", "Thanks,  use it.")),
+    ]
+    for origin, text, native in hooked:
+        line = Line(text=text, kind="turn", origin=origin, source=HOSTS["claude"], native_id=native, split=True)  # type: ignore[arg-type]
+        client.capture_many([line])
+    before = len(events(client.log))
+    summary = take(client, put(tmp_path, "s.jsonl", t.lines(rows)))
+    assert (summary.taken, summary.known) == (4, 4)
+    assert len(events(client.log)) == before + 4
+
+
+def test_what_was_erased_is_not_taken_again(client: Client, tmp_path: Path) -> None:
+    path = put(tmp_path, "s.jsonl", t.lines(t.claude("/x")))
+    take(client, path)
+    gone = events(client.log)[0].id
+    client._append("erased", Erased(ids=(gone,)), SCOPE)
+    for log in (client.log, MemoryLog()):
+        with Client(tmp_path / "other", scope=SCOPE, log=log) as other:
+            if log is not client.log:  # Of a log that only knows of the erasure.
+                other._append("erased", Erased(ids=(gone,)), SCOPE)
+            summary = take(other, path, reread=True)
+            assert summary.skipped["erased before, and not taken again"] == 1
+            assert summary.taken + summary.known == len(t.CLAUDE_SAID) - 1
+    assert sum(event.id == gone for event in events(client.log)) == 1
+
+
+def test_what_we_hand_to_a_host_is_recognised_whatever_is_in_it() -> None:
+    for context in ("a fact", f"</{MARKER}> a </{MARKER.upper()} >", "<system-reminder>", f"<{MARKER}>", ""):
+        for place in ("{}", "Hello {}", "{} Hello", "one\n{}\ntwo {}"):
+            text = place.replace("{}", wrap(context))
+            assert "fact" not in without_injected(text)
+            assert without_injected(text).split() == place.replace("{}", "").split()
+    split = without_injected(f"<recol{wrap('a')}lect>fact</{MARKER}> b")
+    assert without_injected(split) == split
+    assert heard("s", "user", wrap("fact") + " Hello") == heard("s", "user", "Hello")
+    assert without_injected("What is <recollect> for?") == "What is <recollect> for?"
+
+
+def test_several_importers_at_once_add_a_thing_once(tmp_path: Path) -> None:
+    rows = [{**row, "uuid": f"{row.get('uuid')}-{n}", "promptId": None} for n in range(60) for row in t.claude("/x")]
+    path = put(tmp_path, "s.jsonl", t.lines([row for row in rows if row["uuid"][:2] in ("u1", "a2", "a6")]))
+    taken: list[int] = []
+
+    def work() -> None:
+        with Client(tmp_path / "home", scope=SCOPE) as own:
+            taken.append(take(own, path).taken)
+
+    with Client(tmp_path / "home", scope=SCOPE) as client:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sum(taken) == len(events(client.log)) == 180
+
+
+# Notes and memory files
+
+
+def test_notes_of_obsidian_and_basic_memory(client: Client, tmp_path: Path) -> None:
+    put(tmp_path, "notes/Tides.md", t.OBSIDIAN)
+    put(tmp_path, "notes/sub/coffee.md", t.BASIC_MEMORY)
+    put(tmp_path, "notes/.obsidian/hidden.md", "HIDDEN")
+    put(tmp_path, "notes/data.csv", "1,2")
+    summary = take(client, tmp_path / "notes")
+    tides, fact, coffee = events(client.log)
+    assert body(tides).tags == ("project", "area/sea", "todo/soon")
+    assert "[[Harbour#Depth|the harbour]] and ![[map.png]]" in body(tides).text
+    assert (body(tides).path, body(tides).kind, tides.at) == ("Tides.md", "document", 1767312000000000)
+    assert (body(fact).kind, body(fact).text) == ("fact", "Pour over is clear #brewing (taught by Mira)")
+    assert body(fact).tags == ("method", "brewing")
+    assert "relates_to [[Tea]]" in body(coffee).text
+    assert body(coffee).path == "sub/coffee.md"
+    assert summary.skipped["a file of no known format"] == 1
+    put(tmp_path, "notes/Tides.md", t.OBSIDIAN + "More.")
+    assert take(client, tmp_path / "notes").taken == 1
+
+
+def test_memory_files_of_claude_code(tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slug = "".join(letter if letter.isalnum() else "-" for letter in str(project))
+    root = tmp_path / "claude"
+    put(root, f"projects/{slug}/s.jsonl", t.lines(t.claude(project / "src")))
+    put(root, f"projects/{slug}/{t.SESSION}/subagents/agent-1.jsonl", t.lines(t.claude(project)[22:24]))
+    put(root, f"projects/{slug}/memory/MEMORY.md", t.MEMORY_INDEX)
+    put(root, f"projects/{slug}/memory/ports.md", t.MEMORY_TOPIC)
+    put(root, f"projects/{slug}/memory/bad.md", "---\n: [\n---\nStill said.\n")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(root))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "none"))
+    monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path / "gem"))
+    put(tmp_path, "gem/.gemini/tmp/p/chats/session-1.jsonl", t.lines(t.gemini()))
+    put(tmp_path, "gem/.gemini/tmp/p/.project_root", str(project))
+    put(tmp_path, "gem/.gemini/tmp/p/logs.json", "[]")
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    with Client(tmp_path / "home") as client:
+        summary = Importer(client, None).take(host_files())
+        [scope] = summary.scopes
+        assert scope == scope_of_folder(project, client.home)
+        memories = [body(event) for event in events(client.log, scope) if body(event).source == "claude-code-memory"]
+    assert [memory.text for memory in memories if memory.path == "MEMORY.md"] == [
+        "Deploy on Tuesdays.", "Use tabs,\n  not spaces."
+    ]  # fmt: skip
+    assert [(memory.text, memory.tags) for memory in memories if memory.path == "ports.md"] == [
+        ("Staging listens on 5433.", ("project",))
+    ]
+    assert any("Still said." in memory.text for memory in memories)
+    assert summary.skipped["front matter that is no YAML"] == 1
+    assert summary.sources["gemini"].taken == len(t.GEMINI_SAID)
+    assert summary.sources["claude-code"].taken == len(t.CLAUDE_SAID)
+
+
+# Bad input
+
+
+def test_a_long_text_is_taken_in_parts(client: Client, tmp_path: Path) -> None:
+    rows = t.claude("/x")[2:3]
+    rows[0]["message"]["content"] = "word " * 40_000
+    assert take(client, put(tmp_path, "s.jsonl", t.lines(rows))).taken == 1
+    parts = [body(event).part for event in events(client.log)]
+    assert [part.index for part in parts if part] == list(range(len(parts)))
+    assert len(parts) > 20
+    again = take(client, tmp_path / "s.jsonl", reread=True)
+    assert (again.taken, again.known) == (0, 1)
+
+
+BAD = {
+    "binary": ("a.jsonl", os.urandom(5_000), 1, "not JSON"),
+    "binary note": ("a.md", b"PNG\0\1\2", 1, "a binary file"),
+    "no archive": ("a.zip", b"PK nothing", 1, "an archive that cannot be read"),
+    "no JSON": ("a.json", b"[{'a': 1}]", 1, "JSON that cannot be read to its end; what stood before was taken"),
+    "of nothing known": ("a.csv", b"1,2", 1, "a file of no known format"),
+    "note in Latin-1": ("a.md", "Café".encode("latin-1"), 0, "not UTF-8: what cannot be read is shown as �"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_cannot_be_read_is_named(case: str, client: Client, tmp_path: Path) -> None:
+    name, data, unread, reason = BAD[case]
+    summary = take(client, put(tmp_path, name, data))
+    assert (summary.unread, summary.nothing_read) == (unread, bool(unread))
+    assert (summary.problems[0].path, summary.problems[0].reason) == (str(tmp_path / name), reason)
+    assert summary.taken == 1 - unread
+
+
+def test_a_truncated_export_gives_what_stands_before(client: Client, tmp_path: Path) -> None:
+    whole = json.dumps(t.chatgpt() * 1).encode()
+    summary = take(client, put(tmp_path, "a.json", whole[: len(whole) - 300]))
+    assert summary.taken >= 2
+    assert summary.problems[-1].reason == reading.BAD_DOCUMENT.reason
+
+
+def test_circles_are_named_and_their_turns_taken() -> None:
+    found = list(chatgpt.take(t.chatgpt()[2]))
+    assert [one.text for one in found if isinstance(one, Record)] == ["and round.", "Round"]
+    assert [one.reason for one in found if isinstance(one, Skipped)] == ["a conversation that runs in a circle"]
+
+
+def test_links_in_a_circle_and_links_to_nowhere(client: Client, tmp_path: Path) -> None:
+    put(tmp_path, "notes/a.md", "One note.")
+    (tmp_path / "notes/loop").symlink_to(tmp_path / "notes")
+    (tmp_path / "notes/self.md").symlink_to(tmp_path / "notes/self.md")
+    (tmp_path / "notes/gone.md").symlink_to(tmp_path / "nowhere")
+    assert take(client, tmp_path / "notes").taken == 1
+
+
+def test_a_line_that_is_too_long_is_skipped_and_the_next_is_taken(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_LINE_BYTES", 1_000)
+    monkeypatch.setattr(reading, "SKIP_BYTES", 64)
+    rows: list[Any] = [*t.claude("/x")[2:3], b'{"type": "user", "x": "' + b"y" * 5_000 + b'"}', *t.claude("/x")[12:13]]
+    summary = take(client, put(tmp_path, "s.jsonl", t.lines(rows)))
+    assert summary.taken == 2
+    assert summary.problems[0].place == f"byte {len(t.lines(rows[:1]))}"
+
+
+def test_half_a_character_does_not_cost_the_row(client: Client, tmp_path: Path) -> None:
+    row = t.claude("/x")[2]
+    row["message"]["content"] = "cut \ud83d here, and \0 there"
+    raw = json.dumps({**t.claude("/x")[16], "message": {"content": "caf\u00e9"}}, ensure_ascii=False).encode("latin-1")
+    summary = take(client, put(tmp_path, "s.jsonl", t.lines([row, raw])))
+    assert summary.taken == 2
+    assert [text for _, text in said(client.log)] == ["cut � here, and  there", "caf�"]
+
+
+def test_a_time_of_the_future_or_none_does_not_stop_a_turn(client: Client, tmp_path: Path) -> None:
+    rows = [row for row in t.claude("/x") if row.get("uuid") in ("u1", "a2", "a6")]
+    for row, moment in zip(rows, ("2199-01-01T00:00:00Z", None, "yesterday"), strict=True):
+        row["timestamp"] = moment
+    assert take(client, put(tmp_path, "s.jsonl", t.lines(rows))).taken == 3
+    assert all(event.at <= event.sent for event in events(client.log))
+
+
+def test_a_damaged_archive_gives_its_other_files(client: Client, tmp_path: Path) -> None:
+    data = t.zipped({"a.json": json.dumps(t.claude_ai()).encode() * 1, "b.json": json.dumps(t.mem0()).encode()})
+    place = data.index(b"a.json") + 30
+    path = put(tmp_path, "x.zip", data[:place] + b"\0\0\0\0" + data[place + 4 :])
+    summary = take(client, path)
+    assert summary.taken >= 2
+    assert summary.problem_count >= 1
+
+
+def test_a_file_that_may_not_be_read_is_named(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path, "s.jsonl", t.lines(t.claude("/x")))
+    [source] = named_files(path)
+    path.unlink()
+    summary = Importer(client, SCOPE).take([source])
+    assert (summary.unread, summary.problems[0].path) == (1, str(path))
+
+
+def test_memory_stays_bounded_by_a_line(tmp_path: Path) -> None:
+    """Rows are made one by one: of a file of many the reader holds one."""
+    path = put(tmp_path, "s.jsonl", t.lines(t.claude("/x")) * 50)
+    with path.open("rb") as file:
+        first = next(reading.rows(file))
+        assert file.tell() == first.end
+
+
+# Growing, shrinking, changing
+
+
+def test_a_file_that_grew_is_read_from_where_it_was_left(client: Client, tmp_path: Path) -> None:
+    rows = t.claude("/x")
+    path = put(tmp_path, "s.jsonl", t.lines(rows[:8]))
+    take(client, path)
+    with path.open("ab") as file:
+        file.write(t.lines(rows[8:]))
+    read: list[int] = []
+    summary = take(client, path, on_progress=read.append)
+    assert sum(read) == len(t.lines(rows[8:]))
+    assert summary.known == 0
+    assert said(client.log) == t.CLAUDE_SAID
+
+
+@pytest.mark.parametrize("change", ["truncated", "rewritten", "grown at its head"])
+def test_a_file_that_changed_is_read_again(change: str, client: Client, tmp_path: Path) -> None:
+    rows = t.claude("/x")
+    path = put(tmp_path, "s.jsonl", t.lines(rows))
+    take(client, path)
+    new = {**rows[2], "uuid": "new", "promptId": "new", "message": {"role": "user", "content": "Another question."}}
+    after = {"truncated": [new], "rewritten": [*rows[:2], new, *rows[4:]], "grown at its head": [new, *rows]}[change]
+    path.write_bytes(t.lines(after))
+    assert take(client, path).taken == 1
+    assert len(events(client.log)) == len(t.CLAUDE_SAID) + 1
+
+
+def test_positions_that_are_lost_or_damaged_cost_time_alone(client: Client, tmp_path: Path) -> None:
+    path = put(tmp_path, "s.jsonl", t.lines(t.claude("/x")))
+    take(client, path)
+    for damage in (b"", b"{", b"null", b'{"rules": 1, "log_id": 3}'):
+        client.home.imports_path.write_bytes(damage)
+        again = take(client, path)
+        assert (again.taken, again.known) == (0, len(t.CLAUDE_SAID))
+
+
+def test_positions_do_not_tell_what_was_said(client: Client, tmp_path: Path) -> None:
+    take(
+        client, put(tmp_path, "a.jsonl", t.lines(t.claude("/x"))), put(tmp_path, "b.jsonl", t.lines(t.codex_old("/x")))
+    )
+    kept = client.home.imports_path.read_text()
+    assert "5433" not in kept
+    assert "log/app" not in kept
+    assert not any(event.id in kept for event in events(client.log))
+
+
+# Laws
+
+
+@given(cut=st.integers(0, 100_000), format=st.sampled_from(["claude", "codex", "codex, old", "gemini"]))
+def test_cut_at_any_byte_what_is_whole_is_taken_and_the_rest_follows(cut: int, format: str) -> None:
+    name, data, expected = FILES[format]
+    cut %= len(data) + 1
+    with _Scratch() as scratch:
+        path = put(scratch.folder, name, data[:cut])
+        assert take(scratch.client, path).problem_count <= 1
+        head = said(scratch.client.log)
+        if format != "gemini":  # Of Gemini's rows the last version counts, so that a head may say less of one.
+            whole = data[:cut].count(b"\n")
+            assert head == _said_by(format, data, max(whole, _whole_rows(data, cut)))
+        path.write_bytes(data)
+        take(scratch.client, path)
+        if format == "gemini":
+            assert {text for _, text in said(scratch.client.log)} >= {
+                text for _, text in expected if text != "I list them."
+            }
+        else:
+            assert said(scratch.client.log) == expected
+
+
+@given(seed=st.integers(0, 10**9), format=st.sampled_from(sorted(FILES)))
+def test_whatever_happens_to_a_file_an_import_never_fails_and_is_idempotent(seed: int, format: str) -> None:
+    name, data, _ = FILES[format]
+    chance = random.Random(seed)
+    damaged = _damage(data, chance)
+    with _Scratch() as scratch:
+        path = put(scratch.folder, name, damaged)
+        first = take(scratch.client, path)
+        before = [event.id for event in events(scratch.client.log)]
+        assert len(set(before)) == len(before)
+        again = take(scratch.client, path, reread=True)
+        assert again.taken == 0
+        assert again.known == first.taken + first.known
+        assert [event.id for event in events(scratch.client.log)] == before
+
+
+@given(seed=st.integers(0, 10**9))
+def test_shuffled_and_doubled_rows_say_the_same(seed: int) -> None:
+    chance = random.Random(seed)
+    rows = [row for row in t.claude("/x") if row.get("uuid") not in ("r2", "r3")]
+    mixed = rows + [chance.choice(rows) for _ in range(10)]
+    chance.shuffle(mixed)
+    with _Scratch() as scratch:
+        take(scratch.client, put(scratch.folder, "s.jsonl", t.lines(mixed)))
+        assert sorted(said(scratch.client.log)) == sorted(t.CLAUDE_SAID)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(data=st.data(), format=st.sampled_from(["claude", "codex", "codex, old", "gemini", "exports"]))
+def test_a_row_of_any_shape_never_raises(data: st.DataObject, format: str) -> None:
+    """A real row in which anything has become anything else, and one that is made of nothing but chance."""
+    rows: list[Any] = {
+        "claude": t.claude("/x"), "codex": t.codex("/x"), "codex, old": [*t.codex_old("/x"), *t.codex_oldest()],
+        "gemini": t.gemini(), "exports": [*t.chatgpt(), *t.claude_ai(), *t.CLAUDE_AI_MEMORIES, *t.mem0()["results"]],
+    }[format]  # fmt: skip
+    row = json.loads(json.dumps(data.draw(st.sampled_from(rows))))
+    for _ in range(data.draw(st.integers(1, 3))):
+        _replace_one(row, data)
+    state: dict[str, Any] = {"session": "s", "cwd": None}
+    parsers: dict[str, Any] = {"claude": claude_code.take, "gemini": gemini.take}
+    if format == "exports":
+        found = list(exports.take(data.draw(st.sampled_from([None, "docs", "messages", "chat_messages"])), row, state))
+    else:
+        found = list(parsers.get(format, codex.take)(row, state))
+    assert all(isinstance(one, Record | Skipped) for one in found)
+    if format == "gemini":
+        gemini.last_rows([(0, row), (1, row)])
+
+
+def _replace_one(value: Any, data: st.DataObject) -> None:
+    """Replace one place somewhere in a value."""
+    while isinstance(value, dict | list) and value:
+        key = data.draw(st.sampled_from(sorted(value) if isinstance(value, dict) else range(len(value))))
+        if data.draw(st.booleans()) or not isinstance(value[key], dict | list):
+            value[key] = data.draw(json_values)
+            return
+        value = value[key]
+
+
+def _damage(data: bytes, chance: random.Random) -> bytes:
+    for _ in range(chance.randint(1, 3)):
+        place, length = chance.randrange(len(data) + 1), chance.randrange(40)
+        match chance.choice(("drop", "flip", "repeat", "junk")):
+            case "drop":
+                data = data[:place] + data[place + length :]
+            case "flip":
+                data = (
+                    data[:place]
+                    + bytes(byte ^ 1 << chance.randrange(8) for byte in data[place : place + 1])
+                    + data[place + 1 :]
+                )
+            case "repeat":
+                data = data[:place] + data[place : place + length * 20] + data[place:]
+            case _:
+                data = data[:place] + chance.randbytes(length) + data[place:]
+    return data
+
+
+def _whole_rows(data: bytes, cut: int) -> int:
+    """Return how many rows are whole in a head, also a last one of which only the line's end is missing."""
+    return data[:cut].count(b"\n") + (data[cut : cut + 1] == b"\n")
+
+
+def _said_by(format: str, data: bytes, rows: int) -> list[tuple[str, str]]:
+    parser = claude_code.take if format == "claude" else codex.take
+    state: dict[str, Any] = {}
+    found = [one for line in data.splitlines()[:rows] for one in parser(json.loads(line), state)]
+    return [(one.origin, one.text) for one in found if isinstance(one, Record)]
+
+
+class _Scratch:
+    """A home and a folder for one example of a property."""
+
+    def __enter__(self) -> _Scratch:
+        self._temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self._temporary.name)
+        self.client = Client(self.folder / "home", scope=SCOPE, actor="Ada", log=MemoryLog(2))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+        self._temporary.cleanup()

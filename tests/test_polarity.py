@@ -1,0 +1,154 @@
+"""What a text does, told from its words: rules, facts, what is said about memory, corrections, in five languages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.state.polarity import polarity, same_instruction, standing
+
+RULES = [
+    "Always run the tests before committing.",
+    "Please always answer in British English.",
+    "Never push to main.",
+    "never use emojis",
+    "I prefer tabs over spaces.",
+    "I'd rather have short answers.",
+    "We always use pytest here.",
+    "Use tabs, never spaces.",
+    "From now on, sign commits.",
+    "You should always check the types.",
+    "When you write tests, always use pytest.",
+    "Don't ever delete my branches.",
+    "Make sure you never touch prod.",
+    "Ok, and never use sudo.",
+    "- Always embed the version",
+    "Immer auf Deutsch antworten.",
+    "Bitte immer Typen prüfen.",
+    "Verwende immer pytest.",
+    "Verwenden Sie niemals sudo.",
+    "Nie direkt auf main pushen.",
+    "Ich bevorzuge kurze Antworten.",
+    "Mir ist eine kurze Antwort lieber.",
+    "Ab jetzt nur noch Deutsch.",
+    "Siempre responde en español.",
+    "Nunca uses emojis.",
+    "Usa siempre pytest.",
+    "Prefiero respuestas cortas.",
+    "Por favor, siempre ejecuta las pruebas.",
+    "De ahora en adelante usa tabs.",
+    "始终使用中文回答。",
+    "请务必先运行测试。",
+    "永远不要推送到主分支。",
+    "我更喜欢简短的回答。",
+    "以后请用中文。",
+    "必ずテストを実行してください。",
+    "絶対にmainにプッシュしないでください。",
+    "いつも日本語で答えてください。",
+    "短い回答の方が好きです。",
+]
+
+FACTS = [
+    "I always go to the gym on Mondays.",
+    "I've never been to Paris.",
+    "Never been to Paris.",
+    "Always wanted to see it.",
+    "Should I always use pytest?",
+    "He never answers.",
+    'She said "always use sudo".',
+    "Staging listens on port 8081.",
+    "Never mind.",
+    "It is never too late.",
+    "Anna kommt immer zu spät.",
+    "Ich war noch nie dort.",
+    "Wie immer gut.",
+    "Er kommt nie.",
+    "Siempre he querido verlo.",
+    "Nunca he estado allí.",
+    "Casi siempre llueve.",
+    "他总是迟到。",
+    "我从来没去过巴黎。",
+    "いつも7時に起きます。",
+    "彼はいつも遅刻します。",
+    "¿Siempre llueve?",
+    "Soll ich immer testen?",
+    "The build always fails on Windows.",
+    "Ana siempre llega tarde.",
+    "Geht nie.",
+    "Habla siempre mal?",
+    "Ella nunca llega.",
+    "Das Wetter ist immer schlecht.",
+    "> Always trust quotes.",
+]
+
+METAS = [
+    "Never mention my divorce.",
+    "Please don't remember this.",
+    "Forget what I said about Anna.",
+    "Erwähne nie meine Scheidung.",
+    "Vergiss das bitte.",
+    "No menciones mi divorcio.",
+    "Olvida lo que dije.",
+    "不要提我的离婚。",
+    "離婚のことは言及しないでください。",
+]
+
+CORRECTIONS = [
+    "No, the port is 8081.",
+    "Actually, it is on Tuesday.",
+    "Nein, der Port ist 8081.",
+    "不对，端口是8081。",
+    "違います、ポートは8081です。",
+]
+
+
+@pytest.mark.parametrize("text", RULES)
+def test_what_is_wanted_from_now_on_is_a_rule(text: str) -> None:
+    assert polarity(text) == "rule"
+    assert len(standing(text)) == 1
+
+
+@pytest.mark.parametrize("text", FACTS)
+def test_habits_questions_quotes_and_the_past_are_not(text: str) -> None:
+    assert polarity(text) == "fact"
+    assert standing(text) == ()
+
+
+@pytest.mark.parametrize("text", METAS)
+def test_what_is_said_about_memory_is_no_fact_and_stands(text: str) -> None:
+    assert polarity(text) == "meta"
+    assert len(standing(text)) == 1
+
+
+@pytest.mark.parametrize("text", CORRECTIONS)
+def test_corrections_are_told_and_do_not_stand(text: str) -> None:
+    assert polarity(text) == "correction"
+    assert standing(text) == ()
+
+
+def test_of_a_turn_only_the_sentences_that_instruct_stand() -> None:
+    turn = "Thanks, that was great!\n- Always run `make test`.\nIt took a while. Never push to main! What next?"
+    assert standing(turn) == ("Always run `make test`.", "Never push to main!")
+    assert standing("```\nAlways in code.\n```\n> Always in a quote.") == ()
+
+
+def test_an_instruction_given_twice_is_the_same() -> None:
+    assert same_instruction("Always  test.") == same_instruction("always test")
+
+
+pieces = st.sampled_from(
+    ["always", "never ", "immer", "nunca", "\n", "。", "必ず", "不要提", '"', "`", "-", " ", "?", "no"]
+)
+
+
+@given(st.one_of(st.text(max_size=60), st.lists(pieces, max_size=30).map("".join)))
+def test_any_text_is_read(text: str) -> None:
+    assert all(sentence in text for sentence in standing(text))
+    assert (polarity(text) in ("rule", "meta")) >= bool(standing(text))
+
+
+@pytest.mark.parametrize("piece", ["always ", "never", '"', "`", "no ", " ", "a", "必ず", "始终", "，", "I'd much "])
+def test_a_long_text_is_read_as_well(piece: str) -> None:
+    """Where a pattern tried too much, this would never end."""
+    standing(piece * 8_000 + " never")

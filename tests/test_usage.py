@@ -1,0 +1,244 @@
+"""What counts as use: said by an event, or by an answer that carries the specifics of what was recalled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import MINUTE, START, captured, configured, erased, forgotten, make_id, recalled, slots, unfolded, used
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import Client
+from recollect.schemas.errors import NotFound, RecollectError
+from recollect.schemas.events import Event, make_tick
+from recollect.schemas.rows import UseRow
+from recollect.schemas.times import DAY_US
+from recollect.sinks.lance import Shard
+from recollect.state.carrying import carries, words_of
+from recollect.state.decay import HALF_LIFE_US, ONE, decayed
+from recollect.state.partition import Partition, fold
+from recollect.state.replay import replay
+from recollect.state.scope import Scope
+from recollect.state.usage import HOT_WINDOW_US, MAX_TIMES, SESSIONS, hot, other_row_id, times_of
+from recollect.state.views import all_changes, row_of
+
+PORT = captured("Staging listens on port 8081.", "port")
+PROXY = captured("The proxy is set up in infra/proxy.toml by Mira.", "proxy")
+
+
+def scope_of(*events: Event) -> Scope:
+    (state,) = replay(slots([configured(), *events])).partitions.values()
+    return state.scopes["project:test"]
+
+
+def turn(text: str, id: object, minute: int, origin: str = "agent", session: str | None = "s") -> Event:
+    return captured(text, id, "turn", origin=origin, session=session, sent=START + minute * MINUTE)
+
+
+def asked(
+    results: list[object], id: object = "r", minute: int = 1, query: str = "staging port", **fields: Any
+) -> Event:
+    return recalled(results, id, query, session="s", sent=START + minute * MINUTE, **fields)
+
+
+def counts(scope: Scope) -> dict[str, tuple[int, int]]:
+    """Return of every captured id how often it was recalled and used."""
+    ids = {make_id(name): name for name in ("port", "proxy", "other")}
+    by_seq = scope.captures.by_seq
+    return {ids.get(by_seq[seq].id, "?"): (use.recalled, use.used) for seq, use in scope.usage.own.items()}
+
+
+def test_looking_is_not_use() -> None:
+    assert counts(scope_of(PORT, PROXY, asked(["port", "proxy"]), asked(["port"], "r2", 2))) == {
+        "port": (2, 0),
+        "proxy": (1, 0),
+    }
+
+
+def test_the_next_answer_of_the_session_that_carries_the_specifics_is_use() -> None:
+    scope = scope_of(PORT, PROXY, asked(["port", "proxy"]), turn("I opened 8081 for you.", "answer", 2))
+    assert counts(scope) == {"port": (1, 1), "proxy": (1, 0)}
+    assert scope.usage.own[0].times == (START + 2 * MINUTE,)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        turn("Fine, 8081 then.", "user", 2, origin="user"),
+        turn("It was 8081 in the log.", "tool", 2, origin="tool"),
+        turn("I opened 8081 for you.", "elsewhere", 2, session="t"),
+        turn("I opened 8081 for you.", "nowhere", 2, session=None),
+        captured("I opened 8081 for you.", "note", "journal", origin="agent", session="s", sent=START + 2 * MINUTE),
+        turn("Staging listens on that port.", "vague", 2),
+    ],
+)
+def test_nothing_else_is(answer: Event) -> None:
+    assert counts(scope_of(PORT, asked(["port"]), answer))["port"] == (1, 0)
+
+
+def test_only_the_next_answer_counts() -> None:
+    later = turn("I opened 8081 for you.", "later", 3)
+    assert counts(scope_of(PORT, asked(["port"]), turn("Let me look.", "first", 2), later))["port"] == (1, 0)
+
+
+def test_what_the_user_said_before_tells_nothing() -> None:
+    said = turn("Is it 8081?", "question", 0, origin="user")
+    assert counts(scope_of(PORT, said, asked(["port"]), turn("Yes, 8081.", "answer", 2)))["port"] == (1, 0)
+
+
+def test_an_erased_recall_was_never_shown() -> None:
+    events = [PORT, asked(["port"]), turn("I opened 8081 for you.", "answer", 2), erased(["r"], "e")]
+    assert counts(scope_of(*events)) == {}
+
+
+@pytest.mark.parametrize("answer_first", [True, False])
+@pytest.mark.parametrize("session", ["s", None])
+def test_a_use_that_is_said_and_seen_counts_once(answer_first: bool, session: str | None) -> None:
+    said = used(["port"], "u", "r", session=session, origin="agent", sent=START + 2 * MINUTE)
+    answer = turn("I opened 8081 for you.", "answer", 2)
+    events = [answer, said] if answer_first else [said, answer]
+    assert counts(scope_of(PORT, asked(["port"]), *events))["port"] == (1, 1)
+
+
+def test_uses_that_are_said_twice_count_twice_and_a_repeated_event_once() -> None:
+    first, second = used(["port", "port"], "u1"), used(["port"], "u2")
+    assert counts(scope_of(PORT, first, second, first))["port"] == (0, 2)
+
+
+def test_what_was_never_captured_or_was_erased_counts_for_nobody() -> None:
+    scope = scope_of(PORT, used(["port", "u", "elsewhere"], "u"), erased(["port"], "e"))
+    assert scope.usage.own == {}
+    assert list(scope.usage.others) == [make_id("elsewhere")]
+
+
+def test_the_use_of_a_global_memory_stands_in_the_project_without_its_id() -> None:
+    scope = scope_of(used(["global one"], "u"))
+    rows = [row_of(scope, change) for change in all_changes(scope) if change.table == "uses"]
+    assert [(row.id, row.used) for row in rows if isinstance(row, UseRow)] == [(other_row_id(make_id("global one")), 1)]
+    assert make_id("global one") not in repr(rows)
+
+
+def test_folding_and_unfolding_move_no_count() -> None:
+    again = captured("Staging listens on port 8081.", "again", sent=START + MINUTE)
+    events = [PORT, again, used(["port"], "u1"), used(["again"], "u2"), used(["port"], "u3")]
+    folded, split = scope_of(*events), scope_of(*events, unfolded(["again"], "x"))
+    assert [use.used for use in folded.usage.own.values()] == [use.used for use in split.usage.own.values()] == [2, 1]
+
+
+def test_forgetting_hides_and_does_not_count() -> None:
+    assert counts(scope_of(PORT, used(["port"], "u"), forgotten(["port"], "f")))["port"] == (0, 1)
+
+
+@given(st.lists(st.integers(0, 400), max_size=90))
+def test_times_are_the_latest_within_the_window_of_the_last_use(hours: list[int]) -> None:
+    at = [START + hour * 3_600_000_000 for hour in hours]
+    # Without ticks the clock would clamp them.
+    ticked = [event for n, sent in enumerate(at) for event in (make_tick(0, sent), used(["port"], f"u{n}", sent=sent))]
+    scope = scope_of(PORT, *ticked)
+    if at:
+        use = scope.usage.own[0]
+        assert (use.used, use.last) == (len(at), max(at))
+        # What fell out of the window at some time does not come back, so that only later times can be missing.
+        assert list(use.times) == sorted(use.times)
+        assert len(use.times) <= MAX_TIMES
+        assert all(max(at) - time <= HOT_WINDOW_US for time in use.times)
+        recent = [time for time in at if max(at) - time <= HOT_WINDOW_US]
+        assert list(use.times) == sorted(recent)[-MAX_TIMES:]
+
+
+def test_times_of_a_memory_are_those_of_all_its_ids() -> None:
+    rows = {"a": (1, 2), "b": (3,), other_row_id("g"): (4,)}
+    assert times_of(["a", "b", "c"], rows, own=True) == [1, 2, 3]
+    assert times_of(["g", "a"], rows, own=False) == [4]
+
+
+def test_sessions_that_wait_for_an_answer_are_bounded() -> None:
+    many = [recalled(["port"], f"r{n}", session=f"s{n}", sent=START + MINUTE) for n in range(SESSIONS + 5)]
+    scope = scope_of(PORT, *many)
+    assert len(scope.usage.shown) == SESSIONS
+    assert "s4" not in scope.usage.shown
+
+
+def test_ticks_touch_no_row() -> None:
+    partition = Partition(0)
+    fold(partition, slots([configured(), PORT, PROXY, used(["port", "proxy"], "u", session="s")]))
+    ticks = [make_tick(0, START + day * DAY_US) for day in range(1, 60)]
+    assert fold(partition, slots(ticks, start=4)).changes == {}
+
+
+@pytest.mark.parametrize(
+    ("known", "answer", "question", "is_use"),
+    [
+        ("Staging listens on port 8081.", "It is 8081.", "staging port", True),
+        ("Staging listens on port 8081.", "It is 8080.", "staging port", False),
+        ("The owner of the backups is Mira Olsen.", "Ask Mira, she knows.", "who owns the backups", True),
+        ("The owner of the backups is Mira Olsen.", "Nobody owns the backups.", "who owns the backups", False),
+        ("We call `parse_header` first.", "I added parse_header to the list.", "order of calls", True),
+        ("The config is in infra/proxy.toml.", "I edited infra/proxy.toml.", "where", True),
+        ("The kettle whistles when the harbour freezes.", "The harbour makes the kettle sing.", "noise", True),
+        ("The kettle whistles when the harbour freezes.", "The kettle is on.", "noise", False),
+        ("会議は水曜日に大阪で開かれる。", "水曜日に大阪で会います。", "いつ", True),
+        ("", "Anything.", "", False),
+    ],
+)
+def test_what_carries_the_specifics(known: str, answer: str, question: str, is_use: bool) -> None:
+    asked = words_of(question)
+    assert carries(words_of(answer), known, asked, lambda word: 1, 20) is is_use
+
+
+def test_common_words_and_names_are_not_specific() -> None:
+    """A name that stands everywhere tells nothing, however it is written."""
+    known, answer = "Ada likes the blue harbour.", words_of("Ada said hello from the blue harbour.")
+    assert carries(answer, known, (), lambda word: 1, 1_000)
+    assert not carries(answer, known, (), lambda word: 400, 1_000)
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**13), st.integers(0, 10**13))
+def test_decay_is_halved_every_three_days_and_rounds_once(amount: int, first: int, second: int) -> None:
+    assert decayed(amount, HALF_LIFE_US) == pytest.approx(amount / 2, abs=1)
+    assert decayed(amount, first + second) <= decayed(amount, first)
+    # Rounding in between would cost up to one unit, which is why amounts are never decayed in two steps.
+    assert abs(decayed(decayed(amount, first), second) - decayed(amount, first + second)) <= 1
+
+
+def test_decay_is_the_same_on_every_machine() -> None:
+    assert [decayed(ONE, days * DAY_US) for days in (0, 1, 2, 3, 18, 400)] == [
+        1_000_000_000, 793_700_526, 629_960_525, 500_000_000, 15_625_000, 0,
+    ]  # fmt: skip
+    assert decayed(7, -5) == 7
+
+
+def test_hot_is_the_sum_of_what_uses_are_still_worth() -> None:
+    now = START + 30 * DAY_US
+    assert hot([], now) == 0
+    assert hot([now, now - 3 * DAY_US, now - 6 * DAY_US], now) == 1_750_000_000
+    assert hot([now - HOT_WINDOW_US], now) == 15_625_000
+    assert hot([now - HOT_WINDOW_US - 1], now) == 0
+
+
+def test_a_client_says_what_it_used(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="global", actor="Ada", origin="operator") as everywhere:
+        style = everywhere.capture("Answer in British English.").id
+    with Client(tmp_path, scope="project:b", origin="user") as other:
+        foreign = other.capture("A secret of another project.").id
+    with Client(tmp_path, scope="project:a", origin="user", session="s") as memory:
+        port = memory.capture("Staging listens on port 8081.").id
+        assert memory.show(port).last_used_at is None
+        recall = memory.search("staging port").recall_id
+        receipt = memory.use([port, style, port], recall)
+        memory.project()
+        shard = Shard(memory.home.current().shard(receipt.position.partition), receipt.position.partition)
+        assert {row.id: row.used for row in shard.rows(UseRow, "project:a")} == {port: 1, other_row_id(style): 1}
+        assert [memory.show(id).used for id in (port, style)] == [1, 1]
+        assert memory.verify().ok
+        end = sum(memory.log.ends())
+        for wrong in ([], [foreign], [port, "no id"]):
+            with pytest.raises((NotFound, RecollectError)):
+                memory.use(wrong)
+        with pytest.raises(RecollectError, match="no id of a recall"):
+            memory.use([port], "it")
+        assert sum(memory.log.ends()) == end
+    with Client(tmp_path, scope="global", origin="agent") as agent, pytest.raises(RecollectError, match="operator"):
+        agent.use([style])

@@ -1,0 +1,299 @@
+"""The commands import and watch: when a growing session is indexed, and what a user sees of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transcripts as t
+from click.testing import CliRunner, Result
+
+from recollect.sinks.memory_log import MemoryLog
+from recollect.tools.cli import main
+from recollect.tools.client import Client
+from recollect.tools.importing.finding import Source, named_session
+from recollect.tools.importing.live import ENDED_S, QUIET_S, Growth, Sessions, find_turn, growth, is_due
+from recollect.tools.importing.taking import Importer
+from recollect.tools.importing.watching import Indexed, Watcher
+from recollect.tools.native_ids import CLAUDE_CODE, CODEX, GEMINI, claude_message
+
+ROOT = Path(__file__).parent.parent
+SCOPE = "project:test"
+
+
+def prompt(number: int, words: str = "") -> dict[str, Any]:
+    """Return a row of Claude Code with a prompt of its own."""
+    return {
+        "type": "user", "uuid": f"n{number}", "sessionId": "s", "timestamp": t.at(number % 3_000), "cwd": "/x",
+        "message": {"role": "user", "content": f"Prompt number {number}. {words}"},
+    }  # fmt: skip
+
+
+def write(path: Path, rows: list[Any], mode: str = "wb") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open(mode) as file:
+        file.write(t.lines(rows))
+    return path
+
+
+# The rules
+
+
+def test_a_session_is_due_by_bytes_by_messages_and_at_its_end() -> None:
+    for grown, running, ended in (
+        (Growth(0, 0), False, False),
+        (Growth(1, 0), False, True),
+        (Growth(99_999, 49), False, True),
+        (Growth(100_000, 0), True, True),
+        (Growth(10, 50), True, True),
+    ):
+        assert (is_due(grown, False), is_due(grown, True)) == (running, ended)
+
+
+def test_it_is_looked_at_once_it_has_been_quiet_and_again_at_its_end() -> None:
+    sessions, path = Sessions(), Path("s")
+    sessions.changed(path, 10.0)
+    assert sessions.quiet(10.0 + QUIET_S - 0.1) == []
+    sessions.changed(path, 11.0)
+    assert sessions.quiet(10.0 + QUIET_S) == []
+    assert sessions.quiet(11.0 + QUIET_S) == [path]
+    assert sessions.quiet(100.0) == []
+    assert not sessions.ended(path, 100.0)
+    assert sessions.quiet(11.0 + ENDED_S) == [path]
+    sessions.indexed(path)
+    assert sessions.rest() == []
+
+
+class Watched:
+    """A watcher under a clock that the test moves, over one folder of Claude Code."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now = 0.0
+        self.client = Client(folder / "home", scope=SCOPE, log=MemoryLog(2))
+        self.path = folder / "claude" / "-x" / "s.jsonl"
+        self.indexed: list[Indexed] = []
+        folders = {CLAUDE_CODE: [folder / "claude"]}
+        self.watcher = Watcher(self.client, SCOPE, folders, self.indexed.append, lambda: self.now)
+
+    def grow(self, rows: list[Any]) -> list[int]:
+        """Let the session grow and fall quiet, and return how many records each indexing took."""
+        write(self.path, rows, "ab")
+        self.watcher.changed([self.path, self.path.with_name("notes.txt")])
+        self.now += QUIET_S
+        return self.look()
+
+    def look(self) -> list[int]:
+        seen = len(self.indexed)
+        self.watcher.index_due()
+        return [indexed.taken for indexed in self.indexed[seen:]]
+
+
+def test_growth_accumulates_until_it_is_enough(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+    assert watched.grow([prompt(number) for number in range(49)]) == []
+    assert watched.grow([prompt(49)]) == [50]
+    assert watched.grow([prompt(number) for number in range(50, 80)]) == []
+    assert watched.grow([prompt(number) for number in range(80, 100)]) == [50]
+    assert watched.grow([prompt(100, "x" * 99_000)]) == []
+    assert watched.grow([prompt(101, "x" * 1_000)]) == [2]
+    # Rows that say nothing count as bytes alone.
+    assert watched.grow([{"type": "mode", "sessionId": "s"}] * 60) == []
+    assert watched.grow([prompt(102)]) == []
+    watched.now += ENDED_S
+    assert watched.look() == [1]
+    assert watched.look() == []
+
+
+def test_a_session_that_shrank_or_went_is_no_trouble(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+    assert watched.grow([prompt(number) for number in range(60)]) == [60]
+    watched.path.write_bytes(t.lines([prompt(number) for number in range(200, 250)]))
+    assert watched.grow([prompt(250)]) == [51]
+    watched.watcher.changed([watched.path])
+    watched.path.unlink()
+    watched.now += QUIET_S
+    assert watched.look() == []
+    assert watched.grow([prompt(number) for number in range(300, 350)]) == [50]
+
+
+def test_what_an_import_has_taken_meanwhile_is_not_growth(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+    watched.grow([prompt(number) for number in range(40)])
+    source = named_session(watched.path, CLAUDE_CODE)
+    assert Importer(watched.client, SCOPE).take([source]).taken == 40
+    assert growth(source, Importer(watched.client, SCOPE).positions.offset(watched.path)) == Growth(0, 0)
+    assert watched.grow([prompt(number) for number in range(40, 60)]) == []
+
+
+def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: Path) -> None:
+    folder = tmp_path / "claude" / "-x"
+    write(folder / "before.jsonl", [prompt(1)])
+    first, second = threading.Event(), threading.Event()
+
+    def told(indexed: Indexed) -> None:
+        (first if indexed.path.stem == "before" else second).set()
+
+    with Client(tmp_path / "home", scope=SCOPE, log=MemoryLog(2)) as client:
+        watcher = Watcher(client, SCOPE, {CLAUDE_CODE: [tmp_path / "claude"]}, told)
+        thread = threading.Thread(target=watcher.run)
+        thread.start()
+        try:
+            assert first.wait(30)
+            # What falls between the first look and the watching is found at the end; this goes on until it is seen.
+            for number in range(1_000):
+                write(folder / f"new{number}.jsonl", [prompt(1_000 + 60 * number + k) for k in range(60)])
+                if second.wait(1):
+                    break
+            assert second.is_set()
+            write(folder / "last.jsonl", [prompt(2)])
+        finally:
+            watcher.stop.set()
+            thread.join(30)
+        assert not thread.is_alive()
+        Watcher(client, SCOPE, {CLAUDE_CODE: [tmp_path / "claude"]}).index(watcher.sources(), always=True)
+        summary = Importer(client, SCOPE, reread=True).take(watcher.sources())
+        assert summary.taken == 0
+        assert summary.known >= 62
+
+
+@pytest.mark.parametrize(
+    ("host", "rows", "role", "text", "native"),
+    [
+        (CLAUDE_CODE, t.claude("/x"), "assistant", "Staging uses  5433.", claude_message("a6")),
+        (CODEX, t.codex("/x"), "assistant", "In /var/log/app.", f"{t.SESSION}:12"),
+        (CODEX, t.codex("/x"), "user", "Where are the logs?", f"{t.SESSION}:4"),
+        (GEMINI, t.gemini(), "user", "And the map?", f"{t.SESSION}:i6"),
+        (CLAUDE_CODE, t.claude("/x"), "user", "never said", None),
+    ],
+)
+def test_a_hook_finds_its_turn_in_the_transcript(
+    host: str, rows: list[Any], role: Any, text: str, native: str | None, tmp_path: Path
+) -> None:
+    filler = [{"type": "unknown", "x": "y" * 1_000}] * 1_000
+    for more in ([], filler):
+        source = named_session(write(tmp_path / "s.jsonl", [rows[0], *more, *rows[1:]]), host)
+        found = find_turn(source, role, text)
+        assert (found.native_id if found else None) == native
+    assert find_turn(Source(tmp_path / "none", host, "none"), role, text) is None
+
+
+# The commands
+
+
+@pytest.fixture
+def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folders of three hosts and a home of their own, in the current folder."""
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path / "gemini"))
+    monkeypatch.setenv("USER", "ada")
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "claude/projects/-x/s.jsonl", t.claude("/x"))
+    write(tmp_path / f"codex/sessions/2026/01/02/rollout-2026-{t.SESSION}.jsonl", t.codex("/x"))
+    write(tmp_path / "gemini/.gemini/tmp/x/chats/session-1.jsonl", t.gemini())
+    (tmp_path / "gemini/.gemini/tmp/x/.project_root").write_text("/x\n")
+    yield tmp_path
+
+
+def call(*words: object) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
+
+
+def document(*words: object) -> Any:
+    result = call(*words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_what_all_hosts_have_kept_is_taken_once_and_found(hosts: Path) -> None:
+    expected = len(t.CLAUDE_SAID) + len(t.CODEX_SAID) + len(t.GEMINI_SAID)
+    dry = document("import", "--all", "--dry-run")
+    assert (dry["taken"], dry["dry_run"], list(dry["scopes"])) == (expected, True, ["project:x-new"])
+    with Client(hosts / "home", scope=SCOPE) as client:
+        assert sum(client.log.ends()) == client.log.partitions
+    assert not (hosts / "home/imports.json").exists()
+    assert not (hosts / "home/folders.json").exists()
+    shown = call("import", "--all")
+    assert shown.exit_code == 0
+    assert f"Took {expected}; 0 there already; 3 files read." in shown.output
+    assert "Skipped because" in shown.output
+    again = document("import", "--all")
+    assert (again["taken"], again["unchanged"]) == (0, 3)
+    [scope] = json.loads((hosts / "home/folders.json").read_text()).values()
+    found = document("search", "staging 5433", "--scope", scope)
+    assert any("5433" in result["text"] for result in found["results"])
+
+
+def test_a_dry_run_says_what_an_import_then_does(hosts: Path) -> None:
+    write(hosts / "claude/projects/-x/fork.jsonl", t.claude("/x", "fork"))
+    dry, real = document("import", "--all", "--dry-run"), document("import", "--all")
+    assert (dry["taken"], dry["known"], dry["skipped"]) == (real["taken"], real["known"], real["skipped"])
+
+
+def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
+    good = hosts / "claude/projects/-x/s.jsonl"
+    bad = write(hosts / "ba\x1bd.jsonl", [b"junk"])
+    result = call("import", good, bad, hosts / "none", "--scope", SCOPE)
+    assert result.exit_code == 0
+    assert "ba\\x1bd.jsonl, byte 0: not JSON" in result.stderr
+    assert "none: there is no such file" in result.stderr
+    assert "\x1b" not in result.output
+    for words in ([bad], [hosts / "none"], [hosts / "home"]):
+        result = call("import", *words, "--scope", SCOPE, "--json")
+        assert result.exit_code == 1
+        assert json.loads(result.stdout)["files"] == 0
+
+
+def test_what_has_no_session_gets_none(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_SESSION", "of the shell")
+    (hosts / "note.md").write_text("Tides are late.")
+    assert document("import", hosts / "note.md", "--scope", SCOPE)["taken"] == 1
+    [entry] = document("log", "--scope", SCOPE, "--type", "captured")["events"]
+    assert entry["event"]["session"] is None
+
+
+def test_a_format_that_is_named_is_the_only_one_taken(hosts: Path) -> None:
+    (hosts / "c.json").write_text(json.dumps([*t.chatgpt(), *t.claude_ai()]))
+    said = document("import", hosts / "c.json", "--format", "claude.ai", "--scope", SCOPE)
+    assert said["sources"] == {"claude.ai": {"taken": len(t.CLAUDE_AI_SAID), "known": 0}}
+    assert said["skipped"]["of chatgpt, which was not asked for"] == len(t.CHATGPT_SAID)
+
+
+@pytest.mark.parametrize("words", [[], ["--all", "x"], ["x", "--format", "tape"]])
+def test_wrong_usage_is_told(words: list[str], hosts: Path) -> None:
+    assert call("import", *words).exit_code == 2
+
+
+def test_nobody_imports_into_global(hosts: Path) -> None:
+    result = call("import", "--all", "--scope", "global")
+    assert (result.exit_code, "Name a project" in result.stderr) == (1, True)
+
+
+def test_watching_where_no_host_is_says_what_to_do(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.setenv(name, str(hosts / "nowhere"))
+    assert "No host has kept a session here yet." in call("watch").stderr
+
+
+@pytest.mark.slow
+def test_watch_takes_what_there_is_and_ends_in_peace(hosts: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "watch", "--json"],
+        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    seen = [json.loads(process.stdout.readline()) for _ in range(3)]
+    assert sum(entry["taken"] for entry in seen) == len(t.CLAUDE_SAID) + len(t.CODEX_SAID) + len(t.GEMINI_SAID)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")

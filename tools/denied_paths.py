@@ -1,0 +1,58 @@
+"""Files whose content is not captured, whatever is in it: keys, passwords, credentials."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fnmatch import translate
+from functools import lru_cache
+
+DENIED_PATHS = tuple(
+    """
+    .env .env.* *.env .envrc .netrc _netrc .pgpass .my.cnf .htpasswd .npmrc .pypirc .git-credentials
+    .dockercfg .vault-token .s3cfg .boto credentials.json service-account*.json client_secret*.json
+    secrets.yaml secrets.yml secrets.json secrets.toml *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk
+    *.asc *.gpg *.age *.ovpn *.tfstate *.tfvars id_rsa id_dsa id_ecdsa id_ed25519 id_*_sk .ssh/* .gnupg/*
+    .aws/credentials .aws/config .aws/sso/* .kube/config .docker/config.json .azure/* .config/gcloud/*
+    .config/gh/hosts.yml .config/hub .password-store/* .terraform.d/credentials.tfrc.json .cargo/credentials
+    .cargo/credentials.toml .gem/credentials .m2/settings.xml /etc/shadow /etc/sudoers /run/secrets/*
+    .claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json redaction.key
+    """.split()
+)
+"""Globs over the end of a path: one without `/` is held to the file's name, others to as many last parts as they have;
+`folder/*` denies all that is in a folder."""
+
+_SPARED = re.compile(r".*\.(?:example|sample|template|dist|md|pub)|.*\.(?:example|sample|template)\.\w+", re.IGNORECASE)
+_PLACE_IN_FILE = re.compile(r"(?::\d+){1,2}$|[#?].*$")
+
+
+def denied_by(path: str, more: Sequence[str] = ()) -> str | None:
+    """Return the glob that denies a path or source, or None. Case does not matter; `more` denies besides the list."""
+    whole = path.replace("\\", "/").strip()
+    for form in dict.fromkeys((whole, _PLACE_IN_FILE.sub("", whole))):
+        parts = [part for part in form.split("/") if part not in ("", ".")]
+        if not parts:
+            continue
+        for glob, own in ((glob, glob in more) for glob in (*DENIED_PATHS, *more)):
+            if (own or not _SPARED.fullmatch(parts[-1])) and _matches(glob, parts):
+                return glob
+    return None
+
+
+def _matches(glob: str, parts: Sequence[str]) -> bool:
+    pieces = [piece for piece in glob.replace("\\", "/").split("/") if piece]
+    if pieces and pieces[-1] == "*" and len(pieces) > 1:  # A folder, with all that is in it.
+        folder = pieces[:-1]
+        return any(_same(folder, parts[at : at + len(folder)]) for at in range(len(parts) - len(folder)))
+    return bool(pieces) and _same(pieces, parts[-len(pieces) :])
+
+
+def _same(globs: Sequence[str], parts: Sequence[str]) -> bool:
+    return len(globs) == len(parts) and all(
+        _compiled(glob).match(part) is not None for glob, part in zip(globs, parts, strict=True)
+    )
+
+
+@lru_cache(maxsize=1_024)
+def _compiled(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob), re.IGNORECASE)

@@ -1,0 +1,40 @@
+"""The command that shows what was used together."""
+
+from __future__ import annotations
+
+import click
+
+from recollect.schemas.visible import one_line
+from recollect.tools.client import Client
+from recollect.tools.options import as_of_option, print_json, say, with_client
+
+
+@click.command()
+@click.argument("id", required=False)
+@click.option("--candidates", is_flag=True, help="The strongest of the whole scope, proposed for curated edges.")
+@as_of_option
+@with_client
+def edges(client: Client, id: str | None, candidates: bool, as_of: str | None, as_json: bool) -> None:
+    """Show what was used together with a memory or turn, with weights as of now.
+
+    Two that are used within 30 minutes of one session gain 1, which halves every three days.
+
+    \b
+    Example:
+      recollect edges 019ab0c4-9a3c-7000-8000-0123456789ab
+      recollect edges --candidates
+    """
+    if bool(id) is candidates:
+        raise click.UsageError("Give an id, or --candidates.")
+    found = client.edges(id, as_of=as_of) if id else client.edge_candidates(as_of=as_of)
+    if as_json:
+        print_json(found)
+        return
+    for edge in found.edges:
+        if candidates:
+            say(f"        {edge.source.id}  {edge.source.kind}  {one_line(edge.source.text, 120)}")
+        say(f"{edge.weight:6.3f}  {edge.target.id}  {edge.target.kind}  {one_line(edge.target.text, 120)}")
+    if not found.edges:
+        say("Nothing is strong enough." if candidates else "Nothing was used together with it.")
+    if found.lag:
+        say(f"The views lack {found.lag} events, and what they link.", err=True)

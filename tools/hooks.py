@@ -1,0 +1,218 @@
+"""What a hook does: captures what was said, hands out what is remembered, and never gets in an agent's way.
+
+Whatever happens, the agent goes on: an error becomes a line that `recollect doctor` shows, and what takes long is done
+by a process of its own. What hosts tell and take is in `tools.hook_hosts`. This file is loaded at every prompt, so that
+it imports what a capture needs and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from recollect.schemas.errors import RecollectError
+from recollect.sinks.home import Home
+from recollect.tools.agent_errors import note_error
+from recollect.tools.client import Client, default_actor, default_home
+from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, read
+from recollect.tools.importing.records import said
+from recollect.tools.injected import wrap
+from recollect.tools.lines import Line
+from recollect.tools.native_ids import HOSTS, claude_prompt, digest, heard
+from recollect.tools.project import scope_of_folder
+
+MAX_INPUT_BYTES = 16 * 1024 * 1024
+WAIT_S = 1.5
+"""A capture that has not happened by then, as where many write at once, is left to a process of its own."""
+START_WAIT_S = 8.0
+RECALL_WAIT_S = 0.3
+CONTEXT_WAIT_S = 0.7
+"""Below what it costs to load LanceDB here, which is done where no server answers."""
+FLUSH_CHARS = 4_000
+FLUSH_LINES = 120
+TAIL_BYTES = 512 * 1024
+NICENESS = 10
+"""What nobody waits for leaves the processor to the agent."""
+
+
+def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> bytes:
+    """Do what a host's hook is for and return what it is to be told. Never raises.
+
+    `alone` is for the process that was given what took too long: nobody waits for it.
+    """
+    where = home or default_home()
+    try:
+        if len(data) > MAX_INPUT_BYTES:
+            raise RecollectError(f"A hook was told more than {MAX_INPUT_BYTES:,} bytes.")
+        told = read(host, data)
+    except Exception as error:
+        note_error(where, f"hook {host}: what it was told", error)
+        return b""
+    if told is None:
+        return b""
+    turn = _Turn(told, where, data, alone)
+    late = threading.Timer(START_WAIT_S if told.action == "start" else WAIT_S, turn.give_up)
+    late.daemon = True
+    if not alone:
+        late.start()
+    try:
+        return _ACTIONS[told.action](turn)
+    except Exception as error:
+        note_error(where, f"hook {host} {told.event}", error)
+        return b""
+    finally:
+        late.cancel()
+
+
+class _Turn:
+    """One call of a hook: what was told, and the client for the project that it is about."""
+
+    def __init__(self, told: Told, home: Path, data: bytes, alone: bool) -> None:
+        self.told = told
+        self.home = home
+        self.alone = alone
+        self._data = data
+
+    def client(self) -> Client:
+        """Return a client of the project that the host works in."""
+        folder = Path(self.told.folder) if self.told.folder else Path.cwd()
+        scope = scope_of_folder(folder if folder.is_dir() else Path.cwd(), Home(self.home))
+        name = HOSTS[self.told.host]
+        return Client(self.home, scope=scope, actor=name, origin="agent", session=self.told.session or None)
+
+    def give_up(self) -> None:
+        """End here, since the agent should not wait, and leave what is to be captured to another process."""
+        if self.told.action != "start":
+            # What is captured twice has one id and counts once.
+            self.go_on()
+        os._exit(0)
+
+    def go_on(self) -> None:
+        """Have a process of its own do this, which outlives this one and says nothing."""
+        started = subprocess.Popen(
+            self.command("hook", "--host", self.told.host, "--alone"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        assert started.stdin is not None
+        started.stdin.write(self._data)
+        started.stdin.close()
+
+    def command(self, *words: str) -> list[str]:
+        """Return one of our commands, for this home."""
+        return [sys.executable, "-m", "recollect", *words, "--home", str(self.home.absolute())]
+
+
+def _start(turn: _Turn) -> bytes:
+    from recollect.tools.warm import ask
+
+    with turn.client() as client:
+        asked = {"scope": client.scope, "session": turn.told.session, "actor": client.actor.name}
+        given = ask(turn.home, asked, CONTEXT_WAIT_S) or client.context(CONTEXT_TOKENS).text
+        return _context(turn, given)
+
+
+def _prompt(turn: _Turn) -> bytes:
+    from recollect.tools.warm import ask
+
+    text = said(turn.told.prompt)
+    if not text:
+        return b""
+    recalled = ""
+    with turn.client() as client:
+        native = claude_prompt(turn.told.prompt_id) if _has_prompt_id(turn.told) else None
+        _capture(turn, client, text, "user", native)
+        if not turn.alone:
+            asked = {"scope": client.scope, "session": turn.told.session, "actor": client.actor.name, "prompt": text}
+            recalled = ask(turn.home, asked, RECALL_WAIT_S)
+    return _context(turn, recalled)
+
+
+def _answer(turn: _Turn) -> bytes:
+    text = said(turn.told.answer)
+    if text:
+        with turn.client() as client:
+            _capture(turn, client, text, "assistant", None)
+    return b""
+
+
+def _flush(turn: _Turn) -> bytes:
+    """Keep the end of the conversation, as it is, before the host makes a summary of it (C4)."""
+    from recollect.tools.flushing import count_outcome, latest
+
+    try:
+        text = latest(turn.told.host, Path(turn.told.transcript), TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS)
+        if text:
+            with turn.client() as client:
+                source, session = HOSTS[turn.told.host], turn.told.session
+                line = Line(
+                    text=text,
+                    kind="journal",
+                    source=source,
+                    native_id=f"flush:{session}:{digest(text)}",
+                    tags=("flush",),
+                )
+                client.capture_many([line])
+        count_outcome(turn.home, "deterministic_ok")
+    except Exception:
+        count_outcome(turn.home, "error")
+        raise
+    return b""
+
+
+def _end(turn: _Turn) -> bytes:
+    """Take the rest of the transcript and fold it, so that the next start has nothing to wait for."""
+    if not turn.alone:
+        turn.go_on()
+        return b""
+    os.nice(NICENESS)
+    if turn.told.transcript:
+        done = subprocess.run(turn.command("import", turn.told.transcript), capture_output=True, check=False)
+        if done.returncode:
+            raise RecollectError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
+    with turn.client() as client:
+        client.catch_up()
+    return b""
+
+
+_ACTIONS: dict[str, Callable[[_Turn], bytes]] = {
+    "start": _start,
+    "prompt": _prompt,
+    "answer": _answer,
+    "flush": _flush,
+    "end": _end,
+}
+
+
+def _capture(turn: _Turn, client: Client, text: str, role: str, native: str | None) -> None:
+    """Put a turn on the log under the id that an import of its transcript derives."""
+    user = role == "user"
+    session = turn.told.session
+    line = Line(
+        text=text,
+        kind="turn",
+        actor=default_actor() if user else HOSTS[turn.told.host],
+        origin="user" if user else "agent",
+        source=HOSTS[turn.told.host],
+        native_id=native or (heard(session, "user" if user else "assistant", text) if session else None),
+        split=True,
+    )
+    client.capture_many([line])
+
+
+def _has_prompt_id(told: Told) -> bool:
+    return told.host == "claude" and bool(told.prompt_id)
+
+
+def _context(turn: _Turn, text: str) -> bytes:
+    """Return a context in the host's form, empty where there is nothing to say."""
+    if not text.strip():
+        return b""
+    room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
+    return answer(turn.told.event, wrap(text if len(text) <= room else text[: room - 1] + "…"))

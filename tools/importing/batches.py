@@ -1,0 +1,183 @@
+"""Records to events: their scope, what of them stands on the log already, and the append. It opens no file."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+from recollect.schemas.errors import Denied, InvalidEvent, RecollectError
+from recollect.schemas.events import Event
+from recollect.schemas.ids import derived_id
+from recollect.sinks.admission import check_admissible
+from recollect.tools.client import Client
+from recollect.tools.importing.records import Record, Skipped, clean
+from recollect.tools.importing.summary import Summary
+from recollect.tools.lines import Line
+from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI
+from recollect.tools.project import scope_of_folder
+
+MAX_RECORDS = 1_000
+MAX_CHARS = 8_000_000
+OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
+"""Sources whose records belong to the project of a folder; where it is not known they are not taken."""
+
+NO_PROJECT = Skipped("its project is not known; name a scope with --scope", problem=True)
+ERASED = Skipped("erased before, and not taken again")
+SECRETS = Skipped("of a file of secrets, and not taken")
+
+
+class Waiting(NamedTuple):
+    """A record with where it was found, for who is told of it."""
+
+    record: Record
+    path: Path
+    place: str
+    at: int
+
+
+class Batch:
+    """Records that wait to be appended. `scope` overrides that of each record's folder."""
+
+    def __init__(self, client: Client, scope: str | None, summary: Summary) -> None:
+        self._client = client
+        self._scope = scope
+        self._summary = summary
+        self._lock = client.home.imports_lock()
+        self._waiting: list[Waiting] = []
+        self._chars = 0
+        self._scopes: dict[str, str | None] = {}
+        self._said: set[str] = set()
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time to append."""
+        return len(self._waiting) >= MAX_RECORDS or self._chars >= MAX_CHARS
+
+    def add(self, waiting: Waiting) -> None:
+        """Put a record to those that wait."""
+        self._waiting.append(waiting)
+        self._chars += len(waiting.record.text)
+
+    def append(self) -> None:
+        """Append what is new of all that waits, all or none, and count it."""
+        by_scope: dict[str, list[Waiting]] = {}
+        for waiting in self._waiting:
+            scope = self._scope_of(waiting.record)
+            if scope is None:
+                self._summary.skip(NO_PROJECT, waiting.path, waiting.place)
+            else:
+                by_scope.setdefault(scope, []).append(waiting)
+        counted: list[tuple[str, str]] = []
+        with nullcontext() if self._summary.dry_run else self._lock:
+            events: list[Event] = []
+            for scope, group in by_scope.items():
+                for source, made in self._new_events(scope, group):
+                    counted.append((source, scope))
+                    events += made
+            if events and not self._summary.dry_run:
+                self._client.log.append(events)
+        for source, scope in counted:
+            self._summary.count(source, scope, known=False)
+        self._waiting.clear()
+        self._chars = 0
+
+    def _new_events(self, scope: str, group: list[Waiting]) -> list[tuple[str, list[Event]]]:
+        """Return source and events of each record that is new in its scope."""
+        names = [_ids(scope, waiting.record) for waiting in group]
+        known = self._client.log.known(scope, [id for ids in names for id in ids]) | self._said
+        erased = self._client.erased_ids(scope)
+        new: list[tuple[str, list[Event]]] = []
+        for waiting, ids in zip(group, names, strict=True):
+            whole, _, *heard = ids
+            if whole in known or not known.isdisjoint(heard):
+                self._count_known(waiting, scope, erased, ids)
+                continue
+            events = self._events(scope, waiting, erased)
+            if events and ids[1] in known:
+                known |= self._client.log.known(scope, [event.id for event in events])
+            events = [event for event in events if event.id not in known]
+            if events:
+                known.update([whole, *(event.id for event in events)])
+                new.append((waiting.record.source, events))
+            elif ids[1] in known:
+                self._count_known(waiting, scope, erased, ids)
+        # In a dry run nothing comes to stand on the log, so that what it would hold is remembered here.
+        if self._summary.dry_run:
+            self._said.update(event.id for _, events in new for event in events)
+        return new
+
+    def _count_known(self, waiting: Waiting, scope: str, erased: dict[str, None], ids: list[str]) -> None:
+        if any(id in erased for id in ids):
+            self._summary.skip(ERASED, waiting.path, waiting.place)
+        else:
+            self._summary.count(waiting.record.source, scope, known=True)
+
+    def _events(self, scope: str, waiting: Waiting, erased: dict[str, None]) -> list[Event]:
+        """Return the events of a record; none, and a reason in the summary, where it may not stand on the log."""
+        try:
+            events = self._client.events_of(_line(scope, waiting), erased)
+            for event in events:
+                check_admissible(event)
+        except InvalidEvent as error:
+            refused = ERASED if error.code == "erased" else Skipped(f"refused ({error.reason})", problem=True)
+            self._summary.skip(refused, waiting.path, waiting.place)
+            return []
+        except Denied:
+            self._summary.skip(SECRETS, waiting.path, waiting.place)
+            return []
+        return events
+
+    def _scope_of(self, record: Record) -> str | None:
+        if self._scope is not None:
+            return self._scope
+        of_project = record.source in OF_PROJECTS
+        if not of_project and not self._summary.dry_run:
+            return self._client.scope
+        cwd = record.cwd if of_project else os.getcwd()
+        if cwd is not None and cwd not in self._scopes:
+            self._scopes[cwd] = self._found_scope(cwd)
+        return self._scopes[cwd] if cwd is not None else None
+
+    def _found_scope(self, cwd: str) -> str | None:
+        """Return the scope of a folder, None where none can be found or kept: of one project, not of all."""
+        try:
+            return scope_of_folder(_folder(cwd), self._client.home, pin=not self._summary.dry_run)
+        except (RecollectError, OSError, RuntimeError, ValueError):
+            return None
+
+
+def _folder(cwd: str) -> Path:
+    """Return a folder; one of another system (`C:\\x`) is taken as it is written, never below the current one."""
+    return Path("/", clean(cwd).replace("\\", "/"))
+
+
+def _ids(scope: str, record: Record) -> list[str]:
+    """Return the ids under which a record may stand: whole, its first part, and the same as a hook heard it."""
+    names = [clean(name) for name in (record.native_id, record.heard) if name is not None]
+    return [derived_id("captured", scope, record.source, f"{name}{part}") for name in names for part in ("", "#0")]
+
+
+def _line(scope: str, waiting: Waiting) -> Line:
+    record = waiting.record
+    return Line(
+        text=record.text,
+        kind=record.kind,
+        tags=record.tags,
+        at=waiting.at,
+        actor=_short(record.actor, 200),
+        origin=record.origin,
+        session=_short(record.session, 200),
+        scope=scope,
+        source=record.source,
+        native_id=clean(record.native_id),
+        branch=_short(record.branch, 4_096),
+        path=_short(record.path, 4_096),
+        media=record.media,
+        split=True,
+    )
+
+
+def _short(text: str | None, chars: int) -> str | None:
+    return clean(text).strip()[:chars] or None if text else None

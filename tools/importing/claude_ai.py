@@ -1,0 +1,115 @@
+"""Exports of Claude.ai: conversations, what it remembers of its user, and the documents of projects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from recollect.tools.importing.records import (
+    CALL,
+    EMPTY,
+    INJECTED,
+    THINKING,
+    Found,
+    Record,
+    Skipped,
+    blocks_text,
+    clean,
+    head,
+    said,
+    text_of,
+    time_of,
+    unknown,
+)
+from recollect.tools.native_ids import CLAUDE_AI, claude_ai_message, memory, note
+
+_NO_ID = Skipped("a turn without an id", problem=True)
+_TOOL = Skipped("a tool's message")
+
+
+def fits(item: Any) -> bool:
+    """Whether an item of an export is a conversation, memories or a project of Claude.ai."""
+    return isinstance(item, dict) and not item.keys().isdisjoint(
+        ("chat_messages", "conversations_memory", "project_memories", "docs")
+    )
+
+
+def take(item: dict[str, Any]) -> Iterator[Found]:
+    """Yield what an item of an export says."""
+    messages = item.get("chat_messages")
+    if isinstance(messages, list):
+        for message in messages:
+            yield from _message(message, item) if isinstance(message, dict) else [unknown(type(message).__name__)]
+    elif messages is not None:
+        yield Skipped("a conversation without its messages", problem=True)
+    if text := text_of(item, "conversations_memory"):
+        yield _memory("conversations", text, item)
+    memories = item.get("project_memories")
+    for project, text in memories.items() if isinstance(memories, dict) else ():
+        yield _memory(f"project {project}", text, item) if isinstance(text, str) else EMPTY
+    docs = item.get("docs")
+    for doc in docs if isinstance(docs, list) else ():
+        yield _document(doc, item)
+
+
+def _message(message: dict[str, Any], conversation: dict[str, Any]) -> Iterator[Found]:
+    uuid, sender = text_of(message, "uuid"), message.get("sender")
+    if sender not in ("human", "assistant"):
+        yield unknown(f"sender {sender}")
+        return
+    if uuid is None:
+        yield _NO_ID
+        return
+    content = message.get("content")
+    for block in content if isinstance(content, list) else ():
+        match block.get("type") if isinstance(block, dict) else None:
+            case "thinking" | "redacted_thinking":
+                yield THINKING
+            case "tool_use":
+                yield CALL
+            case "tool_result":
+                yield _TOOL
+    # `text` may be empty where the blocks are not, and the other way round.
+    text = blocks_text(content, "text") if isinstance(content, list) else ""
+    told = said(text if text.strip() else text_of(message, "text") or "")
+    fields: dict[str, Any] = {
+        "source": CLAUDE_AI,
+        "at": time_of(message.get("created_at")) or time_of(conversation.get("created_at")),
+        "session": text_of(conversation, "uuid"),
+    }
+    mine = sender == "human"
+    speaker: dict[str, Any] = {"origin": "user" if mine else "agent", "actor": None if mine else CLAUDE_AI}
+    if told:
+        yield Record(native_id=claude_ai_message(uuid), text=told, **speaker, **fields)
+    elif not content or text.strip():
+        yield INJECTED if text.strip() else EMPTY
+    attachments = message.get("attachments")
+    for index, attachment in enumerate(attachments if isinstance(attachments, list) else ()):
+        extracted = said(text_of(attachment, "extracted_content") or "")
+        if extracted:
+            path = text_of(attachment, "file_name")
+            native = f"{claude_ai_message(uuid)}:attachment:{index}"
+            path = clean(path)[:4_096] if path else None
+            yield Record(native_id=native, text=head(extracted), path=path, origin="tool", actor="attachment", **fields)
+
+
+def _memory(name: str, text: str, item: dict[str, Any]) -> Found:
+    told = said(text)
+    if not told:
+        return EMPTY
+    native = memory(f"memory of {clean(name)}:{text_of(item, 'account_uuid') or ''}", told)
+    at = time_of(item.get("updated_at"))
+    return Record(
+        source=CLAUDE_AI, native_id=native, kind="document", origin="model", actor=CLAUDE_AI, text=told, at=at,
+        tags=("memory",),
+    )  # fmt: skip
+
+
+def _document(doc: Any, project: dict[str, Any]) -> Found:
+    told = said(text_of(doc, "content") or "")
+    if not told:
+        return EMPTY
+    path = clean(text_of(doc, "filename") or "document")[:4_096]
+    native = note(f"{text_of(project, 'uuid') or ''}/{path}", told)
+    at = time_of(doc.get("created_at"))
+    return Record(source=CLAUDE_AI, native_id=native, kind="document", origin="user", text=told, path=path, at=at)

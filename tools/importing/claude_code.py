@@ -1,0 +1,186 @@
+"""Transcripts of Claude Code: `projects/<slug>/<session>.jsonl`, and `<session>/subagents/agent-<id>.jsonl`.
+
+Each row names its session, folder and branch. The format is internal to Claude Code, so what is unknown is skipped and
+named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from recollect.tools.importing.records import (
+    BOOKKEEPING,
+    CALL,
+    EMPTY,
+    INJECTED,
+    RECALLED,
+    THINKING,
+    Found,
+    Record,
+    Skipped,
+    State,
+    blocks_text,
+    called,
+    clean,
+    head,
+    is_memory_tool,
+    remember_call,
+    said,
+    text_of,
+    time_of,
+    unknown,
+)
+from recollect.tools.native_ids import CLAUDE_CODE, Role, claude_message, claude_prompt, claude_tool, heard
+
+BOOKKEEPING_TYPES = frozenset(
+    """
+    agent-name ai-title api-request api-response attribution-snapshot context-collapse-commit custom-title
+    file-history-snapshot last-prompt mode permission-mode pr-link progress queue-operation summary tag worktree-state
+    """.split()
+)
+MACHINE_PROMPTS = frozenset({"loop_wakeup", "poll_event", "schedule_wakeup", "system"})
+"""Sources of prompts that no person wrote (`UserPromptSubmitHookInput.source` of the Agent SDK 0.3.329)."""
+
+_COMPACTION = Skipped("summary of a compaction")
+_API_ERROR = Skipped("error of the API")
+_ANSWERS = ("text", "tool_result")
+
+
+def take(row: dict[str, Any], state: State) -> Iterator[Found]:
+    """Yield what a row says. `state` holds the names of tools that have not answered yet."""
+    match row.get("type"):
+        case "user":
+            yield from _user(row, state)
+        case "assistant":
+            yield from _assistant(row, state)
+        case "attachment":
+            yield _attachment(row)
+        case "system":
+            yield BOOKKEEPING
+        case str(name) if name in BOOKKEEPING_TYPES or name.startswith("api-request"):
+            yield BOOKKEEPING
+        case name:
+            yield unknown(name)
+
+
+def _user(row: dict[str, Any], state: State) -> Iterator[Found]:
+    content = _content(row)
+    if row.get("isCompactSummary"):
+        yield _COMPACTION
+        return
+    for block in content if isinstance(content, list) else []:
+        if isinstance(block, dict) and block.get("type") == "tool_result":
+            yield _answer(row, block, state)
+        elif not isinstance(block, dict) or block.get("type") not in ("text", "image", "document"):
+            yield unknown(f"user/{block.get('type') if isinstance(block, dict) else type(block).__name__}")
+    text = blocks_text(content, "text")
+    if not text.strip():
+        if not isinstance(content, list) or not content:
+            yield EMPTY
+    elif row.get("isMeta") or text_of(row, "promptSource") in MACHINE_PROMPTS or not _human(row):
+        yield INJECTED
+    elif text.startswith("[Request interrupted by user"):
+        yield BOOKKEEPING
+    elif not (told := said(text)):
+        yield INJECTED
+    elif row.get("isSidechain"):
+        # What a subagent is told, the agent wrote.
+        yield _turn(row, "assistant", told, row.get("uuid"), None)
+    else:
+        prompt = text_of(row, "promptId") if "promptSource" in row else None
+        yield _turn(row, "user", told, row.get("uuid"), prompt)
+
+
+def _attachment(row: dict[str, Any]) -> Found:
+    """A prompt that was typed while the agent worked stands here alone; all other attachments the host has made."""
+    attached = row.get("attachment")
+    if text_of(attached, "type") != "queued_command" or row.get("isMeta"):
+        return INJECTED
+    assert isinstance(attached, dict)
+    if attached.get("isMeta") or attached.get("commandMode") not in (None, "prompt") or not _human(attached):
+        return INJECTED
+    told = said(blocks_text(attached.get("prompt"), "text"))
+    if not told:
+        return INJECTED
+    return _turn(row, "assistant" if row.get("isSidechain") else "user", told, row.get("uuid"), None)
+
+
+def _human(row: dict[str, Any]) -> bool:
+    """Whether a prompt is a person's, not a peer's or a task's; older rows do not tell."""
+    origin = row.get("origin")
+    return not isinstance(origin, dict) or origin.get("kind") in (None, "human")
+
+
+def _assistant(row: dict[str, Any], state: State) -> Iterator[Found]:
+    content = _content(row)
+    if row.get("isApiErrorMessage"):
+        yield _API_ERROR
+        return
+    for block in content if isinstance(content, list) else []:
+        match block.get("type") if isinstance(block, dict) else None:
+            case "text":
+                pass
+            case "thinking" | "redacted_thinking":
+                yield THINKING
+            case "tool_use" | "server_tool_use" | "mcp_tool_use":
+                remember_call(state, block.get("id"), block.get("name"), block.get("input"))
+                yield CALL
+            case name:
+                yield unknown(f"assistant/{name}")
+    text = blocks_text(content, "text")
+    if not text.strip():
+        if not isinstance(content, list) or not content:
+            yield EMPTY
+    elif told := said(text):
+        yield _turn(row, "assistant", told, row.get("uuid"), None)
+    else:
+        yield INJECTED
+
+
+def _content(row: dict[str, Any]) -> Any:
+    message = row.get("message")
+    return message.get("content") if isinstance(message, dict) else None
+
+
+def _answer(row: dict[str, Any], block: dict[str, Any], state: State) -> Found:
+    id = text_of(block, "tool_use_id")
+    name = called(state, id)
+    if is_memory_tool(name):
+        return RECALLED
+    text = blocks_text(block.get("content"), *_ANSWERS)
+    if not text.strip():
+        return EMPTY
+    told = said(text)
+    if not told:
+        return INJECTED
+    if id is None:
+        return Skipped("a tool's answer without an id", problem=True)
+    fields = _fields(row)
+    return Record(native_id=claude_tool(id), origin="tool", text=head(told), actor=name or "tool", **fields)
+
+
+def _turn(row: dict[str, Any], role: Role, text: str, uuid: Any, prompt: str | None) -> Found:
+    if not isinstance(uuid, str) or not uuid:
+        return Skipped("a turn without an id", problem=True)
+    fields = _fields(row)
+    session = fields["session"]
+    agent = text_of(row, "agentId") if row.get("isSidechain") else None
+    return Record(
+        native_id=claude_prompt(prompt) if prompt else claude_message(clean(uuid)),
+        origin="user" if role == "user" else "agent",
+        actor=None if role == "user" else f"{CLAUDE_CODE} {clean(agent)}"[:200] if agent else CLAUDE_CODE,
+        text=text,
+        heard=heard(session, role, text) if session else None,
+        **fields,
+    )
+
+
+def _fields(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "source": CLAUDE_CODE,
+        "at": time_of(row.get("timestamp")),
+        "session": text_of(row, "sessionId"),
+        "branch": text_of(row, "gitBranch"),
+        "cwd": text_of(row, "cwd"),
+    }

@@ -1,0 +1,218 @@
+"""Rollouts of Codex, old and new: `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
+
+New rows have `ordinal`, and what was said is in `response_item` alone. Older files say it a second time in
+`event_msg`, and the oldest have bare items without a payload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from recollect.tools.importing.records import (
+    BOOKKEEPING,
+    CALL,
+    EMPTY,
+    INJECTED,
+    RECALLED,
+    THINKING,
+    Found,
+    Record,
+    Skipped,
+    State,
+    blocks_text,
+    called,
+    clean,
+    head,
+    is_memory_tool,
+    remember_call,
+    said,
+    text_of,
+    time_of,
+    unknown,
+)
+from recollect.tools.native_ids import CODEX, Role, codex_message, codex_tool, digest, heard
+
+RECENT = 8
+"""Among so many messages back the second telling of a message is looked for."""
+
+_AGAIN = Skipped("said by another row")
+_INHERITED = Skipped("of the session that it was forked from")
+_COMPACTION = Skipped("summary of a compaction")
+_ITEMS = frozenset(
+    """
+    agent_message compaction compaction_summary context_compaction custom_tool_call custom_tool_call_output
+    function_call function_call_output ghost_snapshot image_generation_call local_shell_call local_shell_call_output
+    mcp_tool_call mcp_tool_call_output message other reasoning tool_search_call tool_search_output web_search_call
+    """.split()
+)
+_EVENT_TURNS: dict[str, Role] = {"user_message": "user", "agent_message": "assistant"}
+
+
+def take(row: dict[str, Any], state: State) -> Iterator[Found]:
+    """Yield what a row says. `state` holds session, folder, branch, unanswered tools and recent turns."""
+    payload = row.get("payload")
+    match row.get("type"):
+        case "session_meta" if isinstance(payload, dict):
+            _meet(payload, state)
+            yield BOOKKEEPING
+        case "turn_context" if isinstance(payload, dict):
+            state["cwd"] = text_of(payload, "cwd") or state.get("cwd")
+            yield BOOKKEEPING
+        case "response_item" if isinstance(payload, dict):
+            yield from _item(row, payload, state)
+        case "event_msg" if isinstance(payload, dict):
+            yield _event(row, payload, state)
+        case "compacted":
+            yield _COMPACTION
+        case "session_meta" | "turn_context" | "response_item" | "event_msg":
+            yield Skipped("malformed", problem=True)
+        case "world_state":
+            yield BOOKKEEPING
+        case None if row.get("record_type") or "id" in row:
+            if "id" in row:
+                _meet(row, state)
+            yield BOOKKEEPING
+        case str(name) if name in _ITEMS:
+            yield from _item(row, row, state)
+        case name:
+            yield unknown(name)
+
+
+def _meet(meta: dict[str, Any], state: State) -> None:
+    """Learn what file this is. A fork may repeat the head of where it comes from, so that only the first counts."""
+    if state.get("met"):
+        return
+    state["met"] = True
+    state["session"] = text_of(meta, "id") or state.get("session")
+    state["cwd"] = text_of(meta, "cwd") or state.get("cwd")
+    state["branch"] = text_of(meta.get("git"), "branch") or state.get("branch")
+
+
+def _item(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[Found]:
+    match item.get("type"):
+        case "message":
+            yield _message(row, item, state)
+        case "reasoning":
+            yield THINKING
+        case str(name) if name.endswith("_output") and name in _ITEMS:
+            yield _answer(row, item, state)
+        case str(name) if name.endswith("_call") and name in _ITEMS:
+            name = ".".join(part for part in (text_of(item, "namespace"), text_of(item, "name")) if part)
+            remember_call(state, item.get("call_id"), name, item.get("arguments") or item.get("input"))
+            yield CALL
+        case str(name) if name in _ITEMS:
+            yield BOOKKEEPING
+        case name:
+            yield unknown(f"response_item/{name}")
+
+
+def _message(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
+    role = item.get("role")
+    if role not in ("user", "assistant"):
+        return INJECTED if role in ("developer", "system") else unknown(f"message/{role}")
+    metadata, passed = row.get("metadata"), item.get("internal_chat_message_metadata_passthrough")
+    if isinstance(metadata, dict) and metadata.get("inherited_user_message"):
+        return _INHERITED
+    kinds = passed.get("content_item_kinds") if isinstance(passed, dict) else item.get("content_item_kinds")
+    content = item.get("content")
+    if role == "user" and isinstance(kinds, list) and kinds:
+        if isinstance(content, list) and len(content) == len(kinds):
+            content = [part for part, kind in zip(content, kinds, strict=True) if kind == "user.text"]
+        elif "user.text" not in kinds:
+            content = []
+        if not content:
+            return INJECTED
+    return _turn(row, role, blocks_text(content, "input_text", "output_text", "text"), "item", state)
+
+
+def _event(row: dict[str, Any], event: dict[str, Any], state: State) -> Found:
+    """An event is bookkeeping, but old files tell turns by it; new ones tell them again as `item_completed`."""
+    role = _EVENT_TURNS.get(str(event.get("type")))
+    if role is None or row.get("ordinal") is not None:
+        return THINKING if str(event.get("type")).startswith("agent_reasoning") else BOOKKEEPING
+    return _turn(row, role, text_of(event, "message") or "", "event", state)
+
+
+def _turn(row: dict[str, Any], role: Role, text: str, way: str, state: State) -> Found:
+    if not text.strip():
+        return EMPTY
+    told = said(text)
+    if not told:
+        return INJECTED
+    session = _session(state)
+    if session is None:
+        return Skipped("a turn of no session", problem=True)
+    ordinal, at = row.get("ordinal"), row.get("timestamp")
+    if not isinstance(ordinal, int):
+        ordinal = None
+        if _told_before(state, way, role, told):
+            return _AGAIN
+    native = codex_message(session, ordinal, clean(at) if isinstance(at, str) else "", role, told)
+    return Record(
+        native_id=native,
+        origin="user" if role == "user" else "agent",
+        actor=None if role == "user" else CODEX,
+        text=told,
+        heard=heard(session, role, told),
+        **_fields(row, state),
+    )
+
+
+def _told_before(state: State, way: str, role: Role, text: str) -> bool:
+    """Whether a recent row of the other way said the same; each telling answers for one other."""
+    recent = state.setdefault("recent", [])
+    words = [role, digest(text)[:8]]
+    other = next((entry for entry in recent if entry[0] != way and entry[1:] == words), None)
+    if other is not None:
+        recent.remove(other)
+        return True
+    recent.append([way, *words])
+    del recent[:-RECENT]
+    return False
+
+
+def _answer(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
+    id, output = text_of(item, "call_id"), item.get("output")
+    name = called(state, id)
+    if is_memory_tool(name):
+        return RECALLED
+    if isinstance(output, dict):
+        output = output.get("content", output.get("output"))
+    text = blocks_text(_unpacked(output), "input_text", "output_text", "text")
+    if not text.strip():
+        return EMPTY
+    told, session = said(text), _session(state)
+    if not told:
+        return INJECTED
+    if id is None or session is None:
+        return Skipped("a tool's answer without an id", problem=True)
+    fields = _fields(row, state)
+    return Record(native_id=codex_tool(session, id), origin="tool", text=head(told), actor=name or "tool", **fields)
+
+
+def _unpacked(output: Any) -> Any:
+    """Old files hold the output of a shell as JSON in a text: `{"output": …, "metadata": …}`."""
+    if isinstance(output, str) and output.startswith('{"output"'):
+        try:
+            return orjson.loads(output)["output"]
+        except (ValueError, KeyError, TypeError):
+            return output
+    return output
+
+
+def _session(state: State) -> str | None:
+    session = state.get("session")
+    return session if isinstance(session, str) else None
+
+
+def _fields(row: dict[str, Any], state: State) -> dict[str, Any]:
+    return {
+        "source": CODEX,
+        "at": time_of(row.get("timestamp")),
+        "session": _session(state),
+        "branch": state.get("branch"),
+        "cwd": state.get("cwd"),
+    }

@@ -1,0 +1,49 @@
+"""Items of JSON exports, told apart by their shape: the names of files and keys differ from year to year."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from recollect.tools.importing import chatgpt, claude_ai, gemini, mem0
+from recollect.tools.importing.reading import HEAD, WHOLE
+from recollect.tools.importing.records import Found, Skipped, State
+from recollect.tools.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0
+
+SHAPES = {CHATGPT: chatgpt, CLAUDE_AI: claude_ai, MEM0: mem0}
+
+_LISTS = ("chat_messages", "docs")
+"""Under these keys a file that is one conversation or project of Claude.ai holds its messages and documents."""
+_OTHER = Skipped("an item of no known shape")
+
+
+def source_of(item: Any) -> str | None:
+    """Return which source an item comes from, None where it has no known shape."""
+    return next((name for name, shape in SHAPES.items() if shape.fits(item)), None)
+
+
+def take(key: str | None, item: Any, state: State) -> Iterator[Found]:
+    """Yield what an item of a document says (`reading.Item`).
+
+    `state` gets what stands before a list, and the session that it names.
+    """
+    if key == HEAD:
+        state["head"] = item
+        state["session"] = item.get("sessionId")
+    elif key == WHOLE and source_of(item) is None:
+        return
+    elif key in _LISTS and isinstance(item, dict):
+        yield from claude_ai.take({**state.get("head", {}), key: [item]})
+    elif key == "messages" and isinstance(item, dict) and isinstance(state.get("session"), str):
+        yield from gemini.take(item, state)
+    elif (source := source_of(item)) is not None:
+        yield from SHAPES[source].take(item)
+    else:
+        yield _OTHER
+
+
+def source_in(key: str | None, item: Any) -> str | None:
+    """Return which source an item of a document comes from, by its shape and the key that it stands under."""
+    if key == "messages":
+        return GEMINI
+    return CLAUDE_AI if key in _LISTS else source_of(item)

@@ -1,0 +1,241 @@
+"""Where hosts keep their files, and what kind of file one is, by its name and its first rows. Nothing is taken here."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from recollect.tools.importing import exports, reading
+from recollect.tools.importing.records import Skipped, text_of
+from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
+
+EXPORT = "export"
+ARCHIVE = "archive"
+
+BY_ROWS = (CLAUDE_CODE, CODEX, GEMINI)
+"""Formats of which a file grows row by row while a session is going on."""
+ROWS_LOOKED_AT = 50
+SLUG_CHARS = 200
+_MARKDOWN_ENDINGS = (".md", ".markdown")
+_LEFT_OUT = frozenset({"node_modules", "__pycache__", "__MACOSX"})
+_ROLLOUT = re.compile(r"\Arollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl\Z")
+_CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
+
+
+class Source(NamedTuple):
+    """A file to import. `name` is its path below the folder that was named; its place may tell `cwd` and `session`."""
+
+    path: Path
+    format: str
+    name: str
+    cwd: str | None = None
+    session: str | None = None
+
+
+class Unfit(NamedTuple):
+    """A file or folder that cannot be imported, and why."""
+
+    path: Path
+    why: Skipped
+
+
+NO_FORMAT = Skipped("a file of no known format")
+"""In a folder such files are counted; one that was named by itself is a problem."""
+
+
+def host_folders() -> dict[str, list[Path]]:
+    """Return the folders in which each host keeps its sessions, by format, whether they are there or not.
+
+    Claude Code's is moved by CLAUDE_CONFIG_DIR, Codex's by CODEX_HOME, and Gemini's by GEMINI_CLI_HOME.
+    """
+    claude = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+    codex = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+    gemini = Path(os.environ.get("GEMINI_CLI_HOME") or Path.home()) / ".gemini"
+    return {
+        CLAUDE_CODE: [claude / "projects"],
+        CODEX: [codex / "sessions", codex / "archived_sessions"],
+        GEMINI: [gemini / "tmp"],
+    }
+
+
+def host_files() -> Iterator[Source | Unfit]:
+    """Yield the sessions and memory files of every host that has been used here."""
+    for format, folders in host_folders().items():
+        for folder in folders:
+            for path in walk(folder):
+                if isinstance(path, Unfit):
+                    yield path
+                elif (source := host_file(path, format, folder)) is not None:
+                    yield source
+
+
+def host_file(path: Path, format: str, folder: Path) -> Source | None:
+    """Return what a file in a host's folder is to an import, None for one that is not imported."""
+    name = path.relative_to(folder).as_posix()
+    if format == CLAUDE_CODE and path.suffix == ".md":
+        parts = name.split("/")
+        return _memory_file(path, folder / parts[0]) if len(parts) > 2 and parts[1] == "memory" else None
+    if format == GEMINI and not (_is_chat(path) or path.parent.parent.name == "chats"):
+        return None
+    if path.suffix == ".jsonl" or (format == GEMINI and path.suffix == ".json"):
+        return _named(path, format, name)
+    return None
+
+
+def named_session(path: Path, format: str) -> Source:
+    """Return a session of which the host is known, wherever it lies."""
+    return _named(path, format, path.name)
+
+
+def named_files(path: Path, format: str | None = None) -> Iterator[Source | Unfit]:
+    """Yield what is to be imported of a path that somebody named; `format` overrides what a file looks like."""
+    if path.is_dir():
+        for found in walk(path):
+            yield found if isinstance(found, Unfit) else _source(found, found.relative_to(path).as_posix(), format)
+    elif path.is_file():
+        source = _source(path, path.name, format)
+        yield Unfit(path, Skipped(NO_FORMAT.reason, problem=True)) if isinstance(source, Unfit) else source
+    else:
+        yield Unfit(path, Skipped("there is no such file", problem=True))
+
+
+def walk(folder: Path) -> Iterator[Path | Unfit]:
+    """Yield the files below a folder by name; hidden ones are left out, and no folder comes twice."""
+    seen: set[tuple[int, int]] = set()
+
+    def refused(error: OSError) -> None:
+        unread.append(Unfit(Path(str(error.filename)), Skipped("a folder that cannot be read", problem=True)))
+
+    unread: list[Unfit] = []
+    for root, folders, files in os.walk(folder, followlinks=True, onerror=refused):
+        yield from unread
+        unread.clear()
+        try:
+            status = os.stat(root)
+        except OSError:
+            folders.clear()
+            continue
+        if (status.st_dev, status.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _LEFT_OUT)
+        for name in sorted(files):
+            path = Path(root, name)
+            if not name.startswith(".") and path.is_file():
+                yield path
+    yield from unread if folder.is_dir() else ()
+
+
+def format_of_row(row: dict[str, Any]) -> str | None:
+    """Return the format of which a row is, None where it could be anything."""
+    type = text_of(row, "type")
+    if "$set" in row or "$rewindTo" in row or "projectHash" in row or type == "gemini":
+        return GEMINI
+    if "payload" in row or "record_type" in row or "instructions" in row or type in ("session_meta", "message"):
+        return CODEX
+    if ("sessionId" in row and type) or (type in _CLAUDE_TYPES and ("uuid" in row or "leafUuid" in row)):
+        return CLAUDE_CODE
+    return EXPORT if exports.source_of(row) is not None else None
+
+
+def _source(path: Path, name: str, format: str | None) -> Source | Unfit:
+    ending = path.suffix.lower()
+    if ending == ".zip":
+        return Source(path, ARCHIVE, name)
+    if ending in _MARKDOWN_ENDINGS:
+        if format == CLAUDE_MEMORY or (format is None and _in_claude_memory(path)):
+            return _memory_file(path, path.parent.parent)
+        return Source(path, MARKDOWN, name) if format in (None, MARKDOWN) else Unfit(path, NO_FORMAT)
+    if format in (MARKDOWN, CLAUDE_MEMORY) or ending not in (".json", ".jsonl"):
+        return Unfit(path, NO_FORMAT)
+    found = format if format in BY_ROWS else None if format is None else EXPORT
+    try:
+        found = found or (_format_of_lines(path) if ending == ".jsonl" else _format_of_document(path))
+    except OSError as error:
+        return Unfit(path, Skipped(f"cannot be read: {error.strerror}", problem=True))
+    return Unfit(path, NO_FORMAT) if found is None else _named(path, found, name)
+
+
+def _format_of_lines(path: Path) -> str | None:
+    """Return the format of a file of rows; one in which no row can be read is somebody's who must be told."""
+    bad = None
+    with path.open("rb") as file:
+        for count, row in enumerate(reading.rows(file)):
+            if isinstance(row.value, dict):
+                found = format_of_row(row.value)
+                if found is not None:
+                    return found
+            elif isinstance(row.value, Skipped):
+                bad = bad or CLAUDE_CODE
+            if count == ROWS_LOOKED_AT:
+                break
+    return CODEX if _ROLLOUT.match(path.name) else bad
+
+
+def _format_of_document(path: Path) -> str | None:
+    with path.open("rb") as file:
+        for count, item in enumerate(reading.items(file)):
+            if item.value is reading.BAD_DOCUMENT or exports.source_in(item.key, item.value) is not None:
+                return EXPORT
+            if count == ROWS_LOOKED_AT:
+                break
+    return None
+
+
+def _named(path: Path, format: str, name: str) -> Source:
+    """Return a session with what its place tells of it."""
+    if format == CODEX:
+        found = _ROLLOUT.match(path.name)
+        return Source(path, format, name, session=found[1] if found else None)
+    if format == GEMINI:
+        format = EXPORT if path.suffix == ".json" else GEMINI
+        return Source(path, format, name, cwd=_gemini_root(path))
+    return Source(path, format, name)
+
+
+def _is_chat(path: Path) -> bool:
+    return path.parent.name == "chats" and path.name.startswith("session-")
+
+
+def _gemini_root(path: Path) -> str | None:
+    """Return the project of a session; those of subagents lie one folder deeper."""
+    project = path.parent.parent if path.parent.name == "chats" else path.parent.parent.parent
+    try:
+        return (project / ".project_root").read_text(errors="replace").strip() or None
+    except OSError:
+        return None
+
+
+def _in_claude_memory(path: Path) -> bool:
+    return path.parent.name == "memory" and any(path.parent.parent.glob("*.jsonl"))
+
+
+def _memory_file(path: Path, project: Path) -> Source:
+    name = path.relative_to(project / "memory").as_posix() if path.is_relative_to(project / "memory") else path.name
+    return Source(path, CLAUDE_MEMORY, name, cwd=_claude_root(project))
+
+
+def _claude_root(project: Path) -> str | None:
+    """Return the folder of a project of Claude Code, as its sessions tell: its name alone could be several folders'."""
+    for session in sorted(project.glob("*.jsonl")):
+        try:
+            with session.open("rb") as file:
+                for count, row in enumerate(reading.rows(file)):
+                    cwd = text_of(row.value, "cwd")
+                    if cwd is not None:
+                        return next(
+                            (str(path) for path in (Path(cwd), *Path(cwd).parents) if _slug(path) == project.name), cwd
+                        )
+                    if count == ROWS_LOOKED_AT:
+                        break
+        except OSError:
+            continue
+    return None
+
+
+def _slug(folder: Path) -> str:
+    return re.sub(r"[^A-Za-z0-9]", "-", str(folder))[:SLUG_CHARS]

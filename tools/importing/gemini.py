@@ -1,0 +1,152 @@
+"""Sessions of the Gemini CLI: `tmp/<project>/chats/session-<time>-<id>.jsonl`, and the older single `.json`.
+
+A row comes again under its id when it has changed, and the last one counts; `$rewindTo` takes back a row and all after
+it (`rewindTo` of the CLI's chatRecordingService). So a session is read twice: `last_rows` first tells which rows count,
+then each of them is taken. `$set` can hold what the model was given instead, and is only read where there are no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from recollect.tools.importing.records import (
+    BOOKKEEPING,
+    EMPTY,
+    INJECTED,
+    RECALLED,
+    THINKING,
+    Found,
+    Record,
+    Skipped,
+    State,
+    blocks_text,
+    called,
+    head,
+    is_memory_tool,
+    remember_call,
+    said,
+    text_of,
+    time_of,
+    unknown,
+)
+from recollect.tools.native_ids import GEMINI, Role, gemini_message, gemini_tool, heard
+
+_AGAIN = Skipped("an earlier version of a row")
+_REWOUND = Skipped("taken back by the user")
+_ROLES: dict[str, Role] = {"user": "user", "gemini": "assistant"}
+_NOTICES = frozenset({"info", "warning", "error"})
+
+
+def last_rows(rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, int | None]:
+    """Return for each row's id the place of its last version, None for one that was taken back."""
+    last: dict[str, int | None] = {}
+    for place, row in rows:
+        rewind, id = row.get("$rewindTo"), row.get("id")
+        if isinstance(rewind, str):
+            ids = list(last)
+            for gone in ids[ids.index(rewind) if rewind in last else 0 :]:
+                last[gone] = None
+        elif isinstance(id, str):
+            if last.get(id, 0) is None:
+                del last[id]
+            last[id] = place
+    return last
+
+
+def take(row: dict[str, Any], state: State) -> Iterator[Found]:
+    """Yield what a row says. `state` holds session and folder, and `last` and `place` of a session read twice."""
+    if "sessionId" in row and "type" not in row:
+        state["session"] = text_of(row, "sessionId") or state.get("session")
+        state["kind"] = text_of(row, "kind")
+        yield BOOKKEEPING
+        return
+    if "$set" in row or "$rewindTo" in row:
+        yield BOOKKEEPING
+        held = row["$set"].get("messages") if isinstance(row.get("$set"), dict) and state.get("last") == {} else None
+        for message in held if isinstance(held, list) else ():
+            if isinstance(message, dict) and "$set" not in message and "sessionId" not in message:
+                yield from take(message, {key: value for key, value in state.items() if key != "last"})
+        return
+    id, type = text_of(row, "id"), text_of(row, "type")
+    if type in _NOTICES:
+        yield BOOKKEEPING
+    elif type not in _ROLES:
+        yield unknown(type)
+    elif id is None or not isinstance(state.get("session"), str):
+        yield Skipped("a turn without an id", problem=True)
+    elif "last" in state and state["last"].get(id) != state.get("place"):
+        yield _REWOUND if state["last"].get(id) is None else _AGAIN
+    else:
+        yield from _turn(row, id, _ROLES[type], state)
+
+
+def _turn(row: dict[str, Any], id: str, role: Role, state: State) -> Iterator[Found]:
+    if row.get("thoughts"):
+        yield THINKING
+    session = state["session"]
+    content = row.get("content")
+    # What was typed, where files that it names were put into the content.
+    text = _parts_text(row.get("displayContent")) or _parts_text(content)
+    told = said(text)
+    if state.get("kind") == "subagent":
+        role = "assistant"  # What a subagent is told, the agent wrote.
+    if told:
+        yield Record(
+            native_id=gemini_message(session, id),
+            origin="user" if role == "user" else "agent",
+            actor=None if role == "user" else GEMINI,
+            text=told,
+            heard=heard(session, role, told),
+            **_fields(row, state),
+        )
+    elif text.strip():
+        yield INJECTED
+    elif not row.get("toolCalls"):
+        yield EMPTY
+    calls = row.get("toolCalls")
+    for index, call in enumerate(calls if isinstance(calls, list) else []):
+        if isinstance(call, dict):
+            yield _answer(row, id, index, call, state)
+
+
+def _answer(row: dict[str, Any], id: str, index: int, call: dict[str, Any], state: State) -> Found:
+    name = text_of(call, "name")
+    remember_call(state, id, name, call.get("args"))
+    if is_memory_tool(called(state, id)):
+        return RECALLED
+    told = said(_result_text(call.get("result")))
+    if not told:
+        return EMPTY
+    native = gemini_tool(state["session"], text_of(call, "id") or f"{id}:{index}")
+    return Record(native_id=native, origin="tool", text=head(told), actor=name or "tool", **_fields(row, state))
+
+
+def _parts_text(content: Any) -> str:
+    """Return the text of a list of parts; function calls and their answers are no text."""
+    if isinstance(content, list):
+        content = [
+            part for part in content if isinstance(part, str) or (text_of(part, "text") and not part.get("thought"))
+        ]
+    return blocks_text(content, "text")
+
+
+def _result_text(result: Any) -> str:
+    """Return the text of a tool's result: a text, or parts with `functionResponse.response.output`."""
+    if not isinstance(result, list):
+        return blocks_text(result, "text")
+    texts = []
+    for part in result:
+        response = part.get("functionResponse") if isinstance(part, dict) else None
+        inner = response.get("response") if isinstance(response, dict) else None
+        texts.append(text_of(inner, "output", "error") or blocks_text([part], "text"))
+    return "\n\n".join(text for text in texts if text)
+
+
+def _fields(row: dict[str, Any], state: State) -> dict[str, Any]:
+    return {
+        "source": GEMINI,
+        "at": time_of(row.get("timestamp")),
+        "session": state["session"],
+        "cwd": state.get("cwd"),
+    }

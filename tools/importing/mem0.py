@@ -1,0 +1,41 @@
+"""Memories of mem0, as `get_all` answers or an export holds them: `{"results": [{"id", "memory", …}]}`, or a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from recollect.tools.importing.records import EMPTY, INJECTED, Found, Record, Skipped, clean, said, text_of, time_of
+from recollect.tools.native_ids import MEM0, memory
+
+_NO_ID = Skipped("a memory without an id", problem=True)
+
+
+def fits(item: Any) -> bool:
+    """Whether an item is a memory of mem0."""
+    return isinstance(item, dict) and isinstance(item.get("memory"), str)
+
+
+def take(item: dict[str, Any]) -> Iterator[Found]:
+    """Yield the fact that a memory is. One that mem0 has changed since comes as another fact."""
+    text, id = item["memory"], text_of(item, "id")
+    told = said(text)
+    if not told:
+        yield INJECTED if text.strip() else EMPTY
+    elif id is None:
+        yield _NO_ID
+    else:
+        metadata = item.get("metadata")
+        category = metadata.get("category") if isinstance(metadata, dict) else None
+        categories = item.get("categories") if isinstance(item.get("categories"), list) else [category]
+        yield Record(
+            source=MEM0,
+            native_id=memory(id, told),
+            kind="fact",
+            origin="model",
+            actor=clean(text_of(item, "agent_id") or MEM0)[:200],
+            text=told,
+            at=time_of(item.get("updated_at")) or time_of(item.get("created_at")),
+            session=text_of(item, "run_id"),
+            tags=tuple(clean(tag)[:128] for tag in categories or () if isinstance(tag, str) and tag.strip())[:64],
+        )

@@ -1,0 +1,129 @@
+"""Markdown: notes of Obsidian and basic-memory, and the memory files of Claude Code. A note is kept as it is written.
+
+What a note says is in its native id, so that a note that was changed is taken again, and one that was moved too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from recollect.schemas.events import Kind
+from recollect.tools.importing.records import EMPTY, INJECTED, Found, Record, Skipped, clean, said, text_of, time_of
+from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, MARKDOWN, note
+
+MAX_TAGS = 64
+MAX_FRONT_MATTER_CHARS = 64 * 1_024
+
+_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_TAG = re.compile(r"(?:(?<=\s)|(?<=\A))#([^\W\d_][\w/-]*|\w*[^\W\d][\w/-]*)")
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\[\]\n]{2,60})\] +(?!\()(\S[^\n]*)$", re.MULTILINE)
+_BULLET = re.compile(r"^[-*+] +(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_POINTER = re.compile(r"\A(?:\[[^\]]*\]\([^)]*\.md\)|\[\[[^\]]*\]\])")
+_BAD_FRONT = Skipped("front matter that is no YAML", problem=True)
+
+
+def front_matter(text: str) -> tuple[dict[str, Any], str, bool]:
+    """Return the fields at the head of a note, its body, and whether what stands at the head could be read."""
+    found = _FRONT.match(text[:MAX_FRONT_MATTER_CHARS])
+    if not found:
+        return {}, text, True
+    try:
+        fields = yaml.safe_load(found[1])
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
+        return {}, text, False
+    if fields is None:
+        return {}, text[found.end() :], True
+    return (fields, text[found.end() :], True) if isinstance(fields, dict) else ({}, text, False)
+
+
+def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
+    """Yield a note as a document, and of one of basic-memory each observation as a fact.
+
+    `path` is below the folder that was named, `modified` the time of a note that does not say its own.
+    """
+    fields, body, sound = front_matter(clean(text))
+    if not sound:
+        yield _BAD_FRONT
+    tags = _tags(fields, body)
+    at = next(
+        filter(None, (time_of(fields.get(key)) for key in ("created", "created_at", "date", "modified"))), modified
+    )
+    title = text_of(fields, "title")
+    common: dict[str, Any] = {"source": MARKDOWN, "origin": "user", "path": path[:4_096], "at": at}
+    if "permalink" in fields:
+        for category, words in _OBSERVATION.findall(body):
+            told = said(words)
+            if told:
+                marks = (category.strip().lower(), *_inline_tags(told))
+                yield Record(native_id=note(path, words), kind="fact", text=told, tags=_distinct(marks), **common)
+        body = _OBSERVATION.sub("", body)
+    told = said(body)
+    if not told:
+        yield INJECTED if body.strip() else EMPTY
+        return
+    if title and not told.startswith("# "):
+        told = f"# {title}\n\n{told}"
+    yield Record(native_id=note(path, told), kind="document", text=told, tags=tags, **common)
+
+
+def take_memory(text: str, path: str, modified: int, cwd: str | None) -> Iterator[Found]:
+    """Yield what a memory file of Claude Code says: of MEMORY.md each point, of the file of a topic the whole.
+
+    Points of MEMORY.md that only lead to the file of a topic are left out, since the file says it.
+    """
+    fields, body, sound = front_matter(clean(text))
+    if not sound:
+        yield _BAD_FRONT
+    metadata = fields.get("metadata")
+    type = text_of(metadata, "type") or text_of(fields, "type")
+    common: dict[str, Any] = {"source": CLAUDE_MEMORY, "origin": "agent", "actor": CLAUDE_CODE, "path": path[:4_096]}
+    common |= {"at": modified, "cwd": cwd, "tags": _distinct((type,)) if type else ()}
+    index = path.rpartition("/")[2] == "MEMORY.md"
+    for passage in _points(body) if index else [body]:
+        if index and _POINTER.match(passage):
+            yield Skipped("a line that leads to another file")
+            continue
+        told = said(passage)
+        if not told:
+            yield INJECTED if passage.strip() else EMPTY
+            continue
+        kind: Kind = "fact" if len(told) <= 2_000 else "document"
+        yield Record(native_id=note(path, told), kind=kind, text=told, **common)
+
+
+def _points(body: str) -> Iterator[str]:
+    """Yield the points of a list, and what stands between lists by paragraphs; headings are left out."""
+    place = 0
+    for found in _BULLET.finditer(body):
+        yield from _paragraphs(body[place : found.start()])
+        yield found[1].strip()
+        place = found.end()
+    yield from _paragraphs(body[place:])
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for paragraph in re.split(r"\n\s*\n", text):
+        words = "\n".join(line for line in paragraph.splitlines() if not line.startswith("#")).strip()
+        if words:
+            yield words
+
+
+def _tags(fields: dict[str, Any], body: str) -> tuple[str, ...]:
+    given = fields.get("tags", fields.get("tag"))
+    if isinstance(given, str):
+        given = re.split(r"[,\s]+", given)
+    named = [str(tag).lstrip("#") for tag in given if isinstance(tag, str | int)] if isinstance(given, list) else []
+    return _distinct((*named, *_inline_tags(_CODE.sub(" ", body))))
+
+
+def _inline_tags(text: str) -> list[str]:
+    return _TAG.findall(text)
+
+
+def _distinct(tags: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tag.strip()[:128] for tag in tags if tag.strip()))[:MAX_TAGS]

@@ -1,0 +1,94 @@
+"""How far each file has been read. It only saves time: ids keep an import from adding a thing twice.
+
+A position holds for one log and one way of naming scopes, and for a file that still begins as it did. Nothing that
+was said is kept here; of a parser's state only what later rows need.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from recollect.sinks.home import Home, write_whole
+
+RULES = 1
+"""Raised when parsers take what they left before, so that everything is read again."""
+PROBE_BYTES = 4_096
+
+
+class Position(msgspec.Struct, frozen=True):
+    """Up to where a file was read (`offset`), its size and time then, a digest of some of it, the parser's state."""
+
+    offset: int
+    size: int
+    modified: int
+    digest: str
+    state: dict[str, Any]
+
+
+class _Kept(msgspec.Struct):
+    rules: int
+    log_id: str
+    positions: dict[str, Position]
+
+
+class Positions:
+    """The positions of a home. A file that cannot be read counts as none."""
+
+    def __init__(self, home: Home, log_id: str, scope: str | None) -> None:
+        self._path = home.imports_path
+        self._log_id = log_id
+        self._prefix = f"{scope or ''}\n"
+        self._kept: dict[str, Position] = {}
+        try:
+            kept = msgspec.json.decode(self._path.read_bytes(), type=_Kept)
+            if (kept.rules, kept.log_id) == (RULES, log_id):
+                self._kept = kept.positions
+        except (OSError, msgspec.MsgspecError, ValueError):
+            pass
+
+    def unchanged(self, path: Path, status: os.stat_result) -> bool:
+        """Whether a file was read to its end and is as it was then."""
+        kept = self._kept.get(self._key(path))
+        return kept is not None and (kept.size, kept.modified) == (status.st_size, status.st_mtime_ns) and _whole(kept)
+
+    def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
+        """Return where to go on in a file that only grew, and the state there; the start of any other."""
+        kept = self._kept.get(self._key(path))
+        if kept is None or kept.size > os.fstat(file.fileno()).st_size or digest(file, kept.offset) != kept.digest:
+            return 0, {}
+        return kept.offset, msgspec.json.decode(msgspec.json.encode(kept.state))
+
+    def offset(self, path: Path) -> int:
+        """Return up to where a file was read, 0 for one that never was."""
+        kept = self._kept.get(self._key(path))
+        return kept.offset if kept is not None else 0
+
+    def put(self, path: Path, position: Position) -> None:
+        """Remember a position; `save` writes it."""
+        self._kept[self._key(path)] = position
+
+    def save(self) -> None:
+        """Write all positions."""
+        data = msgspec.json.encode(_Kept(RULES, self._log_id, self._kept))
+        write_whole(self._path, data)
+        self._path.chmod(0o600)
+
+    def _key(self, path: Path) -> str:
+        return self._prefix + os.fspath(path.resolve())
+
+
+def digest(file: IO[bytes], offset: int) -> str:
+    """Return a digest of the first bytes of a file and of those before an offset."""
+    file.seek(0)
+    head = file.read(min(PROBE_BYTES, offset))
+    file.seek(max(0, offset - PROBE_BYTES))
+    return blake2b(head + file.read(min(PROBE_BYTES, offset)), digest_size=16).hexdigest()
+
+
+def _whole(kept: Position) -> bool:
+    return kept.offset == kept.size

@@ -1,0 +1,249 @@
+"""Bytes to rows: lines of JSON, items of a JSON document, files in a zip archive, texts. All of it in bounded memory.
+
+What cannot be read becomes a `Skipped` that is a problem, and reading goes on where that is possible. No source is
+known here.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import IO, Any, BinaryIO, NamedTuple
+
+import ijson
+import orjson
+
+from recollect.tools.importing.records import Skipped
+
+MAX_LINE_BYTES = 32 * 1024 * 1024
+"""A line beyond it is skipped and named; pictures in a transcript make lines of some megabytes."""
+MAX_ITEM_CHARS = 256 * 1024 * 1024
+MAX_VALUE_BYTES = 64 * 1024 * 1024
+"""One value of a JSON document beyond it ends the reading of the document: the library holds a value whole."""
+MAX_TEXT_BYTES = 32 * 1024 * 1024
+MAX_KEYS = 10_000
+"""Of a document that is one large object, so many keys are looked at."""
+MAX_NESTED_ZIPS = 2
+SKIP_BYTES = 1024 * 1024
+
+CUT_SHORT = Skipped("the last line is cut short", problem=True)
+MALFORMED = Skipped("not JSON", problem=True)
+NO_OBJECT = Skipped("a line that is no object", problem=True)
+TOO_LONG = Skipped(f"a line of more than {MAX_LINE_BYTES // 2**20} MB", problem=True)
+ITEM_TOO_LARGE = Skipped(f"an item of more than {MAX_ITEM_CHARS // 2**20} MB", problem=True)
+VALUE_TOO_LARGE = Skipped(
+    f"a value of more than {MAX_VALUE_BYTES // 2**20} MB; nothing after it was read", problem=True
+)
+BAD_DOCUMENT = Skipped("JSON that cannot be read to its end; what stood before was taken", problem=True)
+NOT_UTF8 = Skipped("not UTF-8: what cannot be read is shown as �", problem=True)
+BINARY = Skipped("a binary file", problem=True)
+TEXT_TOO_LARGE = Skipped(f"a text of more than {MAX_TEXT_BYTES // 2**20} MB", problem=True)
+
+
+class Row(NamedTuple):
+    """A line: where it and the next one begin, and the object that it is, or why it is none; None for a blank line."""
+
+    start: int
+    end: int
+    value: dict[str, Any] | Skipped | None
+
+
+def rows(file: IO[bytes], offset: int = 0) -> Iterator[Row]:
+    """Yield the lines of a file from an offset on. A last line that is cut short ends where it begins."""
+    place = offset
+    while data := file.readline(MAX_LINE_BYTES + 1):
+        start = place
+        place += len(data)
+        if len(data) > MAX_LINE_BYTES and not data.endswith(b"\n"):
+            while rest := file.readline(SKIP_BYTES):
+                place += len(rest)
+                if rest.endswith(b"\n"):
+                    break
+            yield Row(start, place, TOO_LONG)
+            continue
+        if start == 0:
+            data = data.removeprefix(b"\xef\xbb\xbf")
+        value = parse_row(data)
+        if isinstance(value, Skipped) and not data.endswith(b"\n"):
+            yield Row(start, start, CUT_SHORT)
+            return
+        yield Row(start, place, value)
+
+
+def parse_row(data: bytes) -> dict[str, Any] | Skipped | None:
+    """Return the object that a line is. Text that is not valid Unicode is taken with its bad places replaced."""
+    if not data.strip(b" \t\r\n\0"):
+        return None
+    try:
+        value = orjson.loads(data)
+    except ValueError:
+        # JavaScript cuts texts in the middle of a character, and writes lone surrogates, which orjson refuses.
+        try:
+            value = json.loads(data.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            return MALFORMED
+    return value if isinstance(value, dict) else NO_OBJECT
+
+
+class _Watched:
+    """A file that notices when a reader takes in very much without making anything of it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.taken = 0
+        self.pending = 0
+
+    def read(self, size: int = -1) -> bytes:
+        if self.pending > MAX_VALUE_BYTES:
+            raise _TooLarge
+        data = self._file.read(size)
+        self.pending += len(data)
+        self.taken += len(data)
+        return data
+
+
+class _TooLarge(Exception):
+    pass
+
+
+HEAD = "<head>"
+WHOLE = "<whole>"
+
+
+class Item(NamedTuple):
+    """What stood in a list under a key, or under None where the document is the list.
+
+    What a document says outside lists comes together: under `HEAD` what stands before a list, for who needs it to
+    understand the list, and under `WHOLE` all of it at the end. `taken` is how many bytes have been read so far.
+    """
+
+    key: str | None
+    value: Any
+    taken: int
+
+
+def items(file: IO[bytes]) -> Iterator[Item]:
+    """Yield the items of a JSON document's lists, and what is not in a list."""
+    watched = _Watched(file)
+    try:
+        yield from _items(watched)
+    except _TooLarge:
+        yield Item(None, VALUE_TOO_LARGE, watched.taken)
+    except (ijson.JSONError, UnicodeError, ValueError, RecursionError, OverflowError):
+        yield Item(None, BAD_DOCUMENT, watched.taken)
+
+
+def _items(watched: _Watched) -> Iterator[Item]:
+    events = _events(watched)
+    first = next(events, None)
+    if first is None:
+        return
+    if first[0] == "start_array":
+        for event in events:
+            if event[0] == "end_array":
+                return
+            yield Item(None, _value(event, events), watched.taken)
+    if first[0] != "start_map":
+        yield Item(None, first[1], watched.taken)
+        return
+    rest: dict[str, Any] = {}
+    told = 0
+    key = ""
+    for event in events:
+        if event[0] == "map_key":
+            key = event[1]
+        elif event[0] == "start_array":
+            if len(rest) > told:
+                yield Item(HEAD, dict(rest), watched.taken)
+                told = len(rest)
+            for inner in events:
+                if inner[0] == "end_array":
+                    break
+                yield Item(key, _value(inner, events), watched.taken)
+        elif event[0] != "end_map":
+            value = _value(event, events)
+            if len(rest) < MAX_KEYS:
+                rest[key] = value
+    yield Item(WHOLE, rest, watched.taken)
+
+
+def _events(watched: _Watched) -> Iterator[tuple[str, Any]]:
+    for event in ijson.basic_parse(watched, use_float=True):
+        watched.pending = 0
+        yield event
+
+
+def _value(first: tuple[str, Any], events: Iterator[tuple[str, Any]]) -> Any:
+    """Return the value that begins with an event; one that is too large is read to its end and not kept."""
+    kind, value = first
+    if kind not in ("start_map", "start_array"):
+        return value
+    builder = ijson.ObjectBuilder()
+    builder.event(kind, value)
+    depth, chars = 1, 0
+    for kind, value in events:
+        depth += (kind in ("start_map", "start_array")) - (kind in ("end_map", "end_array"))
+        chars += len(value) if isinstance(value, str) else 8
+        if chars <= MAX_ITEM_CHARS:
+            builder.event(kind, value)
+        if not depth:
+            return builder.value if chars <= MAX_ITEM_CHARS else ITEM_TOO_LARGE
+    return BAD_DOCUMENT
+
+
+def text(file: IO[bytes]) -> tuple[str, Skipped | None]:
+    """Return a text and what is wrong with it; empty where it is none. Byte order marks tell UTF-16."""
+    data = file.read(MAX_TEXT_BYTES + 1)
+    if len(data) > MAX_TEXT_BYTES:
+        return "", TEXT_TOO_LARGE
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-16"), None
+    if b"\0" in data[:8_192]:
+        return "", BINARY
+    try:
+        return data.decode("utf-8-sig"), None
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace"), NOT_UTF8
+
+
+class Member(NamedTuple):
+    """A file in an archive, open for reading, or what is wrong with it; `size` is packed."""
+
+    name: str
+    size: int
+    file: IO[bytes] | Skipped
+
+
+def members(file: BinaryIO | IO[bytes], depth: int = 0) -> Iterator[Member]:
+    """Yield the files of a zip archive and of archives in it; each is to be read before the next is asked for."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            for info in archive.infolist():
+                if not info.is_dir():
+                    yield from _member(archive, info, depth)
+    except BAD_ARCHIVE:
+        yield Member("", 0, Skipped("an archive that cannot be read", problem=True))
+
+
+BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+"""What zipfile raises on damaged archives, on ways of packing that it does not know, and on encrypted ones."""
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, depth: int) -> Iterator[Member]:
+    try:
+        opened = archive.open(info)
+    except BAD_ARCHIVE:
+        yield Member(info.filename, info.compress_size, Skipped("damaged or encrypted in its archive", problem=True))
+        return
+    with opened:
+        if not info.filename.lower().endswith(".zip"):
+            yield Member(info.filename, info.compress_size, opened)
+        elif depth >= MAX_NESTED_ZIPS:
+            yield Member(info.filename, info.compress_size, Skipped("an archive too deep in archives", problem=True))
+        else:
+            for inner in members(opened, depth + 1):
+                yield inner._replace(name=f"{info.filename}/{inner.name}")

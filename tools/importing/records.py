@@ -1,0 +1,162 @@
+"""What a parser yields: a record to be taken, or why something is not. No source is known here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from recollect.schemas.errors import RecollectError
+from recollect.schemas.events import Kind, Origin
+from recollect.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
+from recollect.tools.injected import without_injected
+from recollect.tools.lines import MediaLine
+
+TOOL_HEAD_CHARS = 2_000
+"""So much of a tool's output is kept: what it is about stands at its head."""
+MAX_CALLS = 256
+"""The calls whose answers are still awaited, as a parser remembers them."""
+
+State = dict[str, Any]
+"""What a parser knows of a session from the rows before, as plain JSON; it is remembered between two imports."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that was said or written. `at` is microseconds, None where the source does not tell.
+
+    `heard` is the native id under which a hook may have captured the same (`native_ids.heard`).
+    """
+
+    source: str
+    native_id: str
+    origin: Origin
+    text: str
+    kind: Kind = "turn"
+    at: int | None = None
+    session: str | None = None
+    actor: str | None = None
+    branch: str | None = None
+    path: str | None = None
+    cwd: str | None = None
+    tags: tuple[str, ...] = ()
+    media: tuple[MediaLine, ...] = ()
+    heard: str | None = None
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """Something that is not taken, and why. A `problem` is named with its place, the rest is counted."""
+
+    reason: str
+    problem: bool = False
+
+
+Found = Record | Skipped
+Take = Callable[[dict[str, Any], State], Iterator[Found]]
+"""A parser of one row; it may change the state."""
+
+THINKING = Skipped("thinking")
+INJECTED = Skipped("injected by a host or a memory")
+EMPTY = Skipped("no text")
+CALL = Skipped("tool call")
+RECALLED = Skipped("answer of a memory tool")
+BOOKKEEPING = Skipped("bookkeeping of the host")
+
+
+def unknown(name: object) -> Skipped:
+    """Return the skip of a row whose type nobody here knows; it is counted under its name."""
+    return Skipped(f"unknown type {clean(str(name))[:40]!r}")
+
+
+def text_of(row: Any, *keys: str) -> str | None:
+    """Return the first of these fields that is a text with something in it."""
+    if isinstance(row, dict):
+        for key in keys:
+            value = row.get(key)
+            if isinstance(value, str) and value.strip():
+                return value
+    return None
+
+
+def time_of(value: Any) -> int | None:
+    """Return microseconds of ISO 8601, or of seconds or milliseconds since 1970; None for anything else."""
+    try:
+        if isinstance(value, bool):
+            return None
+        if isinstance(value, date):  # YAML reads dates and moments by itself.
+            value = value.isoformat()
+        if isinstance(value, str):
+            return _sound(parse_time(value, 0)) if len(value) >= 8 else None
+        if isinstance(value, int | float):
+            return _sound(round(value * (1_000 if abs(value) >= 10**11 else US_PER_S)))
+    except (RecollectError, ValueError, OverflowError):
+        pass
+    return None
+
+
+def said(text: str) -> str:
+    """Return what of a text a person or model said: without injected blocks, in valid Unicode."""
+    return without_injected(clean(text))
+
+
+def clean(text: str) -> str:
+    """Return a text with its lone surrogates shown as U+FFFD and without NUL, so that it can stand on the log."""
+    if not text.isascii():
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\0", "")
+
+
+def head(text: str) -> str:
+    """Return the head of a tool's output, with a note of how much was cut."""
+    cut = len(text) - TOOL_HEAD_CHARS
+    return text if cut <= 0 else f"{text[:TOOL_HEAD_CHARS]}\n[{cut:,} more characters were cut]"
+
+
+def blocks_text(content: Any, *types: str) -> str:
+    """Return the text of a content that is a text, a block, or a list of them; blocks of other types are left out."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    texts = (
+        part if isinstance(part, str) else text_of(part, "text")
+        for part in parts
+        if isinstance(part, str) or (isinstance(part, dict) and part.get("type", "text") in types)
+    )
+    return "\n\n".join(text for text in texts if text)
+
+
+_MEMORY_TOOL = re.compile(
+    r"recollect|(?:^|__|\.)(?:(?:add|search|get|list|update|delete|forget|restore)_memor(?:y|ies)|memory_\w+|get_context"
+    r"|mark_used|search_nodes|open_nodes|read_graph|search_memory_\w+|search_memory|save_memory|search_notes|read_note"
+    r"|build_context|recent_activity|get_observations)\Z",
+    re.IGNORECASE,
+)
+_ASKING = re.compile(r"\brecollect\s+(?:search|show|why|log|diff|status)\b")
+
+
+def remember_call(state: State, id: Any, name: Any, arguments: Any) -> None:
+    """Keep the name of a tool until its answer comes. A shell that asks Recollect counts as a memory tool."""
+    if not isinstance(id, str) or not isinstance(name, str):
+        return
+    asks = _ASKING.search(str(arguments)[:4_000]) is not None
+    calls = state.setdefault("calls", {})
+    calls[id] = "recollect" if asks else clean(name)[:100]
+    while len(calls) > MAX_CALLS:
+        del calls[next(iter(calls))]
+
+
+def called(state: State, id: Any) -> str | None:
+    """Return the name of the tool whose answer has come, None where the call was not seen."""
+    name = state.get("calls", {}).pop(id, None) if isinstance(id, str) else None
+    return name if isinstance(name, str) else None
+
+
+def is_memory_tool(name: str | None) -> bool:
+    """Whether a tool answers out of a memory, so that its answers must not be taken for something new."""
+    return name is not None and _MEMORY_TOOL.search(name) is not None
+
+
+def _sound(time_us: int) -> int | None:
+    return time_us if MIN_TIME_US <= time_us <= MAX_TIME_US else None

@@ -1,0 +1,69 @@
+"""What an import took, what was there already, and what was skipped and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from recollect.tools.importing.records import Skipped
+
+MAX_PROBLEMS = 1_000
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Something that could not be read: the file, where in it (a byte, or a name in an archive), and why."""
+
+    path: str
+    place: str
+    reason: str
+
+
+class Tally(msgspec.Struct):
+    """Records of one source: taken, and already on the log."""
+
+    taken: int = 0
+    known: int = 0
+
+
+class Summary(msgspec.Struct):
+    """Counts of an import. `files` were read, `unchanged` not again, of `unread` nothing could be taken.
+
+    `problems` are the first thousand of `problem_count`.
+    """
+
+    dry_run: bool = False
+    files: int = 0
+    unchanged: int = 0
+    unread: int = 0
+    taken: int = 0
+    known: int = 0
+    sources: dict[str, Tally] = msgspec.field(default_factory=dict)
+    scopes: dict[str, int] = msgspec.field(default_factory=dict)
+    skipped: Counter[str] = msgspec.field(default_factory=Counter)
+    problem_count: int = 0
+    problems: list[Problem] = msgspec.field(default_factory=list)
+
+    def skip(self, skipped: Skipped, path: object, place: object = "") -> None:
+        """Count what is not taken, and name it where it is a problem."""
+        self.skipped[skipped.reason] += 1
+        if skipped.problem:
+            self.problem_count += 1
+            if len(self.problems) < MAX_PROBLEMS:
+                self.problems.append(Problem(str(path), str(place), skipped.reason))
+
+    def count(self, source: str, scope: str, known: bool) -> None:
+        """Count a record that was taken or stood on the log."""
+        tally = self.sources.setdefault(source, Tally())
+        if known:
+            self.known += 1
+            tally.known += 1
+        else:
+            self.taken += 1
+            tally.taken += 1
+            self.scopes[scope] = self.scopes.get(scope, 0) + 1
+
+    @property
+    def nothing_read(self) -> bool:
+        """Whether there was nothing that could be read."""
+        return not (self.files or self.unchanged)

@@ -1,0 +1,249 @@
+"""An import: files to records to the log, in bounded memory, and how far each file has been read."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from recollect.schemas.errors import RecollectError
+from recollect.tools.client import Client
+from recollect.tools.importing import claude_code, codex, exports, finding, gemini, notes, reading
+from recollect.tools.importing.batches import Batch, Waiting
+from recollect.tools.importing.finding import Source, Unfit
+from recollect.tools.importing.positions import Position, Positions, digest
+from recollect.tools.importing.records import Found, Record, Skipped, State, Take
+from recollect.tools.importing.summary import Summary
+from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
+
+SAVE_EVERY_S = 2.0
+PARSERS: dict[str, Take] = {CLAUDE_CODE: claude_code.take, CODEX: codex.take, GEMINI: gemini.take}
+
+OnProgress = Callable[[int], None]
+"""It is told how many bytes more have been read."""
+
+
+class Importer:
+    """Takes files in. `scope` overrides that of each file; `reread` looks at files again that have not changed.
+
+    `summary` counts as it goes. Nothing is written in a dry run.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        scope: str | None = None,
+        *,
+        dry_run: bool = False,
+        reread: bool = False,
+        only: str | None = None,
+        on_progress: OnProgress = lambda taken: None,
+    ) -> None:
+        self.summary = Summary(dry_run=dry_run)
+        self.positions = Positions(client.home, client.log.log_id, scope)
+        self._batch = Batch(client, scope, self.summary)
+        self._reread = reread or dry_run
+        self._only = only
+        self._on_progress = on_progress
+        self._pending: dict[Path, Position] = {}
+        self._saved = time.monotonic()
+        self._unsaved = False
+
+    def take(self, sources: Iterable[Source | Unfit]) -> Summary:
+        """Take all of these files, and remember how far each was read."""
+        for source in sources:
+            if isinstance(source, Unfit):
+                self.summary.skip(source.why, source.path)
+                self.summary.unread += source.why.problem
+            else:
+                self.take_file(source)
+        self.finish()
+        return self.summary
+
+    def take_file(self, source: Source) -> None:
+        """Take a file; what it holds may wait until `finish`."""
+        seen = self.summary.problem_count
+        self._anything = False
+        try:
+            with source.path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                if not self._reread and self.positions.unchanged(source.path, status):
+                    self.summary.unchanged += 1
+                    self._on_progress(status.st_size)
+                    return
+                if source.format in PARSERS:
+                    self._take_rows(source, file, status)
+                else:
+                    self._take_whole(source, file, status)
+        except OSError as error:
+            self.summary.skip(Skipped(f"cannot be read: {error.strerror}", problem=True), source.path)
+        if self._anything or self.summary.problem_count == seen:
+            self.summary.files += 1
+        else:
+            self.summary.unread += 1
+            self._pending.pop(source.path, None)  # Whoever asks again is told again.
+
+    def append(self) -> None:
+        """Append what waits; now and then write the positions."""
+        try:
+            self._batch.append()
+        except OSError as error:
+            raise RecollectError(
+                f"The home cannot be written: {error.strerror}.", "Give the same command again."
+            ) from None
+        for path, position in self._pending.items():
+            self.positions.put(path, position)
+            self._unsaved = True
+        self._pending.clear()
+        if time.monotonic() - self._saved > SAVE_EVERY_S:
+            self._save()
+
+    def finish(self) -> None:
+        """Append what waits, and write the positions."""
+        self.append()
+        self._save()
+
+    def _save(self) -> None:
+        if self._unsaved:
+            with suppress(OSError):  # Without positions the next import reads more, and that is all.
+                self.positions.save()
+        self._saved, self._unsaved = time.monotonic(), False
+
+    def _take_rows(self, source: Source, file: IO[bytes], status: os.stat_result) -> None:
+        offset, state = self._start(source, file)
+        if source.format == GEMINI:
+            # Rows change afterwards, so that only the whole file tells which of them count.
+            offset, state = 0, self._state(source)
+            file.seek(0)
+            state["last"] = gemini.last_rows(
+                (row.start, row.value) for row in reading.rows(file) if isinstance(row.value, dict)
+            )
+        file.seek(offset)
+        self._anything = offset > 0
+        moment, end = status.st_mtime_ns // 1_000, offset
+        for row in reading.rows(file, offset):
+            end = row.end
+            self._on_progress(row.end - row.start)
+            if isinstance(row.value, dict):
+                state["place"] = row.start
+                moment = self._put_all(PARSERS[source.format](row.value, state), source, f"byte {row.start}", moment)
+            elif row.value is not None:
+                self.summary.skip(row.value, source.path, f"byte {row.start}")
+            if self._batch.full:
+                self._remember(source, file, status, end, state)
+                self.append()
+                file.seek(end)
+        self._remember(source, file, status, end, state)
+
+    def _start(self, source: Source, file: IO[bytes]) -> tuple[int, State]:
+        """Return where to begin, and the state there."""
+        if self._reread:
+            return 0, self._state(source)
+        offset, state = self.positions.resume(source.path, file)
+        return (offset, state) if offset else (0, self._state(source))
+
+    def _state(self, source: Source) -> State:
+        return {"session": source.session, "cwd": source.cwd}
+
+    def _take_whole(self, source: Source, file: IO[bytes], status: os.stat_result) -> None:
+        modified = status.st_mtime_ns // 1_000
+        if source.format == finding.ARCHIVE:
+            self._take_archive(source, file, modified)
+        else:
+            self._take_member(source, file, source.format, "", modified)
+            self._on_progress(status.st_size)
+        self._remember(source, file, status, status.st_size, {})
+
+    def _take_archive(self, source: Source, file: IO[bytes], modified: int) -> None:
+        for member in reading.members(file):
+            if isinstance(member.file, Skipped):
+                self.summary.skip(member.file, source.path, member.name)
+            else:
+                try:
+                    self._take_member(source, member.file, _format_in_archive(member.name), member.name, modified)
+                except reading.BAD_ARCHIVE:
+                    self.summary.skip(Skipped("damaged in its archive", problem=True), source.path, member.name)
+            self._on_progress(member.size)
+
+    def _take_member(self, source: Source, file: IO[bytes], format: str | None, place: str, modified: int) -> None:
+        """Take a file that is read whole: an export, a note, or rows in an archive."""
+        if format in (MARKDOWN, CLAUDE_MEMORY):
+            self._take_text(source, file, format, place, modified)
+        elif format == finding.EXPORT:
+            self._take_items(source, file, place, modified)
+        elif format is not None:
+            state, parser = self._state(source), PARSERS.get(format)
+            for row in reading.rows(file):
+                where = f"{place} byte {row.start}"
+                if isinstance(row.value, dict):
+                    parser = parser or PARSERS.get(finding.format_of_row(row.value) or "")
+                    found = parser(row.value, state) if parser else exports.take(None, row.value, state)
+                    modified = self._put_all(found, source, where, modified)
+                elif row.value is not None:
+                    self.summary.skip(row.value, source.path, where)
+        else:
+            self.summary.skip(finding.NO_FORMAT, source.path, place)
+
+    def _take_items(self, source: Source, file: IO[bytes], place: str, modified: int) -> None:
+        state = self._state(source)
+        for number, item in enumerate(reading.items(file)):
+            where = f"{place} item {number}".strip()
+            if isinstance(item.value, Skipped):
+                self.summary.skip(item.value, source.path, where)
+            else:
+                self._put_all(self._of_source(item, state), source, where, modified)
+
+    def _of_source(self, item: reading.Item, state: State) -> Iterator[Found]:
+        return exports.take(item.key, item.value, state)
+
+    def _take_text(self, source: Source, file: IO[bytes], format: str, place: str, modified: int) -> None:
+        text, problem = reading.text(file)
+        if problem is not None:
+            self.summary.skip(problem, source.path, place)
+        name = place or source.name
+        if not text.strip():
+            self._anything = self._anything or problem is None
+        elif format == CLAUDE_MEMORY:
+            self._put_all(notes.take_memory(text, name, modified, source.cwd), source, place, modified)
+        else:
+            self._put_all(notes.take_note(text, name, modified), source, place, modified)
+
+    def _put_all(self, found: Iterable[Found], source: Source, place: str, moment: int) -> int:
+        """Put records where they wait; return the time of the last. One without a time has that of the one before."""
+        for one in found:
+            if isinstance(one, Record) and self._only in (None, one.source):
+                moment = min(one.at if one.at is not None else moment, time.time_ns() // 1_000)
+                self._batch.add(Waiting(one, source.path, place, moment))
+                self._anything = True
+                if self._batch.full and source.format not in PARSERS:
+                    self.append()
+            elif isinstance(one, Record):
+                self.summary.skip(Skipped(f"of {one.source}, which was not asked for"), source.path)
+            else:
+                self.summary.skip(one, source.path, place)
+                self._anything = self._anything or not one.problem
+        return moment
+
+    def _remember(self, source: Source, file: IO[bytes], status: os.stat_result, end: int, state: State) -> None:
+        """Note how far a file was read; it counts once all that was found up to there is on the log."""
+        if self.summary.dry_run:
+            return
+        kept: dict[str, Any] = {key: value for key, value in state.items() if key not in ("last", "place", "head")}
+        size = end if end > status.st_size else status.st_size
+        position = Position(
+            end, size, status.st_mtime_ns, digest(file, end), msgspec.json.decode(msgspec.json.encode(kept))
+        )
+        self._pending[source.path] = position
+
+
+def _format_in_archive(name: str) -> str | None:
+    """Return how a file in an archive is to be read, None where it is none of ours; `rows` finds out by its rows."""
+    hidden = any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
+    ending = name.lower().rpartition(".")[2]
+    endings = {"json": finding.EXPORT, "jsonl": "rows", "md": MARKDOWN, "markdown": MARKDOWN}
+    return None if hidden else endings.get(ending)

@@ -1,0 +1,130 @@
+"""The live tail: it waits for transcripts to grow and indexes those that are due (`live`). Here is the clock."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from watchfiles import watch as changes_in
+
+from recollect.schemas.errors import RecollectError
+from recollect.tools.client import Client
+from recollect.tools.importing import finding
+from recollect.tools.importing.finding import BY_ROWS, Source
+from recollect.tools.importing.live import Sessions, growth, is_due
+from recollect.tools.importing.taking import Importer
+
+LOOK_MS = 500
+"""How often it is looked for what has been quiet."""
+NEW_FOLDERS_S = 30.0
+"""How often it is looked for folders of hosts that were not there before."""
+
+
+class Indexed(NamedTuple):
+    """A session that was indexed: how many records were taken, and how many stood on the log already."""
+
+    path: Path
+    taken: int
+    known: int
+
+
+OnIndexed = Callable[[Indexed], None]
+Clock = Callable[[], float]
+
+
+class Watcher:
+    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it from another thread."""
+
+    def __init__(
+        self,
+        client: Client,
+        scope: str | None = None,
+        folders: dict[str, list[Path]] | None = None,
+        on_indexed: OnIndexed = lambda indexed: None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._client, self._scope = client, scope
+        self._folders = folders if folders is not None else finding.host_folders()
+        self._on_indexed = on_indexed
+        self._clock = clock
+        self._sessions = Sessions()
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        """Index what was left from before, then watch until `stop` is set, and index what is left."""
+        if not self._watched():
+            raise RecollectError(
+                "No host has kept a session here yet.",
+                "Use Claude Code, Codex or Gemini once, or set its home variable.",
+            )
+        self.index(self.sources(), always=True)
+        while not self.stop.is_set():
+            self._watch_for(NEW_FOLDERS_S)
+        self.index(filter(None, map(self._source, self._sessions.rest())), always=True)
+
+    def sources(self) -> Iterator[Source]:
+        """Yield the sessions that are there."""
+        for folder in self._watched():
+            for path in finding.walk(folder):
+                source = self._source(path) if isinstance(path, Path) else None
+                if source is not None:
+                    yield source
+
+    def changed(self, paths: Iterable[Path]) -> None:
+        """Note that files have changed."""
+        for path in paths:
+            if self._source(path) is not None:
+                self._sessions.changed(path, self._clock())
+
+    def index_due(self) -> None:
+        """Index the sessions that are due."""
+        now = self._clock()
+        for path in self._sessions.quiet(now):
+            source = self._source(path)
+            if source is None or not path.exists():
+                self._sessions.indexed(path)
+            else:
+                self.index([source], always=self._sessions.ended(path, now))
+
+    def index(self, sources: Iterable[Source], *, always: bool) -> None:
+        """Index sessions that have grown by enough, or all that have grown where it is their end."""
+        importer = Importer(self._client, self._scope)
+        summary = importer.summary
+        for source in sources:
+            try:
+                grown = growth(source, importer.positions.offset(source.path))
+            except OSError:
+                continue  # It is gone, or comes again.
+            if is_due(grown, always):
+                before = summary.taken, summary.known
+                importer.take_file(source)
+                importer.append()
+                self._on_indexed(Indexed(source.path, summary.taken - before[0], summary.known - before[1]))
+            if always or is_due(grown, always) or not grown.bytes:
+                self._sessions.indexed(source.path)
+        importer.finish()
+
+    def _watch_for(self, seconds: float) -> None:
+        folders = self._watched()
+        until = self._clock() + seconds
+        for changes in changes_in(
+            *folders, stop_event=self.stop, rust_timeout=LOOK_MS, yield_on_timeout=True, raise_interrupt=False
+        ):
+            self.changed(Path(path) for _, path in changes)
+            self.index_due()
+            if self._clock() > until and self._watched() != folders:
+                return
+
+    def _watched(self) -> list[Path]:
+        return [folder for folders in self._folders.values() for folder in folders if folder.is_dir()]
+
+    def _source(self, path: Path) -> Source | None:
+        for format, folders in self._folders.items():
+            for folder in folders:
+                if path.is_relative_to(folder):
+                    source = finding.host_file(path, format, folder)
+                    return source if source is not None and source.format in BY_ROWS else None
+        return None

@@ -1,0 +1,155 @@
+"""Secrets that can be told by their form: keys and tokens of providers, JWTs, private keys. Nothing is changed here.
+
+The formats are those of the library `detect-secrets` where its expressions take linear time, and our own for providers
+that it does not know. The library is loaded only where a text has what one of its formats begins with, since that costs
+as much as capturing a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+
+class Finding(NamedTuple):
+    """A secret in a text: from `start` to before `end`, and the kind that its placeholder names."""
+
+    start: int
+    end: int
+    kind: str
+
+
+_DETECTORS = {
+    "aws.AWSKeyDetector": "aws-access-key",
+    "azure_storage_key.AzureStorageKeyDetector": "azure-storage-key",
+    "discord.DiscordBotTokenDetector": "discord-token",
+    "github_token.GitHubTokenDetector": "github-token",
+    "gitlab_token.GitLabTokenDetector": "gitlab-token",
+    "mailchimp.MailchimpDetector": "mailchimp-key",
+    "pypi_token.PypiTokenDetector": "pypi-token",
+    "sendgrid.SendGridDetector": "sendgrid-key",
+    "slack.SlackDetector": "slack-token",
+    "square_oauth.SquareOAuthDetector": "square-secret",
+    "stripe.StripeDetector": "stripe-key",
+    "telegram_token.TelegramBotTokenDetector": "telegram-token",
+    "twilio.TwilioKeyDetector": "twilio-key",
+}
+"""The library's detectors that are used. Others take quadratic time, find what is no secret, or are done here."""
+
+_MAY_BE_OF_LIBRARY = re.compile(
+    r"A3T|AKIA|ABIA|ACCA|ASIA|AccountKey=|gh[pousr]_|gl[a-z]{2,6}-|GR1348941|-us[0-9]|pypi-Ag|SG\.|xox[a-z]"
+    r"|hooks\.slack\.com|sq0csp-|k_live_|[0-9]{8}:|AC[a-z0-9]{32}|SK[a-z0-9]{32}|\.[\w-]{6}\.[\w-]{27}"
+)
+"""What each of those formats has in it; a test holds that nothing of theirs is found without."""
+
+_FORMATS = [
+    (kind, anchor, re.compile(pattern))
+    for kind, anchor, pattern in (
+        ("anthropic-key", "sk-ant-", r"sk-ant-[\w-]{20,}"),
+        ("openai-key", "sk-", r"sk-(?:proj|svcacct|admin)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}"),
+        ("openrouter-key", "sk-or-", r"sk-or-v1-[0-9a-f]{64}"),
+        ("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
+        ("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
+        ("xai-key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
+        ("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{40,}"),
+        ("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37}"),
+        ("github-token", "gh", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
+        ("github-token", "github_pat_", r"github_pat_\w{40,}"),
+        ("gcp-api-key", "AIza", r"AIza[\w-]{35}"),
+        ("gcp-oauth-secret", "GOCSPX-", r"GOCSPX-[\w-]{28}"),
+        ("gcp-oauth-token", "ya29.", r"ya29\.[\w-]{20,}"),
+        ("gcp-refresh-token", "1//0", r"1//0[\w-]{30,}"),
+        ("azure-client-secret", "Q~", r"[\w~.]{3}[0-9]Q~[\w~.-]{31,34}"),
+        ("azure-sas", "sig=", r"(?<=[?&]sig=)[A-Za-z0-9%+/=]{40,}"),
+        ("slack-token", "xox", r"xox[a-z](?:\.[a-z])?-[A-Za-z0-9-]{10,}"),
+        ("slack-token", "xapp-", r"xapp-[0-9]-[A-Za-z0-9-]{20,}"),
+        ("stripe-key", "k_", r"[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
+        ("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
+        ("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}"),
+        ("mailgun-key", "key-", r"key-[0-9a-f]{32}"),
+        ("discord-webhook", "/api/webhooks/", r"(?<=/api/webhooks/)[0-9]{10,}/[\w-]{60,}"),
+        ("docker-token", "dckr_pat_", r"dckr_pat_[\w-]{27,}"),
+        ("digitalocean-token", "_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
+        ("shopify-token", "shp", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+        ("vault-token", "hv", r"hv[sbr]\.[\w-]{24,}"),
+        ("linear-key", "lin_api_", r"lin_api_[A-Za-z0-9]{40}"),
+        ("notion-token", "ntn_", r"ntn_[A-Za-z0-9]{43,}"),
+        ("notion-token", "secret_", r"secret_[A-Za-z0-9]{43}"),
+        ("atlassian-token", "ATATT3", r"ATATT3[\w=-]{100,}"),
+        ("databricks-token", "dapi", r"dapi[0-9a-f]{32}"),
+        ("doppler-token", "dp.", r"dp\.(?:pt|st|sa|ct|scim|audit)\.[A-Za-z0-9]{40,44}"),
+        ("figma-token", "figd_", r"figd_[\w-]{40,}"),
+        ("sentry-token", "sntry", r"sntry[su]_[\w+/=-]{40,}"),
+        ("grafana-token", "gl", r"gl(?:c|sa)_[\w+/=]{32,}"),
+        ("newrelic-key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
+        ("pulumi-token", "pul-", r"pul-[0-9a-f]{40}"),
+        ("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
+        ("postman-key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+        ("rubygems-key", "rubygems_", r"rubygems_[0-9a-f]{48}"),
+        ("crates-token", "cio", r"cio[A-Za-z0-9]{32}"),
+        ("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
+        ("supabase-token", "sbp_", r"sbp_[0-9a-f]{40}"),
+        ("tailscale-key", "tskey-", r"tskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]+"),
+        ("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+        ("facebook-token", "EAA", r"EAA[A-Za-z0-9]{60,}"),
+        ("artifactory-key", "AKC", r"AKC[A-Za-z0-9]{60,}"),
+        ("age-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+        # The lookbehind lets each run of letters be tried once.
+        ("jwt", "eyJ", r"(?<![\w=-])eyJ[\w=-]{8,}\.eyJ[\w=-]{8,}(?:\.[\w=-]{8,})?"),
+        ("jwt", "eyJ", r"(?<![\w=-])eyJ[\w=-]{8,}(?:\.[\w=-]{0,4096}){4}(?![\w.-])"),
+    )
+]
+_KEY_MARK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BODY = re.compile(r"(?:(?:\s|\\[nr]|[\"'>|])*[A-Za-z0-9+/=]{24,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{4,})?")
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{40}")
+_PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})")
+
+
+def known_secrets(text: str) -> Iterator[Finding]:
+    """Yield what has the form of a known secret; findings may overlap. Takes time linear in the text."""
+    if "PRIVATE KEY" in text:
+        yield from _private_keys(text)
+    if "Private-Lines" in text:
+        yield from (Finding(*found.span(1), "private-key") for found in _PUTTY.finditer(text))
+    for kind, anchor, pattern in _FORMATS:
+        if anchor in text:
+            yield from _whole(text, kind, pattern)
+    if _MAY_BE_OF_LIBRARY.search(text):
+        for kind, pattern in _of_library():
+            yield from _whole(text, kind, pattern)
+
+
+def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[Finding]:
+    """Yield matches that are not a piece of something longer."""
+    for found in pattern.finditer(text):
+        start, end = found.span()
+        if not (text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum()):
+            yield Finding(start, end, kind)
+
+
+def _private_keys(text: str) -> Iterator[Finding]:
+    marks = list(_KEY_MARK.finditer(text))
+    for place, mark in enumerate(marks):
+        if mark[1] != "BEGIN":
+            continue
+        following = marks[place + 1] if place + 1 < len(marks) else None
+        if following is not None and following[1] == "END":
+            if _KEY_LINE.search(text, mark.end(), following.start()):
+                yield Finding(mark.start(), following.end(), "private-key")
+        elif body := _KEY_BODY.match(text, mark.end()):  # It was cut short.
+            yield Finding(mark.start(), body.end(), "private-key")
+
+
+@cache
+def _of_library() -> list[tuple[str, re.Pattern[str]]]:
+    from importlib import import_module
+
+    patterns = []
+    for name, kind in _DETECTORS.items():
+        file, _, detector = name.partition(".")
+        denylist = getattr(import_module(f"detect_secrets.plugins.{file}"), detector).denylist
+        # The second expression for AWS looks for an assignment, which has a file of its own here.
+        patterns += [(kind, pattern) for pattern in (denylist[:1] if kind == "aws-access-key" else denylist)]
+    return patterns

@@ -1,0 +1,31 @@
+"""What counts tokens: a real tokenizer where one with its vocabulary is installed, else four characters a token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+
+class Tokenizer(NamedTuple):
+    """A way to count tokens and its name, which says what a figure is worth."""
+
+    name: str
+    count: Callable[[str], int]
+
+
+CHARACTERS = Tokenizer("characters/4", lambda text: -(-len(text) // 4))
+"""A rule of thumb for English prose; of ideographs a model makes up to four times as many."""
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """Return the tokenizer at hand: o200k_base of the extra `tokens`, which brings its vocabulary, or characters.
+
+    Models differ, so that also a real one is an estimate for others than its own. Nothing is downloaded.
+    """
+    try:
+        from rs_bpe.bpe import openai
+    except ImportError:
+        return CHARACTERS
+    return Tokenizer("o200k_base", openai.o200k_base().count)
