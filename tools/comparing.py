@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from recollect.schemas.codec import decode
@@ -117,7 +118,7 @@ def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[st
         return lambda query: [result.id for result in retriever.search(scope, query, MOST, filters, lanes).results]
 
     narrowed = [document for document in retriever.documents(scope) if passes(document, filters)]
-    return dict(rivals(narrowed, retriever.dense, names, search))
+    return dict(rivals(narrowed, retriever.dense, names, partial(retriever.encoded, scope), search))
 
 
 def _measures(

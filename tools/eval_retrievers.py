@@ -72,9 +72,15 @@ def embedded_text(result: Result) -> str:
 
 
 def rivals(
-    documents: Sequence[Result], dense: Dense | None, names: Sequence[str], search: Callable[[Sequence[Lane]], Ask]
+    documents: Sequence[Result],
+    dense: Dense | None,
+    names: Sequence[str],
+    encoded: Callable[[str], str],
+    search: Callable[[Sequence[Lane]], Ask],
 ) -> Mapping[str, Ask]:
     """Return the retrievers of these names over the same texts; `search` makes the ordinary one, less some lanes.
+
+    `encoded` puts a question as it is to be embedded, the same for all, which only helps the plain ones.
 
     A name is one of `RETRIEVERS`, or that of `without(lane)`. Without vectors, those that need them find nothing.
     """
@@ -87,7 +93,7 @@ def rivals(
         return bm25.rank(query, MOST)
 
     def by_vectors(query: str) -> list[int]:
-        return cosine.rank(dense.of_query(query), MOST) if cosine is not None and dense is not None else []
+        return cosine.rank(dense.of_query(encoded(query)), MOST) if cosine is not None and dense is not None else []
 
     def by_both(query: str) -> list[int]:
         return reciprocal_rank_fusion([by_words(query), by_vectors(query)], MOST)

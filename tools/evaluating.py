@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
                         result.id for result in retriever.search(scope, query, MOST, NO_FILTERS, lanes).results
                     ]
 
-                found = rivals(documents, vectors, names, search)
+                encoded = partial(retriever.encoded, conversation.scope)
+                found = rivals(documents, vectors, names, encoded, search)
                 for name, ask in found.items():
                     asked[name] += _ask_all(conversation, id_of, ask, vectors)
                 done += len(conversation.questions)

@@ -225,6 +225,10 @@ class Retriever:
         """Return everything that a search in a scope reads, `global` included."""
         return [document for name in scopes_read(scope) for document in self._get_ready(name).documents]
 
+    def encoded(self, scope: str, query: str) -> str:
+        """Return a question as a search in a scope has it encoded."""
+        return self._get_ready(scope).corpus.to_encode(query) or query
+
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
         """Return the memory or turn that an id resolves to, hidden ones included, or a capture of the tail.
 
