@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recollect.schemas.codec import decode
 from recollect.schemas.errors import InvalidEvent, RecollectError
 from recollect.schemas.events import Event, Filters, Recalled
@@ -119,7 +122,11 @@ def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[st
     plain = retriever.plain(scope)
     places = [place for place, document in enumerate(plain.documents) if passes(document, filters)]
     vectors = None if plain.vectors is None else plain.vectors[places]
-    return dict(rivals([plain.documents[place] for place in places], vectors, plain.of_query, names, search))
+
+    def of_query(query: str) -> NDArray[np.int16] | None:
+        return plain.of_query(retriever.encoded(scope, query))
+
+    return dict(rivals([plain.documents[place] for place in places], vectors, of_query, names, search))
 
 
 def _measures(

@@ -11,6 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recollect.flows.embedders import Embedder
 from recollect.schemas.embedding import FLOOR
 from recollect.schemas.lanes import LANES, Lane
@@ -58,7 +61,11 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
                     ]
 
                 rows = vectors.of_results(documents) if {"dense", "rrf"} & set(names) else None
-                found = rivals(documents, rows, vectors.of_query, names, search)
+
+                def of_query(query: str, scope: str = conversation.scope) -> NDArray[np.int16] | None:
+                    return vectors.of_query(retriever.encoded(scope, query))
+
+                found = rivals(documents, rows, of_query, names, search)
                 for name, ask in found.items():
                     asked[name] += _ask_all(conversation, id_of, ask, vectors)
                 done += len(conversation.questions)

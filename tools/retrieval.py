@@ -265,6 +265,10 @@ class Retriever:
             documents, np.concatenate([own, *others]), partial(self.dense.of_query, embedder=readies[0].embedder)
         )
 
+    def encoded(self, scope: str, query: str) -> str:
+        """Return a question as a search in a scope has it encoded."""
+        return self._get_ready(scope).corpus.to_encode(query) or query
+
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
         """Return the memory or turn that an id resolves to, hidden ones included, or a capture of the tail.
 
