@@ -14,26 +14,34 @@ import uuid_utils
 from recollect.schemas.codec import decode, encode
 from recollect.schemas.errors import InvalidEvent, RecollectError
 from recollect.schemas.events import Configured, make_configured
-from recollect.schemas.log import PAGE_SLOTS, Log
+from recollect.schemas.log import PAGE_SLOTS, Log, Slot
 from recollect.schemas.settings import Settings
 
 
+class History:
+    """What took effect on a partition, in order, the settings in force last. It reads only what is new."""
+
+    def __init__(self, log: Log, partition: int = 0) -> None:
+        self._log = log
+        self._partition = partition
+        self._offset = 0
+        self._found: list[Configured] = []
+
+    def read(self) -> list[Configured]:
+        """Return all that took effect until now."""
+        end = self._log.ends()[self._partition]
+        while self._offset < end:
+            slots = self._log.read(self._partition, self._offset, PAGE_SLOTS, types=("configured",))
+            for body in map(_configured, slots):
+                if body is not None and (not self._found or body.revision > self._found[-1].revision):
+                    self._found.append(body)
+            self._offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else max(end, self._offset)
+        return self._found
+
+
 def configured_on(log: Log, partition: int = 0) -> list[Configured]:
-    """Return what took effect on a partition, in order: the settings in force are those of the last."""
-    found: list[Configured] = []
-    offset = 0
-    while True:
-        slots = log.read(partition, offset, PAGE_SLOTS, types=("configured",))
-        for slot in slots:
-            try:
-                body = decode(slot.payload).body
-            except InvalidEvent:  # The fold makes it a dead letter.
-                continue
-            if isinstance(body, Configured) and (not found or body.revision > found[-1].revision):
-                found.append(body)
-        if len(slots) < PAGE_SLOTS:
-            return found
-        offset = slots[-1].offset + 1
+    """Return what took effect on a partition, in order."""
+    return History(log, partition).read()
 
 
 def settings_on(log: Log) -> Settings:
@@ -72,3 +80,11 @@ def complete_settings(log: Log) -> None:
 def _payload(last: Configured, settings: Settings, revision: int) -> bytes:
     now = time.time_ns() // 1_000
     return encode(make_configured(last.log_id, last.partitions, settings, revision, now, str(uuid_utils.uuid7())))
+
+
+def _configured(slot: Slot) -> Configured | None:
+    try:
+        body = decode(slot.payload).body
+    except InvalidEvent:  # The fold makes it a dead letter.
+        return None
+    return body if isinstance(body, Configured) else None

@@ -20,7 +20,7 @@ from recollect.schemas.embedding import FLOOR, EmbedderOptions, Resolved, embedd
 from recollect.schemas.errors import EmbedderUnavailable, RecollectError
 from recollect.schemas.log import Log
 from recollect.schemas.settings import Settings
-from recollect.sinks.configuring import complete_settings, configure, configured_on
+from recollect.sinks.configuring import History, complete_settings, configure, configured_on
 from recollect.sinks.embedding_marks import EmbeddingMarks
 from recollect.sinks.home import Home
 from recollect.tools.settings import local_settings
@@ -91,6 +91,7 @@ class Embedding:
         self._log = log
         self._on_note = on_note
         self._noted: dict[str, None] = {}
+        self._history = History(log)
         self._opened: Opened | None = None
         self._worker: EmbedWorker | None = None
         self.stopping = threading.Event()
@@ -122,8 +123,9 @@ class Embedding:
         while not self.stopping.is_set():
             try:
                 self.catch_up()
-            except RecollectError as error:
-                self._note(f"{error} {error.hint} New texts are found by words meanwhile.")
+            except Exception as error:  # It must not end with whatever went wrong: texts come as long as it runs.
+                said = f"{error} {error.hint}" if isinstance(error, RecollectError) else f"Embedding failed: {error!r}."
+                self._note(f"{said} New texts are found by words meanwhile.")
                 self.stopping.wait(wait_s)
                 wait_s = min(2 * wait_s, RETRY_S[1])
             else:
@@ -132,7 +134,7 @@ class Embedding:
 
     def _prepare(self) -> tuple[EmbedWorker | None, bool]:
         """Return the worker for what is to be embedded now, and whether its embedder takes over when that is done."""
-        history = [configured.settings for configured in configured_on(self._log)]
+        history = [configured.settings for configured in self._history.read()]
         settings = history[-1]
         if settings.embedder != FLOOR and settings.embedder_next is None:
             # Nothing is loaded or asked where nothing waits.
