@@ -293,6 +293,22 @@ def test_an_endpoint_that_is_gone_leaves_texts_found_by_words_and_is_caught_up(
     assert call("embedder", "status")["waiting"] == 0
 
 
+def test_a_text_is_found_by_its_recorded_vector(home: Home, server: Server) -> None:
+    said("Anna works at Google.", "The tide tables are in the attic.")
+    call("run", "--once")
+    question = "Zebras have stripes ok"  # No word of it is anywhere; its vector is as the server makes them.
+    found = call("search", question, "--scope", A)
+    assert {result["canonical"] for result in found["results"]}  # type: ignore[index]
+    assert all("dense" in result["lanes"] for result in found["results"])  # type: ignore[attr-defined]
+    assert call("search", question, "--scope", A, "--without", "dense")["results"] == []
+    assert call("compare", "--scope", A, "--retriever", "dense")["recalls"]
+    server.always = lambda texts, handler: (503, {"error": "away"})
+    outcome = CliRunner().invoke(main, ["search", "tide tables", "--scope", A])
+    assert outcome.exit_code == 0
+    assert "by words alone" in outcome.stderr
+    assert "attic" in outcome.stdout
+
+
 def test_changing_the_embedder_and_going_back(home: Home, server: Server) -> None:
     said("Anna works at Google.", "The build takes 5 minutes.")
     call("run", "--once")

@@ -245,13 +245,13 @@ class Client:
                 f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
             )
         filters = filters or Filters(kinds=(), since=None, tags=(), until=None)
-        lanes = tuple(lane for lane in LANES if lane not in without)
-        if not lanes:
-            raise RecollectError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query = self.redactor.text(query)
         if filters.tags:
             filters = msgspec.structs.replace(filters, tags=tuple(map(self.redactor.text, filters.tags)))
+        lanes = tuple(lane for lane in LANES if lane not in without)
+        if not lanes:
+            raise RecollectError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
         views = self._views(as_of)
         answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes))
         if quiet or as_of is not None:
@@ -400,8 +400,7 @@ class Client:
 
         self.catch_up()
         views = self._retriever
-        names = list(dict.fromkeys(retrievers)) or ["bm25", *(("dense", "rrf") if views.dense else ()), "recollect"]
-        return views.reading(lambda: compare(views, self.log, self.scope, names, limit, on_phase))
+        return views.reading(lambda: compare(views, self.log, self.scope, retrievers, limit, on_phase))
 
     def read_log(self, partition: int, offset: int, limit: int, types: Sequence[str] = ()) -> list[Slot]:
         """Return slots of the log as they are, from an offset on."""
@@ -491,9 +490,10 @@ class Client:
     def _retriever(self) -> Retriever:
         # Reading the views needs LanceDB, which whoever only captures never loads.
         if self._retriever_made is None:
+            from recollect.tools.recorded_vectors import RecordedVectors
             from recollect.tools.retrieval import Retriever
 
-            self._retriever_made = Retriever(self.home, self.log)
+            self._retriever_made = Retriever(self.home, self.log, dense=RecordedVectors(self.home))
         return self._retriever_made
 
     def _views(self, as_of: str | None) -> Retriever:

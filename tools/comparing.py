@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recollect.schemas.codec import decode
 from recollect.schemas.errors import InvalidEvent, RecollectError
@@ -39,7 +41,7 @@ class Replayed(NamedTuple):
 def compare(
     retriever: Retriever, log: Log, scope: str, names: Sequence[str], most: int, on_phase: OnPhase
 ) -> dict[str, Any]:
-    """Ask the latest `most` recorded searches of a scope of every retriever.
+    """Ask the latest `most` recorded searches of a scope of every retriever; without names, of all that can be asked.
 
     Recall is that of what was used, over the searches of which that is known, else of what was returned. A lane's
     marginal recall is what the ordinary search at 10 loses without it. Raises `RecollectError` where nothing was asked.
@@ -50,7 +52,9 @@ def compare(
             f"Nothing in {scope} was asked and found yet.", "`recollect search` puts searches on the log."
         )
     by_use = any(asked.used for asked in recalls)
-    if retriever.dense is None and {"dense", "rrf"} & set(names):
+    has_vectors = retriever.plain(scope).vectors is not None
+    names = list(dict.fromkeys(names)) or ["bm25", *(("dense", "rrf") if has_vectors else ()), "recollect"]
+    if not has_vectors and {"dense", "rrf"} & set(names):
         raise RecollectError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
     measured = [*dict.fromkeys((*names, "recollect")), *(without(lane) for lane in LANES)]
     makers: dict[Filters, dict[str, Ask]] = {}
@@ -117,8 +121,14 @@ def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[st
         lanes = [lane for lane in LANES if lane not in left_out]
         return lambda query: [result.id for result in retriever.search(scope, query, MOST, filters, lanes).results]
 
-    narrowed = [document for document in retriever.documents(scope) if passes(document, filters)]
-    return dict(rivals(narrowed, retriever.dense, names, partial(retriever.encoded, scope), search))
+    plain = retriever.plain(scope)
+    places = [place for place, document in enumerate(plain.documents) if passes(document, filters)]
+    vectors = None if plain.vectors is None else plain.vectors[places]
+
+    def of_query(query: str) -> NDArray[np.int16] | None:
+        return plain.of_query(retriever.encoded(scope, query))
+
+    return dict(rivals([plain.documents[place] for place in places], vectors, of_query, names, search))
 
 
 def _measures(

@@ -16,7 +16,7 @@ from recollect.schemas.errors import NotEmbedded
 from recollect.schemas.lanes import LANES, Lane
 from recollect.state.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
 from recollect.state.vectors import quantised
-from recollect.tools.retrieval import Dense, Result
+from recollect.tools.retrieval import Result
 
 RETRIEVERS = ("bm25", "dense", "rrf", "recollect")
 """Plain BM25, cosine alone, reciprocal rank fusion of these two, and the ordinary search."""
@@ -35,6 +35,7 @@ class EmbedderVectors:
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
         self.spent_s: float = 0
+        self.note = ""
         self._texts: dict[str, NDArray[np.int16]] = {}
         self._queries: dict[str, NDArray[np.int16] | None] = {}
 
@@ -48,7 +49,7 @@ class EmbedderVectors:
                 self._texts[text] = none if isinstance(vector, Failure) else _whole(vector)
             on_progress(start + len(batch), len(missing))
 
-    def of_query(self, text: str) -> NDArray[np.int16] | None:
+    def of_query(self, text: str, embedder: str = "") -> NDArray[np.int16] | None:
         """Return the vector of a question, None where it has none."""
         if text not in self._queries:
             start = time.perf_counter()
@@ -59,7 +60,7 @@ class EmbedderVectors:
             self.spent_s += time.perf_counter() - start
         return self._queries[text]
 
-    def of_results(self, results: Sequence[Result]) -> NDArray[np.int16] | None:
+    def of_results(self, results: Sequence[Result], *_: object) -> NDArray[np.int16] | None:
         """Return a row for each text; None for no texts."""
         texts = [embedded_text(result) for result in results]
         self.prepare(texts, lambda done, total: None)
@@ -73,27 +74,25 @@ def embedded_text(result: Result) -> str:
 
 def rivals(
     documents: Sequence[Result],
-    dense: Dense | None,
+    vectors: NDArray[np.int16] | None,
+    of_query: Callable[[str], NDArray[np.int16] | None],
     names: Sequence[str],
-    encoded: Callable[[str], str],
     search: Callable[[Sequence[Lane]], Ask],
 ) -> Mapping[str, Ask]:
     """Return the retrievers of these names over the same texts; `search` makes the ordinary one, less some lanes.
 
-    `encoded` puts a question as it is to be embedded, the same for all, which only helps the plain ones.
-
+    `of_query` gives a question the vector that the ordinary one gets, which only helps the plain ones.
     A name is one of `RETRIEVERS`, or that of `without(lane)`. Without vectors, those that need them find nothing.
     """
     ids = [document.id for document in documents]
     bm25 = PlainBm25([embedded_text(document) for document in documents])
-    vectors = dense.of_results(documents) if dense is not None and {"dense", "rrf"} & set(names) else None
     cosine = PlainCosine(vectors) if vectors is not None else None
 
     def by_words(query: str) -> list[int]:
         return bm25.rank(query, MOST)
 
     def by_vectors(query: str) -> list[int]:
-        return cosine.rank(dense.of_query(encoded(query)), MOST) if cosine is not None and dense is not None else []
+        return cosine.rank(of_query(query), MOST) if cosine is not None else []
 
     def by_both(query: str) -> list[int]:
         return reciprocal_rank_fusion([by_words(query), by_vectors(query)], MOST)

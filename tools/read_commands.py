@@ -96,6 +96,8 @@ def search(
         say("Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()))
     if not answer.results:
         say("Nothing found. Try fewer or other words; `recollect status` says what there is.")
+    if answer.note:
+        say(answer.note, err=True)
     if answer.lag:
         say(f"The views lack {answer.lag} events; what they say is found by words all the same.", err=True)
 

@@ -5,7 +5,8 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
@@ -15,20 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.schemas.codec import decode
+from recollect.schemas.embedding import FLOOR
 from recollect.schemas.errors import InvalidEvent, NotFound, RecollectError
 from recollect.schemas.events import Captured, Event, Filters, Kind, Mark, Origin
 from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.log import Log
-from recollect.schemas.rows import MemoryRow, TombstoneRow, TurnRow, Watermark
+from recollect.schemas.rows import EdgeRow, MemoryRow, TombstoneRow, TurnRow, UseRow, Watermark
 from recollect.schemas.scopes import GLOBAL, partition_of
 from recollect.sinks.home import Home
 from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
 from recollect.state.captures import FAMILIES
+from recollect.state.decay import ONE
 from recollect.state.documents import Document
+from recollect.state.edges import Tie, resolved
 from recollect.state.erasures import erasures_of
 from recollect.state.lanes import Hit
 from recollect.state.ranking import Corpus
 from recollect.state.tail import overlay
+from recollect.state.usage import hot, times_of
 
 if TYPE_CHECKING:
     from recollect.tools.as_of import PastViews
@@ -62,11 +67,13 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """One answer. `text` is whole, `passage` the best 1,200 characters of it; `score` compares within one search only.
 
+    `canonical` is the capture that speaks for a memory, else the id.
     `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
     the latest confirmation of what folds, else None.
     """
 
     id: str
+    canonical: str
     text: str
     passage: str = ""
     kind: Kind
@@ -89,17 +96,23 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 class Dense(Protocol):
     """Where a search has its vectors from, quantised as `state/vectors.py` does it; all of one embedder."""
 
-    def of_query(self, text: str) -> NDArray[np.int16] | None:
+    @property
+    def note(self) -> str:
+        """Why the last question had no vector; nothing where it had one."""
+
+    def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
         """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""
 
-    def of_results(self, results: Sequence[Result]) -> NDArray[np.int16] | None:
+    def of_results(
+        self, results: list[Result], shard: Shard, watermark: Watermark | None, scope: str
+    ) -> NDArray[np.int16] | None:
         """Return a row for each text of a scope, of zeros where it has no vector; None where nothing has one."""
 
 
 class Answer(NamedTuple):
     """The results, best first, the position that they are true up to, and how many events the views lack.
 
-    `lanes` says how many texts each lane has found or moved, in all scopes that were read.
+    `lanes` says how many texts each lane has found or moved, in all scopes that were read; `note` why vectors were not.
     """
 
     results: list[Result]
@@ -108,6 +121,7 @@ class Answer(NamedTuple):
     revision: int
     now: int
     lanes: dict[Lane, int]
+    note: str = ""
 
 
 class ScopeView(NamedTuple):
@@ -119,6 +133,14 @@ class ScopeView(NamedTuple):
     now: int
 
 
+class Plain(NamedTuple):
+    """What can be found, a row of vectors for each (None where nothing has one), and how a question gets its own."""
+
+    documents: list[Result]
+    vectors: NDArray[np.int16] | None
+    of_query: Callable[[str], NDArray[np.int16] | None]
+
+
 class _Ready(NamedTuple):
     """A scope's visible documents, ready to be ranked for as long as `key` stays what it is."""
 
@@ -126,6 +148,8 @@ class _Ready(NamedTuple):
     view: ScopeView
     documents: list[Result]
     corpus: Corpus
+    embedder: str
+    vectors: NDArray[np.int16] | None
 
 
 class Retriever:
@@ -208,6 +232,7 @@ class Retriever:
             views[0].revision,
             now,
             counts,
+            self.dense.note if self.dense is not None else "",
         )
 
     def _best(
@@ -215,15 +240,30 @@ class Retriever:
     ) -> tuple[list[Result], dict[Lane, int]]:
         """Return the best results of a scope that pass, at most `limit`, and how many each lane has found."""
         encoded = ready.corpus.to_encode(query) if self.dense is not None and "dense" in lanes else None
-        vector = self.dense.of_query(encoded) if self.dense is not None and encoded is not None else None
+        vector = None
+        if self.dense is not None and encoded is not None:
+            vector = self.dense.of_query(encoded, ready.embedder)
         among = None if filters == NO_FILTERS else lambda place: passes(ready.documents[place], filters)
         ranking = ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now)
         hits = islice(ranking.hits, limit)
         return [_told(ready, hit, query) for hit in hits], ranking.counts
 
-    def documents(self, scope: str) -> list[Result]:
-        """Return everything that a search in a scope reads, `global` included."""
-        return [document for name in scopes_read(scope) for document in self._get_ready(name).documents]
+    def plain(self, scope: str) -> Plain:
+        """Return everything that a search in a scope reads, `global` included, for who ranks it otherwise."""
+        readies = [self._get_ready(name) for name in scopes_read(scope)]
+        documents = [document for ready in readies for document in ready.documents]
+        own = readies[0].vectors
+        if own is None or self.dense is None:
+            return Plain(documents, None, lambda text: None)
+        others = (
+            ready.vectors
+            if ready.vectors is not None and ready.embedder == readies[0].embedder
+            else np.zeros((len(ready.documents), own.shape[1]), np.int16)
+            for ready in readies[1:]
+        )
+        return Plain(
+            documents, np.concatenate([own, *others]), partial(self.dense.of_query, embedder=readies[0].embedder)
+        )
 
     def encoded(self, scope: str, query: str) -> str:
         """Return a question as a search in a scope has it encoded."""
@@ -297,13 +337,39 @@ def _make_ready(
 ) -> _Ready:
     laid = overlay(shard.rows(MemoryRow, scope), shard.rows(TurnRow, scope), shard.rows(TombstoneRow, scope), tail)
     documents = [*map(_from_memory, laid.memories), *map(_from_turn, laid.turns), *map(_from_event, laid.captured)]
-    vectors = dense.of_results(documents) if dense is not None else None
-    corpus = Corpus(list(map(_ranked, documents)), vectors)
+    vectors = dense.of_results(documents, shard, watermark, scope) if dense is not None else None
     mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
     then = (watermark.clock, watermark.sent.get(scope, 0)) if watermark else (0,)
     now = max(*then, 0, *(event.sent for event in tail))
     view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, now)
-    return _Ready(key, view, documents, corpus)
+    ids_of = {row.id: row.ids for row in laid.memories} | {row.id: (row.id,) for row in laid.turns}
+    corpus = Corpus(_with_use(list(map(_ranked, documents)), ids_of, shard, scope, now), vectors)
+    return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors)
+
+
+def _with_use(
+    documents: list[Document], ids_of: Mapping[str, tuple[str, ...]], shard: Shard, scope: str, now: int
+) -> list[Document]:
+    """Return documents with how often and how lately each was used in the scope, and what it was used with."""
+    uses = {row.id: row for row in shard.rows(UseRow, scope)}
+    if not uses:
+        return documents
+    times = {id: row.times for id, row in uses.items()}
+    name_of = {id: name for name, ids in ids_of.items() for id in ids}
+    edges = (Tie(row.source, row.target, row.weight, row.at, row.count) for row in shard.rows(EdgeRow, scope))
+    neighbours: dict[str, list[tuple[str, float]]] = {}
+    for tie in resolved(edges, name_of, now):
+        weight = min(1.0, tie.weight / ONE)
+        neighbours.setdefault(tie.source, []).append((tie.target, weight))
+        neighbours.setdefault(tie.target, []).append((tie.source, weight))
+    return [
+        document._replace(
+            uses=sum(uses[id].used for id in ids_of.get(document.id, ()) if id in uses),
+            hot=hot(times_of(ids_of.get(document.id, ()), times, own=True), now) / ONE,
+            neighbours=tuple(neighbours.get(document.id, ())),
+        )
+        for document in documents
+    ]
 
 
 def scopes_read(scope: str) -> tuple[str, ...]:
@@ -351,6 +417,7 @@ def _result(
 ) -> Result:
     return Result(
         id=row.id,
+        canonical=row.canonical if isinstance(row, MemoryRow) else row.id,
         text=row.text,
         kind=row.kind,
         scope=row.scope,
@@ -397,6 +464,7 @@ def _from_event(event: Event) -> Result:
     assert isinstance(body, Captured) and event.scope is not None
     return Result(
         id=event.id,
+        canonical=event.id,
         text=body.text,
         kind=body.kind,
         scope=event.scope,
