@@ -400,8 +400,7 @@ class Client:
 
         self.catch_up()
         views = self._retriever
-        names = list(dict.fromkeys(retrievers)) or ["bm25", *(("dense", "rrf") if views.dense else ()), "recollect"]
-        return views.reading(lambda: compare(views, self.log, self.scope, names, limit, on_phase))
+        return views.reading(lambda: compare(views, self.log, self.scope, retrievers, limit, on_phase))
 
     def read_log(self, partition: int, offset: int, limit: int, types: Sequence[str] = ()) -> list[Slot]:
         """Return slots of the log as they are, from an offset on."""

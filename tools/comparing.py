@@ -41,7 +41,7 @@ class Replayed(NamedTuple):
 def compare(
     retriever: Retriever, log: Log, scope: str, names: Sequence[str], most: int, on_phase: OnPhase
 ) -> dict[str, Any]:
-    """Ask the latest `most` recorded searches of a scope of every retriever.
+    """Ask the latest `most` recorded searches of a scope of every retriever; without names, of all that can be asked.
 
     Recall is that of what was used, over the searches of which that is known, else of what was returned. A lane's
     marginal recall is what the ordinary search at 10 loses without it. Raises `RecollectError` where nothing was asked.
@@ -52,7 +52,9 @@ def compare(
             f"Nothing in {scope} was asked and found yet.", "`recollect search` puts searches on the log."
         )
     by_use = any(asked.used for asked in recalls)
-    if retriever.plain(scope).vectors is None and {"dense", "rrf"} & set(names):
+    has_vectors = retriever.plain(scope).vectors is not None
+    names = list(dict.fromkeys(names)) or ["bm25", *(("dense", "rrf") if has_vectors else ()), "recollect"]
+    if not has_vectors and {"dense", "rrf"} & set(names):
         raise RecollectError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
     measured = [*dict.fromkeys((*names, "recollect")), *(without(lane) for lane in LANES)]
     makers: dict[Filters, dict[str, Ask]] = {}

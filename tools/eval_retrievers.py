@@ -81,8 +81,7 @@ def rivals(
 ) -> Mapping[str, Ask]:
     """Return the retrievers of these names over the same texts; `search` makes the ordinary one, less some lanes.
 
-    `encoded` puts a question as it is to be embedded, the same for all, which only helps the plain ones.
-
+    `of_query` gives a question the vector that the ordinary one gets, which only helps the plain ones.
     A name is one of `RETRIEVERS`, or that of `without(lane)`. Without vectors, those that need them find nothing.
     """
     ids = [document.id for document in documents]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,8 @@ from recollect.sinks.home import Home
 from recollect.state.evaluation import Asked, summary
 from recollect.tools.client import Client
 from recollect.tools.eval_corpus import read_corpus
-from recollect.tools.eval_retrievers import MOST, Ask, EmbedderVectors, embedded_text, rivals
+from recollect.tools.eval_retrievers import MOST, Ask, EmbedderVectors, rivals
+from recollect.tools.lines import Line
 from recollect.tools.locomo import Conversation
 from recollect.tools.retrieval import NO_FILTERS, Retriever
 
@@ -50,22 +51,9 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
             for conversation in conversations:
                 client = Client(folder, scope=conversation.scope, log=log)
                 id_of = {line.native_id: client.events_of(line)[0].id for line in conversation.lines}
-                documents = retriever.plain(conversation.scope).documents
                 if embedder.name != FLOOR or {"dense", "rrf"} & set(names):
-                    vectors.prepare(list(map(embedded_text, documents)), _phase(on_phase, conversation.scope))
-
-                def search(left_out: Sequence[Lane], scope: str = conversation.scope) -> Ask:
-                    lanes = [lane for lane in LANES if lane not in left_out]
-                    return lambda query: [
-                        result.id for result in retriever.search(scope, query, MOST, NO_FILTERS, lanes).results
-                    ]
-
-                rows = vectors.of_results(documents) if {"dense", "rrf"} & set(names) else None
-
-                def of_query(query: str, scope: str = conversation.scope) -> NDArray[np.int16] | None:
-                    return vectors.of_query(retriever.encoded(scope, query))
-
-                found = rivals(documents, rows, of_query, names, search)
+                    vectors.prepare(list(map(_spoken, conversation.lines)), _phase(on_phase, conversation.scope))
+                found = _rivals(conversation.scope, retriever, vectors, names)
                 for name, ask in found.items():
                     asked[name] += _ask_all(conversation, id_of, ask, vectors)
                 done += len(conversation.questions)
@@ -79,6 +67,26 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
         "embedder": embedder.name,
         "retrievers": {name: summary(its) for name, its in asked.items()},
     }
+
+
+def _rivals(scope: str, retriever: Retriever, vectors: EmbedderVectors, names: Sequence[str]) -> Mapping[str, Ask]:
+    """Return the retrievers over one conversation."""
+    documents = retriever.plain(scope).documents
+
+    def search(left_out: Sequence[Lane]) -> Ask:
+        lanes = [lane for lane in LANES if lane not in left_out]
+        return lambda query: [result.id for result in retriever.search(scope, query, MOST, NO_FILTERS, lanes).results]
+
+    def of_query(query: str) -> NDArray[np.int16] | None:
+        return vectors.of_query(retriever.encoded(scope, query))
+
+    rows = vectors.of_results(documents) if {"dense", "rrf"} & set(names) else None
+    return rivals(documents, rows, of_query, names, search)
+
+
+def _spoken(line: Line) -> str:
+    """Return what of a line is embedded, as `embedded_text` says it of a result."""
+    return "\n".join((line.text, *(media.caption for media in line.media if media.caption)))
 
 
 def _fill(home: Home, log: EmbeddedLog, conversations: Sequence[Conversation], on_phase: OnPhase) -> None:
