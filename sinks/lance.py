@@ -83,6 +83,7 @@ class Shard:
         self.path = path
         self.partition = partition
         self._tables: dict[str, Table] = {}
+        self._mark: tuple[int, Watermark | None] | None = None
         self._db: DBConnection | None = None
 
     def exists(self) -> bool:
@@ -108,11 +109,15 @@ class Shard:
     def watermark(self) -> Watermark | None:
         """Return the last watermark, None where there is none or one of another version (its views are made anew)."""
         table = self._table("watermarks")
-        rows = table.search().limit(1).to_list() if table else []
-        try:
-            return msgspec.json.decode(rows[0]["watermark"], type=Watermark) if rows else None
-        except msgspec.ValidationError:
-            return None
+        version = int(table.version) if table else 0
+        if table is not None and (self._mark is None or self._mark[0] != version):
+            rows = table.search().limit(1).to_list()
+            try:
+                mark = msgspec.json.decode(rows[0]["watermark"], type=Watermark) if rows else None
+            except msgspec.ValidationError:
+                mark = None
+            self._mark = version, mark
+        return self._mark[1] if table is not None and self._mark is not None else None
 
     def rows(self, row_type: type[RowT], scope: str | None = None, where: str = "") -> list[RowT]:
         """Return the rows of a table that are not gone, of one scope or all, in the order of their keys."""
@@ -166,6 +171,7 @@ class Shard:
     def discard(self) -> None:
         """Delete the whole shard, to be written again from the log."""
         self._tables.clear()
+        self._mark = None
         self._db = None
         shutil.rmtree(self.path, ignore_errors=True)
 
