@@ -141,7 +141,7 @@ class KafkaLog:
         """See `Log.append`. All of `events` are checked before any is sent, and all are on the log when it returns.
 
         Kafka stores records of several partitions one by one, so that a failure can leave some of them: it raises
-        `UnknownOutcome` unless it is certain that none was stored. A tick can stand twice where several processes
+        `UnknownOutcome` unless it is certain that none was stored. A tick can stand twice where several producers
         append in the same hour; it has one id, and counts once.
         """
         with self._sending:

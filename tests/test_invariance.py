@@ -110,10 +110,11 @@ def expected() -> Row:
     """Return what the oracle says that a row must find, worked out here in plain Python."""
     from test_golden_log import pages_by_scope, pinned, slots_of
 
+    from recollect.sinks.lance import ROW_TYPES
     from recollect.state.views import all_changes, row_of
 
     replayed = replay(slots_of(GOLDEN))
-    tables: dict[str, list[Any]] = {}
+    tables: dict[str, list[Any]] = {name: [] for name in ROW_TYPES}
     pages: dict[str, bytes] = {}
     for partition in replayed.partitions.values():
         for scope in partition.scopes.values():

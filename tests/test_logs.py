@@ -522,7 +522,8 @@ def check_producers(log: Log, taken: dict[str, Position], expected: int) -> None
                 producer, *place = event.body.text.split(":")  # type: ignore[union-attr]
                 before, order[producer] = order.get(producer, ()), tuple(map(int, place))
                 assert before < order[producer]
-        assert set(ticks.values()) <= {1}
+        # On a topic several producers of an hour's first events can each add its tick, which has one id.
+        assert set(ticks.values()) <= ({1} if "://" not in log.place else set(range(9)))
     assert found.keys() == taken.keys()
     assert set(found.values()) == {1}
     assert len(found) == expected

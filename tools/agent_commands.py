@@ -14,7 +14,7 @@ from recollect.schemas.scopes import GLOBAL, check_scope
 from recollect.schemas.visible import visible
 from recollect.sinks.home import Home
 from recollect.tools.client import HOME_VARIABLE
-from recollect.tools.options import print_json, with_folder
+from recollect.tools.options import print_json, say, with_folder
 
 
 @click.command()
@@ -49,7 +49,7 @@ def mcp(home: Path, http: bool, port: int, scope: str | None, actor: str | None,
     url = f"http://{LOOPBACK}:{listening.getsockname()[1]}{HTTP_PATH}"
     if as_json:
         print_json({"url": url, "token_file": str(path)})
-    click.echo(f"Serving {url}. The token is in {path}.", err=True)
+    say(f"Serving {url}. The token is in {path}.", err=True)
     serve_http(memory, listening, token)
 
 
@@ -123,16 +123,16 @@ def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
             print_json({"commands": steps, "files": {path: data.decode() for path, data in files.items()}})
             return
         for path, data in files.items():
-            click.echo(f"# {plugin_folder(folder, host) / path}\n{data.decode()}")
-        click.echo("\n".join(steps))
+            say(f"# {plugin_folder(folder, host) / path}\n{data.decode()}")
+        say("\n".join(steps))
         return
     ran = install(folder, host)
     if as_json:
         print_json({"host": host, "ran": [shlex.join(step.command) for step in ran]})
         return
     for step in ran:
-        click.echo(f"$ {shlex.join(step.command)}")
-    click.echo(f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}")
+        say(f"$ {shlex.join(step.command)}")
+    say(f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}")
 
 
 @click.command()
@@ -153,8 +153,8 @@ def disconnect(home: Path, host: str, as_json: bool) -> None:
         print_json({"host": host, "ran": [shlex.join(step.command) for step in ran]})
         return
     for step in ran:
-        click.echo(f"$ {shlex.join(step.command)}")
-    click.echo(f"{CONNECTABLE[host].name} is disconnected.")
+        say(f"$ {shlex.join(step.command)}")
+    say(f"{CONNECTABLE[host].name} is disconnected.")
 
 
 @click.command()
@@ -174,9 +174,9 @@ def doctor(home: Path, as_json: bool) -> None:
     for finding in examine(Home(home)):
         findings.append(finding)
         if not as_json:
-            click.echo(f"{finding.state:<10} {finding.subject}: {visible(finding.seen)}")
+            say(f"{finding.state:<10} {finding.subject}: {visible(finding.seen)}")
             if finding.todo:
-                click.echo(f"{'':<10} -> {visible(finding.todo)}")
+                say(f"{'':<10} -> {visible(finding.todo)}")
     if as_json:
         print_json({"findings": findings})
     if any(finding.state == "bad" for finding in findings):

@@ -61,8 +61,7 @@ def import_command(
     if bool(paths) == everything:
         raise click.UsageError("Give one or more paths, or --all.")
     own = _project(scope)
-    # What belongs to no project goes to that of the folder in which the command is given.
-    with Client(client.home.path, log=client.log) as speaker:
+    with _speaker(client) as speaker:
         sources = list(host_files() if everything else _named(paths, format))
         with progress(sum(map(_size, sources)), "Importing") as bar:
             importer = Importer(speaker, own, dry_run=dry_run, reread=reread, only=format, on_progress=bar.update)
@@ -99,7 +98,7 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
             say(f"{_shown(indexed.path)}: {indexed.taken:,} taken")
 
     own = _project(scope)
-    with Client(client.home.path, log=client.log) as speaker:
+    with _speaker(client) as speaker:
         watcher = Watcher(speaker, own, on_indexed=told)
         before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
         try:
@@ -107,6 +106,13 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
         finally:
             for name, handler in before.items():
                 signal.signal(name, handler)
+
+
+def _speaker(client: Client) -> Client:
+    """Return who imports: what has no project goes to that of this folder, and nothing to the session of a shell."""
+    speaker = Client(client.home.path, log=client.log)
+    speaker.session = None
+    return speaker
 
 
 def _project(scope: str | None) -> str | None:
