@@ -218,7 +218,7 @@ def test_what_is_pending_is_projected_in_the_background_from_the_same_log(
         client.capture("Use tabs.")
         assert client.search("tabs", quiet=True).answer.lag == 1
         deadline = time.monotonic() + 60
-        while client.unread() and time.monotonic() < deadline:
+        while not client.status().memories and time.monotonic() < deadline:
             time.sleep(0.2)
         assert client.status().memories == 1
     assert not (home / "log.db").exists()
