@@ -119,6 +119,22 @@ def test_it_is_gone_also_where_the_tables_were_lost_and_pages_are_left(client: C
     assert verify(client.home, client.log).ok
 
 
+@pytest.mark.parametrize("kind", ["fact", "turn", "journal", "goal"])
+def test_the_only_thing_that_a_home_ever_held_goes(home: Home, kind: str) -> None:
+    """No row is left to be written then, and the pages must go all the same."""
+    with Client(home.path, scope=SCOPE, origin="user") as client:
+        id = client.capture(TEXT, kind).id
+        client.project()
+        assert home.scope_folder(SCOPE).joinpath("MEMORY.md").exists()
+        erase(client, id)
+        assert not remains(home)
+        assert verify(home, client.log).ok
+        shutil.rmtree(home.current().path)
+        client.project()
+        assert not remains(home)
+        assert verify(home, client.log).ok
+
+
 def test_a_memory_goes_with_all_that_is_one_with_it(client: Client) -> None:
     first = client.capture(TEXT).id
     again = client.capture(TEXT.rstrip(".")).id
