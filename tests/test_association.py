@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import log
 from pathlib import Path
 
+import msgspec
 import pytest
 from builders import MINUTE, START, captured, configured, make_id, slots, used
 from click.testing import CliRunner
@@ -13,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import Client
-from recollect.schemas.events import Event, make_tick
+from recollect.schemas.codec import decode
+from recollect.schemas.events import Event, Used, make_tick
 from recollect.schemas.rows import EdgeRow, GoneRow
 from recollect.schemas.times import DAY_US
 from recollect.state.association import (
@@ -433,3 +435,28 @@ def test_a_table_of_older_rules_is_read_until_it_is_made_anew(memory: Client, tm
         (found,) = client.edge_candidates().edges
         assert (found.windows, found.learned) == (3, 0.0)
         assert [edge.target for edge in before] == [found.target]
+
+
+def test_a_search_finds_by_what_was_learned_when_the_decaying_weight_is_gone(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        port, proxy = (client.capture(text) for text in ("Port 8081 is taken", "Nginx restarts at dawn"))
+        (event,) = (
+            event
+            for slot in client.log.read(port.position.partition, port.position.offset, 1)
+            if isinstance(event := decode(slot.payload), Event)
+        )
+        for age, expected in ((91, []), (30, [proxy.id])):
+            at = event.sent - age * DAY_US
+            client.log.append(
+                [
+                    msgspec.structs.replace(
+                        used([], f"{age} {number}", scope="project:a", session=None, at=at, sent=event.sent),
+                        body=Used(ids=(port.id, proxy.id), recall=None),
+                    )
+                    for number in range(3)
+                ]
+            )
+            client.project()
+            found = client.search("port 8081").answer.results
+            assert [result.id for result in found if "edges" in result.lanes] == expected
+            assert [(edge.weight, edge.learned) for edge in client.edges(port.id).edges] == [(0.0, 1.0)] * len(expected)
