@@ -126,11 +126,13 @@ class Shard:
             conditions.append(f"scope = {quoted(scope)}")
         if where:
             conditions.append(f"({where})")
-        fields = list(row_type.__struct_fields__)
         rows: list[RowT] = []
         for name in self._names(row_type):
             table = self._table(name)
             if table is not None:
+                # Views that older rules made lack the columns that came later, which then have their default.
+                held = set(table.schema.names)
+                fields = [field for field in row_type.__struct_fields__ if field in held]
                 found = table.search().where(" AND ".join(conditions)).select(fields).to_arrow()
                 rows += [msgspec.convert(row, row_type) for row in _records(found)]
         return sorted(rows, key=lambda row: row.key)
