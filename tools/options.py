@@ -33,7 +33,11 @@ kind_filter = click.option(
 )
 
 made_by_filter = click.option(
-    "--origin", "origins", multiple=True, type=click.Choice(ORIGINS), help="Only what it has captured; may be repeated."
+    "--origin",
+    "origins",
+    multiple=True,
+    type=click.Choice(ORIGINS),
+    help="Only what this origin has captured; may be repeated.",
 )
 made_in_filter = click.option(
     "--session", "sessions", multiple=True, help="Only what was captured in this session; may be repeated."
