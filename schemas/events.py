@@ -1,4 +1,4 @@
-"""The envelope and the body of every type of event, frozen at version 1, and the rules that one event alone must keep.
+"""The envelope and the body of every type of event at its newest version, and the rules that one event alone must keep.
 
 What a sequence of events means is not here (`state`), nor are their bytes (`codec`).
 """
@@ -78,9 +78,11 @@ class Captured(_Body, frozen=True):
 
 
 class Filters(_Body, frozen=True):
-    """What a search was narrowed to; empty or null where it was not."""
+    """What a search was narrowed to; empty or null where it was not. Version 1 had no `origins` and `sessions`."""
 
     kinds: Annotated[tuple[Kind, ...], Meta(max_length=16)]
+    origins: Annotated[tuple[Origin, ...], Meta(max_length=16)]
+    sessions: Annotated[tuple[Name, ...], Meta(max_length=MAX_TAGS)]
     since: Time | None
     tags: Annotated[tuple[Tag, ...], Meta(max_length=MAX_TAGS)]
     until: Time | None
@@ -196,7 +198,7 @@ BODIES: dict[str, type[Body]] = {
 }
 """The type of body of each type of event, at its newest version."""
 
-VERSIONS: dict[str, int] = dict.fromkeys(BODIES, 1)
+VERSIONS: dict[str, int] = dict.fromkeys(BODIES, 1) | {"recalled": 2}
 """The newest version of each type, which is what a reader's code knows."""
 
 RESERVED = frozenset("withdrawn archived pinned linked edited scope_changed decided settled".split())
@@ -304,7 +306,7 @@ def make_embedded(scope: str, ref: str, body: Embedded, sent: int) -> Event:
         sent=sent,
         session=None,
         type="embedded",
-        v=1,
+        v=VERSIONS["embedded"],
     )
 
 
@@ -315,7 +317,8 @@ def make_configured(log_id: str, partitions: int, settings: Settings, revision: 
 
 
 def _control(type: str, id: str, body: Configured | Ticked, at: int, sent: int) -> Event:
-    return Event(actor=SYSTEM, at=at, body=body, id=id, refs=(), scope=None, sent=sent, session=None, type=type, v=1)
+    v = VERSIONS[type]
+    return Event(actor=SYSTEM, at=at, body=body, id=id, refs=(), scope=None, sent=sent, session=None, type=type, v=v)
 
 
 def _check_captured(captured: Captured) -> None:

@@ -1,6 +1,6 @@
 """The events as JSON Schema, for producers in other languages. The files in `schemas/json` are made from this.
 
-`python -m recollect.tools.json_schemas` writes them; a test holds them to the types.
+`python -m recollect.tools.json_schemas` writes them; a test holds them to the types. Those of older versions stay.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def texts_of(body: Body | None) -> Iterator[str | None]:
             for media in body.media:
                 yield from (media.caption, media.uri)
         case Recalled():
-            yield from (body.query, *body.filters.tags)
+            yield from (body.query, *body.filters.tags, *body.filters.sessions)
         case Forgotten() | Restored():
             yield body.reason
         case _:

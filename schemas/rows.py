@@ -33,10 +33,18 @@ class MemberRow(msgspec.Struct, frozen=True):
     offset: int
 
 
+class Provenance(msgspec.Struct, frozen=True):
+    """Of what origin a capture is, and in which session it was made."""
+
+    origin: Origin
+    session: str | None
+
+
 class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
     """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
-    `ids` are all captures that resolve to it, members then echoes. `confirmations` counts the living members
+    `ids` are all captures that resolve to it, members then echoes. `provenance` is that of those which live, of all
+    where none does, each once; views made under rules before 4 lack it. `confirmations` counts the living members
     beyond the first; echoes count as none. `revises` is a
     captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
     took over from. A hidden memory is forgotten and can be restored.
@@ -68,6 +76,7 @@ class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
     similarity: int
     replaced: bool
     hidden: bool
+    provenance: tuple[Provenance, ...] = ()
 
 
 class TurnRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,8 +14,20 @@ from recollect.schemas.events import VERSIONS
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
-STEPS: dict[tuple[str, int], Step] = {}
-"""From (type, version) to version + 1. Every type is still at version 1, so there is no step yet."""
+
+def _recalled_2(old: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 could not be narrowed to origins and sessions. What is no such body is left to its type to refuse."""
+    body = old["body"]
+    filters = body.get("filters") if isinstance(body, dict) else None
+    if not isinstance(filters, dict):
+        return old
+    if strange := sorted({"origins", "sessions"} & filters.keys()):
+        raise InvalidEvent("invalid", f"$.body.filters: the field {strange[0]!r} is unknown.", "$.body.filters")
+    return {**old, "body": {**body, "filters": {**filters, "origins": [], "sessions": []}}}
+
+
+STEPS: dict[tuple[str, int], Step] = {("recalled", 1): _recalled_2}
+"""From (type, version) to version + 1."""
 
 
 def upcast(

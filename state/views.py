@@ -19,6 +19,7 @@ from recollect.schemas.rows import (
     MemoryRow,
     Page,
     PageLink,
+    Provenance,
     Row,
     TombstoneRow,
     TurnRow,
@@ -161,7 +162,15 @@ def _memory_row(scope: Scope, capture: Capture) -> MemoryRow | None:
         similarity=0 if memory.revises is None else memory.revises.similarity,
         replaced=family in REPLACING and scope.memories.current.get(family) != memory.birth,
         hidden=memory.canonical < 0,
+        provenance=_provenance(scope, memory),
     )
+
+
+def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:
+    """Return by whom and in which sessions the living captures of a memory were made, each once, echoes last."""
+    captures = [scope.captures.by_seq[join.seq] for join in (*memory.members, *memory.echoes)]
+    shown = [capture for capture in captures if not capture.hidden] or captures
+    return tuple(dict.fromkeys(Provenance(capture.actor.origin, capture.session) for capture in shown))
 
 
 def _ties(scope: Scope, joins: list[Join]) -> tuple[MemberRow, ...]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.schemas.codec import encode
 from recollect.schemas.events import (
+    VERSIONS,
     Actor,
     Captured,
     Embedded,
@@ -51,7 +52,7 @@ def event(type: str, body: Any, id: object, **fields: Any) -> Event:
         sent=sent,
         session=fields.pop("session", None),
         type=type,
-        v=1,
+        v=VERSIONS[type],
     )
 
 
@@ -66,7 +67,7 @@ def captured(text: str, id: object | None = None, kind: str = "fact", **fields: 
 def recalled(results: list[object], id: object, query: str = "what", **fields: Any) -> Event:
     """Return a `recalled` event that returned the captures of these names."""
     body = Recalled(
-        filters=Filters(kinds=(), since=None, tags=(), until=None),
+        filters=Filters(kinds=(), origins=(), sessions=(), since=None, tags=(), until=None),
         lanes=("sparse",),
         limit=10,
         now=fields.get("sent", START),

@@ -104,6 +104,17 @@ class World:
         found = {memory["id"] for scope in scopes for memory in scope.memory_rows() if not memory["hidden"]}
         return found | {turn["id"] for scope in scopes for turn in scope.turn_rows() if not turn["hidden"]}
 
+    def made_by(self, origins: set[str], sessions: set[str], *names: str) -> set[str]:
+        """Return those of the visible ids of which a living capture has one of these origins and of these sessions."""
+        found = set()
+        for scope in (self.scopes[name] for name in names if name in self.scopes):
+            found |= {
+                scope.name_of(memory)["id"] for memory in scope.memories if scope.made_by(memory, origins, sessions)
+            }
+            turns = [capture for capture in scope.captures if capture["body"]["kind"] == "turn"]
+            found |= {turn["id"] for turn in turns if turn["origin"] in origins and turn["session"] in sessions}
+        return found & self.visible(*names)
+
     def now(self, number: int, name: str) -> int:
         """Return the time at which a scope of a partition is ranked: its last `sent` or the clock, the later one."""
         return max(self.clocks[number], self.scopes[name].sent if name in self.scopes else 0)
@@ -332,7 +343,22 @@ class Scope:
             "similarity": memory["revises"][1] if memory["revises"] else 0,
             "replaced": kind in current and current[kind] is not memory,
             "hidden": not living,
+            "provenance": self._provenance(memory),
         }
+
+    def made_by(self, memory: Memory, origins: set[str], sessions: set[str]) -> bool:
+        """Whether one capture of a memory that lives is of one of these origins and of one of these sessions."""
+        captures = [capture for capture, _, _ in (*memory["members"], *memory["echoes"]) if not self.hidden(capture)]
+        return any(capture["origin"] in origins and capture["session"] in sessions for capture in captures)
+
+    def _provenance(self, memory: Memory) -> list[dict[str, Any]]:
+        captures = [capture for capture, _, _ in (*memory["members"], *memory["echoes"])]
+        made: list[dict[str, Any]] = []
+        for capture in [capture for capture in captures if not self.hidden(capture)] or captures:
+            one = {"origin": capture["origin"], "session": capture["session"]}
+            if one not in made:
+                made.append(one)
+        return made
 
     def _turn_row(self, capture: Capture) -> dict[str, Any]:
         captions = [media["caption"] for media in capture["body"]["media"] if media["caption"]]

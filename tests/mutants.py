@@ -414,6 +414,26 @@ MUTANTS = [
         ("tests/test_context.py",),
     ),
     Mutant(
+        "an origin of one capture and a session of another",
+        "tools/filters.py",
+        "    return any(\n"
+        "        (not filters.origins or made.origin in filters.origins)\n"
+        "        and (not filters.sessions or made.session in filters.sessions)\n"
+        "        for made in result.provenance\n"
+        "    )\n",
+        "    return any(not filters.origins or made.origin in filters.origins for made in result.provenance) and any(\n"
+        "        not filters.sessions or made.session in filters.sessions for made in result.provenance\n"
+        "    )\n",
+        ("tests/test_filters.py",),
+    ),
+    Mutant(
+        "a forgotten capture that lends its origin",
+        "state/views.py",
+        "    shown = [capture for capture in captures if not capture.hidden] or captures\n",
+        "    shown = captures\n",
+        ("tests/test_filters.py",),
+    ),
+    Mutant(
         "a budget kept by its parts alone",
         "state/context.py",
         "    while chosen and count(render(form, chosen)) > budget:",

@@ -86,6 +86,7 @@ times = st.integers(MIN_TIME_US, MAX_TIME_US)
 labels = texts(1, 4_096)
 tags = tuples(texts(1, 128), 64)
 kinds = st.sampled_from(get_args(Kind))
+origins = st.sampled_from(get_args(Origin))
 counts = st.integers(0, LONG)
 reasons = some(texts(0, 4_096))
 
@@ -111,7 +112,15 @@ settings_in_force = st.builds(
     tick_jump_days=st.integers(1, 36_500),
     memory_page_lines=st.integers(20, 10_000),
 )
-filters = st.builds(Filters, kinds=tuples(kinds, 16), since=some(times), tags=tags, until=some(times))
+filters = st.builds(
+    Filters,
+    kinds=tuples(kinds, 16),
+    origins=tuples(origins, 16),
+    sessions=tuples(texts(1, 200), 64),
+    since=some(times),
+    tags=tags,
+    until=some(times),
+)
 
 
 def embedded(vector: list[int], reason: str | None) -> Embedded:
@@ -312,6 +321,13 @@ def nested(depth: int, inmost: str = "1") -> str:
 
 
 ID = TURN.id
+
+
+def old_recall(filters: bytes) -> bytes:
+    """Return a search of version 1 with these filters."""
+    return put(RECALL, "body.filters", filters.decode()).replace(b'"v":2', b'"v":1')
+
+
 BAD: list[tuple[str, bytes, str]] = [
     # What it is, the bytes, and the whole `reason`: the code and the place.
     ("nothing", b"", "not_json"),
@@ -362,6 +378,14 @@ BAD: list[tuple[str, bytes, str]] = [
     ("an actor's field too many", put(TURN, "actor.secret", "1"), "invalid at $.actor"),
     ("a setting too many", put(SETTINGS, "body.settings.secret", "1"), "invalid at $.body.settings"),
     ("a filter too many", put(RECALL, "body.filters.secret", "1"), "invalid at $.body.filters"),
+    ("a filter too few", cut(RECALL, "body.filters.origins"), "invalid at $.body.filters"),
+    ("an unknown origin", put(RECALL, "body.filters.origins", '["secret"]'), "invalid at $.body.filters.origins[0]"),
+    ("filters of version 2 in version 1", put(RECALL, "v", "1"), "invalid at $.body.filters"),
+    ("version 1 without filters", put(RECALL, "v", "1").replace(b'"filters"', b'"secret"'), "invalid at $.body"),
+    ("version 1 with null for filters", old_recall(b"null"), "invalid at $.body.filters"),
+    ("version 1 with other filters", old_recall(b'{"secret":1}'), "invalid at $.body.filters"),
+    ("version 1 with a list for a body", put(RECALL, "body", "[]").replace(b'"v":2', b'"v":1'), "invalid at $.body"),
+    ("a version after the newest", put(RECALL, "v", "3"), "newer_version at $.v"),
     ("an unknown type", put(TURN, "type", '"secret"'), "unknown_type at $.type"),
     ("a type in capitals", put(TURN, "type", '"Captured"'), "unknown_type at $.type"),
     ("no type but null", put(TURN, "type", "null"), "unknown_type at $.type"),

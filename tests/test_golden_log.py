@@ -25,6 +25,7 @@ import pytest
 from recollect.schemas.codec import canonical, decode
 from recollect.schemas.errors import InvalidEvent
 from recollect.schemas.events import (
+    VERSIONS,
     Actor,
     Captured,
     Event,
@@ -253,7 +254,14 @@ class _Maker:
     def event(self, type: str, scope: str, body: Any, **fields: Any) -> Event:
         self.count += 1
         origin = fields.pop("origin", "operator" if scope == "global" else "user")
-        said = {"id": self.id(self.count), "at": self.now, "sent": self.now, "session": None, "refs": (), "v": 1}
+        said = {
+            "id": self.id(self.count),
+            "at": self.now,
+            "sent": self.now,
+            "session": None,
+            "refs": (),
+            "v": VERSIONS[type],
+        }
         actor = Actor(name=fields.pop("actor", "Ada"), origin=origin)
         return Event(**{**said, "actor": actor, "body": body, "scope": scope, "type": type, **fields})
 
@@ -265,7 +273,7 @@ class _Maker:
 
     def recalled(self, scope: str, results: Iterable[str], session: str | None, **fields: Any) -> Event:
         body = Recalled(
-            filters=Filters(kinds=("fact",), since=T - DAY_US, tags=("infra",), until=None),
+            filters=Filters(kinds=("fact",), origins=(), sessions=(), since=T - DAY_US, tags=("infra",), until=None),
             lanes=("sparse",),
             limit=10,
             now=self.now,

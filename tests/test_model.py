@@ -28,6 +28,7 @@ from recollect.flows import projection
 from recollect.schemas.codec import canonical, decode
 from recollect.schemas.errors import InvalidEvent, NotFound
 from recollect.schemas.events import (
+    VERSIONS,
     Actor,
     Captured,
     Configured,
@@ -55,6 +56,7 @@ from recollect.state.views import all_changes, row_of
 from recollect.tools import client as client_module
 from recollect.tools.client import Client
 from recollect.tools.erasing import plan
+from recollect.tools.filters import make_filters
 from recollect.tools.lines import Line, MediaLine
 from recollect.tools.projecting import Owner, rebuild_or_ask
 
@@ -369,7 +371,7 @@ class Life:
         actor = Actor(name="another", origin=origin)  # type: ignore[arg-type]
         return Event(
             actor=actor, at=self.now, body=body, id=id or self.new_id(), refs=(), scope=scope, sent=self.now,
-            session=None, type=type, v=1,
+            session=None, type=type, v=VERSIONS[type],
         )  # fmt: skip
 
     def blank_event(self) -> None:
@@ -487,6 +489,12 @@ class Life:
             assert len(found) == len(set(found)) < 1_000
             assert set(found) == world.visible(scope, "global")
             assert answer.lag == 0
+            origins = self.rng.sample(ORIGINS, 2)
+            sessions = self.rng.sample([name for name in SESSIONS if name], 1)
+            filters = make_filters(0, origins=origins, sessions=sessions)
+            narrowed = self.client(scope).search(self.whole_query(), 1_000, filters=filters, quiet=True, as_of=as_of)
+            expected = world.made_by(set(origins), set(sessions), scope, "global")
+            assert {result.id for result in narrowed.answer.results} == expected
             if as_of is None:
                 read = ((partition_of(name, PARTITIONS), name) for name in dict.fromkeys((scope, "global")))
                 assert answer.now == max((world.now(*place) for place in read if self.has_views(place[0])), default=0)

@@ -245,5 +245,5 @@ def test_a_filter_does_not_use_up_the_limit(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:mine") as client:
         client.capture_many([Line(text=f"tabs {n}", kind="turn") for n in range(30)])
         client.capture("Some tabs, after all the other things that are said here.", "fact")
-        filters = Filters(kinds=("fact",), since=None, tags=(), until=None)
+        filters = Filters(kinds=("fact",), origins=(), sessions=(), since=None, tags=(), until=None)
         assert len(client.search("tabs", 1, filters=filters, quiet=True).answer.results) == 1

@@ -22,7 +22,7 @@ from secret_cases import COUNT, TOKENS, Case, false_cases, true_cases
 
 from recollect.schemas.codec import decode
 from recollect.schemas.errors import Denied, RecollectError
-from recollect.schemas.events import Actor, Captured, Filters, Forgotten, Recalled, Restored
+from recollect.schemas.events import Actor, Captured, Forgotten, Recalled, Restored
 from recollect.schemas.placeholders import PLACEHOLDER, placeholder, placeholders, texts_of
 from recollect.sinks.home import Home
 from recollect.sinks.memory_log import MemoryLog
@@ -30,6 +30,7 @@ from recollect.tools import known_secrets
 from recollect.tools.cli import main
 from recollect.tools.client import Client
 from recollect.tools.denied_paths import DENIED_PATHS, denied_by
+from recollect.tools.filters import make_filters
 from recollect.tools.lines import Line, MediaLine
 from recollect.tools.redaction import Redactor, findings
 
@@ -177,7 +178,7 @@ def test_no_text_of_any_event_holds_a_secret(client: Client) -> None:
     )
     receipt = client.capture_many([line])[0]
     assert receipt.redacted == {"github-token": 9}
-    found = client.search(f"where is {KEY}", filters=Filters(kinds=(), since=None, tags=(f"key {KEY}",), until=None))
+    found = client.search(f"where is {KEY}", filters=make_filters(0, tags=(f"key {KEY}",)))
     assert [result.id for result in found.answer.results] == [receipt.id]
     client.actor, client.session = Actor(name=f"Ada {KEY}", origin="user"), f"s {KEY}"
     client.capture("By somebody whose name is a key.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import START, worlds
@@ -21,6 +22,7 @@ from recollect.state.ranking import Corpus
 from recollect.state.tail import overlay
 from recollect.state.views import all_changes, row_of
 from recollect.tools.client import Client
+from recollect.tools.filters import make_filters
 from recollect.tools.lines import Line
 
 
@@ -188,15 +190,13 @@ def test_any_text_can_be_asked_of_any_corpus(texts: list[str], query: str, answe
 def test_filters_narrow_and_limits_hold(client: Client) -> None:
     client.capture("Tabs for code.", tags=("style",), at="2026-01-01")
     client.capture("Tabs for soup.", "journal", at="2026-02-01")
-    from recollect.schemas.events import Filters
-    from recollect.schemas.times import parse_time
 
-    def narrowed(**fields: object) -> list[str]:
-        filters = Filters(**({"kinds": (), "since": None, "tags": (), "until": None} | fields))  # type: ignore[arg-type]
+    def narrowed(**fields: Any) -> list[str]:
+        filters = make_filters(0, **fields)
         return [result.text for result in client.search("tabs", filters=filters, quiet=True).answer.results]
 
     assert narrowed(tags=("style",)) == ["Tabs for code."]
     assert narrowed(kinds=("journal",)) == ["Tabs for soup."]
-    assert narrowed(since=parse_time("2026-01-15", 0)) == ["Tabs for soup."]
-    assert narrowed(until=parse_time("2026-01-15", 0)) == ["Tabs for code."]
+    assert narrowed(since="2026-01-15") == ["Tabs for soup."]
+    assert narrowed(until="2026-01-15") == ["Tabs for code."]
     assert len(client.search("tabs", 1, quiet=True).answer.results) == 1

@@ -28,6 +28,7 @@ from recollect.schemas.errors import Denied, InvalidEvent, Locked, RecollectErro
 from recollect.schemas.events import (
     MAX_AT_LEAD_US,
     MAX_TEXT_BYTES,
+    VERSIONS,
     Actor,
     Body,
     Captured,
@@ -47,6 +48,7 @@ from recollect.schemas.log import Log, Position, Slot
 from recollect.schemas.scopes import check_scope, partition_of
 from recollect.schemas.times import parse_time
 from recollect.sinks.home import Home
+from recollect.tools.filters import NO_FILTERS, check_filters
 from recollect.tools.lines import Line, chunks
 from recollect.tools.logs import open_log
 from recollect.tools.project import scope_of_folder
@@ -234,7 +236,8 @@ class Client:
 
         What is pending is projected first where that is quick; otherwise the answer covers it by words
         and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before. With
-        `as_of`, a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out.
+        `as_of`, a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out,
+        `filters` (`tools.filters.make_filters`) say what may be returned.
         """
         if not query.strip():
             raise RecollectError("The query is empty.", "Say what to look for.")
@@ -244,11 +247,13 @@ class Client:
             raise RecollectError(
                 f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
             )
-        filters = filters or Filters(kinds=(), since=None, tags=(), until=None)
+        filters = filters or NO_FILTERS
+        check_filters(filters)
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query = self.redactor.text(query)
-        if filters.tags:
-            filters = msgspec.structs.replace(filters, tags=tuple(map(self.redactor.text, filters.tags)))
+        if filters.tags or filters.sessions:
+            tags, sessions = map(self.redactor.text, filters.tags), map(self.redactor.name, filters.sessions)
+            filters = msgspec.structs.replace(filters, tags=tuple(tags), sessions=tuple(sessions))
         lanes = tuple(lane for lane in LANES if lane not in without)
         if not lanes:
             raise RecollectError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
@@ -263,11 +268,10 @@ class Client:
 
         Nobody asked, so nothing is projected first, and a `recalled` event is only appended for what is handed out.
         """
-        filters = Filters(kinds=(), since=None, tags=(), until=None)
         views = self._retriever
-        answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, filters))
+        answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, NO_FILTERS))
         answer = answer._replace(results=[result for result in answer.results if sure(result)][:limit])
-        return Found(answer, self._recall(prompt, limit, filters, answer) if answer.results else None)
+        return Found(answer, self._recall(prompt, limit, NO_FILTERS, answer) if answer.results else None)
 
     def _recall(self, query: str, limit: int, filters: Filters, answer: Answer) -> str:
         """Put on the log what was asked and returned, and return the id of the event."""
@@ -545,7 +549,8 @@ def default_actor() -> str:
 def _event(
     type: str, id: str, body: Body, scope: str, actor: Actor, session: str | None, *, at: int, sent: int
 ) -> Event:
-    return Event(actor=actor, at=at, body=body, id=id, refs=(), scope=scope, sent=sent, session=session, type=type, v=1)
+    v = VERSIONS[type]
+    return Event(actor=actor, at=at, body=body, id=id, refs=(), scope=scope, sent=sent, session=session, type=type, v=v)
 
 
 def _new_id() -> str:

@@ -21,7 +21,8 @@ from recollect.schemas.scopes import partition_of
 from recollect.state.erasures import erasures_of
 from recollect.state.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
 from recollect.tools.eval_retrievers import MOST, Ask, rivals, without
-from recollect.tools.retrieval import Retriever, passes
+from recollect.tools.filters import passes
+from recollect.tools.retrieval import Retriever
 
 CUTS = (5, 10, 25, 50)
 MARGINAL_CUT = 10

@@ -23,9 +23,10 @@ from recollect.state.evaluation import Asked, summary
 from recollect.tools.client import Client
 from recollect.tools.eval_corpus import read_corpus
 from recollect.tools.eval_retrievers import MOST, Ask, EmbedderVectors, rivals
+from recollect.tools.filters import NO_FILTERS
 from recollect.tools.lines import Line
 from recollect.tools.locomo import Conversation
-from recollect.tools.retrieval import NO_FILTERS, Retriever
+from recollect.tools.retrieval import Retriever
 
 OnPhase = Callable[[str, int, int], None]
 BATCH_LINES = 1_000

@@ -13,7 +13,7 @@ FOLDER = Path(recollect.schemas.__file__).parent / "json"
 
 
 def files() -> dict[str, bytes]:
-    """Return the bytes that each file should have."""
+    """Return the bytes that each file of a newest version should have."""
     return {
         name: orjson.dumps(schema, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
         for name, schema in json_schemas().items()

@@ -66,6 +66,9 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
             details.append(f"revises `{memory.revises}`")
     if row is not None and row.tags:
         details.append("tags: " + ", ".join(one_line(tag, 60) for tag in row.tags[:20]))
+    made = found.memory.provenance if found.memory is not None else (row,) if row is not None else ()
+    if sessions := list(dict.fromkeys(each.session for each in made if each.session)):
+        details.append("sessions: " + ", ".join(one_line(session, 200) for session in sessions[:20]))
     if found.hidden:
         details.append("forgotten: it is hidden until restore_memory")
     if details:

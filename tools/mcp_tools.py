@@ -14,10 +14,10 @@ import msgspec
 from msgspec import Meta
 
 from recollect.schemas.errors import RecollectError
-from recollect.schemas.events import Filters
+from recollect.schemas.events import Origin
 from recollect.schemas.scopes import GLOBAL
-from recollect.schemas.times import parse_time
 from recollect.tools.client import Client
+from recollect.tools.filters import make_filters
 
 INSTRUCTIONS = """\
 Recollect is this project's long-term memory, shared by all agents. Before you start a task or answer from memory, \
@@ -60,6 +60,10 @@ class SearchMemories(_Arguments, frozen=True):
         Meta(description="Only of these kinds.", max_length=8),
     ] = ()
     tags: Annotated[tuple[str, ...], Meta(description="Only with these tags.", max_length=64)] = ()
+    origins: Annotated[tuple[Origin, ...], Meta(description="Only what any of these has captured.", max_length=6)] = ()
+    sessions: Annotated[
+        tuple[str, ...], Meta(description="Only what was captured in any of these sessions.", max_length=64)
+    ] = ()
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
     until: Annotated[str | None, Meta(description="Only before then.")] = None
 
@@ -105,12 +109,14 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
     """Search the project and `global`; the recall is on the log."""
     from recollect.tools.mcp_answers import searched
 
-    now = _now_us()
-    filters = Filters(
+    filters = make_filters(
+        _now_us(),
         kinds=asked.kinds,
-        since=parse_time(asked.since, now) if asked.since else None,
+        origins=asked.origins,
+        sessions=asked.sessions,
+        since=asked.since,
         tags=asked.tags,
-        until=parse_time(asked.until, now) if asked.until else None,
+        until=asked.until,
     )
     found = client.search(asked.query, asked.limit, filters=filters)
     return searched(found.answer, client.scope, found.recall_id)

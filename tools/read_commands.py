@@ -10,18 +10,22 @@ import click
 
 from recollect.schemas.codec import decode
 from recollect.schemas.errors import InvalidEvent
-from recollect.schemas.events import BODIES, Captured, Event, Filters, Kind
+from recollect.schemas.events import BODIES, Captured, Event, Kind, Origin
 from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.log import Log, Slot
 from recollect.schemas.scopes import partition_of
-from recollect.schemas.times import format_time, parse_time
+from recollect.schemas.times import format_time
 from recollect.schemas.visible import one_line, visible
 from recollect.tools.client import Client
+from recollect.tools.filters import make_filters
 from recollect.tools.options import (
     as_of_option,
     kind_filter,
+    made_by_filter,
+    made_in_filter,
     print_json,
     say,
+    with_asker,
     with_client,
     with_home,
 )
@@ -38,6 +42,8 @@ FOLLOW_S = 0.2
 @click.option("--limit", default=10, show_default=True, help="The most results, 1 to 1000.")
 @kind_filter
 @click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
+@made_by_filter
+@made_in_filter
 @click.option("--since", help="Only from this time on: ISO 8601 or an age such as 3d.")
 @click.option("--until", help="Only before this time.")
 @click.option("--quiet", is_flag=True, help="Do not put this search on the log.")
@@ -46,13 +52,15 @@ FOLLOW_S = 0.2
     "--without", multiple=True, type=click.Choice(LANES), help="Leave this lane out; may be repeated, for comparing."
 )
 @as_of_option
-@with_client
+@with_asker
 def search(
     client: Client,
     query: str,
     limit: int,
     kinds: tuple[Kind, ...],
     tags: tuple[str, ...],
+    origins: tuple[Origin, ...],
+    sessions: tuple[str, ...],
     since: str | None,
     until: str | None,
     quiet: bool,
@@ -66,15 +74,11 @@ def search(
     \b
     Example:
       recollect search "staging database port" --kind fact
+      recollect search "staging database port" --origin user --origin operator
       recollect search "staging database port" --explain
     """
-    now = time.time_ns() // 1_000
-    filters = Filters(
-        kinds=kinds,
-        since=parse_time(since, now) if since else None,
-        tags=tags,
-        until=parse_time(until, now) if until else None,
-    )
+    now_us = time.time_ns() // 1_000
+    filters = make_filters(now_us, kinds=kinds, origins=origins, sessions=sessions, since=since, tags=tags, until=until)
     found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of, without=without)
     answer = found.answer
     if as_json:

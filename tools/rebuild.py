@@ -96,6 +96,10 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
         raise RecollectError(
             f"The tables of {scope} cannot be read.", "`recollect rebuild` without --scope makes them all anew."
         ) from error
+    if watermark is not None and watermark.rules != rules_version():
+        raise RecollectError(
+            "The views were made under other rules.", "`recollect rebuild` without --scope makes them all anew."
+        )
     offset = watermark.offset if watermark else 0
     on_phase("projecting", 0, offset)
     state = state_at(log, build, number, offset)

@@ -21,7 +21,7 @@ from recollect.schemas.errors import InvalidEvent, NotFound, RecollectError
 from recollect.schemas.events import Captured, Event, Filters, Kind, Mark, Origin
 from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.log import Log
-from recollect.schemas.rows import EdgeRow, MemoryRow, TombstoneRow, TurnRow, UseRow, Watermark
+from recollect.schemas.rows import EdgeRow, MemoryRow, Provenance, TombstoneRow, TurnRow, UseRow, Watermark
 from recollect.schemas.scopes import GLOBAL, partition_of
 from recollect.sinks.home import Home
 from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
@@ -32,8 +32,9 @@ from recollect.state.edges import resolved, tie_of, weight_at
 from recollect.state.erasures import erasures_of
 from recollect.state.lanes import Hit
 from recollect.state.ranking import Corpus
-from recollect.state.tail import overlay
+from recollect.state.tail import Overlay, overlay
 from recollect.state.usage import hot, times_of
+from recollect.tools.filters import NO_FILTERS, passes
 
 if TYPE_CHECKING:
     from recollect.tools.as_of import PastViews
@@ -43,7 +44,6 @@ ReadT = TypeVar("ReadT")
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
 """Origins whose turns are taken for an assistant's answers."""
 PAGE_SLOTS = 5_000
-NO_FILTERS = Filters(kinds=(), since=None, tags=(), until=None)
 TAIL_TYPES = ("captured", "forgotten", "restored", "erased", "unfolded")
 """Events that change what is visible."""
 PENDING_TYPES = (*TAIL_TYPES, "used")
@@ -68,6 +68,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """One answer. `text` is whole, `passage` the best 1,200 characters of it; `score` compares within one search only.
 
     `canonical` is the capture that speaks for a memory, else the id.
+    `provenance` has the origin and session of each capture behind it that lives, each once.
     `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
     the latest confirmation of what folds, else None.
     """
@@ -84,6 +85,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin
     actor: str
     session: str | None
+    provenance: tuple[Provenance, ...]
     tags: tuple[str, ...]
     confirmations: int
     captions: tuple[str, ...]
@@ -336,7 +338,7 @@ def _make_ready(
     key: object, shard: Shard, scope: str, watermark: Watermark | None, tail: list[Event], dense: Dense | None
 ) -> _Ready:
     laid = overlay(shard.rows(MemoryRow, scope), shard.rows(TurnRow, scope), shard.rows(TombstoneRow, scope), tail)
-    documents = [*map(_from_memory, laid.memories), *map(_from_turn, laid.turns), *map(_from_event, laid.captured)]
+    documents = results_of(laid)
     vectors = dense.of_results(documents, shard, watermark, scope) if dense is not None else None
     mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
     then = (watermark.clock, watermark.sent.get(scope, 0)) if watermark else (0,)
@@ -401,14 +403,9 @@ def _told(ready: _Ready, hit: Hit, query: str) -> Result:
     return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=tuple(hit.lanes), why=why)
 
 
-def passes(result: Result, filters: Filters) -> bool:
-    """Whether a result is what a search was narrowed to."""
-    return (
-        (not filters.kinds or result.kind in filters.kinds)
-        and all(tag in result.tags for tag in filters.tags)
-        and (filters.since is None or result.at >= filters.since)
-        and (filters.until is None or result.at < filters.until)
-    )
+def results_of(laid: Overlay) -> list[Result]:
+    """Return everything visible as results that nobody has asked for yet: memories, turns, captures of the tail."""
+    return [*map(_from_memory, laid.memories), *map(_from_turn, laid.turns), *map(_from_event, laid.captured)]
 
 
 def _result(
@@ -426,6 +423,7 @@ def _result(
         origin=row.origin,
         actor=row.actor,
         session=row.session,
+        provenance=(row.provenance if isinstance(row, MemoryRow) else ()) or (Provenance(row.origin, row.session),),
         tags=row.tags,
         confirmations=confirmations,
         captions=tuple(captions),
@@ -473,6 +471,7 @@ def _from_event(event: Event) -> Result:
         origin=event.actor.origin,
         actor=event.actor.name,
         session=event.session,
+        provenance=(Provenance(event.actor.origin, event.session),),
         tags=body.tags,
         confirmations=0,
         captions=tuple(media.caption for media in body.media if media.caption),

@@ -1,0 +1,349 @@
+"""What a search is narrowed to by origin and session: in rows, behind them, in the past, at every door, on the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import msgspec
+import pytest
+from builders import slots, worlds
+from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect.schemas.codec import canonical, decode
+from recollect.schemas.errors import RecollectError
+from recollect.schemas.events import Captured, Event, Filters, Origin, Recalled
+from recollect.schemas.rows import MemoryRow, Provenance, TombstoneRow, TurnRow
+from recollect.schemas.scopes import partition_of
+from recollect.sinks.lance import Shard
+from recollect.state.partition import Partition, fold
+from recollect.state.tail import overlay
+from recollect.state.views import all_changes, row_of
+from recollect.tools.cli import main
+from recollect.tools.client import Client
+from recollect.tools.comparing import recalls_of
+from recollect.tools.erasing import plan
+from recollect.tools.filters import NO_FILTERS, make_filters, passes
+from recollect.tools.lines import Line
+from recollect.tools.mcp_tools import call
+from recollect.tools.rebuild import rebuild_scope
+from recollect.tools.retrieval import results_of
+
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
+SESSIONS = ("s1", "s2", "s3", "nobody's")
+SCOPE = "project:mine"
+Pairs = set[tuple[str, str | None]]
+
+
+def asked(**fields: Any) -> Filters:
+    return make_filters(0, **fields)
+
+
+# In any world.
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(worlds(max_size=14), st.data())
+def test_what_passes_has_a_capture_that_does_and_what_has_a_living_one_passes(
+    events: list[Event], data: st.DataObject
+) -> None:
+    """At any position of the watermark, the tail included, and by one capture for both filters."""
+    placed = slots(events)
+    made: dict[str, tuple[Origin, str | None]] = {}
+    for event in events:
+        if isinstance(event.body, Captured):
+            made.setdefault(event.id, (event.actor.origin, event.session))
+    cut = data.draw(st.integers(0, len(events)))
+    partition = Partition(0)
+    fold(partition, placed[:cut])
+    captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
+    living = {capture.id for capture in captures if not capture.hidden}
+    rows = [row_of(scope, change) for scope in partition.scopes.values() for change in _rows(scope)]
+    memories = [row for row in rows if isinstance(row, MemoryRow)]
+    ids_of = {row.id: row.ids for row in memories}
+    laid = overlay(
+        memories,
+        [row for row in rows if isinstance(row, TurnRow)],
+        [row for row in rows if isinstance(row, TombstoneRow)],
+        events[cut:],
+    )
+    for result in results_of(laid):
+        ids = ids_of.get(result.id, (result.id,))
+        for origin in ORIGINS[:4]:
+            for session in ("s1", "s2"):
+                wanted = (origin, session)
+                narrowed = passes(result, asked(origins=[origin], sessions=[session]))
+                if any(made[id] == wanted for id in ids if id in living or not result.projected):
+                    assert narrowed
+                if narrowed:
+                    assert any(made[id] == wanted for id in ids)
+                    assert passes(result, asked(origins=[origin])) and passes(result, asked(sessions=[session]))
+        assert passes(result, asked(origins=ORIGINS)) and passes(result, NO_FILTERS)
+
+
+def _rows(scope: Any) -> Iterator[Any]:
+    return (change for change in all_changes(scope) if change.table in ("memories", "turns", "tombstones"))
+
+
+def test_a_forgotten_capture_lends_its_origin_to_nothing(tmp_path: Path) -> None:
+    with Client(tmp_path, scope=SCOPE) as client:
+        client.capture_many([Line(text="Use tabs in the staging database.", origin="user", session="s1")])
+        other = client.capture_many([Line(text="use tabs in the staging db", origin="agent", session="s2")])[0]
+        (whole,) = client.search("tabs").answer.results
+        assert whole.provenance == (Provenance("user", "s1"), Provenance("agent", "s2"))
+        # What the user said in s1 was not said by the user in s2.
+        assert texts(client, origins=["user"], sessions=["s2"]) == []
+        assert len(texts(client, origins=["user"], sessions=["s1", "s2"])) == 1
+        client.forget(other.id, only=True)
+        assert texts(client, origins=["agent"]) == texts(client, sessions=["s2"]) == []
+        assert texts(client, sessions=["s1"]) == ["Use tabs in the staging database."]
+        client.restore(other.id)
+        assert len(texts(client, sessions=["s2"])) == 1
+
+
+def test_an_echo_is_found_in_its_session(tmp_path: Path) -> None:
+    """It was said there, and is found there as long as no view holds it; folding it must not lose it."""
+    with Client(tmp_path, scope=SCOPE, origin="user") as ada, Client(tmp_path, scope=SCOPE, session="s2") as agent:
+        ada.capture("Use tabs.")
+        agent.search("tabs")
+        agent.capture("use tabs")
+        (found,) = ada.search("tabs", filters=asked(origins=["agent"], sessions=["s2"])).answer.results
+        assert found.confirmations == 0 and found.origin == "user"
+
+
+def texts(client: Client, **fields: Any) -> list[str]:
+    return [result.text for result in client.search("tabs", filters=asked(**fields), quiet=True).answer.results]
+
+
+# In one home, whose views are behind, and in its past.
+
+ANIMALS = ("heron", "otter", "lynx", "marten", "stoat", "badger", "weasel", "kestrel", "curlew", "plover")
+
+
+class World(NamedTuple):
+    """A home of which the last captures are not projected, and with what each result was captured."""
+
+    client: Client
+    past: str
+    made: dict[str, Pairs]
+    of_past: dict[str, Pairs]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    home = tmp_path_factory.mktemp("home")
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        operator = stack.enter_context(Client(home, scope="global", origin="operator"))
+        client = stack.enter_context(Client(home, scope=SCOPE))
+        lines = [
+            Line(
+                text=f"The {ANIMALS[n * 7 % 10]} likes kayaks.",
+                kind=("fact", "turn", "fact", "insight")[n // 10],
+                origin=ORIGINS[n % 6],
+                session=("s1", "s2", None)[n % 3],
+            )
+            for n in range(40)
+        ]
+        client.capture_many([*lines, *lines[3:9]])
+        operator.capture_many([Line(text="Herons like kayaks everywhere.", session="s3")])
+        client.project()
+        past = ",".join(f"{number}:{end}" for number, end in enumerate(client.log.ends()))
+        of_past = captured_with(client)
+        patch.setattr(client, "catch_up", lambda: None)  # So that nothing behind the watermark is projected.
+        client.capture_many([msgspec.structs.replace(line, session="s3") for line in lines[::5]])
+        yield World(client, past, captured_with(client), of_past)
+
+
+def captured_with(client: Client) -> dict[str, Pairs]:
+    """Return with which origins and sessions each result was captured, by the log and `why`."""
+    found: dict[str, Pairs] = {}
+    for result in client.search("kayaks", 1_000, quiet=True).answer.results:
+        events = [behind.event for behind in client.why(result.id).events]
+        of_it = [event for event in events if isinstance(event.body, Captured)]
+        found[result.id] = {(event.actor.origin, event.session) for event in of_it}
+    return found
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=st.sampled_from(("kayaks", "What does the heron like?", "otter, lynx and kayaks")),
+    origins=st.sets(st.sampled_from(ORIGINS), max_size=3),
+    sessions=st.sets(st.sampled_from(SESSIONS), max_size=3),
+    kinds=st.sets(st.sampled_from(("fact", "turn", "insight")), max_size=2),
+    in_past=st.booleans(),
+)
+def test_to_be_narrowed_is_to_be_restricted(
+    world: World, query: str, origins: set[str], sessions: set[str], kinds: set[str], in_past: bool
+) -> None:
+    """A filter takes results away; what is left keeps its order, its score and its reasons."""
+    as_of, made = (world.past, world.of_past) if in_past else (None, world.made)
+    filters = asked(origins=sorted(origins), sessions=sorted(sessions), kinds=sorted(kinds))
+    whole = world.client.search(query, 1_000, quiet=True, as_of=as_of).answer
+    narrowed = world.client.search(query, 1_000, filters=filters, quiet=True, as_of=as_of).answer
+    assert whole.lag == (0 if in_past else 8) and len(whole.results) > 10
+    expected = [
+        (result.id, result.score)
+        for result in whole.results
+        if (not kinds or result.kind in kinds)
+        and any(
+            (not origins or origin in origins) and (not sessions or session in sessions)
+            for origin, session in made[result.id]
+        )
+    ]
+    assert [(result.id, result.score) for result in narrowed.results] == expected
+    best = world.client.search(query, 1, filters=filters, quiet=True, as_of=as_of).answer.results
+    assert [result.id for result in best] == [id for id, _ in expected[:1]], "a filter does not use up the limit"
+
+
+# At every door.
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    with Client(tmp_path, scope=SCOPE) as client:
+        client.capture_many(
+            [
+                Line(text="Tabs, says Ada.", origin="user", session="s1"),
+                Line(text="Tabs, says an operator.", origin="operator", session="s2"),
+                Line(text="Tabs, guesses an agent.", kind="turn", origin="agent", session="s1"),
+            ]
+        )
+    return tmp_path
+
+
+def run(home: Path, *words: str, **env: str) -> Result:
+    asked_of = ["search", "tabs", "--scope", SCOPE, "--home", str(home), "--json", *words]
+    return CliRunner().invoke(main, asked_of, env={"RECOLLECT_SESSION": "", **env})
+
+
+def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None:
+    narrowings: tuple[dict[str, list[str]], ...] = (
+        {"origins": ["user", "operator"], "sessions": []},
+        {"origins": [], "sessions": ["s1"]},
+        {"origins": ["agent"], "sessions": ["s1", "s2"]},
+        {"origins": [], "sessions": ["s9"]},
+    )
+    for fields, count in zip(narrowings, (2, 2, 1, 0), strict=True):
+        words = [f"--{name[:-1]}={value}" for name, values in fields.items() for value in values]
+        by_command = json.loads(run(home, *words).stdout)
+        with Client(home, scope=SCOPE) as client:
+            by_client = client.search("tabs", filters=asked(**fields))
+            by_agent = call(client, "search_memories", {"query": "tabs", **fields})
+            ids = [result.id for result in by_client.answer.results]
+            assert [result["id"] for result in by_command["results"]] == ids and len(ids) == count
+            assert all(f"`{id}`" in by_agent for id in ids) and by_agent.count("> Tabs") == count
+            found = [decode(slot.payload).body for slot in client.read_log(_partition(client), 0, 99, ["recalled"])]
+            recorded = [body.filters for body in found[-3:] if isinstance(body, Recalled)]
+            assert recorded == [asked(**fields)] * 3
+
+
+def test_an_agent_is_told_the_sessions_that_it_can_ask_for(home: Path) -> None:
+    with Client(home, scope=SCOPE) as client:
+        client.capture_many([Line(text="tabs, says Ada", origin="user", session="s\x1b[2J7")])
+        (found,) = client.search("tabs", filters=asked(sessions=["s\x1b[2J7"])).answer.results
+        told = call(client, "get_memory", {"id": found.id})
+        assert "sessions: s1, s" in told and "\x1b" not in told
+
+
+def test_who_asks_is_no_filter(home: Path) -> None:
+    """Also where the shell has a session: it is that of the search, and narrows nothing."""
+    for words, env in (((), {"RECOLLECT_SESSION": "s2"}), (("--asked-in", "s2", "--asked-by", "agent"), {})):
+        told = json.loads(run(home, *words, **env).stdout)
+        assert len(told["results"]) == 3
+        with Client(home, scope=SCOPE) as client:
+            event = decode(client.read_log(_partition(client), 0, 99, ["recalled"])[-1].payload)
+            assert isinstance(event.body, Recalled) and event.body.filters == NO_FILTERS
+            assert event.session == "s2" and event.id == told["recall_id"] and event.actor.origin == "agent"
+
+
+def test_what_there_is_not_is_refused_in_a_sentence(home: Path) -> None:
+    wrong = run(home, "--origin", "robot")
+    assert wrong.exit_code == 2 and "'robot' is not one of 'operator', 'user'" in wrong.stderr
+    with Client(home, scope=SCOPE) as client:
+        ends = client.log.ends()
+        for fields, said in (
+            ({"origins": ["robot"]}, "no origin 'robot'"),
+            ({"kinds": ["rumour"]}, "no kind 'rumour'"),
+            ({"sessions": [""]}, "sessions"),
+            ({"sessions": ["x" * 201]}, "sessions"),
+            ({"sessions": ["s"] * 65}, "sessions"),
+        ):
+            for quiet in (True, False):
+                with pytest.raises(RecollectError, match=said) as told:
+                    client.search("tabs", filters=asked(**fields), quiet=quiet)
+                assert told.value.hint and len(str(told.value)) < 200
+        with pytest.raises(RecollectError, match="robot"):
+            call(client, "search_memories", {"query": "tabs", "origins": ["robot"]})
+        assert client.log.ends() == ends
+
+
+def test_no_secret_goes_to_the_log_by_a_filter(home: Path) -> None:
+    key = "ghp_" + "a1B2" * 9
+    with Client(home, scope=SCOPE, session=f"of {key}") as client:
+        client.capture("Tabs of a secret session.")
+        assert len(texts(client, sessions=[f"of {key}"])) == 1
+        client.search("tabs", filters=asked(sessions=[f"of {key}"]))
+        assert not any(key.encode() in slot.payload for slot in client.read_log(_partition(client), 0, 99))
+
+
+def _partition(client: Client) -> int:
+    return partition_of(SCOPE, client.log.partitions)
+
+
+# On the log, and under other rules.
+
+
+def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
+    with Client(home, scope=SCOPE) as client:
+        narrowed = client.search("tabs", filters=asked(origins=["user"], sessions=["s1"]))
+        assert len(narrowed.answer.results) == 1
+        told = client.compare(["recollect", "bm25"])
+        assert [its["overlap"]["5"] for its in told["retrievers"].values()] == [1.0, 1.0]
+        # A search of version 1 was narrowed by neither.
+        (slot,) = client.read_log(_partition(client), 0, 99, ["recalled"])
+        old = msgspec.json.decode(slot.payload)
+        old |= {"v": 1, "id": client.search("tabs", quiet=False).recall_id.replace("0", "1")}  # type: ignore[union-attr]
+        for name in ("origins", "sessions"):
+            del old["body"]["filters"][name]
+        client.log.append_raw(_partition(client), [canonical(old)])
+        filters = [recall.filters for recall in recalls_of(client.log, SCOPE)]
+        assert filters == [asked(origins=["user"], sessions=["s1"]), NO_FILTERS, NO_FILTERS]
+        told = client.compare(["recollect"])
+        assert told["recalls"] == 3 and told["retrievers"]["recollect"]["overlap"]["5"] < 1
+
+
+def test_views_of_older_rules_answer_by_the_text_that_speaks_until_they_are_made_anew(home: Path) -> None:
+    """An upgrade finds tables without this column, and perhaps a projector of the old version that holds the lock."""
+    with Client(home, scope=SCOPE) as client:
+        client.capture_many([Line(text="tabs, says Ada", origin="operator", session="s3")])
+        client.project()
+        shard = Shard(client.home.current().shard(_partition(client)), _partition(client))
+        mark = shard.watermark()
+        assert mark is not None
+        import lancedb
+
+        lancedb.connect(shard.path).open_table("memories").drop_columns(["provenance"])
+        shard.write_watermark(msgspec.structs.replace(mark, rules="views=3"))
+    with Client(home, scope=SCOPE) as client:
+        assert len(texts(client)) == 3
+        assert texts(client, sessions=["s3"]) == ["tabs, says Ada"] and texts(client, origins=["user"]) == []
+        with pytest.raises(RecollectError, match="other rules"):
+            rebuild_scope(client.home, client.log, SCOPE, lambda *_: None)
+        client.project()
+        assert client.verify().ok
+        assert texts(client, origins=["user"]) == ["tabs, says Ada"]
+
+
+def test_what_is_erased_lends_its_origin_to_nothing(tmp_path: Path) -> None:
+    with Client(tmp_path, scope=SCOPE) as client:
+        client.capture_many([Line(text="Use tabs.", origin="user", session="s1")])
+        other = client.capture_many([Line(text="use tabs", origin="agent", session="s2")])[0]
+        client.project()
+        client.erase(plan(client.home, client.log, SCOPE, [other.id], only=True))
+        assert texts(client, sessions=["s2"]) == [] and texts(client, origins=["user"]) == ["Use tabs."]
