@@ -32,7 +32,7 @@ RULES = {
     "recalls": 1,
     "usage": 1,
     "edges": 1,
-    "views": 3,
+    "views": 4,
 }
 """The version of each subject's rules."""
 
