@@ -25,6 +25,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     fold_cosine_hundredths: Annotated[int, Meta(ge=-1, le=100)] = 85
     """Cosine from which texts without new specifics fold, for embedders with vectors; below 0 nothing folds."""
 
+    fold_cosines_hundredths: dict[Annotated[str, Meta(max_length=200)], Annotated[int, Meta(ge=1, le=100)]] = {}
+    """The same for single embedders, by key, since cosines of different models do not compare."""
+
     revision_cosine_hundredths: Annotated[int, Meta(ge=1, le=100)] = 60
     """Cosine from which a text with other specifics is linked as a revision, on the floor."""
 
@@ -42,3 +45,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     memory_page_lines: Annotated[int, Meta(ge=20, le=10_000)] = 200
     """The most lines that a scope's `MEMORY.md` may have."""
+
+    def fold_cosine(self) -> int:
+        """Return the cosine, in hundredths, from which texts fold under the embedder that decides."""
+        return self.fold_cosines_hundredths.get(self.embedder, self.fold_cosine_hundredths)

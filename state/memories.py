@@ -117,7 +117,7 @@ def embedded(state: Memories, capture: Capture, captures: Captures, moment: Mome
     shown = state.waiting.pop(memory.birth, None)
     candidates = state._by_vectors.get(capture.family or "")
     if shown is not None and candidates is not None:
-        verdict = candidates.judge(capture.body.text, vector, moment.settings.fold_cosine_hundredths)
+        verdict = candidates.judge(capture.body.text, vector, moment.settings.fold_cosine())
         if verdict.how == "similar":
             _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, captures, changes)
             return changes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from builders import captured, configured, embedded, forgotten, make_id, pack, recalled, restored, slots, unfolded
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,6 +110,13 @@ def test_a_negative_threshold_switches_folding_off() -> None:
     settings = Settings(embedder=TINY, fold_cosine_hundredths=-1)
     said = [captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, EAST)]
     assert memories(scope_of(*said, settings=settings)) == [[FACT], [AGAIN]]
+
+
+@pytest.mark.parametrize(("cosines", "found"), [({TINY: 100}, 2), ({"other@1/3": 100}, 1), ({}, 1)])
+def test_an_embedder_has_its_own_threshold(cosines: dict[str, int], found: int) -> None:
+    settings = Settings(embedder=TINY, fold_cosines_hundredths=cosines)
+    said = [captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, NEAR_EAST)]
+    assert len(memories(scope_of(*said, settings=settings))) == found
 
 
 COMPONENTS = st.integers(-2_000, 2_000)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from builders import START, captured, erased, make_id
 from click.testing import CliRunner
@@ -194,8 +195,13 @@ def test_a_change_comes_to_stand_in_every_partition(tmp_path: Path) -> None:
     complete_settings(log)
     assert [configured_on(log, number)[-1].settings.embedder_next for number in range(4)] == ["n@1/3"] * 4
     assert roll_back(log).embedder_next is None
+    assert set_next(log, DENSE, 70).fold_cosine() == 85
+    changed = configure(log, lambda now: msgspec.structs.replace(now, embedder=DENSE, embedder_next=None))
+    assert changed.fold_cosine() == 70
+    assert set_next(log, DENSE, 75).fold_cosine() == 75
+    assert roll_back(log).fold_cosine() == 85
     with pytest.raises(RecollectError, match="no other embedder"):
-        roll_back(log)
+        roll_back(EmbeddedLog(tmp_path / "another.db", 4))
 
 
 DENSE, OTHER = "m@1/3", "n@1/3"
@@ -317,11 +323,14 @@ def test_changing_the_embedder_and_going_back(home: Home, server: Server) -> Non
     state = call("embedder", "set", "http")
     assert (state["configured"], state["next"], state["waiting"]) == (old, "tiny-embed@tiny-embed/12", 2)
     assert call("embedder", "rollback")["next"] is None
-    call("embedder", "set", "http")
+    refused = CliRunner().invoke(main, ["embedder", "set", "floor", "--fold-cosine", "70"])
+    assert (refused.exit_code, "equal wording" in refused.stderr) == (1, True)
+    call("embedder", "set", "http", "--fold-cosine", "70")
     said("One more.")
     assert call("run", "--once")["embedded"] == 3
     state = call("embedder", "status")
     assert (state["configured"], state["next"]) == ("tiny-embed@tiny-embed/12", None)
+    assert settings_on(EmbeddedLog(home.log_path)).fold_cosine() == 70
     assert call("verify")["ok"]
     state = call("embedder", "rollback")
     assert state["configured"] == old

@@ -114,18 +114,21 @@ def _pairs(embedder: Embedder, path: Path) -> None:
     pairs: list[dict[str, Any]] = [orjson.loads(line) for line in path.read_bytes().splitlines()]
     vectors = dict(zip(texts := sorted({p[s] for p in pairs for s in "ab"}), _embedded(embedder, texts), strict=True))
     settings = Settings()
+    cosines = (60, 70, 80, settings.fold_cosine_hundredths, 90)
 
     def floor(pair: dict[str, Any]) -> bool:
         candidates = Candidates()
         candidates.put(1, pair["a"], 1)
         return candidates.judge(pair["b"], settings, lambda birth: birth).how == "similar"
 
-    def dense(pair: dict[str, Any]) -> bool:
+    def dense(cosine_hundredths: int, pair: dict[str, Any]) -> bool:
         candidates = DenseCandidates()
         candidates.put(1, pair["a"], vectors[pair["a"]], 1)
-        return candidates.judge(pair["b"], vectors[pair["b"]], settings.fold_cosine_hundredths).how == "similar"
+        return candidates.judge(pair["b"], vectors[pair["b"]], cosine_hundredths).how == "similar"
 
-    for name, folds in (("floor", floor), (embedder.name, dense)):
+    ways: dict[str, Callable[[dict[str, Any]], bool]] = {"floor": floor}
+    ways |= {f"{embedder.name} from {cosine / 100}": functools.partial(dense, cosine) for cosine in cosines}
+    for name, folds in ways.items():
         same = [folds(pair) for pair in pairs if pair["label"] == "same"]
         apart = [folds(pair) for pair in pairs if pair["label"] != "same"]
         precision = sum(same) / max(1, sum(same) + sum(apart))

@@ -40,17 +40,28 @@ def embedder_status(client: Client, as_json: bool) -> None:
 @embedder.command("set")
 @click.argument("choice", type=click.Choice(CHOICES))
 @click.option("--model", help="For local: a name of the Hugging Face hub, or a folder.")
+@click.option(
+    "--fold-cosine",
+    "fold_cosine_hundredths",
+    type=click.IntRange(1, 100),
+    metavar="HUNDREDTHS",
+    help="Cosine from which two texts can be one memory under it, 85 where it is not said. Not for the floor.",
+)
 @with_home
-def set_embedder(client: Client, choice: str, model: str | None, as_json: bool) -> None:
+def set_embedder(
+    client: Client, choice: str, model: str | None, fold_cosine_hundredths: int | None, as_json: bool
+) -> None:
     """Let another embedder take over, and use it on this machine.
 
     The one that decides now goes on until `recollect run` has given every text its vector under the new one. It can be
     stopped and started at any time. The floor takes over at once. An endpoint is named by RECOLLECT_EMBED_URL,
-    RECOLLECT_EMBED_MODEL and RECOLLECT_EMBED_KEY.
+    RECOLLECT_EMBED_MODEL and RECOLLECT_EMBED_KEY. Models differ in how similar they call two texts that say the same;
+    --fold-cosine says it for this one, from when it decides.
 
     \b
     Example:
       recollect embedder set local --model all-MiniLM-L6-v2
+      recollect embedder set http --fold-cosine 70
       recollect embedder set floor
     """
     from recollect.tools.embedding import change_over
@@ -58,7 +69,7 @@ def set_embedder(client: Client, choice: str, model: str | None, as_json: bool) 
     options = msgspec.structs.replace(local_settings(client.home).embedder, choice=choice)
     if model is not None:
         options = msgspec.structs.replace(options, model=model)
-    change_over(client.home, client.log, options)
+    change_over(client.home, client.log, options, fold_cosine_hundredths)
     prefer_embedder(client.home, options)
     _print(client.embedder(), as_json)
     if not as_json:

@@ -194,21 +194,27 @@ class Embedding:
             self._on_note(note)
 
 
-def change_over(home: Home, log: Log, options: EmbedderOptions) -> Settings:
+def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hundredths: int | None = None) -> Settings:
     """Tell the log that the embedder of these options is to take over; the floor does at once, having no vectors.
 
-    Raises `RecollectError` where this machine cannot open it.
+    `fold_cosine_hundredths` is the cosine from which texts fold under it, where that is said. Raises `RecollectError`
+    where this machine cannot open it.
     """
     embedder, resolved = choose_embedder(options, dense_on_log=False)
+    if resolved.kind == FLOOR and fold_cosine_hundredths is not None:
+        raise RecollectError("The floor folds equal wording only.", "Leave --fold-cosine out.")
     if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
         raise RecollectError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
-    return set_next(log, FLOOR if resolved.kind == "floor" else key_of(embedder))
+    return set_next(log, FLOOR if resolved.kind == "floor" else key_of(embedder), fold_cosine_hundredths)
 
 
-def set_next(log: Log, key: str) -> Settings:
+def set_next(log: Log, key: str, fold_cosine_hundredths: int | None = None) -> Settings:
     """Tell the log that the embedder of a key is to take over; the floor does at once."""
 
     def changed(now: Settings) -> Settings:
+        if fold_cosine_hundredths is not None:
+            cosines = {**now.fold_cosines_hundredths, key: fold_cosine_hundredths}
+            now = msgspec.structs.replace(now, fold_cosines_hundredths=cosines)
         if key == FLOOR:
             return msgspec.structs.replace(now, embedder=FLOOR, embedder_next=None)
         return msgspec.structs.replace(now, embedder_next=None if now.embedder == key else key)
