@@ -130,7 +130,11 @@ class UseRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Two captured ids that were used together in `count` windows; `weight` is in billionths as of `at`."""
+    """Two captured ids that were used together in `count` windows; `weight` is in billionths as of `at`.
+
+    `learned` is the weight that 90 days of windows teach, in billionths, over `learned_windows` together, of which the
+    last was completed at `learned_at`. Where a pair lacks one of the two weights, its fields are 0.
+    """
 
     key: str
     id: str
@@ -140,6 +144,9 @@ class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
     weight: int
     at: int
     count: int
+    learned: int = 0
+    learned_windows: int = 0
+    learned_at: int = 0
 
 
 class GoneRow(msgspec.Struct, frozen=True):

@@ -120,17 +120,20 @@ class Shard:
         return self._mark[1] if table is not None and self._mark is not None else None
 
     def rows(self, row_type: type[RowT], scope: str | None = None, where: str = "") -> list[RowT]:
-        """Return the rows of a table that are not gone, of one scope or all, in the order of their keys."""
+        """Return the rows of a table that are not gone, of one scope or all, in the order of their keys.
+
+        A table of older rules, which is read until it is made anew, lacks fields that were added since.
+        """
         conditions = ["NOT gone"]
         if scope is not None:
             conditions.append(f"scope = {quoted(scope)}")
         if where:
             conditions.append(f"({where})")
-        fields = list(row_type.__struct_fields__)
         rows: list[RowT] = []
         for name in self._names(row_type):
             table = self._table(name)
             if table is not None:
+                fields = [field for field in table.schema.names if field in row_type.__struct_fields__]
                 found = table.search().where(" AND ".join(conditions)).select(fields).to_arrow()
                 rows += [msgspec.convert(row, row_type) for row in _records(found)]
         return sorted(rows, key=lambda row: row.key)

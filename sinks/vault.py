@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from recollect.schemas.codec import canonical
@@ -83,25 +82,12 @@ class Vault:
             if path not in paths:
                 (self.home.scope_folder(scope) / path).unlink(missing_ok=True)
 
-    def remove(self, scope: str) -> None:
-        """Remove what was written of a scope, and its folders where nobody else has put anything."""
-        self.prune(scope, ())
-        folder = self.home.scope_folder(scope)
-        (folder / WATERMARK_FILE).unlink(missing_ok=True)
-        for place in sorted((path for path in [folder, *folder.rglob("*")] if path.is_dir()), reverse=True):
-            with suppress(OSError):
-                place.rmdir()
-
     def scopes(self) -> list[str]:
         """Return the scopes that have a folder in the vault."""
         folder = self.home.vault / "projects"
         projects = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
         has_global = self.home.scope_folder(GLOBAL).is_dir()
         return [*([GLOBAL] if has_global else []), *(PROJECT_PREFIX + name for name in projects)]
-
-    def written(self) -> list[str]:
-        """Return the scopes that pages have been written of; a folder that somebody else made is none."""
-        return [scope for scope in self.scopes() if (self.home.scope_folder(scope) / WATERMARK_FILE).is_file()]
 
     def covered(self, partition: int) -> int:
         """Return the offset up to which a partition's pages are known to stand on disk."""

@@ -58,8 +58,12 @@ class PartitionViews:
             self._finish(delta.watermark)
 
     def close(self) -> None:
-        """Write the watermark of the deltas that changed nothing."""
-        if self._unwritten is not None and self._shard.exists():
+        """Write the watermark of the deltas that changed nothing.
+
+        It makes no shard, but where something was erased: only a watermark says that nothing of it is left, and that
+        the pages are to follow.
+        """
+        if self._unwritten is not None and (self._shard.exists() or self._unwritten.erased):
             with self._epoch_lock:
                 self._finish(self._unwritten)
 

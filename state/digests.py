@@ -31,8 +31,8 @@ RULES = {
     "tombstones": 1,
     "recalls": 1,
     "usage": 1,
-    "edges": 1,
-    "views": 4,
+    "edges": 2,
+    "views": 5,
 }
 """The version of each subject's rules."""
 
@@ -158,3 +158,7 @@ def _edges(edges: Edges, id_of: dict[int, str]) -> Iterator[Any]:
         yield "edge", id_of[low], id_of[high], edges.pairs[low, high]
     for session, window in sorted(edges.windows.items(), key=lambda item: item[0]):
         yield "window", session, window.start, [id_of[seq] for seq in window.seqs]
+    for low, high in sorted(edges.learned.pairs):
+        yield "learned", id_of[low], id_of[high], edges.learned.pairs[low, high]
+    for window in edges.learned.kept:
+        yield "kept", window.start, [id_of[seq] for seq in window.seqs]

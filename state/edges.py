@@ -3,17 +3,30 @@
 A window opens with a use and holds those of the next 30 minutes of its session; a later use of any session that
 stands past its end closes it. Each pair in it adds one to the pair's weight, at the moment when it is complete, so that
 closing changes nothing. Weights are stored with their time, by captured id; only their own events write them. Readers
-decay them to now and resolve the ids to memories.
+decay them to now and resolve the ids to memories. What the windows teach over 90 days, the learned weight of a pair, is
+the subject of `association`; here it is resolved and walked together with the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
+from recollect.schemas.rows import EdgeRow
 from recollect.schemas.times import US_PER_S
+from recollect.state import association
+from recollect.state.association import (
+    LEARNED_PER_ITEM,
+    UNLEARNED,
+    Association,
+    Learned,
+    Pair,
+    Window,
+    believed,
+    pair_of,
+)
 from recollect.state.decay import ONE, decayed
 
 WINDOW_US = 1_800 * US_PER_S
@@ -30,8 +43,6 @@ PROMOTED_FROM = ONE * 3 // 2
 PROMOTED, PROMOTED_PER_SOURCE = 20, 3
 """What is proposed for a curated edge: from which weight, at most how many at once and of one source."""
 
-Pair = tuple[int, int]
-
 
 class Edge(msgspec.Struct):
     """A pair's weight in billionths as of the time `at`, and how many windows used both."""
@@ -41,30 +52,31 @@ class Edge(msgspec.Struct):
     count: int
 
 
-class Window(msgspec.Struct):
-    """The uses of one session since `start`, as seqs in their order."""
-
-    start: int
-    seqs: list[int]
-
-
 class Edges:
-    """The edges of a scope by pair of seqs, the lower first; `of` has the other ends of each seq."""
+    """The edges of a scope by pair of seqs, the lower first; `of` has the other ends of each seq.
+
+    `windows` are those that are open, by session. A pair can have a learned weight in `learned` and none here.
+    """
 
     def __init__(self) -> None:
         self.pairs: dict[Pair, Edge] = {}
         self.of: dict[int, dict[int, None]] = {}
         self.windows: dict[str, Window] = {}
+        self.learned = Association()
 
 
 class Tie(NamedTuple):
-    """An edge between two ids as a reader has it: `weight` in billionths as of `at`, `windows` used both."""
+    """An edge between two ids as a reader has it: `weight` in billionths as of `at`, `windows` used both.
+
+    `learned` is the other weight of the pair; either may be nothing.
+    """
 
     source: str
     target: str
     weight: int
     at: int
     windows: int = 1
+    learned: Learned = UNLEARNED
 
 
 class Neighbour(NamedTuple):
@@ -84,17 +96,26 @@ def evolve(state: Edges, session: str | None, used: Sequence[int], at: int) -> l
     if not used:
         return []
     window = _window(state, session, at)
-    touched: dict[Pair, None] = {}
+    before = len(window.seqs)
+    completed: list[Pair] = []
     for seq in used:
         if seq in window.seqs or len(window.seqs) >= WINDOW_ITEMS:
             continue
         for other in window.seqs:
-            _strengthen(state, _pair(seq, other), at)
-            touched[_pair(seq, other)] = None
+            _strengthen(state, pair_of(seq, other), at)
+            completed.append(pair_of(seq, other))
         window.seqs.append(seq)
-    for seq in dict.fromkeys(end for pair in touched for end in pair):
+    touched = dict.fromkeys(completed)
+    for seq in dict.fromkeys(end for pair in completed for end in pair):
         touched.update(dict.fromkeys(_trim(state, seq)))
+    touched.update(dict.fromkeys(association.evolve(state.learned, window, window.seqs[before:], completed, at)))
     return list(touched)
+
+
+def tie_of(row: EdgeRow) -> Tie:
+    """Return the edge of a row."""
+    learned = Learned(row.learned, row.learned_windows, row.learned_at)
+    return Tie(row.source, row.target, row.weight, row.at, row.count, learned)
 
 
 def row_id(low: str, high: str) -> str:
@@ -119,8 +140,8 @@ def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[
     """Return the edges between the memories and turns that captured ids resolve to, with their weights at `now`.
 
     `name_of` has the ids of all that may be shown; an edge of another id is not there. What joins an item with itself
-    falls away, parallel edges are one, what weighs less than a hundredth is gone, and six of an item stay. The
-    strongest come first, equals by their ids.
+    falls away. Of parallel edges the weights add up, and the greatest learned weight counts. What weighs less than a
+    hundredth is gone, and of each kind six of an item stay. The strongest come first, equals by their ids.
     """
     found: dict[tuple[str, str], Tie] = {}
     for tie in ties:
@@ -130,26 +151,32 @@ def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[
         ends = (source, target) if source < target else (target, source)
         before = found.get(ends, Tie(*ends, 0, now, 0))
         weight = before.weight + decayed(tie.weight, now - tie.at)
-        found[ends] = Tie(*ends, weight, now, before.windows + tie.windows)
-    ordered = sorted(found.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
-    kept, held = [], dict[str, int]()
-    for tie in ordered:
-        ends = (tie.source, tie.target)
-        if tie.weight >= PRUNED_BELOW and all(held.get(end, 0) < PER_ITEM for end in ends):
-            kept.append(tie)
-            held.update({end: held.get(end, 0) + 1 for end in ends})
-    return kept
+        learned = max(before.learned, believed(tie.learned, now))
+        found[ends] = Tie(*ends, weight, now, before.windows + tie.windows, learned)
+    used = _held(found.values(), lambda tie: tie.weight, PRUNED_BELOW, PER_ITEM)
+    learned_of = _held(found.values(), lambda tie: tie.learned.weight, 1, LEARNED_PER_ITEM)
+    kept = []
+    for ends in used | learned_of:
+        tie = found[ends] if ends in used else found[ends]._replace(weight=0, windows=0)
+        kept.append(tie if ends in learned_of else tie._replace(learned=UNLEARNED))
+    return sorted(kept, key=lambda tie: (-weight_at(tie, now), tie.source, tie.target))
+
+
+def weight_at(tie: Tie, now: int) -> int:
+    """Return what an edge counts for at `now`, in billionths: the greater of its two weights."""
+    return max(decayed(tie.weight, now - tie.at), believed(tie.learned, now).weight)
 
 
 def neighbours(edges: Iterable[Tie], seeds: Sequence[str], now: int) -> list[Neighbour]:
     """Return what a walk of two hops along edges finds from the first 18 seeds, strongest first, seeds left out.
 
     From an item its six strongest edges are walked that weigh a tenth at `now` or more; 45 items are found at most.
-    Strength is the product of the weights along the way, each counted as one at most, by the strongest way.
+    Of an edge's two weights the greater counts. Strength is the product of these along the way, each counted as one
+    at most, by the strongest way.
     """
     of: dict[str, list[tuple[int, str]]] = {}
     for tie in edges:
-        weight = decayed(tie.weight, now - tie.at)
+        weight = weight_at(tie, now)
         if weight >= WALKED_ABOVE:
             of.setdefault(tie.source, []).append((-weight, tie.target))
             of.setdefault(tie.target, []).append((-weight, tie.source))
@@ -185,31 +212,44 @@ def candidates(edges: Iterable[Tie], now: int) -> list[Tie]:
 def snapshot(state: Edges) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
     pairs = [(*pair, edge) for pair, edge in state.pairs.items()]
-    return msgspec.msgpack.encode((pairs, state.windows))
+    return msgspec.msgpack.encode((pairs, state.windows, association.snapshot(state.learned)))
 
 
 def restore(data: bytes) -> Edges:
     """Return the state of a snapshot."""
     state = Edges()
-    pairs, state.windows = msgspec.msgpack.decode(data, type=tuple[list[tuple[int, int, Edge]], dict[str, Window]])
+    pairs, windows, learned = msgspec.msgpack.decode(
+        data, type=tuple[list[tuple[int, int, Edge]], dict[str, Window], bytes]
+    )
     for low, high, edge in pairs:
         _link(state, (low, high), edge)
+    state.learned = association.restore(learned)
+    by_slot = {window.slot: window for window in state.learned.kept}
+    state.windows = {session: by_slot.get(window.slot, window) for session, window in windows.items()}
     return state
+
+
+def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[tuple[str, str], None]:
+    """Return the ends of the edges that stay by one of their weights: the strongest, so many of an item at most."""
+    kept, held = dict[tuple[str, str], None](), dict[str, int]()
+    for tie in sorted(ties, key=lambda tie: (-weight_of(tie), tie.source, tie.target)):
+        ends = (tie.source, tie.target)
+        if weight_of(tie) >= least and all(held.get(end, 0) < limit for end in ends):
+            kept[ends] = None
+            held.update({end: held.get(end, 0) + 1 for end in ends})
+    return kept
 
 
 def _window(state: Edges, session: str | None, at: int) -> Window:
     """Return the open window of a session at a time, after closing those of which this use says that they are over."""
     state.windows = {name: window for name, window in state.windows.items() if at - window.start < WINDOW_US}
-    if session is None:
-        return Window(at, [])
-    window = state.windows.get(session)
+    window = None if session is None else state.windows.get(session)
     if window is None or window.start - at >= WINDOW_US:  # A use from long before opens one of its own.
-        window = state.windows[session] = Window(at, [])
+        window = Window(at, [])
+        association.count(state.learned, window)
+        if session is not None:
+            state.windows[session] = window
     return window
-
-
-def _pair(a: int, b: int) -> Pair:
-    return (a, b) if a < b else (b, a)
 
 
 def _link(state: Edges, pair: Pair, edge: Edge) -> None:
@@ -232,10 +272,10 @@ def _strengthen(state: Edges, pair: Pair, at: int) -> None:
 def _trim(state: Edges, seq: int) -> list[Pair]:
     """Drop the edges of an item beyond its strongest, and those that weigh nothing any more; return them."""
     others = list(state.of.get(seq, {}))
-    edges = ((other, state.pairs[_pair(seq, other)]) for other in others)
+    edges = ((other, state.pairs[pair_of(seq, other)]) for other in others)
     kept = strongest((other, edge.weight, edge.at) for other, edge in edges)
     dropped = [other for other in others if other not in kept]
     for other in dropped:
-        del state.pairs[_pair(seq, other)]
+        del state.pairs[pair_of(seq, other)]
         del state.of[seq][other], state.of[other][seq]
-    return [_pair(seq, other) for other in dropped]
+    return [pair_of(seq, other) for other in dropped]

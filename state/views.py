@@ -26,8 +26,9 @@ from recollect.schemas.rows import (
     VectorRow,
 )
 from recollect.schemas.settings import Settings
+from recollect.state.association import UNLEARNED
 from recollect.state.captures import ENTRY_KINDS, REPLACING, Capture
-from recollect.state.edges import PER_ITEM, row_id, strongest
+from recollect.state.edges import PER_ITEM, Edge, row_id, strongest
 from recollect.state.memories import Join, Memory
 from recollect.state.partition import Partition
 from recollect.state.scope import Scope, vector_change
@@ -72,7 +73,7 @@ def all_changes(scope: Scope) -> dict[Change, int]:
     used = [by_seq[seq].id for seq, use in scope.usage.own.items() if use.used]
     used += [other_row_id(id) for id, use in scope.usage.others.items() if use.used]
     changes |= {Change("uses", scope.name, id): 0 for id in used}
-    for low, high in scope.edges.pairs:
+    for low, high in scope.edges.pairs | scope.edges.learned.pairs:
         changes[Change("edges", scope.name, row_id(by_seq[low].id, by_seq[high].id))] = 0
     return changes
 
@@ -228,9 +229,12 @@ def _use_row(scope: Scope, row_id: str) -> UseRow | None:
 def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
     source, _, target = row_id.partition("~")
     low, high = scope.captures.seq_of.get(source), scope.captures.seq_of.get(target)
-    edge = None if low is None or high is None else scope.edges.pairs.get((low, high))
-    if edge is None:
+    if low is None or high is None:
         return None
+    edge, learned = scope.edges.pairs.get((low, high)), scope.edges.learned.pairs.get((low, high))
+    if edge is None and learned is None:
+        return None
+    edge, learned = edge or Edge(0, 0, 0), learned or UNLEARNED
     return EdgeRow(
         key=_key(scope, row_id),
         id=row_id,
@@ -240,6 +244,9 @@ def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
         weight=edge.weight,
         at=edge.at,
         count=edge.count,
+        learned=learned.weight,
+        learned_windows=learned.windows,
+        learned_at=learned.at,
     )
 
 

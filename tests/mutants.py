@@ -386,6 +386,20 @@ MUTANTS = [
         ("tests/test_edges.py",),
     ),
     Mutant(
+        "a learned weight that uses of one end alone leave as it is",
+        "state/association.py",
+        "for seq in added for other in state.of.get(seq, ()))",
+        "for seq in added for other in ())",
+        ("tests/test_association.py",),
+    ),
+    Mutant(
+        "windows that count for ever",
+        "state/association.py",
+        "state.kept[-1].start - state.kept[0].start > SPAN_US or ",
+        "",
+        ("tests/test_association.py",),
+    ),
+    Mutant(
         "links that do not follow a forgotten memory",
         "state/views.py",
         "yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))",

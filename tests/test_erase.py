@@ -104,21 +104,6 @@ def test_a_canary_is_in_every_place_before_and_in_none_afterwards(client: Client
     assert prove(client.home, client.log, [id], [TEXT]).ok
 
 
-def test_the_last_of_a_scope_leaves_no_page_behind(home: Home) -> None:
-    """Nothing of its partition is in the views any more, so that no table is written again."""
-    with Client(home.path, scope=SCOPE, origin="user") as client:
-        ids = [client.capture(TEXT).id, client.capture(TEXT, "journal").id]
-        client.project()
-        own = home.vault / "projects" / "mine" / "notes.md"
-        own.parent.mkdir()
-        own.write_text("A person's own.")
-        assert remains(home) and erase(client, *ids).ok
-        assert remains(home) == [] and own.exists()
-        own.unlink()
-        own.parent.rmdir()
-        assert verify(home, client.log).ok
-
-
 @pytest.mark.parametrize("lost", ["builds", "builds/1/lance", "builds/1/state", "current"])
 def test_it_is_gone_also_where_the_tables_were_lost_and_pages_are_left(client: Client, lost: str) -> None:
     id = client.capture(TEXT, "turn", at="2026-01-02").id
@@ -132,6 +117,22 @@ def test_it_is_gone_also_where_the_tables_were_lost_and_pages_are_left(client: C
     client.project()
     assert remains(client.home) == []
     assert verify(client.home, client.log).ok
+
+
+@pytest.mark.parametrize("kind", ["fact", "turn", "journal", "goal"])
+def test_the_only_thing_that_a_home_ever_held_goes(home: Home, kind: str) -> None:
+    """No row is left to be written then, and the pages must go all the same."""
+    with Client(home.path, scope=SCOPE, origin="user") as client:
+        id = client.capture(TEXT, kind).id
+        client.project()
+        assert home.scope_folder(SCOPE).joinpath("MEMORY.md").exists()
+        erase(client, id)
+        assert not remains(home)
+        assert verify(home, client.log).ok
+        shutil.rmtree(home.current().path)
+        client.project()
+        assert not remains(home)
+        assert verify(home, client.log).ok
 
 
 def test_a_memory_goes_with_all_that_is_one_with_it(client: Client) -> None:

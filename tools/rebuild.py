@@ -69,9 +69,8 @@ def rebuild(
         for number in verdict.positions:
             Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
         home.serve(build)
-        uncovered = dict(Projector(home, log, once=True, build=build).uncovered())
-        for number in dict.fromkeys([*verdict.positions, *uncovered]):
-            mend_vault(home, log, build, number, uncovered.get(number, 0))
+        for number, offset in Projector(home, log, once=True, build=build).uncovered():
+            mend_vault(home, log, build, number, offset)
     discard_old_builds(home)
     on_phase("switching", total, total)
     return Rebuilt(build.number, verdict.events, verdict.state_hash)
@@ -111,19 +110,12 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
 
 
 def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) -> None:
-    """Write every page of a partition's scopes as it should be at `offset`, and take away what should not be there.
-
-    At offset 0 no table has been written, since nothing of the partition is in the views, as when all was erased.
-    """
+    """Write every page of a partition's scopes as it should be at `offset`, and take away what should not be there."""
     vault = Vault(home)
-    state = state_at(log, build, partition, offset)
-    # A scope of which everything was erased is not in the state any more, but its pages are still there.
-    gone = (scope for scope in vault.written() if scope not in state.scopes)
-    for scope in [scope for scope in gone if partition_of(scope, log.partitions) == partition]:
-        vault.remove(scope)
-    for scope in state.scopes:
-        _write_scope_pages(vault, state, scope)
     if offset:
+        state = state_at(log, build, partition, offset)
+        for scope in state.scopes:
+            _write_scope_pages(vault, state, scope)
         vault.cover(partition, offset)
 
 

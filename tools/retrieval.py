@@ -28,7 +28,7 @@ from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
 from recollect.state.captures import FAMILIES
 from recollect.state.decay import ONE
 from recollect.state.documents import Document
-from recollect.state.edges import Tie, resolved
+from recollect.state.edges import resolved, tie_of, weight_at
 from recollect.state.erasures import erasures_of
 from recollect.state.lanes import LEAST_CONFIDENCE, Hit
 from recollect.state.ranking import Corpus
@@ -356,10 +356,9 @@ def _with_use(
         return documents
     times = {id: row.times for id, row in uses.items()}
     name_of = {id: name for name, ids in ids_of.items() for id in ids}
-    edges = (Tie(row.source, row.target, row.weight, row.at, row.count) for row in shard.rows(EdgeRow, scope))
     neighbours: dict[str, list[tuple[str, float]]] = {}
-    for tie in resolved(edges, name_of, now):
-        weight = min(1.0, tie.weight / ONE)
+    for tie in resolved(map(tie_of, shard.rows(EdgeRow, scope)), name_of, now):
+        weight = min(1.0, weight_at(tie, now) / ONE)
         neighbours.setdefault(tie.source, []).append((tie.target, weight))
         neighbours.setdefault(tie.target, []).append((tie.source, weight))
     return [

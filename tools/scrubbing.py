@@ -56,19 +56,15 @@ def _behind(home: Home, log: Log) -> list[int]:
 
     Where tables are lost or damaged the pages of the vault may be older than they were.
     """
-    found, marks = [], _read_marks(home.current())
+    found = []
     for number in range(log.partitions):
-        basis, mark = basis_of(log, number), marks.get(number)
+        basis = basis_of(log, number)
         shard = Shard(home.current().shard(number), number)
         try:
             watermark = shard.watermark() if shard.exists() else None
         except Exception:  # LanceDB names no class for damage.
             watermark = None
-        if watermark is None:
-            is_behind = basis.erased > 0 and (mark is None or mark.count != basis.erased)
-        else:
-            is_behind = watermark.basis.erased != basis.erased
-        if is_behind:
+        if basis.erased != (0 if watermark is None else watermark.erased):
             found.append(number)
     return found
 

@@ -1,0 +1,462 @@
+"""What 90 days of windows teach: a learned weight by its definition, its bounds and caps, and what readers see."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log
+from pathlib import Path
+
+import msgspec
+import pytest
+from builders import MINUTE, START, captured, configured, make_id, slots, used
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import Client
+from recollect.schemas.codec import decode
+from recollect.schemas.events import Event, Used, make_tick
+from recollect.schemas.rows import EdgeRow, GoneRow
+from recollect.schemas.times import DAY_US
+from recollect.state.association import (
+    LEARNED_FROM,
+    LEARNED_PER_ITEM,
+    SPAN_US,
+    UNLEARNED,
+    WINDOWS_KEPT,
+    Learned,
+    npmi,
+)
+from recollect.state.decay import ONE
+from recollect.state.digests import state_leaves
+from recollect.state.edges import (
+    PER_ITEM,
+    Edges,
+    Tie,
+    candidates,
+    evolve,
+    neighbours,
+    resolved,
+    restore,
+    snapshot,
+    tie_of,
+    weight_at,
+)
+from recollect.state.partition import Partition, fold
+from recollect.state.replay import replay
+from recollect.state.scope import Scope
+from recollect.state.views import all_changes, row_of
+from recollect.tools.cli import main
+
+Use = tuple[str | None, list[int], int]
+"""Session, seqs and time of a use."""
+
+HALF_HOUR = 30 * MINUTE
+
+
+class Naive:
+    """The definition, worked out from the list of all windows (start, seqs) each time it is asked."""
+
+    def __init__(self) -> None:
+        self.windows: list[tuple[int, list[int]]] = []
+        self.open: dict[str, tuple[int, list[int]]] = {}
+        self.learned: dict[tuple[int, int], tuple[float, int, int]] = {}
+
+    def newest(self) -> int:
+        return max(start for start, _ in self.windows)
+
+    def take(self, session: str | None, seqs: list[int], at: int) -> None:
+        if not seqs:
+            return
+        self.open = {name: it for name, it in self.open.items() if at - it[0] < HALF_HOUR}
+        window = self.open.get(session or "")
+        if window is None or window[0] - at >= HALF_HOUR:
+            window = (at, list[int]())
+            self.windows.append(window)
+        if session is not None:
+            self.open[session] = window
+        added = [seq for seq in seqs if seq not in window[1]]
+        before = list(window[1])
+        window[1].extend(added)
+        counted = [held for start, held in self.windows if self.newest() - start <= 90 * DAY_US]
+        if self.newest() - window[0] > 90 * DAY_US:
+            return
+        items = sorted({seq for held in counted for seq in held} | {end for pair in self.learned for end in pair})
+        for pair in [(a, b) for a in items for b in items if a < b and (a in added or b in added)]:
+            is_complete = all(end in added or end in before for end in pair)
+            if is_complete or pair in self.learned:
+                self._weigh(pair, counted, at if is_complete else None)
+
+    def _weigh(self, pair: tuple[int, int], counted: list[list[int]], at: int | None) -> None:
+        both = sum(pair[0] in held and pair[1] in held for held in counted)
+        one, other = (sum(end in held for held in counted) for end in pair)
+        times = [time for time in (at, self.learned.pop(pair, (0, 0, None))[2]) if time is not None]
+        if both >= 3 and not_below_floor(both, one, other, len(counted)):
+            self.learned[pair] = (by_floats(both, one, other, len(counted)), both, max(times))
+
+
+def not_below_floor(both: int, one: int, other: int, every: int) -> bool:
+    """Whether ln(r) / ln(N / n) is a fifth or more, exactly: r to the fifth is N / n or more."""
+    return both == every or Fraction(both * every, one * other) ** 5 >= Fraction(every, both)
+
+
+def by_floats(both: int, one: int, other: int, every: int) -> float:
+    if both == every:
+        return 1.0
+    share, first, second = both / every, one / every, other / every
+    return log(share / (first * second)) / -log(share)
+
+
+@st.composite
+def histories(draw: st.DrawFn, items: int = 5, longest: int = 40) -> list[Use]:
+    """Uses of a few items, mostly in order of time, some late by days or months; so few that no cap is met."""
+    now, found = START, list[Use]()
+    for _ in range(draw(st.integers(0, longest))):
+        now += draw(st.sampled_from((0, MINUTE, 29 * MINUTE, HALF_HOUR, DAY_US, 20 * DAY_US)))
+        late = draw(st.sampled_from((0, 0, 0, 0, MINUTE, HALF_HOUR, DAY_US, 89 * DAY_US, 91 * DAY_US)))
+        seqs = draw(st.lists(st.integers(0, items - 1), max_size=3, unique=True))
+        found.append((draw(st.sampled_from(("s", "t", None))), seqs, now - late))
+    return found
+
+
+def state_of(history: list[Use]) -> Edges:
+    state = Edges()
+    for session, seqs, at in history:
+        evolve(state, session, seqs, at)
+    return state
+
+
+def windows(*groups: list[int], since: int = START, apart: int = DAY_US // 24) -> list[Use]:
+    """Return uses that are each a window of their own."""
+    return [(None, seqs, since + number * apart) for number, seqs in enumerate(groups)]
+
+
+@given(histories())
+def test_a_learned_weight_is_what_the_windows_of_90_days_say(history: list[Use]) -> None:
+    state, naive = Edges(), Naive()
+    for session, seqs, at in history:
+        evolve(state, session, seqs, at)
+        naive.take(session, seqs, at)
+        if not naive.windows:
+            continue
+        newest = naive.newest()
+        assert [window.start for window in state.learned.kept] == sorted(
+            start for start, _ in naive.windows if newest - start <= 90 * DAY_US
+        )
+        # What no reader believes any more may be gone from the state, or not yet.
+        found = {pair: it for pair, it in state.learned.pairs.items() if newest - it.at <= 90 * DAY_US}
+        expected = {pair: it for pair, it in naive.learned.items() if newest - it[2] <= 90 * DAY_US}
+        assert {pair: (it.windows, it.at) for pair, it in found.items()} == {
+            pair: it[1:] for pair, it in expected.items()
+        }
+        assert all(abs(it.weight - expected[pair][0] * ONE) <= 1 for pair, it in found.items())
+
+
+@given(histories(items=12), st.data())
+def test_to_stop_and_go_on_changes_nothing(history: list[Use], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(history)))
+    resumed = restore(snapshot(state_of(history[:cut])))
+    for session, seqs, at in history[cut:]:
+        evolve(resumed, session, seqs, at)
+    whole = state_of(history)
+    assert snapshot(resumed) == snapshot(whole)
+    assert vars(resumed.learned) == vars(whole.learned)
+    assert resumed.windows == whole.windows
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 13), max_size=9, unique=True), min_size=1, max_size=6),
+    st.lists(st.tuples(st.integers(0, 5), st.sampled_from((HALF_HOUR, DAY_US, 31 * DAY_US))), max_size=25),
+)
+def test_an_item_keeps_six_and_every_change_is_named(groups: list[list[int]], order: list[tuple[int, int]]) -> None:
+    """Groups that are used again and again teach more than six of an item."""
+    state, known, at = Edges(), dict[tuple[int, int], object](), START
+    for number, gap in order:
+        at += gap
+        touched = evolve(state, None, groups[number % len(groups)], at)
+        known.update({pair: row(state, pair) for pair in touched})
+        assert {pair: it for pair, it in known.items() if it != (None, None)} == {
+            pair: row(state, pair) for pair in state.pairs | state.learned.pairs
+        }
+        learned = state.learned
+        assert all(0 < len(others) <= LEARNED_PER_ITEM for others in learned.of.values())
+        assert {(a, b) for a, others in learned.of.items() for b in others if a < b} == learned.pairs.keys()
+        assert all(LEARNED_FROM <= it.weight <= ONE and it.windows >= 3 for it in learned.pairs.values())
+
+
+def row(state: Edges, pair: tuple[int, int]) -> object:
+    edge = state.pairs.get(pair)
+    return edge and (edge.weight, edge.at, edge.count), state.learned.pairs.get(pair)
+
+
+def test_of_more_than_six_the_strongest_stay_and_of_equals_the_earlier_captured() -> None:
+    # In three windows 0 is with each of 1..7; 1 and 7 stand in others as well, and so are less to it.
+    alone = windows([1], [7], [7], [9], [9], since=START)
+    state = state_of([*alone, *windows(*(3 * [list(range(8))]), since=START + DAY_US)])
+    assert sorted(state.learned.of[0]) == [1, 2, 3, 4, 5, 6]
+    more = state_of([*windows([1], [1], [1], [7], [9]), *windows(*(3 * [list(range(8))]), since=START + DAY_US)])
+    assert sorted(more.learned.of[0]) == [2, 3, 4, 5, 6, 7]
+
+
+def test_two_together_are_too_few_and_three_are_enough() -> None:
+    others = windows(*(10 * [[9]]))
+    for times, expected in ((2, {}), (3, {(0, 1): Learned(ONE, 3, START + DAY_US + 2 * MINUTE)})):
+        state = state_of([*others, *windows(*(times * [[0, 1]]), since=START + DAY_US, apart=MINUTE)])
+        assert state.learned.pairs == expected
+
+
+def test_the_floor_is_reached_exactly() -> None:
+    """By hand: 96 windows, 3 with both, 12 with each: ln(3 x 96 / 144) / ln(96 / 3) = ln 2 / ln 32 = 1/5."""
+    groups = [*(9 * [[0]]), *(9 * [[1]]), *(3 * [[0, 1]])]
+    assert state_of(windows(*(75 * [[2]]), *groups)).learned.pairs[0, 1].weight == LEARNED_FROM
+    assert state_of(windows(*(74 * [[2]]), *groups)).learned.pairs == {}
+
+
+@given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 60), st.integers(0, 200))
+def test_an_association_is_symmetric_and_at_most_one(both: int, first: int, second: int, neither: int) -> None:
+    every = both + first + second + neither
+    weight = npmi(both, both + first, both + second, every)
+    assert weight == npmi(both, both + second, both + first, every)
+    assert -ONE <= weight <= ONE
+    assert (weight == ONE) is (first == second == 0)
+
+
+def test_what_every_window_holds_is_one_and_what_chance_would_have_is_nothing() -> None:
+    assert npmi(3, 3, 3, 3) == ONE
+    assert npmi(4, 8, 8, 16) == 0
+
+
+def test_a_use_without_the_other_makes_it_less_and_does_not_make_it_younger() -> None:
+    learned = windows(*(5 * [[9]]), *(3 * [[0, 1]]))
+    lone = [(None, [0], START + DAY_US)]
+    before, after = state_of(learned).learned.pairs[0, 1], state_of([*learned, *lone]).learned.pairs[0, 1]
+    assert after.weight < before.weight == ONE
+    assert after.at == before.at
+    assert state_of([*learned, *windows(*(40 * [[0]]), since=START + DAY_US)]).learned.pairs == {}
+    # What has nothing to do with either writes nothing, though it would change what they are to each other.
+    other = state_of([*learned, *windows(*(40 * [[2]]), since=START + DAY_US)])
+    assert other.learned.pairs[0, 1] == before
+
+
+def test_a_pair_counts_once_a_window_however_often_it_is_used() -> None:
+    assert state_of([("s", [0, 1], START + minute * MINUTE) for minute in range(29)]).learned.pairs == {}
+
+
+def test_windows_count_for_90_days_and_no_longer() -> None:
+    early = windows([0, 1], [0, 1])
+    for last, count in ((START + SPAN_US, 3), (START + SPAN_US + 1, 0)):
+        state = state_of([*early, (None, [0, 1], last)])
+        assert state.learned.pairs.get((0, 1), UNLEARNED).windows == count
+        assert len(state.learned.kept) == (3 if count else 2)
+
+
+def test_a_use_that_is_too_late_teaches_nothing() -> None:
+    early = windows([0, 1], [0, 1])
+    for late, is_learned in ((SPAN_US, True), (SPAN_US + 1, False)):
+        now = START + late
+        state = state_of([*early, (None, [2], START + SPAN_US), (None, [2], now), (None, [0, 1], now - late)])
+        assert ((0, 1) in state.learned.pairs) is is_learned
+        assert state.pairs[0, 1].count == 3
+
+
+def test_only_so_many_windows_are_kept() -> None:
+    pairs = windows(*(3 * [[0, 1]]), apart=1)
+    others = windows(*((WINDOWS_KEPT - 3) * [[2]]), since=START + MINUTE, apart=MINUTE)
+    full = state_of([*pairs, *others])
+    assert len(full.learned.kept) == WINDOWS_KEPT
+    evolve(full, None, [0], START + 30 * DAY_US)
+    assert full.learned.pairs == {}, "the first of the three had to make room"
+    evolve(full, None, [3], START)
+    assert len(full.learned.kept) == WINDOWS_KEPT
+    assert 3 not in full.learned.holding, "and so has one that is older than all"
+    assert full.learned.taken.bit_length() <= WINDOWS_KEPT + 1
+
+
+FACTS = [captured(f"Fact {name} {name}", name) for name in ("heron", "otter", "lynx")]
+
+
+def together(names: list[object], id: str, day: float) -> Event:
+    return used(names, id, session=None, sent=START + int(day * DAY_US))
+
+
+def scope_of(*events: Event) -> Scope:
+    (state,) = replay(slots([configured(), *FACTS, *events])).partitions.values()
+    return state.scopes["project:test"]
+
+
+def rows_of(scope: Scope) -> dict[tuple[str, str], EdgeRow]:
+    rows = [row_of(scope, change) for change in all_changes(scope) if change.table == "edges"]
+    assert not any(isinstance(it, GoneRow) for it in rows)
+    return {(it.source, it.target): it for it in rows if isinstance(it, EdgeRow)}
+
+
+PAIR = (make_id("heron"), make_id("otter"))
+OTHERS = [together(["lynx"], f"o{number}", 0) for number in range(5)]
+THRICE = [together(["heron", "otter"], f"u{number}", number / 100) for number in range(3)]
+
+
+def test_a_row_has_either_weight_or_both() -> None:
+    both = rows_of(scope_of(*THRICE))[PAIR]
+    assert (both.count, both.learned, both.learned_windows) == (3, ONE, 3)
+    assert both.learned_at == both.at == START + DAY_US // 50
+    # Forty days later a use of the one alone drops what has decayed, and what was learned stays.
+    ticks = [make_tick(0, START + 40 * DAY_US)]
+    late = [together(["heron", "lynx"], "late", 40)]
+    rows = rows_of(scope_of(*OTHERS, *THRICE, *ticks, *late))
+    kept = rows[PAIR]
+    assert (kept.weight, kept.at, kept.count, kept.learned_windows) == (0, 0, 0, 3)
+    assert LEARNED_FROM <= kept.learned < ONE
+    once = rows[make_id("heron"), make_id("lynx")]
+    assert (once.weight, once.count, once.learned, once.learned_at) == (ONE, 1, 0, 0)
+
+
+def test_ticks_and_time_rewrite_nothing() -> None:
+    ticks = [make_tick(0, START + day * DAY_US) for day in range(3, 200)]
+    assert rows_of(scope_of(*THRICE)) == rows_of(scope_of(*THRICE, *ticks))
+
+
+@given(histories(items=3, longest=20), st.integers(0, 20))
+def test_a_log_in_two_parts_means_what_it_means_as_one(history: list[Use], cut: int) -> None:
+    names = ("heron", "otter", "lynx")
+    uses = [
+        used([names[seq] for seq in seqs], f"u{number}", session=session, at=at, sent=at + 120 * DAY_US)
+        for number, (session, seqs, at) in enumerate(history)
+        if seqs
+    ]
+    log = slots([configured(), make_tick(0, START + 390 * DAY_US), *FACTS, *uses])
+    whole, parts = Partition(0), Partition(0)
+    fold(whole, log)
+    fold(parts, log[: 5 + cut])
+    fold(parts, log[5 + cut :])
+    assert state_leaves([whole]) == state_leaves([parts])
+
+
+def tie(source: str, target: str, learned: int, *, weight: int = 0, windows: int = 3, at: int = START) -> Tie:
+    return Tie(source, target, weight, at, 0, Learned(learned, windows, at))
+
+
+def test_of_parallel_edges_the_weights_add_up_and_the_greatest_learned_one_counts() -> None:
+    names = {"a": "a", "b": "b", "c": "b"}
+    ties = [tie("a", "b", ONE // 2, weight=ONE), tie("c", "a", ONE // 3, weight=ONE, windows=9), tie("b", "c", ONE)]
+    assert resolved(ties, names, START) == [Tie("a", "b", 2 * ONE, START, 0, Learned(ONE // 2, 3, START))]
+    assert resolved(ties, {"a": "a", "c": "c"}, START) == [Tie("a", "c", ONE, START, 0, Learned(ONE // 3, 9, START))]
+
+
+def test_a_reader_believes_a_learned_weight_for_90_days() -> None:
+    names = {"a": "a", "b": "b"}
+    edge = tie("a", "b", ONE // 2)
+    for now, expected in ((START + SPAN_US, ONE // 2), (START + SPAN_US + 1, 0)):
+        assert [it.learned.weight for it in resolved([edge], names, now)] == ([expected] if expected else [])
+        assert weight_at(edge, now) == expected
+        assert [it.strength for it in neighbours([edge], ["a"], now)] == ([expected] if expected else [])
+
+
+def test_the_stronger_of_the_two_is_walked_and_the_decaying_one_is_proposed() -> None:
+    edges = [tie("a", "b", ONE // 2, weight=ONE // 4), tie("a", "c", ONE // 4, weight=ONE // 2), tie("a", "d", ONE)]
+    assert [(it.id, it.strength) for it in neighbours(edges, ["a"], START)] == [
+        ("d", ONE), ("b", ONE // 2), ("c", ONE // 2),
+    ]  # fmt: skip
+    assert candidates(edges, START) == []
+    assert candidates([tie("a", "b", ONE // 5, weight=2 * ONE)], START) != []
+
+
+ids = st.integers(0, 12).map(str)
+ties = st.lists(
+    st.builds(
+        Tie,
+        ids,
+        ids,
+        st.integers(0, 3 * ONE),
+        st.integers(0, 20).map(lambda days: START - days * DAY_US),
+        st.integers(1, 9),
+        st.builds(
+            Learned, st.integers(0, ONE), st.integers(3, 9), st.integers(0, 99).map(lambda days: START - days * DAY_US)
+        ),
+    ),
+    max_size=80,
+)
+
+
+@given(ties)
+def test_six_of_each_kind_stay_in_any_order(found: list[Tie]) -> None:
+    names = {str(number): str(number) for number in range(13)}
+    edges = resolved(found, names, START)
+    assert edges == resolved(found[::-1], names, START)
+    used_ends = [end for it in edges if it.weight for end in (it.source, it.target)]
+    learned_ends = [end for it in edges if it.learned.weight for end in (it.source, it.target)]
+    assert all(used_ends.count(end) <= PER_ITEM for end in used_ends)
+    assert all(learned_ends.count(end) <= LEARNED_PER_ITEM for end in learned_ends)
+    assert all(it.weight or it.learned.weight for it in edges)
+    # Each kind is what it would be without the other.
+    plain = resolved([it._replace(learned=UNLEARNED) for it in found], names, START)
+    assert sorted(it._replace(learned=UNLEARNED) for it in edges if it.weight) == sorted(plain)
+
+
+def test_rows_say_what_the_state_has() -> None:
+    row = rows_of(scope_of(*THRICE))[PAIR]
+    assert tie_of(row) == Tie(*PAIR, row.weight, row.at, 3, Learned(ONE, 3, row.at))
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Client:
+    """A home in which three sessions used two of three memories together."""
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        port, proxy, third = (client.capture(text).id for text in ("Port 8081", "The proxy", "A third thing"))
+        for session in "stu":
+            with Client(tmp_path, scope="project:a", origin="user", session=session) as other:
+                other.use([port, proxy])
+                if session == "u":
+                    other.use([third])
+        client.project()
+        return client
+
+
+def test_edges_show_both_weights(memory: Client, tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        (proposed,) = client.edge_candidates().edges
+        assert (proposed.learned, proposed.learned_windows, proposed.windows) == (1.0, 3, 3)
+        first, second = client.edges(proposed.source.id).edges
+        assert first.target.id == proposed.target.id
+        assert (second.learned, second.learned_windows, second.windows) == (0.0, 0, 1)
+        assert client.verify().ok
+    arguments = ["edges", proposed.source.id, "--home", str(tmp_path), "--scope", "project:a"]
+    lines = CliRunner().invoke(main, arguments).output.splitlines()
+    assert [line.split()[1:3] for line in lines] == [["1.000", "3"], ["-", "1"]]
+
+
+def test_a_table_of_older_rules_is_read_until_it_is_made_anew(memory: Client, tmp_path: Path) -> None:
+    from recollect.sinks.lance import Shard
+
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        before = client.edge_candidates().edges
+        number = next(n for n in range(client.log.partitions) if client.log.ends()[n] > 2)
+        shard = Shard(client.home.current().shard(number), number)
+        shard._connect().open_table("edges").drop_columns(["learned", "learned_windows", "learned_at"])
+        (found,) = client.edge_candidates().edges
+        assert (found.windows, found.learned) == (3, 0.0)
+        assert [edge.target for edge in before] == [found.target]
+
+
+def test_a_search_finds_by_what_was_learned_when_the_decaying_weight_is_gone(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        port, proxy = (client.capture(text) for text in ("Port 8081 is taken", "Nginx restarts at dawn"))
+        (event,) = (
+            event
+            for slot in client.log.read(port.position.partition, port.position.offset, 1)
+            if isinstance(event := decode(slot.payload), Event)
+        )
+        for age, expected in ((91, []), (30, [proxy.id])):
+            at = event.sent - age * DAY_US
+            client.log.append(
+                [
+                    msgspec.structs.replace(
+                        used([], f"{age} {number}", scope="project:a", session=None, at=at, sent=event.sent),
+                        body=Used(ids=(port.id, proxy.id), recall=None),
+                    )
+                    for number in range(3)
+                ]
+            )
+            client.project()
+            found = client.search("port 8081").answer.results
+            assert [result.id for result in found if "edges" in result.lanes] == expected
+            assert [(edge.weight, edge.learned) for edge in client.edges(port.id).edges] == [(0.0, 1.0)] * len(expected)
