@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible endpoint for embeddings as an embedder. The only file that speaks HTTP.
+"""Any OpenAI-compatible endpoint for embeddings as an embedder. With `model_http`, all that speaks HTTP.
 
 Whether a text or the endpoint is at fault is found out by asking for a text that is known to be harmless: if that one
 is answered, the text alone has failed. The key goes to the one origin that was set, and into no error or log.
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.flows.embedder_target import KEY_VARIABLE, MODEL_VARIABLE, URL_VARIABLE, HttpTarget
+from recollect.flows.embedder_target import KEY_VARIABLE, MODEL_VARIABLE, URL_VARIABLE
 from recollect.flows.embedders import Embedding, Failure, checked, sound_only, the_vector
 from recollect.flows.embedding_answers import Answer, BadAnswer, batches, parse_answer, question
+from recollect.flows.http_target import HttpTarget
 from recollect.schemas.errors import EmbedderUnavailable, RecollectError
 from recollect.schemas.events import MAX_DIMENSIONS
 

@@ -83,6 +83,10 @@ class NotFound(RecollectError):
     """No capture or memory of the asked scopes has this id."""
 
 
+class ModelTimeout(RecollectError):
+    """A model that has not answered within its time."""
+
+
 class EmbedderUnavailable(RecollectError):
     """The embedder is not there now, or does not answer; nothing is wrong with a text, and a later try may succeed."""
 

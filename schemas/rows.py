@@ -44,7 +44,7 @@ class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
     """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
     `ids` are all captures that resolve to it, members then echoes. `provenance` is that of those which live, of all
-    where none does, each once; views made under rules before 4 lack it. `confirmations` counts the living members
+    where none does, each once; views made under rules before 5 lack it. `confirmations` counts the living members
     beyond the first; echoes count as none. `revises` is a
     captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
     took over from. A hidden memory is forgotten and can be restored.

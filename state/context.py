@@ -99,7 +99,8 @@ def items_of(known: Sequence[Known], now: int) -> list[Item]:
     said = {item.id: None for item in instructions}
     rest = [it for it in known if it.id not in said and it.kind != "turn"]
     facts = [it for it in rest if it.kind in ("fact", "insight")]
-    facts.sort(key=lambda it: (-importance(it) * _recency(it, now), -it.last_at, it.id))
+    # What only a model says comes after all that others said, however important it thinks that is.
+    facts.sort(key=lambda it: (it.origin == "model", -importance(it) * _recency(it, now), -it.last_at, it.id))
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
     items = [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
     items += [_item("facts", it, it.text) for it in facts]

@@ -32,7 +32,7 @@ RULES = {
     "recalls": 1,
     "usage": 1,
     "edges": 2,
-    "views": 5,
+    "views": 6,
 }
 """The version of each subject's rules."""
 

@@ -30,6 +30,7 @@ LENT = 0.5
 AGE_DAYS, LEAST_AGE = 180, 0.5
 USE_STEP, MOST_USE = 0.02, 0.5
 LEAST_CONFIDENCE = 0.3
+"""That of what only a model says: as relevant as what a person said, it stands below it, whatever their age and use."""
 
 
 class Hit(NamedTuple):

@@ -48,7 +48,8 @@ class Memories:
     """The memories of a scope in the order of their births.
 
     `alive` counts those of which something is visible. `leading` holds the births of living facts and
-    insights by (-members, -time, -birth), so that the first of it are those that `MEMORY.md` shows.
+    insights by (-members, -time, -birth), so that the first of it are those that `MEMORY.md` shows; those of which
+    only models speak come last.
     `waiting` are those that stand by themselves until their first vector comes, each with the seqs that its
     session had been shown when it was captured.
     """
@@ -62,7 +63,7 @@ class Memories:
         self.waiting: dict[int, tuple[int, ...]] = {}
         self.alive = 0
         self.leading = SortedDict()
-        self._key_of: dict[int, tuple[int, int, int]] = {}
+        self._key_of: dict[int, tuple[bool, int, int, int]] = {}
         self._embeddings = embeddings
         self._embedder = ""  # Whose vectors the candidates have; they are made when first needed, and by another anew.
         self._by_words: dict[str, Candidates] = {}
@@ -372,7 +373,8 @@ def _rank(state: Memories, memory: Memory, captures: Captures) -> None:
     _unrank(state, memory)
     first = captures.by_seq[memory.birth]
     if memory.canonical >= 0:
-        key = (-len(memory.members), -captures.by_seq[memory.canonical].at, -memory.birth)
+        spoken = captures.by_seq[memory.canonical]
+        key = (spoken.actor.origin == "model", -len(memory.members), -spoken.at, -memory.birth)
         state.alive += 1
         state._key_of[memory.birth] = key
         if first.family == "fact":

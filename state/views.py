@@ -316,7 +316,7 @@ def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
 
 
 def _index_page(scope: Scope, settings: Settings) -> IndexPage:
-    """Goal and plan, then the facts and insights confirmed most, the latest first among equals."""
+    """Goal and plan, then the facts and insights confirmed most, the latest first among equals; models' come last."""
     memories = scope.memories
     best = islice(memories.leading.values(), max(0, settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS))
     names = (scope.captures.by_seq[memories.name_of(birth)] for birth in best)

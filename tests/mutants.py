@@ -440,6 +440,20 @@ MUTANTS = [
         "    while False:",
         ("tests/test_context.py",),
     ),
+    Mutant(
+        "statements that outlive their flush",
+        "tools/distilling.py",
+        "refs=(flushed.id,)",
+        "refs=()",
+        ("tests/test_distilling.py",),
+    ),
+    Mutant(
+        "a model that leads",
+        "state/memories.py",
+        'key = (spoken.actor.origin == "model", ',
+        "key = (False, ",
+        ("tests/test_distilling.py",),
+    ),
 ]  # fmt: skip
 
 

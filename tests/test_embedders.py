@@ -32,9 +32,10 @@ from recollect.flows import embedder_http
 from recollect.flows.embedder_choice import choose_embedder
 from recollect.flows.embedder_http import HttpEmbedder
 from recollect.flows.embedder_local import LocalEmbedder
-from recollect.flows.embedder_target import HttpTarget, http_target
+from recollect.flows.embedder_target import http_target
 from recollect.flows.embedders import Embedder, Failure, FloorEmbedder
 from recollect.flows.embedding_answers import BATCH_BYTES, BATCH_COUNT, batches
+from recollect.flows.http_target import HttpTarget
 from recollect.schemas.embedding import EmbedderOptions, Probed, Refusal, Resolved
 from recollect.schemas.errors import EmbedderUnavailable, NotEmbedded, RecollectError
 from recollect.state.embedding import resolve

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import transcripts as t
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +26,8 @@ from recollect.schemas.times import parse_time
 from recollect.sinks.memory_log import MemoryLog
 from recollect.tools.client import Client
 from recollect.tools.importing import chatgpt, claude_code, codex, exports, gemini, reading
-from recollect.tools.importing.finding import host_files, named_files
+from recollect.tools.importing.finding import Source, host_files, named_files
+from recollect.tools.importing.live import growth
 from recollect.tools.importing.records import Record, Skipped
 from recollect.tools.importing.summary import Summary
 from recollect.tools.importing.taking import Importer
@@ -82,6 +84,11 @@ FILES: dict[str, tuple[str, bytes, list[tuple[str, str]]]] = {
     "codex": (f"rollout-2026-01-02T03-00-00-{t.SESSION}.jsonl", t.lines(t.codex("/x")), t.CODEX_SAID),
     "codex, old": ("rollout-old.jsonl", t.lines(t.codex_old("/x")), t.CODEX_SAID),
     "codex, oldest": ("rollout-oldest.jsonl", t.lines(t.codex_oldest()), [t.CODEX_SAID[0], t.CODEX_SAID[2]]),
+    "codex, packed": (
+        f"rollout-2026-01-02T03-00-00-{t.SESSION}.jsonl.zst",
+        zstandard.compress(t.lines(t.codex("/x"))[:1_000]) + zstandard.compress(t.lines(t.codex("/x"))[1_000:]),
+        t.CODEX_SAID,
+    ),
     "gemini": ("session-2026.jsonl", t.lines(t.gemini()), t.GEMINI_SAID),
     "chatgpt": ("conversations.json", json.dumps(t.chatgpt()).encode(), t.CHATGPT_SAID),
     "chatgpt, one": ("one.json", json.dumps(t.chatgpt()[0]).encode(), t.CHATGPT_SAID[:2]),
@@ -463,6 +470,47 @@ def test_a_file_that_changed_is_read_again(change: str, client: Client, tmp_path
     path.write_bytes(t.lines(after))
     assert take(client, path).taken == 1
     assert len(events(client.log)) == len(t.CLAUDE_SAID) + 1
+
+
+def test_a_rollout_that_was_packed_adds_nothing_and_goes_on_where_it_was_left(client: Client, tmp_path: Path) -> None:
+    name, data, expected = FILES["codex"]
+    half = data.index(b"\n", len(data) // 2) + 1
+    assert take(client, put(tmp_path, name, data[:half])).taken
+    packed = put(tmp_path, f"{name}.zst", zstandard.compress(data[:half]))
+    assert take(client, packed).taken == 0
+    with packed.open("ab") as file:
+        file.write(zstandard.compress(data[half:]))
+    take(client, packed)
+    assert said(client.log) == expected
+    assert take(client, packed).unchanged == 1
+
+
+@pytest.mark.parametrize("harm", ["cut", "damaged", "bomb", "no zstd"])
+def test_of_a_damaged_packed_rollout_what_can_be_read_is_taken(
+    harm: str, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, data, expected = FILES["codex"]
+    rest = zstandard.compress(b" " * 50_000 + random.Random(1).randbytes(50_000))
+    if harm == "bomb":
+        rest = zstandard.compress(b" " * 10_000_000)
+        monkeypatch.setattr(reading, "MAX_UNPACKED_BYTES", 1_000_000)
+    harmed = {"cut": rest[:-1_000], "damaged": rest[:100] + b"\xff" * 5_000, "no zstd": b"no zstd at all"}.get(
+        harm, rest
+    )
+    path = put(tmp_path, f"{name}.zst", zstandard.compress(data) + harmed)
+    for _ in range(2):
+        summary = take(client, path)
+        assert said(client.log) == expected and summary.problem_count
+        path.write_bytes(path.read_bytes())  # Whoever asks about a file that was written again is told again.
+    assert not list(watched(client, tmp_path))
+
+
+def watched(client: Client, folder: Path) -> Iterator[int]:
+    """Yield how far a watcher thinks that files have grown which were read before."""
+    importer = Importer(client, SCOPE)
+    for source in named_files(folder):
+        if isinstance(source, Source) and (grown := growth(source, importer.positions.offset(source.path)).bytes):
+            yield grown
 
 
 def test_positions_that_are_lost_or_damaged_cost_time_alone(client: Client, tmp_path: Path) -> None:

@@ -69,8 +69,9 @@ class _NeverWrong(click.Command):
 @click.option("--host", default="", help="Whose hook this is: claude, codex or gemini.")
 @click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default the user's own.")
 @click.option("--alone", is_flag=True, help="Nobody waits for the answer.")
+@click.option("--distill", default="", hidden=True, help="Distil the flush at PARTITION:OFFSET of the log.")
 @click.option("--json", "as_json", is_flag=True, help="What a hook answers is always JSON.")
-def hook(host: str, home: str | None, alone: bool, as_json: bool) -> None:
+def hook(host: str, home: str | None, alone: bool, distill: str, as_json: bool) -> None:
     """Do what an agent's hook is for, with the host's JSON on stdin. It always ends with exit code 0.
 
     `recollect connect` puts it where the hosts find it. At a start it gives context, at a prompt it captures and adds
@@ -82,12 +83,15 @@ def hook(host: str, home: str | None, alone: bool, as_json: bool) -> None:
       echo '{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}' | recollect hook --host claude
     """
     try:
-        from recollect.tools.hooks import MAX_INPUT_BYTES, run
+        from recollect.tools import hooks
 
-        data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
-        answered = run(host, Path(home) if home else None, data, alone=alone)
-        while answered:
-            answered = answered[os.write(1, answered) :]
+        if distill:
+            hooks.distill(Path(home) if home else None, distill)
+        else:
+            data = sys.stdin.buffer.read(hooks.MAX_INPUT_BYTES + 1)
+            answered = hooks.run(host, Path(home) if home else None, data, alone=alone)
+            while answered:
+                answered = answered[os.write(1, answered) :]
     except BaseException:
         pass
     # Nothing is left to be flushed or joined, and nothing at the interpreter's end may change the exit code.

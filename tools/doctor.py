@@ -20,17 +20,20 @@ from typing import Any, Literal
 import msgspec
 import uuid_utils
 
-from recollect.schemas.errors import RecollectError
+from recollect.flows.model import choose_model
+from recollect.schemas.errors import ModelTimeout, RecollectError
 from recollect.sinks.home import Home
 from recollect.tools.agent_errors import latest_errors
 from recollect.tools.client import Client
 from recollect.tools.connecting import CONNECTABLE, own_command, plugin_folder, run_host
 from recollect.tools.flushing import outcomes
 from recollect.tools.plugins import MARKETPLACE, PLUGIN
+from recollect.tools.settings import local_settings
 
 PROBE_SCOPE = "project:recollect-doctor"
 SHOWN_ERRORS = 5
 ANSWER_WAIT_S = 20
+MODEL_WAIT_S = 5.0
 MUCH_LAG = 2_000
 _SELECTOR = f"{PLUGIN}@{MARKETPLACE}"
 
@@ -89,6 +92,18 @@ def _embedder(subject: str, home: Home) -> Finding:
     if state.degraded or state.warning:
         return Finding(subject, "to do", f"{seen} {state.warning}".strip(), "`recollect embedder` says more.")
     return Finding(subject, "good", seen)
+
+
+def _model(subject: str, home: Home) -> Finding:
+    model = choose_model(local_settings(home).model)
+    if model is None:
+        return Finding(subject, "not there", "None is configured, and nothing needs one.")
+    begun = time.monotonic()
+    try:
+        model.answer("Answer with the one word OK.", MODEL_WAIT_S)
+    except ModelTimeout as error:
+        return Finding(subject, "to do", str(error), "Start it, or use a faster one: a flush waits 12 s at most.")
+    return Finding(subject, "good", f"{model.place} answers after {round((time.monotonic() - begun) * 1_000):,} ms.")
 
 
 def _server(subject: str, home: Home) -> Finding:
@@ -167,6 +182,7 @@ _LOOKS: dict[str, Callable[[str, Home], Finding]] = {
     "capture and search": _round_trip,
     "views": _views,
     "embedder": _embedder,
+    "model": _model,
     "MCP server": _server,
     "Claude Code": _claude,
     "Codex": _codex,

@@ -15,9 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from recollect.schemas.errors import RecollectError
+from recollect.schemas.log import Position
+from recollect.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
 from recollect.sinks.home import Home
 from recollect.tools.agent_errors import note_error
-from recollect.tools.client import Client, default_actor, default_home
+from recollect.tools.client import Client, Receipt, default_actor, default_home
 from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, read
 from recollect.tools.importing.records import said
 from recollect.tools.injected import wrap
@@ -42,8 +44,12 @@ NICENESS = 10
 def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> bytes:
     """Do what a host's hook is for and return what it is to be told. Never raises.
 
+    Nothing is done under `RECOLLECT_HOOKS=off`, as where an agent is used as a model.
+
     `alone` is for the process that was given what took too long: nobody waits for it.
     """
+    if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
+        return b""
     where = home or default_home()
     try:
         if len(data) > MAX_INPUT_BYTES:
@@ -66,6 +72,19 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
         return b""
     finally:
         late.cancel()
+
+
+def distill(home: Path | None, place: str) -> None:
+    """Distil the flush at `partition:offset` of the log, in the process that was started for it. Never raises."""
+    from recollect.tools import distilling
+
+    where = home or default_home()
+    try:
+        os.nice(NICENESS)
+        partition, _, offset = place.partition(":")
+        distilling.distill(where, Position(int(partition), int(offset)))
+    except Exception as error:
+        note_error(where, "distillation of a flush", error)
 
 
 class _Turn:
@@ -92,16 +111,20 @@ class _Turn:
         os._exit(0)
 
     def go_on(self) -> None:
-        """Have a process of its own do this, which outlives this one and says nothing."""
+        """Have a process of its own do this."""
+        self.start("--alone", data=self._data)
+
+    def start(self, *words: str, data: bytes = b"") -> None:
+        """Start a hook in a process of its own, which outlives this one and says nothing."""
         started = subprocess.Popen(
-            self.command("hook", "--host", self.told.host, "--alone"),
+            self.command("hook", "--host", self.told.host, *words),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         assert started.stdin is not None
-        started.stdin.write(self._data)
+        started.stdin.write(data)
         started.stdin.close()
 
     def command(self, *words: str) -> list[str]:
@@ -143,9 +166,14 @@ def _answer(turn: _Turn) -> bytes:
 
 
 def _flush(turn: _Turn) -> bytes:
-    """Keep the end of the conversation, as it is, before the host makes a summary of it (C4)."""
+    """Keep the end of the conversation, as it is, before the host makes a summary of it (C4).
+
+    Where a model is configured, a process of its own distils it once it is durable.
+    """
+    from recollect.tools.distilling import is_wanted
     from recollect.tools.flushing import count_outcome, latest
 
+    receipts: list[Receipt] = []
     try:
         text = latest(turn.told.host, Path(turn.told.transcript), TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS)
         if text:
@@ -158,11 +186,14 @@ def _flush(turn: _Turn) -> bytes:
                     native_id=f"flush:{session}:{digest(text)}",
                     tags=("flush",),
                 )
-                client.capture_many([line])
+                receipts = client.capture_many([line])
         count_outcome(turn.home, "deterministic_ok")
     except Exception:
         count_outcome(turn.home, "error")
         raise
+    if receipts and is_wanted(turn.home):
+        place = receipts[0].position
+        turn.start("--distill", f"{place.partition}:{place.offset}")
     return b""
 
 

@@ -16,6 +16,7 @@ from recollect.sinks.home import Home
 from recollect.sinks.lance import any_of
 from recollect.state.usage import other_row_id
 from recollect.tools.embedder_state import EmbedderState, embedder_state
+from recollect.tools.flushing import outcomes
 from recollect.tools.retrieval import PENDING_TYPES, Retriever
 
 COUNTED_SLOTS = 10_000
@@ -82,7 +83,10 @@ class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place."""
+    """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
+
+    `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
+    """
 
     home: str
     log: str
@@ -101,6 +105,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     redacted: int
     latest_dead_letters: tuple[DeadLetter, ...]
     lag: int
+    flushes: dict[str, int]
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
 
@@ -213,6 +218,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         redacted=counters.redacted,
         latest_dead_letters=tuple(dead_letters[-LISTED:]),
         lag=0 if retriever.past else sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
+        flushes=outcomes(home.path),
         scopes={
             scope: ScopeCount(memories=count["memories"], turns=count["turns"], hidden=count["hidden"])
             for scope, count in sorted(scopes.items())

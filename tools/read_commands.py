@@ -363,6 +363,8 @@ def _status(state: Status) -> list[str]:
         *([f"DEGRADED      {state.embedder.warning}"] if state.embedder.degraded else []),
         f"projector     {projector}",
     ]
+    if state.flushes:
+        lines.append("flushes       " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.flushes.items())))
     if state.dead_letters:
         lines.append(f"DEAD LETTERS  {state.dead_letters:,} events on the log could not be read:")
         lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in state.latest_dead_letters]

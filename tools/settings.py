@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from recollect.schemas.embedding import EmbedderOptions
 from recollect.schemas.errors import RecollectError
+from recollect.schemas.model import ModelOptions
 from recollect.sinks.home import Home, write_whole
 
 CHOICE_VARIABLE = "RECOLLECT_EMBEDDER"
@@ -23,6 +24,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     `prompt_recall`: whether a hook adds the few memories that a prompt surely needs, in at most `prompt_recall_chars`.
     `log`: the URL of the home's log, where it is not the embedded one; `$RECOLLECT_LOG` goes before it.
     `embedder`: which embedder is wanted here; `$RECOLLECT_EMBEDDER` goes before its choice.
+    `model`: the model that writes text for Recollect, if any; `$RECOLLECT_MODEL_URL` and `_COMMAND` go before it.
     """
 
     catch_up: bool = True
@@ -31,6 +33,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_500
     log: str | None = None
     embedder: EmbedderOptions = EmbedderOptions()
+    model: ModelOptions = ModelOptions()
 
 
 def local_settings(home: Home) -> LocalSettings:

@@ -21,7 +21,7 @@ ROWS_LOOKED_AT = 50
 SLUG_CHARS = 200
 _MARKDOWN_ENDINGS = (".md", ".markdown")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "__MACOSX"})
-_ROLLOUT = re.compile(r"\Arollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl\Z")
+_ROLLOUT = re.compile(r"\Arollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl(?:\.zst)?\Z")
 _CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
 
 
@@ -80,7 +80,11 @@ def host_file(path: Path, format: str, folder: Path) -> Source | None:
         return _memory_file(path, folder / parts[0]) if len(parts) > 2 and parts[1] == "memory" else None
     if format == GEMINI and not (_is_chat(path) or path.parent.parent.name == "chats"):
         return None
-    if path.suffix == ".jsonl" or (format == GEMINI and path.suffix == ".json"):
+    if (
+        path.suffix == ".jsonl"
+        or (format == CODEX and reading.is_packed(path))
+        or (format == GEMINI and path.suffix == ".json")
+    ):
         return _named(path, format, name)
     return None
 
@@ -146,6 +150,9 @@ def _source(path: Path, name: str, format: str | None) -> Source | Unfit:
     ending = path.suffix.lower()
     if ending == ".zip":
         return Source(path, ARCHIVE, name)
+    if reading.is_packed(path):
+        is_codex = format == CODEX or (format is None and _ROLLOUT.match(path.name) is not None)
+        return _named(path, CODEX, name) if is_codex else Unfit(path, NO_FORMAT)
     if ending in _MARKDOWN_ENDINGS:
         if format == CLAUDE_MEMORY or (format is None and _in_claude_memory(path)):
             return _memory_file(path, path.parent.parent)

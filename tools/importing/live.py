@@ -74,6 +74,8 @@ def is_due(growth: Growth, ended: bool) -> bool:
 def growth(source: Source, indexed: int) -> Growth:
     """Return how far a file has grown beyond an offset; messages are only counted where bytes do not decide."""
     size = source.path.stat().st_size
+    if reading.is_packed(source.path):  # It has ended, and its bytes are not those that were read.
+        return Growth(0 if indexed else size, 0)
     start = indexed if indexed <= size else 0
     if size - start >= GROWN_BYTES:
         return Growth(size - start, 0)

@@ -21,13 +21,17 @@ PROBE_BYTES = 4_096
 
 
 class Position(msgspec.Struct, frozen=True):
-    """Up to where a file was read (`offset`), its size and time then, a digest of some of it, the parser's state."""
+    """Up to where a file was read (`offset`), its size and time then, a digest of some of it, the parser's state.
+
+    Of a packed file, offset and size are those of what it holds, and `packed` is its own size; else that is 0.
+    """
 
     offset: int
     size: int
     modified: int
     digest: str
     state: dict[str, Any]
+    packed: int = 0
 
 
 class _Kept(msgspec.Struct):
@@ -54,7 +58,9 @@ class Positions:
     def unchanged(self, path: Path, status: os.stat_result) -> bool:
         """Whether a file was read to its end and is as it was then."""
         kept = self._kept.get(self._key(path))
-        return kept is not None and (kept.size, kept.modified) == (status.st_size, status.st_mtime_ns) and _whole(kept)
+        if kept is None or not _whole(kept):
+            return False
+        return (kept.packed or kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
 
     def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
         """Return where to go on in a file that only grew, and the state there; the start of any other."""

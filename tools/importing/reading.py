@@ -7,10 +7,12 @@ known here.
 from __future__ import annotations
 
 import json
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
 import ijson
@@ -28,6 +30,9 @@ MAX_KEYS = 10_000
 """Of a document that is one large object, so many keys are looked at."""
 MAX_NESTED_ZIPS = 2
 SKIP_BYTES = 1024 * 1024
+PACKED_BYTES = 1024
+"""So much is unpacked at once, since four bytes of a bomb make 128 KiB."""
+MAX_UNPACKED_BYTES = 2**31
 
 CUT_SHORT = Skipped("the last line is cut short", problem=True)
 MALFORMED = Skipped("not JSON", problem=True)
@@ -38,6 +43,10 @@ VALUE_TOO_LARGE = Skipped(
     f"a value of more than {MAX_VALUE_BYTES // 2**20} MB; nothing after it was read", problem=True
 )
 BAD_DOCUMENT = Skipped("JSON that cannot be read to its end; what stood before was taken", problem=True)
+BAD_PACKED = Skipped("packed data that cannot be read to its end; what stood before was taken", problem=True)
+UNPACKED_TOO_LARGE = Skipped(
+    f"packed data of more than {MAX_UNPACKED_BYTES >> 30} GB; what stood before was taken", problem=True
+)
 NOT_UTF8 = Skipped("not UTF-8: what cannot be read is shown as �", problem=True)
 BINARY = Skipped("a binary file", problem=True)
 TEXT_TOO_LARGE = Skipped(f"a text of more than {MAX_TEXT_BYTES // 2**20} MB", problem=True)
@@ -71,6 +80,32 @@ def rows(file: IO[bytes], offset: int = 0) -> Iterator[Row]:
             yield Row(start, start, CUT_SHORT)
             return
         yield Row(start, place, value)
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file of rows is compressed, by its name."""
+    return path.name.endswith(".jsonl.zst")
+
+
+def unpacked(file: IO[bytes]) -> tuple[IO[bytes], Skipped | None]:
+    """Return what a file packed by zstd holds, as a file without a name, and why that is not all of it."""
+    import zstandard
+
+    whole: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (whoever asked closes it)
+    decompressor = zstandard.ZstdDecompressor()
+    frame, begun, problem = decompressor.decompressobj(), False, None
+    try:
+        while problem is None and (data := file.read(PACKED_BYTES)):
+            while data:
+                whole.write(frame.decompress(data))
+                begun, data = not frame.eof, frame.unused_data if frame.eof else b""
+                if frame.eof:
+                    frame = decompressor.decompressobj()
+            problem = UNPACKED_TOO_LARGE if whole.tell() > MAX_UNPACKED_BYTES else None
+    except zstandard.ZstdError:
+        begun = True
+    whole.seek(0)
+    return whole, problem or (BAD_PACKED if begun else None)
 
 
 def parse_row(data: bytes) -> dict[str, Any] | Skipped | None:

@@ -76,7 +76,9 @@ class Importer:
                     self.summary.unchanged += 1
                     self._on_progress(status.st_size)
                     return
-                if source.format in PARSERS:
+                if reading.is_packed(source.path):
+                    self._take_packed(source, file, status)
+                elif source.format in PARSERS:
                     self._take_rows(source, file, status)
                 else:
                     self._take_whole(source, file, status)
@@ -139,6 +141,13 @@ class Importer:
                 self.append()
                 file.seek(end)
         self._remember(source, file, status, end, state)
+
+    def _take_packed(self, source: Source, file: IO[bytes], status: os.stat_result) -> None:
+        whole, problem = reading.unpacked(file)
+        with whole:
+            self._take_rows(source, whole, status)
+        if problem is not None:
+            self.summary.skip(problem, source.path)
 
     def _start(self, source: Source, file: IO[bytes]) -> tuple[int, State]:
         """Return where to begin, and the state there."""
@@ -234,10 +243,10 @@ class Importer:
         if self.summary.dry_run:
             return
         kept: dict[str, Any] = {key: value for key, value in state.items() if key not in ("last", "place", "head")}
-        size = end if end > status.st_size else status.st_size
-        position = Position(
-            end, size, status.st_mtime_ns, digest(file, end), msgspec.json.decode(msgspec.json.encode(kept))
-        )
+        packed = status.st_size if reading.is_packed(source.path) else 0
+        size = max(end, os.fstat(file.fileno()).st_size if packed else status.st_size)
+        state = msgspec.json.decode(msgspec.json.encode(kept))
+        position = Position(end, size, status.st_mtime_ns, digest(file, end), state, packed)
         self._pending[source.path] = position
 
 
