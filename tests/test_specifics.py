@@ -161,7 +161,8 @@ def test_a_negation_elsewhere_is_another_fact(text: str, negative: str, one: int
 
 
 EXCHANGED = [
-    "{x} reports to {y}", "On Monday {x} meets {y}", "{x} works for {y} at the moment", "The code of {x} is reviewed by {y}",
+    "{x} reports to {y}", "On Monday {x} meets {y}", "{x} works for {y} at the moment",
+    "The code of {x} is reviewed by {y}",
     "{x} uses the room of {y} on Fridays", "Call {x} if {y} calls", "{x} is {y}'s manager", "If {x} is late, call {y}",
     "{x} trifft {y} am Montag", "Am Montag trifft {x} {y}", "{x} hilft {y}", "{x} arbeitet derzeit für {y}",
     "{x} vive con {y} los lunes", "{x} ayuda a {y}", "Actualmente {x} trabaja para {y}",
@@ -178,8 +179,10 @@ def test_exchanged_names_are_another_fact(frame: str, names: list[str], wide: li
 
 
 COUNTED = [
-    "The node has {x} disks and {y} cores", "There are {x} nodes with {y} disks in the cluster", "Ada paid ${x} for {y} seats",
-    "The call moved from {x} pm to {y} pm", "The audit moved from {x} May to {y} May", "Retry {x} times after {y} minutes",
+    "The node has {x} disks and {y} cores", "There are {x} nodes with {y} disks in the cluster",
+    "Ada paid ${x} for {y} seats",
+    "The call moved from {x} pm to {y} pm", "The audit moved from {x} May to {y} May",
+    "Retry {x} times after {y} minutes",
     "Der Knoten hat {x} Platten und {y} Kerne", "Der Termin wechselt vom {x}. Mai auf den {y}. Mai",
     "El nodo tiene {x} discos y {y} núcleos", "La cita pasa del {x} de mayo al {y} de mayo",
     "机器有{x}个盘和{y}个核", "会议从{x}月{y}日开始", "会議は{x}時から{y}時までです",
