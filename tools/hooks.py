@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,12 +19,13 @@ from recollect.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
 from recollect.sinks.home import Home
 from recollect.tools.agent_errors import note_error
 from recollect.tools.client import Client, Receipt, default_actor, default_home
-from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, read
+from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
 from recollect.tools.importing.records import said
 from recollect.tools.injected import wrap
 from recollect.tools.lines import Line
 from recollect.tools.native_ids import HOSTS, claude_prompt, digest, heard
 from recollect.tools.project import scope_of_folder
+from recollect.tools.starting import NOWHERE, python_of
 
 MAX_INPUT_BYTES = 16 * 1024 * 1024
 WAIT_S = 1.5
@@ -94,12 +94,12 @@ class _Turn:
         self.told = told
         self.home = home
         self.alone = alone
+        self.folder = Path(told.folder).absolute() if told.folder and Path(told.folder).is_dir() else Path.cwd()
         self._data = data
 
     def client(self) -> Client:
         """Return a client of the project that the host works in."""
-        folder = Path(self.told.folder) if self.told.folder else Path.cwd()
-        scope = scope_of_folder(folder if folder.is_dir() else Path.cwd(), Home(self.home))
+        scope = scope_of_folder(self.folder, Home(self.home))
         name = HOSTS[self.told.host]
         return Client(self.home, scope=scope, actor=name, origin="agent", session=self.told.session or None)
 
@@ -111,8 +111,8 @@ class _Turn:
         os._exit(0)
 
     def go_on(self) -> None:
-        """Have a process of its own do this."""
-        self.start("--alone", data=self._data)
+        """Have a process of its own do this, which is told of files and folders in full, since it works nowhere."""
+        self.start("--alone", data=placed(self._data, self.folder))
 
     def start(self, *words: str, data: bytes = b"") -> None:
         """Start a hook in a process of its own, which outlives this one and says nothing."""
@@ -122,6 +122,7 @@ class _Turn:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            cwd=NOWHERE,
         )
         assert started.stdin is not None
         started.stdin.write(data)
@@ -129,7 +130,7 @@ class _Turn:
 
     def command(self, *words: str) -> list[str]:
         """Return one of our commands, for this home."""
-        return [sys.executable, "-m", "recollect", *words, "--home", str(self.home.absolute())]
+        return [*python_of(), *words, "--home", str(self.home.absolute())]
 
 
 def _start(turn: _Turn) -> bytes:
@@ -204,7 +205,8 @@ def _end(turn: _Turn) -> bytes:
         return b""
     os.nice(NICENESS)
     if turn.told.transcript:
-        done = subprocess.run(turn.command("import", turn.told.transcript), capture_output=True, check=False)
+        command = turn.command("import", turn.told.transcript)
+        done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
         if done.returncode:
             raise RecollectError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
     with turn.client() as client:
