@@ -268,6 +268,7 @@ class Client:
 
         Nobody asked, so nothing is projected first, and a `recalled` event is only appended for what is handed out.
         """
+        prompt = self.redactor.text(prompt)
         views = self._retriever
         answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, NO_FILTERS))
         answer = answer._replace(results=[result for result in answer.results if sure(result)][:limit])

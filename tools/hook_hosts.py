@@ -83,7 +83,7 @@ def read(host: str, data: bytes) -> Told | None:
         host=host,
         event=event,
         action=action,
-        session=_text(told, "session_id")[:200],
+        session=_text(told, "session_id"),
         folder=_text(told, "cwd"),
         transcript=_text(told, "transcript_path"),
         prompt=_text(told, form.prompt),

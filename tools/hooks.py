@@ -20,7 +20,7 @@ from recollect.sinks.home import Home
 from recollect.tools.agent_errors import note_error
 from recollect.tools.client import Client, Receipt, default_actor, default_home
 from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
-from recollect.tools.importing.records import said
+from recollect.tools.importing.records import MAX_NAME_CHARS, said
 from recollect.tools.injected import wrap
 from recollect.tools.lines import Line
 from recollect.tools.native_ids import HOSTS, claude_prompt, digest, heard
@@ -100,8 +100,9 @@ class _Turn:
     def client(self) -> Client:
         """Return a client of the project that the host works in."""
         scope = scope_of_folder(self.folder, Home(self.home))
-        name = HOSTS[self.told.host]
-        return Client(self.home, scope=scope, actor=name, origin="agent", session=self.told.session or None)
+        client = Client(self.home, scope=scope, actor=HOSTS[self.told.host], origin="agent")
+        client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
+        return client
 
     def give_up(self) -> None:
         """End here, since the agent should not wait, and leave what is to be captured to another process."""
@@ -137,13 +138,13 @@ def _start(turn: _Turn) -> bytes:
     from recollect.tools.warm import ask
 
     with turn.client() as client:
-        asked = {"scope": client.scope, "session": turn.told.session, "actor": client.actor.name}
+        asked = {"scope": client.scope, "session": client.session or "", "actor": client.actor.name}
         given = ask(turn.home, asked, CONTEXT_WAIT_S) or client.context(CONTEXT_TOKENS).text
         return _context(turn, given)
 
 
 def _prompt(turn: _Turn) -> bytes:
-    from recollect.tools.warm import ask
+    from recollect.tools.warm import PROMPT_CHARS, ask
 
     text = said(turn.told.prompt)
     if not text:
@@ -153,8 +154,9 @@ def _prompt(turn: _Turn) -> bytes:
         native = claude_prompt(turn.told.prompt_id) if _has_prompt_id(turn.told) else None
         _capture(turn, client, text, "user", native)
         if not turn.alone:
-            asked = {"scope": client.scope, "session": turn.told.session, "actor": client.actor.name, "prompt": text}
-            recalled = ask(turn.home, asked, RECALL_WAIT_S)
+            asked = {"scope": client.scope, "session": client.session or "", "actor": client.actor.name}
+            prompt = client.redactor.head(text, PROMPT_CHARS)
+            recalled = ask(turn.home, {**asked, "prompt": prompt}, RECALL_WAIT_S)
     return _context(turn, recalled)
 
 
@@ -176,9 +178,10 @@ def _flush(turn: _Turn) -> bytes:
 
     receipts: list[Receipt] = []
     try:
-        text = latest(turn.told.host, Path(turn.told.transcript), TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS)
-        if text:
-            with turn.client() as client:
+        transcript = Path(turn.told.transcript)
+        with turn.client() as client:
+            text = latest(turn.told.host, transcript, TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS, client.redactor)
+            if text:
                 source, session = HOSTS[turn.told.host], turn.told.session
                 line = Line(
                     text=text,

@@ -34,8 +34,10 @@ from recollect.sinks.home import Home
 from recollect.tools.agent_errors import note_error
 from recollect.tools.client import SESSION_VARIABLE, Client
 from recollect.tools.hook_hosts import CONTEXT_TOKENS
+from recollect.tools.importing.records import MAX_NAME_CHARS
 from recollect.tools.mcp_tools import INSTRUCTIONS, TOOLS, Tool, call, schema_of
 from recollect.tools.project import scope_of_folder
+from recollect.tools.redaction import Redactor
 from recollect.tools.settings import local_settings
 from recollect.tools.warm import Warm
 
@@ -51,6 +53,8 @@ TOKEN_BYTES = 32
 DEFAULT_ACTOR = "mcp"
 ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """One host hides tools until they are searched for, unless they say so."""
+MAX_ACTOR_CHARS = 4_000
+"""Of a longer name the rest is nothing; what is kept of it is cut when secrets are out of it."""
 MAX_CLIENTS = 8
 """A client keeps its scope's texts ready; the one that was not used for longest is closed."""
 
@@ -102,7 +106,8 @@ class Memory:
         key = (scope, actor, session)
         client = self._clients.pop(key, None)
         if client is None:
-            client = Client(self.home, scope=scope, actor=actor, origin="agent", session=session or None)
+            name = Redactor(Home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
+            client = Client(self.home, scope=scope, actor=name, origin="agent", session=session or None)
         self._clients[key] = client  # The last used stands last.
         while len(self._clients) > MAX_CLIENTS:
             self._clients.pop(next(iter(self._clients))).close()
@@ -309,4 +314,4 @@ def _actor_of(ctx: Context) -> str:
     """Return how the client calls itself, which the log keeps as who spoke."""
     params = ctx.session.client_params
     name = params.client_info.name if params is not None else ""
-    return visible(name).strip()[:200] or DEFAULT_ACTOR
+    return visible(name[:MAX_ACTOR_CHARS]).strip() or DEFAULT_ACTOR

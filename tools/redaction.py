@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from recollect.schemas.errors import Denied, RecollectError
-from recollect.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, placeholder
+from recollect.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, head_of, placeholder
 from recollect.sinks.home import Home
 from recollect.tools.assigned_secrets import assigned_secrets
 from recollect.tools.denied_paths import denied_by
@@ -28,6 +28,9 @@ from recollect.tools.settings import local_settings
 KEY_BYTES = 32
 MIN_SECRET_CHARS = 4
 PASSES = 16
+LOOKAHEAD_CHARS = 2_000
+UNSURE_CHARS = 500
+"""What stands so near to where reading ended is not kept, since what tells a secret there was not read."""
 
 
 class Redactor:
@@ -50,6 +53,16 @@ class Redactor:
     def name(self, name: str) -> str:
         """Return a name, as of a person, session or branch, without secrets of known forms. Names may look random."""
         return self._redacted(name, names=True)
+
+    def head(self, text: str, chars: int, *, is_name: bool = False) -> str:
+        """Return at most the first `chars` characters of a text, cut after its secrets were taken out.
+
+        What tells a secret may stand behind the cut, so that a little more is read, and nothing else of a long text.
+        """
+        read = text[: chars + LOOKAHEAD_CHARS]
+        redacted = self._redacted(read, names=is_name)
+        sure = len(redacted) if len(read) == len(text) else max(0, len(redacted) - UNSURE_CHARS)
+        return head_of(redacted, min(chars, sure))
 
     def line(self, line: Line) -> Line:
         """Return a capture without secrets in any of its texts; raises `Denied` for what comes from a denied path."""

@@ -25,7 +25,6 @@ from recollect.tools.importing.records import (
     blocks_text,
     called,
     clean,
-    head,
     is_memory_tool,
     remember_call,
     said,
@@ -190,7 +189,9 @@ def _answer(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
     if id is None or session is None:
         return Skipped("a tool's answer without an id", problem=True)
     fields = _fields(row, state)
-    return Record(native_id=codex_tool(session, id), origin="tool", text=head(told), actor=name or "tool", **fields)
+    return Record(
+        native_id=codex_tool(session, id), origin="tool", text=told, actor=name or "tool", only_head=True, **fields
+    )
 
 
 def _unpacked(output: Any) -> Any:
