@@ -21,7 +21,7 @@ from recollect.tools.agent_errors import note_error
 from recollect.tools.client import Client, Receipt, default_actor, default_home
 from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
 from recollect.tools.importing.records import MAX_NAME_CHARS, said
-from recollect.tools.injected import wrap
+from recollect.tools.injected import without_tags, wrap
 from recollect.tools.lines import Line
 from recollect.tools.native_ids import HOSTS, claude_prompt, digest, heard
 from recollect.tools.project import scope_of_folder
@@ -251,4 +251,5 @@ def _context(turn: _Turn, text: str) -> bytes:
     if not text.strip():
         return b""
     room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
+    text = without_tags(text)
     return answer(turn.told.event, wrap(text if len(text) <= room else text[: room - 1] + "…"))

@@ -23,13 +23,13 @@ from recollect.tools.importing.records import (
     blocks_text,
     called,
     clean,
-    is_memory_tool,
     remember_call,
     said,
     text_of,
     time_of,
     unknown,
 )
+from recollect.tools.injected import is_memory_tool
 from recollect.tools.native_ids import CLAUDE_CODE, Role, claude_message, claude_prompt, claude_tool, heard
 
 BOOKKEEPING_TYPES = frozenset(

@@ -22,13 +22,13 @@ from recollect.tools.importing.records import (
     State,
     blocks_text,
     called,
-    is_memory_tool,
     remember_call,
     said,
     text_of,
     time_of,
     unknown,
 )
+from recollect.tools.injected import is_memory_tool
 from recollect.tools.native_ids import GEMINI, Role, gemini_message, gemini_tool, heard
 
 _AGAIN = Skipped("an earlier version of a row")
