@@ -49,7 +49,7 @@ from recollect.schemas.scopes import check_scope, partition_of
 from recollect.schemas.times import parse_time
 from recollect.sinks.home import Home
 from recollect.tools.filters import NO_FILTERS, check_filters
-from recollect.tools.lines import Line, chunks
+from recollect.tools.lines import Line, check_label, check_size, chunks
 from recollect.tools.logs import open_log
 from recollect.tools.project import scope_of_folder
 
@@ -185,6 +185,7 @@ class Client:
         Whoever takes in many lines hands in the `erased_ids` of their scope, which are otherwise looked up for each.
         Raises `InvalidEvent` and `Denied`.
         """
+        check_size(line)
         named = {"actor": line.actor or self.actor.name, "session": line.session or self.session}
         line = self.redactor.line(msgspec.structs.replace(line, **named))
         now = _now_us()
@@ -516,6 +517,7 @@ class Client:
     def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
         from recollect.tools.inspection import ids_behind
 
+        check_label("reason", reason)
         self.catch_up()
         scope, ids = self._retriever.reading(lambda: ids_behind(self._retriever, self.scope, id))
         named = (id,) if only else ids

@@ -35,6 +35,7 @@ from recollect.tools.agent_errors import note_error
 from recollect.tools.client import SESSION_VARIABLE, Client
 from recollect.tools.hook_hosts import CONTEXT_TOKENS
 from recollect.tools.importing.records import MAX_NAME_CHARS
+from recollect.tools.mcp_bounds import bounded, sentence
 from recollect.tools.mcp_tools import INSTRUCTIONS, TOOLS, Tool, call, schema_of
 from recollect.tools.project import scope_of_folder
 from recollect.tools.redaction import Redactor
@@ -176,13 +177,11 @@ def make_server(memory: Memory) -> Server[Any]:
         try:
             text = await anyio.to_thread.run_sync(memory.call, params.name, params.arguments or {}, folder, actor)
         except RecollectError as error:
-            return _answer(f"{error} {error.hint}".strip(), failed=True)
+            return _failed(f"{error} {error.hint}".strip())
         except Exception as error:
             note_error(memory.home, f"mcp {params.name}", error)
-            return _answer(
-                f"Recollect could not do {params.name} ({type(error).__name__}). `recollect doctor` says more.",
-                failed=True,
-            )
+            name = params.name[:100]
+            return _failed(f"Recollect could not do {name} ({type(error).__name__}). `recollect doctor` says more.")
         return _answer(text)
 
     return Server(
@@ -305,9 +304,13 @@ def _described(name: str, tool: Tool) -> types.Tool:
     )
 
 
-def _answer(text: str, *, failed: bool = False) -> types.CallToolResult:
+def _answer(text: str) -> types.CallToolResult:
     # No structured content: two hosts would show that instead of the Markdown.
-    return types.CallToolResult(content=[types.TextContent(type="text", text=visible(text))], is_error=failed)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=bounded(text))])
+
+
+def _failed(error: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=sentence(error))], is_error=True)
 
 
 def _actor_of(ctx: Context) -> str:

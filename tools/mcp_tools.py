@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from recollect.schemas.errors import RecollectError
-from recollect.schemas.events import Origin
+from recollect.schemas.events import MAX_TEXT_BYTES, Origin
 from recollect.schemas.scopes import GLOBAL
 from recollect.tools.client import Client
 from recollect.tools.filters import make_filters
@@ -42,7 +42,10 @@ class _Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 class AddMemory(_Arguments, frozen=True):
-    text: Annotated[str, Meta(description="What to remember, in words that stand alone. At most 64 KiB.")]
+    text: Annotated[
+        str,
+        Meta(description="What to remember, in words that stand alone. At most 64 KiB.", max_length=MAX_TEXT_BYTES),
+    ]
     kind: Annotated[
         Literal["fact", "insight", "journal", "goal", "plan", "document"],
         Meta(description="A new goal or plan takes over from the one before."),
