@@ -15,8 +15,11 @@ import pytest
 from recollect.schemas.codec import decode
 from recollect.schemas.events import Event
 from recollect.sinks.home import Home
+from recollect.tools import hooks
+from recollect.tools.agent_errors import latest_errors
 from recollect.tools.client import Client
 from recollect.tools.connecting import own_command
+from recollect.tools.importing import reading
 from recollect.tools.project import scope_of_folder
 from recollect.tools.starting import python_of
 
@@ -70,3 +73,31 @@ def test_the_end_of_a_session_runs_nothing_of_its_folder_and_takes_the_rest(host
 
     until(lambda: [event.type for event in taken()] == ["captured"])
     assert not (hostile / "ran").exists()
+
+
+@pytest.mark.parametrize("event", ["PreCompact", "SessionEnd"])
+def test_a_pipe_in_the_place_of_a_transcript_is_not_waited_for(event: str, tmp_path: Path) -> None:
+    pipe, home = tmp_path / "s-1.jsonl", tmp_path / "home"
+    os.mkfifo(pipe)
+    told = {"hook_event_name": event, "session_id": "s-1", "cwd": str(tmp_path), "transcript_path": str(pipe)}
+    hook = [*python_of(), "hook", "--host", "claude", "--home", str(home), "--alone"]
+    done = subprocess.run(hook, input=json.dumps(told).encode(), env=ENVIRONMENT, timeout=60, check=False)
+    assert done.returncode == 0 and len(latest_errors(home, 10)) == 1
+    with pytest.raises(OSError, match="no file"):
+        reading.opened(pipe)
+
+
+def test_a_long_prompt_is_left_to_another_process_at_once_and_kept_whole(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    prompt = "A line of the tide tables. " * 40_000
+    told = {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "cwd": str(tmp_path), "prompt": prompt}
+    assert hooks.run("claude", home, json.dumps(told).encode()) == b""
+    scope = scope_of_folder(tmp_path, Home(home))
+
+    def parts() -> int:
+        with Client(home, scope=scope) as client:
+            return sum(
+                len(client.log.read(number, 0, 1_000, types=["captured"])) for number in range(client.log.partitions)
+            )
+
+    until(lambda: parts() > 100)

@@ -110,7 +110,7 @@ class Client:
 
     def __init__(
         self,
-        home: str | os.PathLike[str] | None = None,
+        home: Home | str | os.PathLike[str] | None = None,
         *,
         scope: str | None = None,
         actor: str | None = None,
@@ -118,7 +118,7 @@ class Client:
         session: str | None = None,
         log: Log | None = None,
     ) -> None:
-        self.home = Home(Path(home) if home is not None else default_home())
+        self.home = home if isinstance(home, Home) else Home(Path(home) if home is not None else default_home())
         self._owns_log = log is None
         self.log: Log = open_log(self.home) if log is None else log
         self._scope = check_scope(scope) if scope is not None else None
@@ -135,6 +135,10 @@ class Client:
 
             self._redactor_made = Redactor(self.home)
         return self._redactor_made
+
+    @redactor.setter
+    def redactor(self, redactor: Redactor) -> None:
+        self._redactor_made = redactor
 
     @property
     def scope(self) -> str:

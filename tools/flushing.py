@@ -17,6 +17,7 @@ from recollect.schemas.placeholders import tail_of
 from recollect.sinks.home import write_whole
 from recollect.sinks.locks import FileLock
 from recollect.tools.importing import claude_code, codex
+from recollect.tools.importing.reading import opened
 from recollect.tools.importing.records import Found, Record, State, Take, kept_text
 from recollect.tools.redaction import Redactor
 
@@ -78,7 +79,7 @@ class _locked:
 
 def _rows(transcript: Path, tail_bytes: int) -> Iterator[dict[str, Any]]:
     """Yield the rows at the end of a file; the first of them may have been cut and is left out."""
-    with transcript.open("rb") as file:
+    with opened(transcript) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - tail_bytes))
         lines = file.read(tail_bytes).split(b"\n")

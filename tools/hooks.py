@@ -28,6 +28,8 @@ from recollect.tools.project import scope_of_folder
 from recollect.tools.starting import NOWHERE, python_of
 
 MAX_INPUT_BYTES = 16 * 1024 * 1024
+LARGE_BYTES = 256 * 1024
+"""What is longer nobody waits for: so much takes about half a second to be read and cleared of secrets."""
 WAIT_S = 1.5
 """A capture that has not happened by then, as where many write at once, is left to a process of its own."""
 START_WAIT_S = 8.0
@@ -61,6 +63,8 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
     if told is None:
         return b""
     turn = _Turn(told, where, data, alone)
+    if len(data) > LARGE_BYTES and not alone and told.action != "start":
+        return _left(turn)
     late = threading.Timer(START_WAIT_S if told.action == "start" else WAIT_S, turn.give_up)
     late.daemon = True
     if not alone:
@@ -72,6 +76,15 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
         return b""
     finally:
         late.cancel()
+
+
+def _left(turn: _Turn) -> bytes:
+    """Leave what is long to a process of its own, from the first: nothing interrupts the reading of a long text."""
+    try:
+        turn.go_on()
+    except Exception as error:
+        note_error(turn.home, f"hook {turn.told.host} {turn.told.event}", error)
+    return b""
 
 
 def distill(home: Path | None, place: str) -> None:

@@ -94,7 +94,7 @@ def context(text: str, scope: str) -> str:
 def status(state: Status, scope: str) -> str:
     """Return how much one project and `global` hold. Other projects are not named, not even by their counts."""
     lines = []
-    for name in (scope, GLOBAL):
+    for name in dict.fromkeys((scope, GLOBAL)):
         count = state.scopes.get(name)
         held = "nothing yet" if count is None else f"{count.memories:,} memories, {count.turns:,} turns"
         hidden = f", {count.hidden:,} forgotten" if count is not None and count.hidden else ""
@@ -150,13 +150,18 @@ def _result(number: int, result: Result) -> str:
 
 
 def _about(kind: str, at: int, actor: str, origin: Origin, source: str | None) -> str:
-    said = f"{one_line(actor, 60)} ({origin})"
-    place = one_line(source, 120) if source else "said directly"
-    return f"{kind} · {format_time(at)[:10]} · by {said} · source: {place} · trust {TRUST[origin]} of 5"
+    said = f"{_name(actor, 60)} ({origin})"
+    place = _name(source, 120) if source else "said directly"
+    return f"{kind} · {format_time(at)[:10]} · trust {TRUST[origin]} of 5 · by {said} · source: {place}"
+
+
+def _name(text: str, limit: int) -> str:
+    """Return a name on one line, in which nothing looks like another of the parts that dots hold apart."""
+    return one_line(text.replace("·", "-"), limit)
 
 
 def _behind(behind: Behind) -> str:
     event = behind.event
-    who = f"{one_line(event.actor.name, 60)} ({event.actor.origin})"
+    who = f"{_name(event.actor.name, 60)} ({event.actor.origin})"
     said = one_line(event.body.text, 120) if isinstance(event.body, Captured) else ""
     return f"- {format_time(event.sent)} · {behind.part}, {behind.how} · `{event.id}` · {who} · {said}".rstrip(" ·")

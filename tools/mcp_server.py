@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -202,7 +203,7 @@ def serve_stdio(memory: Memory) -> None:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    with _hooks_answered(memory):
+    with _hooks_answered(memory, at_once=True):
         anyio.run(serve)
 
 
@@ -217,10 +218,22 @@ def serve_http(memory: Memory, listening: socket.socket, token: str) -> None:
 
 
 @contextmanager
-def _hooks_answered(memory: Memory) -> Iterator[None]:
-    """Answer the hooks of this home as long as a server runs, and close everything after it."""
+def _hooks_answered(memory: Memory, *, at_once: bool = False) -> Iterator[None]:
+    """Answer the hooks of this home as long as a server runs, and close everything after it, also on SIGTERM.
+
+    `at_once` is for a server that may be waiting for its client, whom nothing but the end of the process interrupts.
+    """
     warm = Warm(memory.home, memory.offer, memory.freshen)
     warm.start()
+
+    def end(*_: object) -> None:
+        if at_once:
+            warm.stop()
+            os._exit(0)
+        raise SystemExit(0)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, end)
     try:
         yield
     finally:
@@ -248,15 +261,20 @@ class _Guard:
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._expected = f"Bearer {token}".encode()
+        self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             given = [value for name, value in scope["headers"] if name == b"authorization"]
-            if len(given) != 1 or not secrets.compare_digest(given[0], self._expected):
+            if len(given) != 1 or not self._fits(given[0]):
                 refusal = PlainTextResponse("Unauthorized", 401, headers={"WWW-Authenticate": "Bearer"})
                 return await refusal(scope, receive, send)
         await self._app(scope, receive, send)
+
+    def _fits(self, given: bytes) -> bool:
+        # The name of the scheme is no secret and has no case (RFC 9110, 11.1).
+        scheme, _, token = given.partition(b" ")
+        return secrets.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"
 
 
 def token_of(home: Home) -> tuple[str, Path]:

@@ -37,11 +37,13 @@ class Redactor:
     """Redacts what is captured into one home. `counts` says how much it has redacted so far, by kind.
 
     Its key is random, is made at the first need, and never leaves the home: the same secret has the same placeholder
-    there, and nobody without the key can find the secret by trying.
+    there, and nobody without the key can find the secret by trying. Without `keeps_key` nothing is written: where there
+    is no key yet, one is used that is nowhere kept.
     """
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, *, keeps_key: bool = True) -> None:
         self.home = home
+        self._keeps_key = keeps_key
         self.counts: Counter[str] = Counter()
         self._key: bytes | None = None
         self._denied: tuple[str, ...] | None = None
@@ -115,7 +117,7 @@ class Redactor:
 
     def _placeholder(self, secret: str, kind: str) -> str:
         if self._key is None:
-            self._key = _key_of(self.home.redaction_key_path)
+            self._key = _key_of(self.home.redaction_key_path, self._keeps_key)
         said = secret.encode("utf-8", "surrogatepass")
         return placeholder(kind, blake2b(said, digest_size=DIGEST_BYTES, key=self._key).hexdigest())
 
@@ -158,12 +160,13 @@ def _apart(found: list[Finding], spared: list[tuple[int, int]]) -> list[Finding]
     return kept
 
 
-def _key_of(path: Path) -> bytes:
+def _key_of(path: Path, keeps: bool) -> bytes:
     """Return the key of a home; the first who needs it makes it, and everybody else reads that one."""
     try:
         return _read_key(path)
     except FileNotFoundError:
-        pass
+        if not keeps:
+            return secrets.token_bytes(KEY_BYTES)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(secrets.token_bytes(KEY_BYTES))
