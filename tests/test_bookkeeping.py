@@ -44,6 +44,11 @@ def test_an_error_that_found_no_room_is_told_when_there_is_room(tmp_path: Path) 
     assert LOST in line and not (home / "agents.lost").exists()
     note_error(home, "hook", ValueError())
     assert len(latest_errors(home, 10)) == 2
+    (home / "redaction.key").write_bytes(b"no key")
+    note_error(home, f"hook {TOKEN}", ValueError())
+    assert LOST in latest_errors(home, 10)[2] and TOKEN not in kept(home)
+    note_error(tmp_path / "nowhere", "hook", ValueError())
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_errors_name_no_file_and_no_secret(tmp_path: Path) -> None:

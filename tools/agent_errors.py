@@ -29,7 +29,7 @@ def note_error(home: Path, where: str, error: BaseException) -> None:
         told = f"{one_line(where, 60)}  {_told(error)}"
         _recover(home)
         _append(home, time.time_ns(), _redacted(home, told))
-    except (OSError, ValueError):
+    except Exception:
         with suppress(OSError):
             (home / LOST_NAME).touch(mode=0o600)
 
@@ -64,7 +64,7 @@ def _append(home: Path, at_ns: int, told: str) -> None:
 def _redacted(home: Path, told: str) -> str:
     from recollect.tools.redaction import Redactor
 
-    return Redactor(Home(home), keeps_key=False).text(told)
+    return Redactor(Home(home, make=False), keeps_key=False).text(told)
 
 
 def _told(error: BaseException) -> str:
