@@ -468,6 +468,27 @@ MUTANTS = [
         "key = (False, ",
         ("tests/test_distilling.py",),
     ),
+    Mutant(
+        "a working directory on the path",
+        "tools/starting.py",
+        "for place in sys.path if place]",
+        "for place in sys.path]",
+        ("tests/test_starting.py",),
+    ),
+    Mutant(
+        "a cut before the secrets are out",
+        "tools/redaction.py",
+        "        read = text[: chars + LOOKAHEAD_CHARS]\n",
+        "        read = text[:chars]\n",
+        ("tests/test_cuts.py",),
+    ),
+    Mutant(
+        "a memory that ends a host's block",
+        "tools/injected.py",
+        "    return f\"<{MARKER}>\\n{without_tags(context)}\\n</{MARKER}>\"\n",
+        "    return f\"<{MARKER}>\\n{context}\\n</{MARKER}>\"\n",
+        ("tests/test_injected.py",),
+    ),
 ]  # fmt: skip
 
 

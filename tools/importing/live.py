@@ -107,7 +107,7 @@ def transcript(path: Path, host: str) -> Source:
 def _records(source: Source, start: int) -> Iterator[Record]:
     """Yield the records from near an offset on: from the first whole line."""
     state: State = {"session": source.session, "cwd": source.cwd}
-    with source.path.open("rb") as file:
+    with reading.opened(source.path) as file:
         if start and source.format in PARSERS:
             for row in reading.rows(file):  # The head tells the session.
                 if isinstance(row.value, dict):
