@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple, Protocol
 
-from recollect.flows.embedders import Embedder, Failure
+from recollect.flows.embedders import Embedder, Embedding, Failure
 from recollect.schemas.codec import decode
 from recollect.schemas.embedding import dimensions_of
 from recollect.schemas.errors import InvalidEvent
@@ -45,6 +45,8 @@ class EmbedWorker:
 
     def __init__(self, log: Log, key: str, marks: Marks) -> None:
         self.key = key
+        self.tried = 0
+        """How many vectors and failures it has recorded."""
         self._log = log
         self._marks = marks
         self._offsets = marks.read(key) or [0] * log.partitions
@@ -66,10 +68,10 @@ class EmbedWorker:
         self._mark()
         return self._offsets == ends
 
-    def embed(self, embedder: Embedder, texts: int, now_us: int) -> int:
-        """Record what becomes of the next texts, at most so many; return how many were given to the embedder.
+    def embed(self, embedder: Embedder, texts: int, now_us: int) -> None:
+        """Record what becomes of the next texts, at most so many.
 
-        Raises `EmbedderUnavailable`; then they go on waiting.
+        Raises `EmbedderUnavailable`; then those go on waiting of which nothing is known.
         """
         batch = [
             (number, ref, waiting)
@@ -77,13 +79,22 @@ class EmbedWorker:
             for ref, waiting in islice(held.items(), texts)
         ][:texts]
         if not batch:
-            return 0
+            return
         erased = {number: erasures_of(self._log.erased(number)).named for number, _, _ in batch}
         for number, ref, waiting in batch:
             if ref in erased[number].get(waiting.scope, {}):
                 del self._waiting[number][ref]
         batch = [item for item in batch if item[1] in self._waiting[item[0]]]
-        made = embedder.embed_documents([waiting.text for _, _, waiting in batch])
+        made: list[Embedding] = []
+        try:
+            for embedding in embedder.embed_each([waiting.text for _, _, waiting in batch]):
+                made.append(embedding)
+        finally:  # What came before an outage was paid for, and might never come so far again.
+            self._record(batch[: len(made)], made, now_us)
+
+    def _record(self, batch: list[tuple[int, str, _Waiting]], made: list[Embedding], now_us: int) -> None:
+        if not made:
+            return
         events = []
         for (_, ref, waiting), embedding in zip(batch, made, strict=True):
             failed = isinstance(embedding, Failure)
@@ -96,13 +107,13 @@ class EmbedWorker:
             )
             events.append((failed, make_embedded(waiting.scope, ref, body, now_us)))
         self._log.append([event for _, event in events])
+        self.tried += len(events)
         for (number, ref, waiting), (failed, _) in zip(batch, events, strict=True):
             if failed and waiting.attempts + 1 < MAX_ATTEMPTS:
                 self._waiting[number][ref] = waiting._replace(attempts=waiting.attempts + 1)
             else:
                 del self._waiting[number][ref]
         self._mark()
-        return len(batch)
 
     def _look_ahead(self, number: int) -> dict[str, int]:
         found: dict[str, int] = {}

@@ -7,7 +7,7 @@ is answered, the text alone has failed. The key goes to the one origin that was 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, NoReturn
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.flows.embedder_target import KEY_VARIABLE, MODEL_VARIABLE, URL_VARIABLE
-from recollect.flows.embedders import Embedding, Failure, checked, sound_only, the_vector
+from recollect.flows.embedders import HARMLESS, Embedding, Failure, checked, sound_only, the_vector
 from recollect.flows.embedding_answers import Answer, BadAnswer, batches, parse_answer, question
 from recollect.flows.http_target import HttpTarget
 from recollect.schemas.errors import EmbedderUnavailable, RecollectError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import httpx
     import tenacity
 
-HARMLESS = "hello"
 ATTEMPTS = 3
 CONNECT_S = 5.0
 TIMEOUT_S = 30.0
@@ -113,7 +112,11 @@ class HttpEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
         """Return the vectors of texts, in order; raises `EmbedderUnavailable` or `RecollectError`."""
-        return sound_only(texts, lambda asked: [made for batch in batches(asked) for made in self._batch(batch)])
+        return list(self.embed_each(texts))
+
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """Yield the same, a request at a time."""
+        return sound_only(texts, lambda asked: (made for batch in batches(asked) for made in self._batch(batch)))
 
     # --- What a failure means ---
 
@@ -133,16 +136,18 @@ class HttpEmbedder:
         self.dimensions = dimensions
         self.revision = answer.model or self.name
 
-    def _batch(self, texts: list[str]) -> list[Embedding]:
+    def _batch(self, texts: list[str]) -> Iterator[Embedding]:
         """Ask for all at once, and text by text where that cannot be had and no text by itself explains it."""
         try:
-            return self._vectors(self._ask(texts))
+            made: Iterable[Embedding] = self._vectors(self._ask(texts))
         except _Unanswered as error:
             if error.of_endpoint:
                 self._endpoint_failed(error)
             if len(texts) == 1:
-                return [self._failed_alone(error)]
-        return [made for text in texts for made in self._batch([text])]
+                made = [self._failed_alone(error)]
+            else:
+                made = (one for text in texts for one in self._batch([text]))
+        yield from made
 
     def _failed_alone(self, error: _Unanswered) -> Failure:
         """Return the failure of one text, once a harmless one has been answered."""
@@ -164,12 +169,16 @@ class HttpEmbedder:
         ) from None
 
     def _vectors(self, answer: Answer) -> list[Embedding]:
+        """Return the vectors of an answer; one without any that is sound says nothing of its texts."""
         if answer.model and self.revision != answer.model:
             raise RecollectError(
                 f"{self._target.place} answers as {answer.model} now, and was {self.revision}.",
                 "Start again, so that vectors of two models are never compared.",
             )
-        return [v if isinstance(v, Failure) else checked(v, self.dimensions) for v in answer.vectors]
+        made = [v if isinstance(v, Failure) else checked(v, self.dimensions) for v in answer.vectors]
+        if all(isinstance(one, Failure) for one in made) and isinstance(made[0], Failure):
+            raise _Unanswered(f"no vector of its answer can be used ({made[0].reason})")
+        return made
 
     # --- One request ---
 

@@ -63,12 +63,12 @@ class Failing(FloorEmbedder):
         self.calls = 0
         self.texts: list[str] = []
 
-    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
         self.calls += 1
         if self.calls in self.fails:
             raise EmbedderUnavailable("Nobody answers.")
         self.texts += texts
-        return super().embed_documents(texts)
+        return super().embed_each(texts)
 
 
 def work(worker: EmbedWorker, embedder: FloorEmbedder, texts: int = 7) -> None:

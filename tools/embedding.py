@@ -173,9 +173,13 @@ class Embedding:
     def _embed(self, worker: EmbedWorker) -> None:
         assert self._opened is not None and self._opened.embedder is not None
         started = time.monotonic()
-        tried = worker.embed(self._opened.embedder, BATCH_TEXTS, time.time_ns() // 1_000)
-        self.done += tried
-        self.changed = True
+        before = worker.tried
+        try:
+            worker.embed(self._opened.embedder, BATCH_TEXTS, time.time_ns() // 1_000)
+        finally:
+            tried = worker.tried - before
+            self.done += tried
+            self.changed = self.changed or tried > 0
         rate = local_settings(self._home).embedder.texts_per_s
         if rate:
             self.stopping.wait(max(0.0, tried / rate - (time.monotonic() - started)))

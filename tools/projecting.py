@@ -77,14 +77,14 @@ class Owner:
 
         Where the embedder does not answer it is noted, and they go on waiting.
         """
-        tried = 0
+        before = self._embedding.done
         try:
-            tried = self._embedding.catch_up(on_progress or (lambda done: None))
+            self._embedding.catch_up(on_progress or (lambda done: None))
         except RecollectError as error:
             self._on_note(f"{error} {error.hint} New texts are found by words meanwhile.")
         if self._embedding.changed and not self._stopped:
             self._run(once=True, on_progress=None)
-        return tried
+        return self._embedding.done - before
 
     def serve(self, *, embed: bool = True) -> int:
         """Keep the views up to date and answer requests until `stop`; return how many events were read."""
