@@ -31,6 +31,9 @@ CONNECT_S = 5.0
 TIMEOUT_S = 30.0
 """For each wait for bytes; a whole answer may take four times that."""
 
+BRIEF_TIMEOUT_S = 5.0
+"""The same where somebody waits, who is better served by words alone than late."""
+
 BACKOFF_MAX_S = 8.0
 RETRY_AFTER_MAX_S = 60.0
 BODY_MAX_BYTES = 32 * 1024 * 1024

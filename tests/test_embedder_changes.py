@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import captured
 from click.testing import CliRunner
-from test_embedders import Server, rubbish
+from test_embedders import Server, rubbish, too_many
 from test_embedders import server as server  # A fixture.
 from test_embedding import A, call, recorded, said
 from test_embedding import home as home  # A fixture.
@@ -21,6 +21,7 @@ from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.home import Home
 from recollect.tools.cli import main
 from recollect.tools.embedding import Embedding
+from recollect.tools.recorded_vectors import RecordedVectors
 from recollect.tools.settings import local_settings
 
 TINY = "tiny-embed@tiny-embed/8"
@@ -104,6 +105,35 @@ def test_what_was_embedded_before_a_refusal_is_kept(running: Running, server: Se
     assert outcomes(running.log) == [None] * 502
     answered = sum(len(texts) for number, texts in enumerate(server.asked, 1) if number % 4 == 1)
     assert answered <= 502 + 40, "nothing was paid for twice"
+
+
+@pytest.mark.parametrize("script", [lambda *_: (503, b""), too_many("60")], ids=["away", "too many"])
+def test_who_searches_waits_for_no_outage(running: Running, server: Server, script: Any, no_waits: list[float]) -> None:
+    running.step()
+    call("run", "--once")
+    server.always = script
+    for words in (("search", "Anna", "--scope", A), ("status",), ("embedder", "status")):
+        server.asked.clear()
+        outcome = CliRunner().invoke(main, list(words))
+        assert outcome.exit_code == 0 and outcome.output.count("DEGRADED: ") <= 1
+        assert "does not answer" in outcome.output
+        assert server.asked == [["hello"]] and no_waits == []
+
+
+def test_a_question_without_a_vector_says_nothing_of_the_next_one(running: Running, home: Home, server: Server) -> None:
+    running.step()
+    vectors = RecordedVectors(home)
+    assert vectors.of_query(" ", TINY) is None and "blank" in vectors.note
+    assert vectors.of_query("Anna", TINY) is not None and vectors.note == ""
+
+
+def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server) -> None:
+    running.step()
+    said("One more.")
+    server.always = lambda *_: (401, b"")
+    outcome = CliRunner().invoke(main, ["run", "--once"])
+    assert outcome.stderr.count("found by words") == outcome.stderr.count("401") == 1
+    assert "RECOLLECT_EMBED_KEY" in outcome.stderr
 
 
 # --- Another shell changes the embedder while `run` goes on ---

@@ -81,10 +81,10 @@ class Opened(NamedTuple):
     resolved: Resolved
 
 
-def open_embedder(home: Home, settings: Settings) -> Opened:
-    """Open the embedder that this machine has in effect. Raises `RecollectError` as `choose_embedder` does."""
+def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> Opened:
+    """Open the embedder that this machine has in effect, as `choose_embedder` does, and raise what it raises."""
     dense = settings.embedder != FLOOR or settings.embedder_next is not None
-    embedder, resolved = choose_embedder(local_settings(home).embedder, dense)
+    embedder, resolved = choose_embedder(local_settings(home).embedder, dense, brief=brief)
     if embedder is None or resolved.kind == "floor":
         return Opened(embedder, FLOOR if resolved.kind == "floor" else "", resolved)
     return Opened(embedder, key_of(embedder), resolved)
@@ -93,6 +93,14 @@ def open_embedder(home: Home, settings: Settings) -> Opened:
 def key_of(embedder: Embedder) -> str:
     """Return the key under which an embedder's vectors are recorded."""
     return embedder_key(embedder.name, embedder.revision, embedder.dimensions)
+
+
+def outage(error: Exception) -> str:
+    """Return what people are told of an error that embedding ended with."""
+    if not isinstance(error, RecollectError):
+        return f"Embedding failed: {error!r}. New texts are found by words meanwhile."
+    # Without a hint it is the warning of a degraded embedder, which says so much by itself.
+    return f"{error} {error.hint} New texts are found by words meanwhile." if error.hint else str(error)
 
 
 class Embedding:
@@ -141,8 +149,7 @@ class Embedding:
             try:
                 self.catch_up()
             except Exception as error:  # It must not end with whatever went wrong: texts come as long as it runs.
-                said = f"{error} {error.hint}" if isinstance(error, RecollectError) else f"Embedding failed: {error!r}."
-                self._note(f"{said} New texts are found by words meanwhile.")
+                self._note(outage(error))
                 self.stopping.wait(wait_s)
                 wait_s = min(2 * wait_s, RETRY_S[1])
             else:
@@ -160,10 +167,10 @@ class Embedding:
             if worker.look() and not worker.waiting:
                 return None, False
         opened = self._open(settings)
-        if opened.resolved.warning:
-            self._note(opened.resolved.warning)
         if not opened.key:
             raise EmbedderUnavailable(opened.resolved.warning)
+        if opened.resolved.warning:
+            self._note(opened.resolved.warning)
         chosen = plan(settings, history, opened.key)
         if chosen.drift:
             self._note(chosen.drift)
@@ -294,7 +301,7 @@ def options_for(home: Home, key: str) -> EmbedderOptions | None:
     http = msgspec.structs.replace(now, choice="http")
     for options in dict.fromkeys((now, http, local, msgspec.structs.replace(local, model=name, download=False))):
         try:
-            embedder, resolved = choose_embedder(options, dense_on_log=True)
+            embedder, resolved = choose_embedder(options, dense_on_log=True, brief=True)
             if embedder is not None and key_of(embedder) == key:
                 return options
             if resolved.kind == "http" and embedder is None and options.choice == "http":
