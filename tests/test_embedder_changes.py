@@ -16,7 +16,7 @@ from recollect.flows.embedder_http import HttpEmbedder
 from recollect.schemas.embedding import FLOOR
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.events import Embedded
-from recollect.sinks.configuring import settings_on
+from recollect.sinks.configuring import configured_on, settings_on
 from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.home import Home
 from recollect.tools.cli import main
@@ -221,6 +221,20 @@ def test_a_change_that_is_called_off_is_not_paid_for(running: Running, server: S
     assert running.step() <= 128 and running.settings == (FLOOR, None)
 
 
+def test_a_take_over_that_was_killed_halfway_is_brought_to_its_end(running: Running) -> None:
+    """Each partition decides by its own settings, and one was told; no text waits, so nothing else brings it on."""
+    running.step()
+    log = running.log
+    told = log.read(0, log.ends()[0] - 1, 1, types=("configured",))
+    assert told, "the take-over stands last in partition 0"
+    payload = told[0].payload.replace(b'"revision":2', b'"revision":3')
+    log.append_raw(0, [payload.replace(TINY.encode(), b"floor")])
+    assert settings_on(log).embedder == FLOOR and configured_on(log, 1)[-1].settings.embedder == TINY
+    again = Running(running.home)
+    again.step()
+    assert {configured_on(log, number)[-1].settings.embedder for number in range(log.partitions)} == {FLOOR}
+
+
 # --- Going back ---
 
 
@@ -255,7 +269,7 @@ def test_going_back_to_what_is_not_here_says_what_to_do(running: Running, home: 
     running.step()
     in_another_shell("embedder", "set", "floor")
     output = in_another_shell("embedder", "rollback", RECOLLECT_EMBED_URL="", RECOLLECT_EMBED_MODEL="")
-    assert f"has not the embedder {TINY}" in output and "recollect embedder set http" in output
+    assert f"does not have the embedder {TINY}" in output and "recollect embedder set http" in output
     in_another_shell("embedder", "set", "http")  # As it says, where the endpoint is known.
     assert running.settings == (TINY, None) and running.step() == 0
     said("One more.")

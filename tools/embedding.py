@@ -116,6 +116,7 @@ class Embedding:
         self._opened_for: tuple[Settings, EmbedderOptions] | None = None
         self._opened_at = 0.0
         self._prepared_for: tuple[Settings, EmbedderOptions] | None = None
+        self._completed: Settings | None = None
         self._worker: EmbedWorker | None = None
         self.stopping = threading.Event()
         self.done = 0
@@ -161,6 +162,9 @@ class Embedding:
         self._prepared_for = self._wanted()
         history = [configured.settings for configured in self._history.read()]
         settings = history[-1]
+        if settings != self._completed:  # Whoever changed them may have died before every partition had them.
+            complete_settings(self._log)
+            self._completed = settings
         if settings.embedder != FLOOR and settings.embedder_next is None:
             # Nothing is loaded or asked where nothing waits.
             worker = self._worker_for(settings.embedder)
@@ -179,7 +183,6 @@ class Embedding:
         if chosen.begin:
             self._note(f"The embedder {chosen.key} takes over from the floor when every text has its vector.")
             configure(self._log, lambda now: msgspec.structs.replace(now, embedder_next=chosen.key))
-        complete_settings(self._log)
         return self._worker_for(chosen.key), chosen.then
 
     def _open(self, settings: Settings) -> Opened:

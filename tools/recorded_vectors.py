@@ -42,7 +42,9 @@ class RecordedVectors:
         try:
             self._open(embedder)
             if self._key != embedder:
-                raise RecollectError(f"This machine has not the embedder {embedder}, by which the texts were embedded.")
+                raise RecollectError(
+                    f"This machine does not have the embedder {embedder}, by which the texts were embedded."
+                )
             assert self._embedder is not None
             vector = quantised(self._embedder.embed_query(text))
         except NotEmbedded as error:
