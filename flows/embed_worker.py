@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from recollect.flows.embedders import Embedder, Embedding, Failure
 from recollect.schemas.codec import decode
 from recollect.schemas.embedding import dimensions_of
-from recollect.schemas.errors import InvalidEvent
+from recollect.schemas.errors import EmbedderUnavailable, InvalidEvent
 from recollect.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, make_embedded
 from recollect.schemas.log import Log
 from recollect.state.captures import whole_text
@@ -50,6 +50,7 @@ class EmbedWorker:
         self._log = log
         self._marks = marks
         self._offsets = marks.read(key) or [0] * log.partitions
+        self._put_off: dict[str, int] = {}
         self._waiting: list[dict[str, _Waiting]] = [{} for _ in range(log.partitions)]
         # What stands further on for texts that have not been read yet: how often each was tried, MAX_ATTEMPTS if done.
         self._ahead: list[dict[str, int]] = [self._look_ahead(number) for number in range(log.partitions)]
@@ -77,7 +78,8 @@ class EmbedWorker:
             (number, ref, waiting)
             for number, held in enumerate(self._waiting)
             for ref, waiting in islice(held.items(), texts)
-        ][:texts]
+        ]
+        batch = sorted(batch, key=lambda item: self._put_off.get(item[1], 0))[:texts]
         if not batch:
             return
         erased = {number: erasures_of(self._log.erased(number)).named for number, _, _ in batch}
@@ -89,8 +91,16 @@ class EmbedWorker:
         try:
             for embedding in embedder.embed_each([waiting.text for _, _, waiting in batch]):
                 made.append(embedding)
+        except EmbedderUnavailable:
+            self._put_behind(*batch[min(len(made), len(batch) - 1)][:2])
+            raise
         finally:  # What came before an outage was paid for, and might never come so far again.
             self._record(batch[: len(made)], made, now_us)
+
+    def _put_behind(self, number: int, ref: str) -> None:
+        """Try a text at which the embedder went away after all others: if it went for that, the others get through."""
+        self._put_off[ref] = self._put_off.get(ref, 0) + 1
+        self._waiting[number][ref] = self._waiting[number].pop(ref)
 
     def _record(self, batch: list[tuple[int, str, _Waiting]], made: list[Embedding], now_us: int) -> None:
         if not made:
@@ -113,6 +123,7 @@ class EmbedWorker:
                 self._waiting[number][ref] = waiting._replace(attempts=waiting.attempts + 1)
             else:
                 del self._waiting[number][ref]
+                self._put_off.pop(ref, None)
         self._mark()
 
     def _look_ahead(self, number: int) -> dict[str, int]:
@@ -157,10 +168,9 @@ class EmbedWorker:
             tried[event.refs[0]] = max(attempts, tried.get(event.refs[0], 0))
 
     def _mark(self) -> None:
-        first = (next(iter(held.values()), None) for held in self._waiting)
+        first = (min((wait.offset for wait in held.values()), default=None) for held in self._waiting)
         self._marks.write(
-            self.key,
-            [offset if wait is None else wait.offset for offset, wait in zip(self._offsets, first, strict=True)],
+            self.key, [end if offset is None else offset for end, offset in zip(self._offsets, first, strict=True)]
         )
 
 

@@ -147,18 +147,25 @@ class HttpEmbedder:
             if error.of_endpoint:
                 self._endpoint_failed(error)
             if len(texts) == 1:
-                made = [self._failed_alone(error)]
+                made = [self._failed_alone(texts, error)]
             else:
                 made = (one for text in texts for one in self._batch([text]))
         yield from made
 
-    def _failed_alone(self, error: _Unanswered) -> Failure:
-        """Return the failure of one text, once a harmless one has been answered."""
+    def _failed_alone(self, text: list[str], error: _Unanswered) -> Embedding:
+        """Return the failure of one text, once a harmless one has been answered and it has failed again after that."""
         try:
             self._vectors(self._ask([HARMLESS]))
         except _Unanswered as harmless:
             self._endpoint_failed(harmless)
-        return Failure(error.reason)
+        if not error.again:
+            return Failure(error.reason)
+        try:  # The endpoint may have come back between the two.
+            return self._vectors(self._ask(text, attempts=1))[0]
+        except _Unanswered as again:
+            if again.of_endpoint:
+                self._endpoint_failed(again)
+            return Failure(again.reason)
 
     def _endpoint_failed(self, error: _Unanswered) -> NoReturn:
         if not error.again:
@@ -185,12 +192,12 @@ class HttpEmbedder:
 
     # --- One request ---
 
-    def _ask(self, texts: list[str]) -> Answer:
+    def _ask(self, texts: list[str], attempts: int | None = None) -> Answer:
         """Ask with retries; raises `_Unanswered` after the last, and at once for what asking again cannot change."""
         import tenacity
 
         retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(self._attempts),
+            stop=tenacity.stop_after_attempt(attempts or self._attempts),
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, _Unanswered) and error.again),
             wait=_Wait(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
             sleep=self._sleep,

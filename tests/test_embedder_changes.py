@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from builders import captured
 from click.testing import CliRunner
-from test_embedders import Server, rubbish, too_many
+from test_embedders import Server, cut_off, rubbish, too_many
 from test_embedders import server as server  # A fixture.
 from test_embedding import A, call, recorded, said
 from test_embedding import home as home  # A fixture.
 
 from recollect.flows.embedder_http import HttpEmbedder
+from recollect.schemas.codec import decode
 from recollect.schemas.embedding import FLOOR
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.events import Embedded
@@ -105,6 +106,40 @@ def test_what_was_embedded_before_a_refusal_is_kept(running: Running, server: Se
     assert outcomes(running.log) == [None] * 502
     answered = sum(len(texts) for number, texts in enumerate(server.asked, 1) if number % 4 == 1)
     assert answered <= 502 + 40, "nothing was paid for twice"
+
+
+def test_a_text_that_brings_the_endpoint_down_blocks_no_other(running: Running, server: Server) -> None:
+    poison = "b 1"
+    filled(running.log, 300)
+    asked_since: list[bool] = []
+
+    def crash(texts: list[str], handler: Any) -> Any:
+        if poison in texts:
+            asked_since.clear()
+        elif len(asked_since) >= 4:
+            return 200, server.good(texts)
+        asked_since.append(True)
+        return cut_off(texts, handler)
+
+    server.scripts = [lambda texts, _: (200, server.good(texts))]
+    server.always = crash
+    asked_since.extend([True] * 4)
+    for _ in range(12):
+        running.step()
+    embedded = {event.refs[0] for event in recorded(running.log) if vector_in(event)}
+    assert embedded >= {event.id for event in captures(running.log) if event.body.text != poison}
+    server.always = None
+    running.step()
+    assert running.settings == (TINY, None)
+
+
+def vector_in(event: Any) -> bool:
+    return event.body.vector is not None
+
+
+def captures(log: EmbeddedLog) -> list[Any]:
+    slots = (slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000, types=("captured",)))
+    return [decode(slot.payload) for slot in slots]
 
 
 @pytest.mark.parametrize("script", [lambda *_: (503, b""), too_many("60")], ids=["away", "too many"])

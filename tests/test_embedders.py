@@ -363,7 +363,16 @@ def test_after_three_failures_texts_are_asked_one_by_one_and_the_bad_one_fails_a
     first, bad, last = embedder.embed_documents(["alpha", "beta", "gamma"])
     assert is_vector_of(first, "alpha") and is_vector_of(last, "gamma")
     assert isinstance(bad, Failure) and bad.reason and "beta" not in bad.reason
-    assert server.asked == [["alpha", "beta", "gamma"]] * 3 + [["alpha"]] + [["beta"]] * 3 + [[HARMLESS], ["gamma"]]
+    alone = [*[["beta"]] * 3, [HARMLESS], ["beta"]]
+    assert server.asked == [["alpha", "beta", "gamma"]] * 3 + [["alpha"], *alone, ["gamma"]]
+
+
+def test_an_endpoint_that_comes_back_for_the_harmless_text_is_asked_for_the_other_again(
+    server: Server, embedder: HttpEmbedder
+) -> None:
+    server.scripts = [cut_off, cut_off, cut_off]
+    assert is_vector_of(embedder.embed_query("alpha"), "alpha")
+    assert server.asked == [*[["alpha"]] * 3, [HARMLESS], ["alpha"]]
 
 
 @pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)

@@ -98,9 +98,9 @@ def rollback(client: Client, as_json: bool) -> None:
     _print(client.embedder(), as_json)
     if options is None:
         say(
-            f"This machine does not have the embedder {key}, so new texts are found by words. If it is an endpoint's, set "
-            f"{URL_VARIABLE} and {MODEL_VARIABLE} and say `recollect embedder set http`; if it is a local model, say "
-            "`recollect embedder set local --model` with its name or folder.",
+            f"This machine does not have the embedder {key}, so new texts are found by words. If it is an endpoint's, "
+            f"set {URL_VARIABLE} and {MODEL_VARIABLE} and say `recollect embedder set http`; if it is a local model, "
+            "say `recollect embedder set local --model` with its name or folder.",
             err=True,
         )
 
