@@ -89,10 +89,11 @@ def rollback(client: Client, as_json: bool) -> None:
     Example:
       recollect embedder rollback
     """
-    from recollect.tools.embedding import options_for, roll_back
+    from recollect.tools.embedding import before_that, options_for, roll_back
 
-    key = roll_back(client.log).embedder
-    options = options_for(client.home, key)
+    key = before_that(client.log)
+    options = options_for(client.home, key)  # Before, since it can take some seconds, in which `run` would find it odd.
+    roll_back(client.log)
     if options is not None:
         _prefer(client, options)
     _print(client.embedder(), as_json)

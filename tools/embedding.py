@@ -281,8 +281,8 @@ def set_next(log: Log, key: str, fold_cosine_hundredths: int | None = None) -> S
     return configure(log, changed)
 
 
-def roll_back(log: Log) -> Settings:
-    """Call a coming embedder off, or else go back to the one that decided before; raise where there is none."""
+def before_that(log: Log) -> str:
+    """Return the embedder that decides once a coming one is called off, or else the one that did before; or raise."""
     history = [configured.settings for configured in configured_on(log)]
     now = history[-1]
     before = next((known.embedder for known in reversed(history) if known.embedder != now.embedder), None)
@@ -290,7 +290,12 @@ def roll_back(log: Log) -> Settings:
         raise RecollectError(
             f"The log has had no other embedder than {now.embedder}.", "There is nothing to go back to."
         )
-    target = now.embedder if now.embedder_next is not None else before
+    return now.embedder if before is None or now.embedder_next is not None else before
+
+
+def roll_back(log: Log) -> Settings:
+    """Call a coming embedder off, or else go back to the one that decided before; raise where there is none."""
+    target = before_that(log)
     return configure(log, lambda last: msgspec.structs.replace(last, embedder=target, embedder_next=None))
 
 
