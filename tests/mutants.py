@@ -167,6 +167,20 @@ MUTANTS = [
         ("tests/test_specifics.py",),
     ),
     Mutant(
+        "rubbish for everything counts against the texts",
+        "flows/embedder_http.py",
+        "if all(isinstance(one, Failure) for one in made) and",
+        "if False and",
+        ("tests/test_embedders.py", "tests/test_embedder_changes.py"),
+    ),
+    Mutant(
+        "what came before an outage is thrown away",
+        "flows/embed_worker.py",
+        "self._record(batch[: len(made)], made, now_us)",
+        "self._record(batch, made, now_us) if len(made) == len(batch) else None",
+        ("tests/test_embedder_changes.py",),
+    ),
+    Mutant(
         "the last vector of a text counts",
         "state/embeddings.py",
         "if capture.seq in vectors:",

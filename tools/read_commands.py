@@ -359,7 +359,7 @@ def _status(state: Status) -> list[str]:
         f"embedder      {state.embedder.configured}"
         + (f", then {state.embedder.next}" if state.embedder.next else "")
         + (f"; {state.embedder.waiting:,} of {state.embedder.texts:,} texts wait" if state.embedder.waiting else ""),
-        *([f"DEGRADED      {state.embedder.warning}"] if state.embedder.degraded else []),
+        *([f"DEGRADED      {state.embedder.warning.removeprefix('DEGRADED: ')}"] if state.embedder.degraded else []),
         f"projector     {projector}",
     ]
     if state.flushes:
