@@ -17,10 +17,11 @@ from recollect.state import lanes as rules
 from recollect.state.asking import first_person, held_by_answers, is_about_answers
 from recollect.state.documents import Document, has_assistant, sessions_of
 from recollect.state.lanes import Hit, first_of
-from recollect.state.lexical import Lexical, Worded
-from recollect.state.passages import PASSAGE_CHARS, best_passage
+from recollect.state.lexical import Worded
+from recollect.state.passages import Passages
 from recollect.state.postings import Floats, Ints
 from recollect.state.recipes import ASSISTED, HALF, PEERS, Weights
+from recollect.state.wording import Wording
 
 NOWHERE = -2
 """Less than any cosine: that of a session in which nothing has a vector."""
@@ -58,8 +59,9 @@ class Corpus:
         self._assisted = has_assistant(documents)
         self._recipe = ASSISTED if self._assisted else PEERS
         session, sessions = sessions_of(documents)
-        self._words = Lexical(documents, self._recipe.context, self._assisted, session, sessions)
+        self._words = Wording(documents, self._recipe.context, self._assisted, session, sessions)
         self._meaning = _Meaning(vectors, session, sessions) if vectors is not None and vectors.any() else None
+        self._passages = Passages([document.text for document in documents])
         self._facts: dict[tuple[object, ...], NDArray[np.bool_]] = {}
         ordered = sorted(range(len(documents)), key=lambda place: (documents[place].kind, documents[place].id, place))
         self._order = np.empty(len(documents), np.int64)
@@ -80,9 +82,14 @@ class Corpus:
             return None
         return query if self._assisted else first_person(query, self._words.speakers())
 
-    def passage(self, place: int, query: str, chars: int = PASSAGE_CHARS) -> str:
-        """Return the part of a text, at most so many characters, that holds most of what is asked."""
-        return best_passage(self._documents[place].text, lambda part: self._words.worth(query, part), chars)
+    def passages(self, query: str) -> Callable[[int], str]:
+        """Return what gives the part of a text, at most 1,200 characters, that holds most of what is asked."""
+        weights = self._words.weights(query)
+        return lambda place: self._passages.best(place, weights)
+
+    def passage(self, place: int, query: str) -> str:
+        """Return the part of one text that holds most of what is asked."""
+        return self.passages(query)(place)
 
     def rank(
         self,

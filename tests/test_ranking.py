@@ -17,7 +17,7 @@ from recollect.schemas.lanes import LANES, Lane
 from recollect.state.asking import first_person
 from recollect.state.documents import Document
 from recollect.state.lanes import DENSE_HITS, EDGE_HITS, HITS_A_SEED, HOT_HITS, SPARSE_HITS, Hit
-from recollect.state.passages import PASSAGE_CHARS, best_passage
+from recollect.state.passages import PASSAGE_CHARS, Passages, best_passage
 from recollect.state.ranking import Corpus
 from recollect.state.vectors import quantised
 from recollect.tools.client import Client
@@ -196,6 +196,38 @@ def test_a_passage_is_a_piece_of_its_text_and_never_too_long(text: str, chars: i
     passage = best_passage(text, lambda part: part.count("a"), chars)
     assert passage in text and len(passage) <= chars
     assert len(text) > chars or passage == text
+
+
+RUSSIAN = "Это длинный ответ о том, как мы работали с проектом и что было сделано на этой неделе. " * 20
+GERMAN = "Das ist eine lange Antwort, die nicht viel sagt und noch mehr Worte hat als nötig. " * 20
+
+
+@pytest.mark.parametrize(
+    ("around", "sentence", "query"),
+    [
+        (RUSSIAN, "Серверы копирования починены.", "сервером"),
+        (GERMAN, "Bücher verkauft, Katzen gefüttert.", "Katze füttern"),
+        (GERMAN, "Bücher verkauft, Katzen gefüttert.", "Buch verkaufen"),
+    ],
+)
+def test_a_sentence_is_read_in_the_language_of_its_text(around: str, sentence: str, query: str) -> None:
+    corpus = Corpus([place("Hi.", "0"), place(f"{around}\n\n{sentence}\n\n{around}", "1")])
+    assert [hit.place for hit in corpus.rank(query).hits] == [1]
+    assert sentence in corpus.passage(1, query)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join), min_size=1, max_size=4),
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["kayak", "violin lake", "Ada when", "東京"])), max_size=8),
+)
+def test_a_passage_does_not_depend_on_what_was_asked_before(said: list[str], asked: list[tuple[int, str]]) -> None:
+    written = [place(". ".join(line for _ in range(300)), str(n)) for n, line in enumerate(said)]
+    warm = Corpus(written)
+    for n, query in asked:
+        n %= len(said)
+        assert warm.passage(n, query) == Corpus(written).passage(n, query)
+        weights = {"kayak": 1.0}
+        assert Passages([one.text for one in written]).best(n, weights) in written[n].text
 
 
 def test_the_best_passage_is_shown_and_the_whole_is_there(tmp_path: Path) -> None:

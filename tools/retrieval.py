@@ -247,8 +247,9 @@ class Retriever:
             vector = self.dense.of_query(encoded, ready.embedder)
         among = None if filters == NO_FILTERS else lambda place: passes(ready.documents[place], filters)
         ranking = ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now)
+        passage_of = ready.corpus.passages(query)
         hits = islice(ranking.hits, limit)
-        return [_told(ready, hit, query) for hit in hits], ranking.counts
+        return [_told(ready, hit, passage_of(hit.place)) for hit in hits], ranking.counts
 
     def plain(self, scope: str) -> Plain:
         """Return everything that a search in a scope reads, `global` included, for who ranks it otherwise."""
@@ -395,10 +396,9 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
         offset = slots[-1].offset + 1
 
 
-def _told(ready: _Ready, hit: Hit, query: str) -> Result:
+def _told(ready: _Ready, hit: Hit, passage: str) -> Result:
     """Return a result with its passage and why it stands where it stands."""
     why = Why(relevance=hit.relevance, age=hit.age, use=hit.use, confidence=hit.confidence, lanes=hit.lanes)
-    passage = ready.corpus.passage(hit.place, query)
     document = ready.documents[hit.place]
     return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=tuple(hit.lanes), why=why)
 

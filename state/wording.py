@@ -1,0 +1,54 @@
+"""What is made of a question's words in a scope: which of them count, how much, and which are passed over, and why.
+
+How texts are scored by them is in `lexical`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from recollect.state.lexical import Lexical
+from recollect.state.lexicon import SEARCH_STOP
+from recollect.state.text import words
+
+_AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
+
+
+class Reading(NamedTuple):
+    """A question as it is asked of a scope's texts. Terms are stemmed; the passed over words are as they are compared.
+
+    `used` has the weight (inverse frequency) of each term that some text or its day holds, `unheld` the terms that none
+    does, `names` the terms left out since they name who speaks, `common` the words left out since every text has them.
+    """
+
+    used: dict[str, float]
+    unheld: tuple[str, ...]
+    names: tuple[str, ...]
+    common: tuple[str, ...]
+
+
+class Wording(Lexical):
+    """The words of one scope's texts, and what of a question they have."""
+
+    def weights(self, query: str) -> dict[str, float]:
+        """Return what each term that is asked for is worth where a text holds it."""
+        return {term: self._idf_of(term) for term in self._sought(self._asked(query))}
+
+    def reading(self, query: str) -> Reading:
+        """Return what of a question counts and what does not."""
+        asked = self._asked(query)
+        sought = dict.fromkeys(self._sought(asked))
+        used = {term: self._idf_of(term) for term in sought if term in self._number or term in self._dated}
+        return Reading(
+            used,
+            tuple(term for term in sought if term not in used),
+            tuple(term for term in asked if term not in sought),
+            _common(query),
+        )
+
+
+def _common(query: str) -> tuple[str, ...]:
+    """Return the words of a question that are passed over as too common; none where it has no others."""
+    kept = words(query)
+    said = (run.strip(_AROUND) for run in query.lower().split())
+    return tuple(dict.fromkeys(word for word in said if word in SEARCH_STOP and word not in kept))
