@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from recollect.state.lexical import Lexical
 from recollect.state.lexicon import SEARCH_STOP
+from recollect.state.terms import terms
 from recollect.state.text import words
 
 _AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
@@ -45,6 +46,18 @@ class Wording(Lexical):
             tuple(term for term in asked if term not in sought),
             _common(query),
         )
+
+    def held(self, place: int, text: str, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return which of the used terms a text holds itself, and which only the turns around it or its day do."""
+        own = dict.fromkeys(terms(text))
+        others = [term for term in reading.used if term not in own]
+        around = [term for term in others if self._is_around(term, place)]
+        return tuple(term for term in reading.used if term in own), tuple(around)
+
+    def _is_around(self, term: str, place: int) -> bool:
+        number = self._number.get(term)
+        by_turns = number is not None and self._texts.score([(number, 1.0)])[place] > 0
+        return bool(by_turns or (term in self._dated and place in self._dated[term]))
 
 
 def _common(query: str) -> tuple[str, ...]:

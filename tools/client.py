@@ -505,12 +505,12 @@ class Client:
         if as_of is None:
             self.catch_up()
             return self._retriever
-        from recollect.tools.as_of import PastViews, parse_position
+        from recollect.tools.as_of import PastViews, parse_position, time_asked
         from recollect.tools.retrieval import Retriever
 
-        return Retriever(
-            self.home, self.log, PastViews(self.home, self.log, parse_position(as_of, self.log, _now_us()))
-        )
+        now = _now_us()
+        past = PastViews(self.home, self.log, parse_position(as_of, self.log, now), time_asked(as_of, now))
+        return Retriever(self.home, self.log, past)
 
     def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
         from recollect.tools.inspection import ids_behind

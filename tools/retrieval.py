@@ -5,6 +5,7 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -23,12 +24,13 @@ from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.log import Log
 from recollect.schemas.rows import EdgeRow, MemoryRow, Provenance, TombstoneRow, TurnRow, UseRow, Watermark
 from recollect.schemas.scopes import GLOBAL, partition_of
+from recollect.schemas.times import HOUR_US
 from recollect.sinks.home import Home
 from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
 from recollect.state.captures import FAMILIES
 from recollect.state.decay import ONE
 from recollect.state.documents import Document
-from recollect.state.edges import resolved, tie_of, weight_at
+from recollect.state.edges import Tie, resolved, tie_of, weight_at
 from recollect.state.erasures import erasures_of
 from recollect.state.lanes import LEAST_CONFIDENCE, Hit
 from recollect.state.ranking import Corpus
@@ -127,12 +129,12 @@ class Answer(NamedTuple):
 
 
 class ScopeView(NamedTuple):
-    """Where the views of one scope stand; `now` is the later of the partition's clock and the scope's last `sent`."""
+    """Where the views of one scope stand, and when the last event of the scope itself was sent (0 for none)."""
 
     mark: Mark
     lag: int
     revision: int
-    now: int
+    sent: int
 
 
 class Plain(NamedTuple):
@@ -152,6 +154,39 @@ class _Ready(NamedTuple):
     corpus: Corpus
     embedder: str
     vectors: NDArray[np.int16] | None
+    use: _Use | None
+    use_at: int = 0
+
+
+class _Use(NamedTuple):
+    """What a scope's uses and edges are made from, at whatever time they are asked."""
+
+    documents: list[Document]
+    uses: dict[str, UseRow]
+    ties: list[Tie]
+    ids_of: Mapping[str, tuple[str, ...]]
+
+    def at(self, now: int) -> list[Document]:
+        """Return the documents with how often and how lately each was used in the scope, and what it was used with."""
+        times = {id: row.times for id, row in self.uses.items()}
+        name_of = {id: name for name, ids in self.ids_of.items() for id in ids}
+        neighbours: dict[str, list[tuple[str, float]]] = {}
+        for tie in resolved(self.ties, name_of, now):
+            weight = min(1.0, weight_at(tie, now) / ONE)
+            neighbours.setdefault(tie.source, []).append((tie.target, weight))
+            neighbours.setdefault(tie.target, []).append((tie.source, weight))
+
+        def used(document: Document) -> Document:
+            ids = [id for id in self.ids_of.get(document.id, ()) if id in self.uses]
+            if not ids and document.id not in neighbours:
+                return document
+            return document._replace(
+                uses=sum(self.uses[id].used for id in ids),
+                hot=hot(times_of(ids, times, own=True), now) / ONE,
+                neighbours=tuple(neighbours.get(document.id, ())),
+            )
+
+        return list(map(used, self.documents))
 
 
 class Retriever:
@@ -215,13 +250,34 @@ class Retriever:
                 "The views cannot be read.", "`recollect verify` says what is damaged, `recollect rebuild` mends it."
             ) from error
 
-    def search(self, scope: str, query: str, limit: int, filters: Filters, lanes: Collection[Lane] = LANES) -> Answer:
-        """Return the best results of a scope, and of `global` where the scope is a project, by these lanes."""
+    def now(self, views: Collection[ScopeView]) -> int:
+        """Return ranking's now: the later of the hour of asking and of what was said last in the scopes asked.
+
+        Of the past the hour is that of the time which was named; a position has none. So nothing in another scope moves
+        it, as the clock of a partition would, and within an hour nothing does but what is said.
+        """
+        asked = time.time_ns() // 1_000 if self.past is None else self.past.time or 0
+        return max(asked - asked % HOUR_US, *(view.sent for view in views))
+
+    def search(
+        self,
+        scope: str,
+        query: str,
+        limit: int,
+        filters: Filters,
+        lanes: Collection[Lane] = LANES,
+        now: int | None = None,
+    ) -> Answer:
+        """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
+
+        `now` is that of a search which is asked again, by default as `Retriever.now` says.
+        """
         found: list[Result] = []
         counts: dict[Lane, int] = {}
         readies = [self._get_ready(name) for name in scopes_read(scope)]
         views = [ready.view for ready in readies]
-        now = max(view.now for view in views)
+        now = self.now(views) if now is None else now
+        readies = [self._used_at(ready, name, now) for ready, name in zip(readies, scopes_read(scope), strict=True)]
         for ready in readies:
             best, counted = self._best(ready, query, limit, filters, lanes, now)
             found += best
@@ -334,6 +390,15 @@ class Retriever:
             ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail, self.dense)
         return ready
 
+    def _used_at(self, ready: _Ready, scope: str, now: int) -> _Ready:
+        """Return what is ready with its uses and edges as of the hour of `now`, by which they hardly change."""
+        hour = now - now % HOUR_US
+        if ready.use is None or ready.use_at == hour:
+            return ready
+        ready = ready._replace(corpus=ready.corpus.with_use(ready.use.at(hour)), use_at=hour)
+        self._ready[scope] = ready
+        return ready
+
 
 def _make_ready(
     key: object, shard: Shard, scope: str, watermark: Watermark | None, tail: list[Event], dense: Dense | None
@@ -342,36 +407,19 @@ def _make_ready(
     documents = results_of(laid)
     vectors = dense.of_results(documents, shard, watermark, scope) if dense is not None else None
     mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
-    then = (watermark.clock, watermark.sent.get(scope, 0)) if watermark else (0,)
-    now = max(*then, 0, *(event.sent for event in tail))
-    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, now)
-    ids_of = {row.id: row.ids for row in laid.memories} | {row.id: (row.id,) for row in laid.turns}
-    corpus = Corpus(_with_use(list(map(_ranked, documents)), ids_of, shard, scope, now), vectors)
-    return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors)
+    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, last_sent(scope, watermark, tail))
+    ranked = list(map(_ranked, documents))
+    use = None
+    if uses := {row.id: row for row in shard.rows(UseRow, scope)}:
+        ids_of = {row.id: row.ids for row in laid.memories} | {row.id: (row.id,) for row in laid.turns}
+        use = _Use(ranked, uses, list(map(tie_of, shard.rows(EdgeRow, scope))), ids_of)
+    corpus = Corpus(ranked, vectors)
+    return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors, use)
 
 
-def _with_use(
-    documents: list[Document], ids_of: Mapping[str, tuple[str, ...]], shard: Shard, scope: str, now: int
-) -> list[Document]:
-    """Return documents with how often and how lately each was used in the scope, and what it was used with."""
-    uses = {row.id: row for row in shard.rows(UseRow, scope)}
-    if not uses:
-        return documents
-    times = {id: row.times for id, row in uses.items()}
-    name_of = {id: name for name, ids in ids_of.items() for id in ids}
-    neighbours: dict[str, list[tuple[str, float]]] = {}
-    for tie in resolved(map(tie_of, shard.rows(EdgeRow, scope)), name_of, now):
-        weight = min(1.0, weight_at(tie, now) / ONE)
-        neighbours.setdefault(tie.source, []).append((tie.target, weight))
-        neighbours.setdefault(tie.target, []).append((tie.source, weight))
-    return [
-        document._replace(
-            uses=sum(uses[id].used for id in ids_of.get(document.id, ()) if id in uses),
-            hot=hot(times_of(ids_of.get(document.id, ()), times, own=True), now) / ONE,
-            neighbours=tuple(neighbours.get(document.id, ())),
-        )
-        for document in documents
-    ]
+def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:
+    """Return when the last event of a scope was sent, 0 for none."""
+    return max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
 
 
 def scopes_read(scope: str) -> tuple[str, ...]:
