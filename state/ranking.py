@@ -85,6 +85,11 @@ class Corpus:
         self._confidence = np.fromiter((document.confidence for document in documents), np.float64, len(documents))
         self._place_of = {document.id: place for place, document in enumerate(documents) if document.id}
 
+    @property
+    def latest(self) -> int:
+        """The time of the latest text, 0 where there is none."""
+        return self._latest
+
     def with_use(self, documents: Sequence[Document]) -> Corpus:
         """Return the same texts with other uses, hotness and edges, at the cost of these alone."""
         changed = copy(self)

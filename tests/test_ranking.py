@@ -97,6 +97,46 @@ def test_scores_are_finite_in_order_and_what_the_factors_say(
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+@given(documents, texts, st.booleans())
+def test_the_parts_add_up_to_the_relevance_and_asking_for_them_moves_nothing(
+    made: list[Document], query: str, by_words: bool
+) -> None:
+    corpus = Corpus(made, None if by_words else vectors_of([n % 4 for n in range(len(made))]))
+    told = corpus.rank(query, vectors_of([1])[0], explain=True)
+    hits = list(told.hits)
+    assert [hit._replace(parts={}) for hit in hits] == ranked(corpus, query, vectors_of([1])[0])
+    least, most, strength = told.scale
+    for hit in hits:
+        share = (sum(hit.parts.values()) - least) / (most - least)
+        own = min(1.0, max(0.0, share)) * strength
+        if "edges" in hit.lanes:
+            assert hit.relevance == hit.lanes["edges"] and (not hit.parts or hit.relevance > own - 1e-8)
+        else:
+            assert hit.parts and math.isclose(hit.relevance, own, abs_tol=1e-8)
+        assert all(hit.parts.values())
+
+
+def test_what_of_a_question_counts_is_told() -> None:
+    said = {"turn": True, "session": "s"}
+    corpus = Corpus(
+        [
+            place("I went to the harbour.", "0", speaker="Ada", **said),
+            place("How was it?", "1", speaker="Ben", **said),
+            place("Gauges.", "2"),
+        ]
+    )
+    recipe, reading = corpus.told("When did Ada see the harbours and a zebra?")
+    assert recipe == "people" and list(reading.used) == ["harbour"]
+    assert (reading.unheld, reading.names) == (("see", "zebra"), ("ada",))
+    assert {"when", "did", "the", "and", "a"} >= set(reading.common) >= {"when", "the"}
+    assert corpus.held(0, reading) == (("harbour",), ())
+    assert corpus.held(1, reading) == ((), ("harbour",))
+    assert corpus.held(2, reading) == ((), ())
+    answered = Corpus([place("Hello.", turn=True, answers=True)])
+    assert answered.told("hello")[0] == "assistant"
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
 @given(documents, texts, st.sets(st.sampled_from(LANES)))
 def test_a_lane_that_is_off_is_as_if_it_were_not_there(made: list[Document], query: str, off: set[Lane]) -> None:
     seeds = [n % 4 for n in range(len(made))]
@@ -131,9 +171,10 @@ def test_filters_remove_and_move_nothing(made: list[Document], query: str) -> No
 
 def test_lanes_are_capped_and_counted() -> None:
     made = [place(f"kayak {n}", f"{n:04}", hot=1, at=START + n) for n in range(SPARSE_HITS + 50)]
-    hub = tuple((f"{n:04}", 1.0) for n in range(200))
+    hub = tuple((f"x{n:03}", 1.0) for n in range(200))
     made = [document._replace(neighbours=hub) for document in made]
-    told = Corpus(made, vectors_of([1] * len(made))).rank("kayak", vectors_of([1])[0])
+    led_to = [place("Elsewhere.", id) for id, _ in hub]
+    told = Corpus(made + led_to, vectors_of([1] * len(made) + [0] * 200)).rank("kayak", vectors_of([1])[0])
     assert told.counts["sparse"] == SPARSE_HITS and told.counts["dense"] == DENSE_HITS
     assert told.counts["hot"] == HOT_HITS and told.counts["edges"] == HITS_A_SEED <= EDGE_HITS
     assert [hit.place for hit in told.hits][:2] == [0, 1], "the first ids among equals"

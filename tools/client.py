@@ -231,13 +231,15 @@ class Client:
         quiet: bool = False,
         as_of: str | None = None,
         without: Collection[Lane] = (),
+        explain: bool = False,
     ) -> Found:
         """Return what the scope and `global` know of a query, best first.
 
         What is pending is projected first where that is quick; otherwise the answer covers it by words
         and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before. With
         `as_of`, a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out,
-        `filters` (`tools.filters.make_filters`) say what may be returned.
+        `filters` (`tools.filters.make_filters`) say what may be returned. With `explain`
+        every result has the parts of its relevance, and the answer how the question was read.
         """
         if not query.strip():
             raise RecollectError("The query is empty.", "Say what to look for.")
@@ -258,7 +260,7 @@ class Client:
         if not lanes:
             raise RecollectError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
         views = self._views(as_of)
-        answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes))
+        answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes, explain=explain))
         if quiet or as_of is not None:
             return Found(answer, None)
         return Found(answer, self._recall(query, limit, filters, answer))

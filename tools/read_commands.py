@@ -17,6 +17,7 @@ from recollect.schemas.scopes import partition_of
 from recollect.schemas.times import format_time
 from recollect.schemas.visible import one_line, visible
 from recollect.tools.client import Client
+from recollect.tools.explaining import explained, explained_question
 from recollect.tools.filters import make_filters
 from recollect.tools.options import (
     as_of_option,
@@ -79,7 +80,7 @@ def search(
     """
     now_us = time.time_ns() // 1_000
     filters = make_filters(now_us, kinds=kinds, origins=origins, sessions=sessions, since=since, tags=tags, until=until)
-    found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of, without=without)
+    found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of, without=without, explain=explain)
     answer = found.answer
     if as_json:
         print_json(
@@ -89,15 +90,16 @@ def search(
                 "lag": answer.lag,
                 "lanes": answer.lanes,
                 "recall_id": found.recall_id,
+                **({"read": answer.read} if explain else {}),
             }
         )
         return
     for number, result in enumerate(answer.results, start=1):
         say(_result(number, result))
         if explain:
-            say(_why(result))
+            say("\n".join(explained(result, answer.read)))
     if explain:
-        say("Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()))
+        say("\n".join(explained_question(answer)))
     if not answer.results:
         say("Nothing found. Try fewer or other words; `recollect status` says what there is.")
     if answer.note:
@@ -302,15 +304,6 @@ def _result(number: int, result: Result) -> str:
         about.append("not yet folded")
     passage = one_line(result.passage, 300)
     return f"{number:2}. {passage}\n    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
-
-
-def _why(result: Result) -> str:
-    """Say in one line by which lanes a result was found or moved, and how its score comes about."""
-    why = result.why
-    assert why is not None
-    lanes = "  ".join(f"{lane} {score:.2f}" for lane, score in why.lanes.items())
-    factors = f"relevance {why.relevance:.3f} x age {why.age:.2f} x use {why.use:.2f} x confidence {why.confidence:.2f}"
-    return f"    {lanes}  |  {factors} = {result.score:.3f}"
 
 
 def _opened(opened: Opened) -> list[str]:

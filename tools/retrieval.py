@@ -33,9 +33,10 @@ from recollect.state.documents import Document
 from recollect.state.edges import Tie, resolved, tie_of, weight_at
 from recollect.state.erasures import erasures_of
 from recollect.state.lanes import LEAST_CONFIDENCE, Hit
-from recollect.state.ranking import Corpus
+from recollect.state.ranking import Corpus, Ranking
 from recollect.state.tail import Overlay, overlay
 from recollect.state.usage import hot, times_of
+from recollect.state.wording import Reading
 from recollect.tools.filters import NO_FILTERS, passes
 
 if TYPE_CHECKING:
@@ -52,11 +53,13 @@ PENDING_TYPES = (*TAIL_TYPES, "used")
 """Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
 
 
-class Why(msgspec.Struct, frozen=True, kw_only=True):
+class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why a result stands where it stands: its score is relevance (0 to 1) x age x use x confidence.
 
     `lanes` has the score of each lane that found or moved it: BM25 as a share of the best text's, a cosine, use as a
-    share of the hottest text's, youth (1 now, 0 at three days), and the relevance that an edge lent.
+    share of the hottest text's, youth (1 now, 0 at three days), and the relevance that an edge lent, where that is more
+    than its own. Where it was asked for, `parts` adds up to the relevance as the `Reading` of its scope says, `terms`
+    are those of the question that the text holds, and `around` those that only the turns around it or its day do.
     """
 
     relevance: float
@@ -64,6 +67,28 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     use: float
     confidence: float
     lanes: dict[Lane, float]
+    parts: Mapping[str, float] = {}
+    terms: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()
+
+
+class Read(msgspec.Struct, frozen=True, kw_only=True):
+    """How a question was read in one scope.
+
+    A relevance is (sum of parts - `least`) / (`most` - `least`), from 0 to 1, x `strength`, the share of the question
+    that the best text holds. `recipe` is for "people" or for an "assistant". `terms` has the weights of those that
+    count, `unheld` what no text has, `names` what is left out since it names who speaks, `common` the words left out.
+    """
+
+    scope: str
+    recipe: str
+    least: float
+    most: float
+    strength: float
+    terms: dict[str, float]
+    unheld: tuple[str, ...]
+    names: tuple[str, ...]
+    common: tuple[str, ...]
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,6 +141,7 @@ class Dense(Protocol):
 class Answer(NamedTuple):
     """The results, best first, the position that they are true up to, and how many events the views lack.
 
+    `read` has how each scope read the question, where that was asked for.
     `lanes` says how many texts each lane has found or moved, in all scopes that were read; `note` why vectors were not.
     """
 
@@ -126,6 +152,7 @@ class Answer(NamedTuple):
     now: int
     lanes: dict[Lane, int]
     note: str = ""
+    read: tuple[Read, ...] = ()
 
 
 class ScopeView(NamedTuple):
@@ -251,13 +278,15 @@ class Retriever:
             ) from error
 
     def now(self, views: Collection[ScopeView]) -> int:
-        """Return ranking's now: the later of the hour of asking and of what was said last in the scopes asked.
+        """Return the time by which weights decay: the hour of asking, or that of the time in the past that was named.
 
-        Of the past the hour is that of the time which was named; a position has none. So nothing in another scope moves
-        it, as the clock of a partition would, and within an hour nothing does but what is said.
+        Of a position in the past it is what was sent last in these scopes. So nothing in another scope moves it, as the
+        clock of a partition would.
         """
+        if self.past is not None and self.past.time is None:
+            return max(view.sent for view in views)
         asked = time.time_ns() // 1_000 if self.past is None else self.past.time or 0
-        return max(asked - asked % HOUR_US, *(view.sent for view in views))
+        return asked - asked % HOUR_US
 
     def search(
         self,
@@ -267,21 +296,29 @@ class Retriever:
         filters: Filters,
         lanes: Collection[Lane] = LANES,
         now: int | None = None,
+        explain: bool = False,
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
-        `now` is that of a search which is asked again, by default as `Retriever.now` says.
+        `now` is that of a search which is asked again, by default as `Retriever.now` says. With `explain` every result
+        has the parts of its relevance.
         """
         found: list[Result] = []
         counts: dict[Lane, int] = {}
         readies = [self._get_ready(name) for name in scopes_read(scope)]
         views = [ready.view for ready in readies]
-        now = self.now(views) if now is None else now
+        # What was said within the hour is told apart by when it was said; `now` is never before it.
+        now = max(self.now(views), *(ready.corpus.latest for ready in readies)) if now is None else now
         readies = [self._used_at(ready, name, now) for ready, name in zip(readies, scopes_read(scope), strict=True)]
-        for ready in readies:
-            best, counted = self._best(ready, query, limit, filters, lanes, now)
-            found += best
-            counts |= {lane: counts.get(lane, 0) + count for lane, count in counted.items()}
+        reads: list[Read] = []
+        for name, ready in zip(scopes_read(scope), readies, strict=True):
+            ranking = self._ranking(ready, query, filters, lanes, now, explain)
+            reading = ready.corpus.told(query)[1] if explain else None
+            passage_of = ready.corpus.passages(query)
+            found += [_told(ready, hit, passage_of(hit.place), reading) for hit in islice(ranking.hits, limit)]
+            counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
+            if explain and ready.documents:
+                reads.append(_read(name, ready, query, ranking))
         found.sort(key=lambda result: (-result.score, result.kind, result.id))
         return Answer(
             found[:limit],
@@ -291,21 +328,19 @@ class Retriever:
             now,
             counts,
             self.dense.note if self.dense is not None else "",
+            tuple(reads),
         )
 
-    def _best(
-        self, ready: _Ready, query: str, limit: int, filters: Filters, lanes: Collection[Lane], now: int
-    ) -> tuple[list[Result], dict[Lane, int]]:
-        """Return the best results of a scope that pass, at most `limit`, and how many each lane has found."""
+    def _ranking(
+        self, ready: _Ready, query: str, filters: Filters, lanes: Collection[Lane], now: int, explain: bool
+    ) -> Ranking:
+        """Return what of a scope passes, best first."""
         encoded = ready.corpus.to_encode(query) if self.dense is not None and "dense" in lanes else None
         vector = None
         if self.dense is not None and encoded is not None:
             vector = self.dense.of_query(encoded, ready.embedder)
         among = None if filters == NO_FILTERS else lambda place: passes(ready.documents[place], filters)
-        ranking = ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now)
-        passage_of = ready.corpus.passages(query)
-        hits = islice(ranking.hits, limit)
-        return [_told(ready, hit, passage_of(hit.place)) for hit in hits], ranking.counts
+        return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, explain=explain)
 
     def plain(self, scope: str) -> Plain:
         """Return everything that a search in a scope reads, `global` included, for who ranks it otherwise."""
@@ -444,11 +479,37 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
         offset = slots[-1].offset + 1
 
 
-def _told(ready: _Ready, hit: Hit, passage: str) -> Result:
-    """Return a result with its passage and why it stands where it stands."""
-    why = Why(relevance=hit.relevance, age=hit.age, use=hit.use, confidence=hit.confidence, lanes=hit.lanes)
+def _told(ready: _Ready, hit: Hit, passage: str, reading: Reading | None) -> Result:
+    """Return a result with its passage and why it stands where it stands, and with its terms where they were read."""
+    own, around = ready.corpus.held(hit.place, reading) if reading is not None else ((), ())
+    why = Why(
+        relevance=hit.relevance,
+        age=hit.age,
+        use=hit.use,
+        confidence=hit.confidence,
+        lanes=hit.lanes,
+        parts=hit.parts,
+        terms=own,
+        around=around,
+    )
     document = ready.documents[hit.place]
     return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=tuple(hit.lanes), why=why)
+
+
+def _read(scope: str, ready: _Ready, query: str, ranking: Ranking) -> Read:
+    recipe, reading = ready.corpus.told(query)
+    least, most, strength = ranking.scale
+    return Read(
+        scope=scope,
+        recipe=recipe,
+        least=least,
+        most=most,
+        strength=strength,
+        terms=reading.used,
+        unheld=reading.unheld,
+        names=reading.names,
+        common=reading.common,
+    )
 
 
 def results_of(laid: Overlay) -> list[Result]:
