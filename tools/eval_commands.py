@@ -49,8 +49,9 @@ def eval_command(
     """Measure how much of the evidence of a file's questions retrievers find.
 
     The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker", "role", "text",
-    "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. What was said is captured into a home
-    that is thrown away; yours is only read for its settings.
+    "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO 8601, a day such as 8 May
+    2023, or a number of seconds, milliseconds or microseconds. What was said is captured into a home that is thrown
+    away; yours is only read for its settings.
 
     \b
     Example:
@@ -61,6 +62,8 @@ def eval_command(
     from recollect.tools.eval_retrievers import without as less
     from recollect.tools.evaluating import evaluate
 
+    if svg is not None and not svg.absolute().parent.is_dir():
+        raise RecollectError(f"There is no folder {svg.parent} for the chart.", "Make it first, or name another.")
     options = local_settings(Home(home)).embedder
     if choice is not None or model is not None:
         changes = {"choice": choice or options.choice, "model": model or options.model}
@@ -76,6 +79,8 @@ def eval_command(
 
         title = f"{file.name}: evidence found by turn, {measured['questions']:,} questions, {measured['embedder']}"
         write_whole(svg, bars(title, measured["retrievers"]).encode())
+    for note in measured["notes"]:
+        say(note, err=True)
     if as_json:
         print_json(measured)
         return
