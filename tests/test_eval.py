@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.schemas.lanes import LANES
 from recollect.schemas.times import format_time
 from recollect.state.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
 from recollect.state.evaluation import Asked, overlap, percentile, recall, summary
@@ -289,3 +290,20 @@ def test_a_chart_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> 
     file.write_text("not read")
     result = run("eval", str(file), "--svg", str(tmp_path / "nowhere" / "a.svg"))
     assert result.exit_code == 1 and "There is no folder" in result.output
+
+
+def test_a_retriever_has_one_colour_and_a_title_is_never_cut() -> None:
+    turn = {"turn": {"5": 0.5, "10": 0.6, "20": 0.7, "50": 0.8}}
+    title = "a-corpus-of-conversations.json: evidence found by turn, 1,234 questions, local:some-maker/some-model-v2"
+    lane_names = [f"recollect without {lane}" for lane in LANES]
+    for names in (["recollect"], ["bm25", "recollect"], ["bm25", "dense", "rrf", "recollect", *lane_names]):
+        drawn = ElementTree.fromstring(bars(title, dict.fromkeys(names, turn)))
+        texts = list(drawn.iter("{http://www.w3.org/2000/svg}text"))
+        lines = [text for text in texts if text.get("font-size") == "15"]
+        assert " ".join(line.text or "" for line in lines) == title
+        assert all(44 + 8 * len(line.text or "") <= int(drawn.get("width") or 0) for line in lines)
+        filled = [rect.get("fill") for rect in drawn.iter("{http://www.w3.org/2000/svg}rect")]
+        keys = filled[-len(names) :]
+        assert len(dict.fromkeys(keys)) == len(names) and keys[names.index("recollect")] == "#2a6fdb"
+        assert all(filled.count(colour) == 5 for colour in keys)
+        assert max(int(text.get("y") or 0) for text in texts) < int(drawn.get("height") or 0)
