@@ -329,3 +329,12 @@ def test_an_explained_search_adds_up() -> None:
         "strength",
     ):
         assert line in printed
+
+
+def test_a_scope_that_holds_nothing_says_so_and_what_to_do() -> None:
+    empty = call("search", "harbour", "--scope", "project:nothere")
+    assert empty.exit_code == 0 and "project:nothere holds nothing yet" in empty.output
+    assert "recollect capture" in empty.output
+    capture("The harbour gauge is broken.")
+    assert "other words" in call("search", "zebra", *SCOPE).output
+    assert "held nothing then" in call("search", "zebra", *SCOPE, "--as-of", "2001-01-01").output

@@ -155,12 +155,15 @@ def test_what_was_asked_is_asked_again(tmp_path: Path) -> None:
     assert told["retrievers"]["recollect"]["recall"] == {"5": 1.0, "10": 1.0, "25": 1.0, "50": 1.0}
     assert told["retrievers"]["bm25"]["recall"]["10"] < 1, "plain words know no inflections"
     assert told["marginal"] == {"sparse": 1.0, "dense": 0.0, "hot": 0.0, "fresh": 0.0, "edges": 0.0}
-    assert "what each lane adds" in run("compare", *where, "--retriever", "recollect").output
+    unused = run("compare", *where)
+    assert unused.exit_code == 0 and "says nothing about recall" in unused.output
+    assert "recollect used" in unused.output and "1.000" not in unused.output
     with Client(home, scope="project:mine") as client:
         asked = client.search("kayak")
         assert asked.recall_id is not None
         used = run("used", asked.answer.results[-1].id, "--recall", asked.recall_id, *where)
         assert used.exit_code == 0, used.output
+    assert "what each lane adds" in run("compare", *where, "--retriever", "recollect").output
     told = json.loads(run("compare", *where, "--json").stdout)
     assert (told["truth"], told["judged"], told["recalls"]) == ("used", 1, 3)
     dense = run("compare", *where, "--retriever", "dense")

@@ -305,6 +305,14 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
             ("tabs", {"without": LANES}),
             ("tabs \udc80", {}),
             ("tabs \0", {}),
+            ("\ud800", {}),
+            (None, {}),
+            (b"tabs", {}),
+            (5, {}),
+            ("tabs", {"limit": 1.5}),
+            ("tabs", {"limit": None}),
+            ("tabs", {"limit": "3"}),
+            ("tabs", {"limit": True}),
         ):
             with pytest.raises(RecollectError) as told:
                 client.search(query, **options)  # type: ignore[arg-type]

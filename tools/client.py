@@ -241,14 +241,7 @@ class Client:
         `filters` (`tools.filters.make_filters`) say what may be returned. With `explain`
         every result has the parts of its relevance, and the answer how the question was read.
         """
-        if not query.strip():
-            raise RecollectError("The query is empty.", "Say what to look for.")
-        if not 1 <= limit <= 1_000:
-            raise RecollectError(f"A limit of {limit} is not between 1 and 1000.", "Ask for fewer.")
-        if len(query) > MAX_TEXT_BYTES:
-            raise RecollectError(
-                f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
-            )
+        _check_asked(query, limit)
         filters = filters or NO_FILTERS
         check_filters(filters)
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
@@ -557,6 +550,31 @@ def _event(
 
 def _new_id() -> str:
     return str(uuid_utils.uuid7())
+
+
+def _check_asked(query: object, limit: object) -> None:
+    """Raise `RecollectError` for what cannot be asked, whatever a program hands in."""
+    if not isinstance(query, str):
+        raise RecollectError(f"The query is not a text but {_named(query)}.", "Give a text of what to look for.")
+    if not query.strip():
+        raise RecollectError("The query is empty.", "Say what to look for.")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000:
+        raise RecollectError(
+            f"A limit of {_named(limit)} is not a whole number between 1 and 1000.", "Ask for fewer, as limit 10."
+        )
+    if len(query) > MAX_TEXT_BYTES:
+        raise RecollectError(
+            f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
+        )
+    if any("\ud800" <= char <= "\udfff" for char in query):
+        raise RecollectError("The query has half of a character (a lone surrogate).", "Ask in valid Unicode.")
+
+
+def _named(given: object) -> str:
+    """Return what was handed in, short enough to be shown."""
+    if given is None:
+        return "nothing"
+    return str(given)[:40] if isinstance(given, (int, float)) else f"of type {type(given).__name__}"
 
 
 def _now_us() -> int:

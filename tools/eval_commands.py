@@ -96,8 +96,9 @@ def eval_command(
 def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Ask what this project was asked again, of several retrievers, and compare what they find.
 
-    Recall counts what was used of a search, where that is known, else what it returned. The searches are asked of the
-    views as they are now; nothing is put on the log.
+    Recall counts what was used of a search (`recollect used`). Where that is not known of any, there is nothing to
+    compare with, and only --json has figures, of what was returned. The searches are asked of the views as they are
+    now; nothing is put on the log.
 
     \b
     Example:
@@ -107,6 +108,13 @@ def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, as_
         told = client.compare(retrievers, limit, phases.update)
     if as_json:
         print_json(told)
+        return
+    if told["truth"] == "returned":
+        say(
+            f"Of the {told['recalls']:,} searches of {client.scope} nothing is known to have been used. What a search "
+            "returned can only be compared with itself, which says nothing about recall."
+        )
+        say("Say what shaped an answer with `recollect used ID --recall RECALL_ID`, then compare again.")
         return
     say(
         f"{told['recalls']:,} searches, asked of the views as they are now; recall of what was {told['truth']} "

@@ -101,7 +101,7 @@ def search(
     if explain:
         say("\n".join(explained_question(answer)))
     if not answer.results:
-        say("Nothing found. Try fewer or other words; `recollect status` says what there is.")
+        say(_nothing(client.scope, answer.held, as_of))
     if answer.note:
         say(answer.note, err=True)
     if answer.lag:
@@ -290,6 +290,15 @@ def _event(event: Event) -> str:
     who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
     blank = " (erased)" if event.body is None else ""
     return f"{format_time(event.sent)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
+
+
+def _nothing(scope: str, held: int, as_of: str | None) -> str:
+    if held:
+        return "Nothing found. Try fewer or other words; `recollect status` says what there is."
+    if as_of is not None:
+        return f"{scope} held nothing then. `recollect status` says what there is now."
+    elsewhere = "`recollect status` says what other scopes hold, and --scope asks one."
+    return f"{scope} holds nothing yet. `recollect capture` and `recollect import` add to it; {elsewhere}"
 
 
 def _result(number: int, result: Result) -> str:

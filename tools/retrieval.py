@@ -141,7 +141,7 @@ class Dense(Protocol):
 class Answer(NamedTuple):
     """The results, best first, the position that they are true up to, and how many events the views lack.
 
-    `read` has how each scope read the question, where that was asked for.
+    `read` has how each scope read the question, where that was asked for; `held` how many texts the scope itself shows.
     `lanes` says how many texts each lane has found or moved, in all scopes that were read; `note` why vectors were not.
     """
 
@@ -153,6 +153,7 @@ class Answer(NamedTuple):
     lanes: dict[Lane, int]
     note: str = ""
     read: tuple[Read, ...] = ()
+    held: int = 0
 
 
 class ScopeView(NamedTuple):
@@ -329,6 +330,7 @@ class Retriever:
             counts,
             self.dense.note if self.dense is not None else "",
             tuple(reads),
+            len(readies[0].documents),
         )
 
     def _ranking(
