@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from recollect.schemas.lanes import LANES, Lane
 from recollect.state import lanes as rules
 from recollect.state.asking import first_person, held_by_answers, is_about_answers
-from recollect.state.documents import Document, has_assistant, sessions_of
+from recollect.state.documents import Document, answers_of, sessions_of
 from recollect.state.lanes import Hit, first_of
 from recollect.state.lexical import Worded
 from recollect.state.passages import Passages
 from recollect.state.postings import Floats, Ints
-from recollect.state.recipes import ASSISTED, HALF, PEERS, Weights
+from recollect.state.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
 from recollect.state.wording import Reading, Wording
 
 NOWHERE = -2
@@ -67,10 +67,11 @@ class Corpus:
 
     def __init__(self, documents: Sequence[Document], vectors: Vectors | None = None) -> None:
         self._documents = documents
-        self._assisted = has_assistant(documents)
-        self._recipe = ASSISTED if self._assisted else PEERS
+        self._answers = answers_of(documents)
+        self._recipe = PEERS if self._answers is None else ASSISTED
         session, sessions = sessions_of(documents)
-        self._words = Wording(documents, self._recipe.context, self._assisted, session, sessions)
+        self._words = Wording(documents, self._recipe.context, self._answers, session, sessions)
+        self._turns = np.fromiter((document.turn for document in documents), np.bool_, len(documents))
         self._meaning = _Meaning(vectors, session, sessions) if vectors is not None and vectors.any() else None
         self._passages = Passages([document.text for document in documents])
         self._facts: dict[tuple[object, ...], NDArray[np.bool_]] = {}
@@ -107,7 +108,7 @@ class Corpus:
         """Return the question as it is to be encoded for `rank`; None where no text has a vector."""
         if self._meaning is None:
             return None
-        return query if self._assisted else first_person(query, self._words.speakers())
+        return query if self._answers is not None else first_person(query, self._words.speakers())
 
     def passages(self, query: str) -> Callable[[int], str]:
         """Return what gives the part of a text, at most 1,200 characters, that holds most of what is asked."""
@@ -120,7 +121,7 @@ class Corpus:
 
     def told(self, query: str) -> tuple[str, Reading]:
         """Return the recipe by which texts are ranked, "people" or "assistant", and what of a question counts."""
-        return "assistant" if self._assisted else "people", self._words.reading(query)
+        return "people" if self._answers is None else "assistant", self._words.reading(query)
 
     def held(self, place: int, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return which of a question's terms stand in a text, and which only around it or in its day."""
@@ -220,19 +221,25 @@ class Corpus:
 
     def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> dict[str, Floats]:
         """Return what is added for who said a text, what kind of thing it holds, and whether it asks itself."""
+        # Without one name everybody gets half, which changes no order, and memories always do, which nobody says.
+        by_named = self._is(Document.speaks, named[0])[places] if len(named) == 1 else HALF
         hint = held_by_answers(query)
-        said = self._is(Document.said)[places]
-        # Without one name, or with a question about the answers, everybody gets half, which changes no order of turns.
-        speaks = self._is(Document.speaks, named[0])[places] if len(named) == 1 else HALF
-        own = HALF if is_about_answers(query) else self._is(Document.own)[places]
         sides: dict[str, Any] = {
-            "speaker": weights.speaker * speaks * said,
-            "prior": weights.own_words * own * said,
-            "question": weights.question * self._is(Document.asks)[places] * said,
+            "speaker": weights.speaker * np.where(self._turns[places], by_named, HALF),
+            "prior": weights.own_words * self._preferred(query)[places],
+            "question": weights.question * self._is(Document.asks)[places],
         }
         if hint is not None and weights.hint:
-            sides["hint"] = weights.hint * self._is(Document.holds, hint)[places] * said
+            sides["hint"] = weights.hint * self._is(Document.holds, hint)[places]
         return sides
+
+    def _preferred(self, query: str) -> Floats:
+        """Return how far each text is of those whom a question is about: people, or the assistant."""
+        if self._answers is None:
+            return np.zeros(len(self._documents))
+        of_people, of_answers = (ASKED_PEOPLE, ASKED_ANSWERS) if is_about_answers(query) else (1.0, 0.0)
+        preferred: Floats = np.where(self._answers, of_answers, of_people)
+        return preferred
 
     def _lent(self, places: Ints, relevance: Floats, allowed: Ints) -> _Part:
         """Return what the edges of the best lead to, with the share of a seed's relevance that each is lent."""
