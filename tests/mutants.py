@@ -435,6 +435,27 @@ MUTANTS = [
         ("tests/test_edges.py",),
     ),
     Mutant(
+        "a sentence read by itself",
+        "state/passages.py",
+        "terms(text[start:end], language)",
+        "terms(text[start:end])",
+        ("tests/test_ranking.py::test_a_sentence_is_read_in_the_language_of_its_text",),
+    ),
+    Mutant(
+        "a now that only others move",
+        "tools/retrieval.py",
+        "        return asked - asked % HOUR_US\n",
+        "        return 0\n",
+        ("tests/test_now.py",),
+    ),
+    Mutant(
+        "evidence lost without a word",
+        "tools/eval_corpus.py",
+        "    corpus.missing = len(missing)\n",
+        "    corpus.missing = 0\n",
+        ("tests/test_eval.py::test_evidence_that_no_turn_has_is_counted_and_said",),
+    ),
+    Mutant(
         "agents that instruct",
         "state/context.py",
         'INSTRUCTING: tuple[Origin, ...] = ("operator", "user")',
