@@ -94,7 +94,6 @@ class World:
         self._erased = erased
         self.scopes: dict[str, Scope] = {}
         self.counters: list[dict[str, int]] = []
-        self.clocks: list[int] = []
         for number, events in enumerate(partitions):
             self.counters.append(self._read(number, events))
 
@@ -114,10 +113,6 @@ class World:
             turns = [capture for capture in scope.captures if capture["body"]["kind"] == "turn"]
             found |= {turn["id"] for turn in turns if turn["origin"] in origins and turn["session"] in sessions}
         return found & self.visible(*names)
-
-    def now(self, number: int, name: str) -> int:
-        """Return the time at which a scope of a partition is ranked: its last `sent` or the clock, the later one."""
-        return max(self.clocks[number], self.scopes[name].sent if name in self.scopes else 0)
 
     def _read(self, number: int, events: list[Event]) -> dict[str, int]:
         count = dict.fromkeys(("events", "duplicates", "divergent", "ignored", "dead_letters"), 0)
@@ -149,7 +144,6 @@ class World:
                 first[event["scope"], event["id"]] = event
                 count["events"] += 1
                 scope = self.scopes.setdefault(event["scope"], Scope(event["scope"]))
-                scope.sent = max(scope.sent, event["sent"])
                 at = event["at"] if clock is None else min(event["at"], clock + settings.at_lead_s * SECOND)
                 if event["scope"] == "global" and event["origin"] != "operator" and event["type"] != "recalled":
                     count["ignored"] += 1
@@ -157,7 +151,6 @@ class World:
                 else:
                     scope.take({**event, "at": at, "offset": offset, "seq": scope.seq}, settings)
                     scope.seq += 1
-        self.clocks.append(clock or 0)
         return count
 
 
@@ -167,7 +160,6 @@ class Scope:
     def __init__(self, name: str) -> None:
         self.name = name
         self.seq = 0
-        self.sent = 0
         self.captures: list[Capture] = []
         self.memories: list[Memory] = []
         self.banned_texts: dict[str, tuple[str, int]] = {}

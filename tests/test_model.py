@@ -496,12 +496,7 @@ class Life:
             expected = world.made_by(set(origins), set(sessions), scope, "global")
             assert {result.id for result in narrowed.answer.results} == expected
             if as_of is None:
-                read = ((partition_of(name, PARTITIONS), name) for name in dict.fromkeys((scope, "global")))
-                assert answer.now == max((world.now(*place) for place in read if self.has_views(place[0])), default=0)
-
-    def has_views(self, number: int) -> bool:
-        """Whether the views of a partition have a first row."""
-        return Shard(self.home.current().shard(number), number).exists()
+                assert answer.now == max(self.now - self.now % HOUR, *(result.at for result in answer.results), 0)
 
     def compare_vault(self, world: World) -> None:
         """The pages hold what is visible, each memory and each entry once, and nothing else."""
@@ -514,7 +509,7 @@ class Life:
             self.compare_index(folder / "MEMORY.md", scope)
 
     def compare_index(self, path: Path, scope: Scope) -> None:
-        """`MEMORY.md` says the goal and the plan, then the facts confirmed most, the latest first among equals."""
+        """`MEMORY.md` says the goal and the plan, then the facts confirmed most, the latest first, and last what models say."""
         lines = path.read_text().splitlines() if path.exists() else []
         for title in ("Goal", "Plan"):
             said = [lines[place + 2] for place, line in enumerate(lines) if line == f"## {title}"]
@@ -607,9 +602,9 @@ def is_fact(row: dict[str, Any]) -> bool:
     return row["kind"] in ("fact", "insight") and not row["hidden"]
 
 
-def importance(row: dict[str, Any]) -> tuple[int, int, int]:
-    """Return by what the list of `MEMORY.md` is ordered: how often it was said, how lately, and its first capture."""
-    return len(row["members"]), row["at"], row["members"][0]["offset"]
+def importance(row: dict[str, Any]) -> tuple[bool, int, int, int]:
+    """Return by what the list of `MEMORY.md` is ordered: who says it, how often, how lately, and its first capture."""
+    return row["origin"] != "model", len(row["members"]), row["at"], row["members"][0]["offset"]
 
 
 def listed(value: Any) -> Any:
