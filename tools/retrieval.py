@@ -5,7 +5,8 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -25,7 +26,7 @@ from recollect.schemas.rows import EdgeRow, MemoryRow, Provenance, TombstoneRow,
 from recollect.schemas.scopes import GLOBAL, partition_of
 from recollect.sinks.home import Home
 from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
-from recollect.state.captures import FAMILIES
+from recollect.state.captures import FAMILIES, normal_digest
 from recollect.state.decay import ONE
 from recollect.state.documents import Document
 from recollect.state.edges import resolved, tie_of, weight_at
@@ -70,7 +71,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     `canonical` is the capture that speaks for a memory, else the id.
     `provenance` has the origin and session of each capture behind it that lives, each once.
     `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
-    the latest confirmation of what folds, else None.
+    the latest confirmation of what folds, else None. `again` is how many more turns that were found say the same.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     lanes: tuple[Lane, ...] = ()
     why: Why | None = None
     last_at: int | None = None
+    again: int = 0
     projected: bool
 
 
@@ -144,7 +146,10 @@ class Plain(NamedTuple):
 
 
 class _Ready(NamedTuple):
-    """A scope's visible documents, ready to be ranked for as long as `key` stays what it is."""
+    """A scope's visible documents, ready to be ranked for as long as `key` stays what it is.
+
+    `said` remembers `_said` by place, since one question finds what another found.
+    """
 
     key: object
     view: ScopeView
@@ -152,6 +157,7 @@ class _Ready(NamedTuple):
     corpus: Corpus
     embedder: str
     vectors: NDArray[np.int16] | None
+    said: dict[int, bytes | str]
 
 
 class Retriever:
@@ -215,20 +221,33 @@ class Retriever:
                 "The views cannot be read.", "`recollect verify` says what is damaged, `recollect rebuild` mends it."
             ) from error
 
-    def search(self, scope: str, query: str, limit: int, filters: Filters, lanes: Collection[Lane] = LANES) -> Answer:
-        """Return the best results of a scope, and of `global` where the scope is a project, by these lanes."""
+    def search(
+        self,
+        scope: str,
+        query: str,
+        limit: int,
+        filters: Filters,
+        lanes: Collection[Lane] = LANES,
+        *,
+        repeats: bool = False,
+    ) -> Answer:
+        """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
+
+        Of turns that say the same only the best placed is returned, with the count of the others, unless `repeats`
+        are asked for, as who measures by the ids of turns does.
+        """
         found: list[Result] = []
         counts: dict[Lane, int] = {}
         readies = [self._get_ready(name) for name in scopes_read(scope)]
         views = [ready.view for ready in readies]
         now = max(view.now for view in views)
         for ready in readies:
-            best, counted = self._best(ready, query, limit, filters, lanes, now)
+            best, counted = self._best(ready, query, limit, filters, lanes, now, repeats=repeats)
             found += best
             counts |= {lane: counts.get(lane, 0) + count for lane, count in counted.items()}
         found.sort(key=lambda result: (-result.score, result.kind, result.id))
         return Answer(
-            found[:limit],
+            (found if repeats else _once(found))[:limit],
             tuple({view.mark.partition: view.mark for view in views}.values()),
             sum(view.lag for view in views),
             views[0].revision,
@@ -238,7 +257,15 @@ class Retriever:
         )
 
     def _best(
-        self, ready: _Ready, query: str, limit: int, filters: Filters, lanes: Collection[Lane], now: int
+        self,
+        ready: _Ready,
+        query: str,
+        limit: int,
+        filters: Filters,
+        lanes: Collection[Lane],
+        now: int,
+        *,
+        repeats: bool,
     ) -> tuple[list[Result], dict[Lane, int]]:
         """Return the best results of a scope that pass, at most `limit`, and how many each lane has found."""
         encoded = ready.corpus.to_encode(query) if self.dense is not None and "dense" in lanes else None
@@ -247,8 +274,19 @@ class Retriever:
             vector = self.dense.of_query(encoded, ready.embedder)
         among = None if filters == NO_FILTERS else lambda place: passes(ready.documents[place], filters)
         ranking = ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now)
-        hits = islice(ranking.hits, limit)
-        return [_told(ready, hit, query) for hit in hits], ranking.counts
+        if repeats:
+            return [_told(ready, hit, query) for hit in islice(ranking.hits, limit)], ranking.counts
+        best: dict[bytes | str, Hit] = {}
+        again: Counter[bytes | str] = Counter()
+        for hit in ranking.hits:
+            said = ready.said.get(hit.place)
+            if said is None:
+                said = ready.said[hit.place] = _said(ready.documents[hit.place])
+            again[said] += 1
+            if len(best) < limit:
+                best.setdefault(said, hit)
+        told = [_told(ready, hit, query, again[said] - 1) for said, hit in best.items()]
+        return told, ranking.counts
 
     def plain(self, scope: str) -> Plain:
         """Return everything that a search in a scope reads, `global` included, for who ranks it otherwise."""
@@ -346,7 +384,7 @@ def _make_ready(
     view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, now)
     ids_of = {row.id: row.ids for row in laid.memories} | {row.id: (row.id,) for row in laid.turns}
     corpus = Corpus(_with_use(list(map(_ranked, documents)), ids_of, shard, scope, now), vectors)
-    return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors)
+    return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors, {})
 
 
 def _with_use(
@@ -395,12 +433,30 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
         offset = slots[-1].offset + 1
 
 
-def _told(ready: _Ready, hit: Hit, query: str) -> Result:
+def _said(result: Result) -> bytes | str:
+    """Return what turns that say the same have in common, else an id: memories fold by themselves."""
+    if result.kind != "turn":
+        return result.id
+    return normal_digest("\n".join((result.text, *result.captions)))
+
+
+def _once(found: Iterable[Result]) -> list[Result]:
+    """Return results with each turn that another scope has too once, where it is placed best."""
+    best: dict[bytes | str, Result] = {}
+    for result in found:
+        said = _said(result)
+        known = best.get(said)
+        best[said] = result if known is None else msgspec.structs.replace(known, again=known.again + result.again + 1)
+    return list(best.values())
+
+
+def _told(ready: _Ready, hit: Hit, query: str, again: int = 0) -> Result:
     """Return a result with its passage and why it stands where it stands."""
     why = Why(relevance=hit.relevance, age=hit.age, use=hit.use, confidence=hit.confidence, lanes=hit.lanes)
     passage = ready.corpus.passage(hit.place, query)
     document = ready.documents[hit.place]
-    return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=tuple(hit.lanes), why=why)
+    lanes = tuple(hit.lanes)
+    return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=lanes, why=why, again=again)
 
 
 def results_of(laid: Overlay) -> list[Result]:
