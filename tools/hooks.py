@@ -17,7 +17,6 @@ from pathlib import Path
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.log import Position
 from recollect.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
-from recollect.sinks.home import Home
 from recollect.tools.agent_errors import note_error
 from recollect.tools.client import Client, Receipt, default_actor, default_home
 from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, read
@@ -25,7 +24,6 @@ from recollect.tools.importing.records import said
 from recollect.tools.injected import wrap
 from recollect.tools.lines import Line
 from recollect.tools.native_ids import HOSTS, claude_prompt, digest, heard
-from recollect.tools.project import scope_of_folder
 
 MAX_INPUT_BYTES = 16 * 1024 * 1024
 WAIT_S = 1.5
@@ -99,9 +97,19 @@ class _Turn:
     def client(self) -> Client:
         """Return a client of the project that the host works in."""
         folder = Path(self.told.folder) if self.told.folder else Path.cwd()
-        scope = scope_of_folder(folder if folder.is_dir() else Path.cwd(), Home(self.home))
-        name = HOSTS[self.told.host]
-        return Client(self.home, scope=scope, actor=name, origin="agent", session=self.told.session or None)
+        return Client(
+            self.home,
+            folder=folder if folder.is_dir() else Path.cwd(),
+            began=self._began,
+            actor=HOSTS[self.told.host],
+            origin="agent",
+            session=self.told.session or None,
+        )
+
+    def _began(self) -> Path | None:
+        from recollect.tools.importing.finding import began_in
+
+        return began_in(Path(self.told.transcript)) if self.told.transcript else None
 
     def give_up(self) -> None:
         """End here, since the agent should not wait, and leave what is to be captured to another process."""
