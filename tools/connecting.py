@@ -160,7 +160,7 @@ def _remove(home: Home, host: str) -> tuple[list[Ran], bool]:
 
 
 def _is_listed(host: str) -> bool | None:
-    """Whether a host lists anything of ours; None where one of its lists cannot be read, and the others have nothing."""
+    """Whether a host lists anything of ours; None where a list of it cannot be read and the others have nothing."""
     listed = [_listed([CONNECTABLE[host].program, *words], name) for words, name in CONNECTABLE[host].lists]
     return True if True in listed else None if None in listed else False
 
