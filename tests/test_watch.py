@@ -181,8 +181,9 @@ def test_a_hook_finds_its_turn_in_the_transcript(
     for more in ([], filler):
         source = named_session(write(tmp_path / "s.jsonl", [rows[0], *more, *rows[1:]]), host)
         found = find_turn(source, role, text)
-        assert (found.native_id if found else None) == native
-    assert find_turn(Source(tmp_path / "none", host, "none"), role, text) is None
+        there = found.now or found.before
+        assert (there.native_id if there else None) == native
+    assert find_turn(Source(tmp_path / "none", host, "none"), role, text) == (None, None)
 
 
 # The commands

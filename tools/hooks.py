@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from recollect.schemas.errors import RecollectError
+from recollect.schemas.ids import derived_id
 from recollect.schemas.log import Position
 from recollect.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
 from recollect.tools.agent_errors import note_error
@@ -23,7 +24,7 @@ from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, 
 from recollect.tools.importing.records import said
 from recollect.tools.injected import wrap
 from recollect.tools.lines import Line
-from recollect.tools.native_ids import HOSTS, claude_prompt, digest, heard
+from recollect.tools.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
 
 MAX_INPUT_BYTES = 16 * 1024 * 1024
 WAIT_S = 1.5
@@ -229,20 +230,46 @@ _ACTIONS: dict[str, Callable[[_Turn], bytes]] = {
 }
 
 
-def _capture(turn: _Turn, client: Client, text: str, role: str, native: str | None) -> None:
-    """Put a turn on the log under the id that an import of its transcript derives."""
+def _capture(turn: _Turn, client: Client, text: str, role: Role, native: str | None) -> None:
+    """Put a turn on the log under the id that an import of its transcript derives, or finds."""
     user = role == "user"
-    session = turn.told.session
+    native = native or _native(turn, client, text, role)
     line = Line(
         text=text,
         kind="turn",
         actor=default_actor() if user else HOSTS[turn.told.host],
         origin="user" if user else "agent",
         source=HOSTS[turn.told.host],
-        native_id=native or (heard(session, "user" if user else "assistant", text) if session else None),
+        native_id=native,
         split=True,
     )
     client.capture_many([line])
+
+
+def _native(turn: _Turn, client: Client, text: str, role: Role) -> str | None:
+    """Return the native id of a turn that its host does not name: that of its row, if the transcript has it already."""
+    told = turn.told
+    if not told.session:
+        return None
+    heard_as = heard(told.session, role, text)
+    if not told.transcript:
+        return heard_as
+    from recollect.tools.importing.live import find_turn, transcript
+
+    source = HOSTS[told.host]
+    found = find_turn(transcript(Path(told.transcript), source), role, text)
+    now, before = (record.native_id if record is not None else None for record in found)
+    if now is None and before is None:
+        return heard_as
+    scope = client.made_scope()
+    ids = {
+        derived_id("captured", scope, source, f"{name}{part}"): name
+        for name in (heard_as, now, before)
+        if name is not None
+        for part in ("", "#0")
+    }
+    known = frozenset(ids[id] for id in client.log.known(scope, list(ids)))
+    return of_hook(heard_as, now, before, known, retried=turn.alone)
 
 
 def _has_prompt_id(told: Told) -> bool:

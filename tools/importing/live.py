@@ -31,6 +31,13 @@ class Growth(NamedTuple):
     messages: int
 
 
+class Said(NamedTuple):
+    """The record of a turn, if it is the last thing said, and the latest that said the same before; None for none."""
+
+    now: Record | None
+    before: Record | None
+
+
 class Sessions:
     """Which sessions have changed, and which of them are due. Times are seconds of any one clock."""
 
@@ -82,21 +89,23 @@ def growth(source: Source, indexed: int) -> Growth:
     return Growth(size - start, sum(1 for record in _records(source, start) if record.origin in ("user", "agent")))
 
 
-def find_turn(source: Source, role: Role, text: str) -> Record | None:
-    """Return the newest turn near the end of a transcript in which this role said this, None where there is none yet.
+def find_turn(source: Source, role: Role, text: str) -> Said:
+    """Return where, near the end of a transcript, this role says this.
 
     A hook is told a text; the record tells the native id of it (see `native_ids`). Only the last 512 KiB are read.
     """
     origin, wanted = ("user" if role == "user" else "agent"), digest(text)
-    found = None
+    now = before = None
     try:
         start = max(0, source.path.stat().st_size - TAIL_BYTES)
         for record in _records(source, start):
             if record.origin == origin and digest(record.text) == wanted:
-                found = record
+                now, before = record, now or before
+            elif now is not None and record.origin in ("user", "agent"):
+                now, before = None, now  # It went on since.
     except OSError:
-        return None
-    return found
+        pass
+    return Said(now, before)
 
 
 def transcript(path: Path, host: str) -> Source:
