@@ -254,10 +254,10 @@ def _native(turn: _Turn, client: Client, text: str, role: Role) -> str | None:
     heard_as = heard(told.session, role, text)
     if not told.transcript:
         return heard_as
-    from recollect.tools.importing.live import find_turn, transcript
+    from recollect.tools.importing.latest import find_turn
 
     source = HOSTS[told.host]
-    found = find_turn(transcript(Path(told.transcript), source), role, text)
+    found = find_turn(Path(told.transcript), source, told.session, role, text)
     now, before = (record.native_id if record is not None else None for record in found)
     if now is None and before is None:
         return heard_as

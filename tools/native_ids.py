@@ -5,7 +5,8 @@ native id, for every host and export, and nothing else may. It reads nothing: no
 
 A turn has one *native id*, which its transcript tells. Some hooks run before the transcript has the turn and are told
 its text alone; they use `heard`. So whoever has read a transcript captures a turn only where neither its native id
-nor what `heard` says of it stands on the log, and a hook looks into the transcript (`tools.importing.live.find_turn`):
+nor what `heard` says of it stands on the log, and a hook looks into the end of the transcript
+(`tools.importing.latest.find_turn`):
 
 | host, event | native id |
 | --- | --- |
