@@ -31,10 +31,54 @@ _HINTS = (
 )
 """What a question asks for, and what a text holds that could answer it."""
 _ABOUT_ANSWERS = re.compile(
-    r"\bdid you\b|\byou (?:said|told|recommended|suggested|mentioned|advised|gave)\b|"
-    r"\byour (?:advice|answer|recommendation|suggestion)",
+    r"\bdid you\b|\byou (?:said|told|recommended|suggested|mentioned|advised|gave|proposed|explained)\b|"
+    r"\byour (?:advice|answer|explanation|proposal|recommendation|suggestion)|"
+    r"\bthe (?:assistant|ai|bot|model)(?:['’]s)? (?:\w+ )?(?:advi[cs]e|answer|explain|explanation|mention|propos|"
+    r"recommend|said|say|suggest|t(?:ell|old))|\b(?:recommended|suggested|proposed) to me\b",
     re.IGNORECASE,
 )
+
+
+_MONTHS = {name: n for n, month in enumerate(MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
+_NAMED_DAY = re.compile(
+    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{'|'.join(sorted(_MONTHS, reverse=True))})\b"
+    r"(?:\.?\s+(?P<after>\d{1,2})(?:st|nd|rd|th)?\b(?!:))?",
+    re.IGNORECASE,
+)
+_WRITTEN_DAY = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})\b")
+_DOTTED_DAY = re.compile(r"\b(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})\b")
+_SLASHED_DAY = re.compile(r"\b(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})\b")
+_YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
+
+
+def day_terms(query: str) -> list[str]:
+    """Return what a question says of days, in the terms of `terms_of_day`: days of months, months and years.
+
+    A number is a day only beside its month, and "may" a month only with a capital or a day.
+    """
+    found = [term for match in _NAMED_DAY.finditer(query) for term in _named_day(match)]
+    for written in (_WRITTEN_DAY, _DOTTED_DAY, _SLASHED_DAY):
+        for match in written.finditer(query):
+            month, day = int(match["month"]), int(match["day"])
+            if month > len(MONTHS):  # 25/12/2023, which begins with the day.
+                month, day = day, month
+            if 0 < month <= len(MONTHS):
+                found += [str(day), MONTHS[month - 1]]
+    return list(dict.fromkeys([*found, *_YEAR.findall(query)]))
+
+
+def terms_of_day(day: str) -> list[str]:
+    """Return the terms of a day, given as 2023-05-08: 8, may, 2023."""
+    year, month, number = day.split("-")
+    return [str(int(number)), MONTHS[int(month) - 1], year]
+
+
+def _named_day(match: re.Match[str]) -> list[str]:
+    name, number = match["month"], match["day"] or match["after"]
+    is_word = name.lower() in ("may", "mar", "march") and (name.islower() or not match.start())
+    if is_word and number is None:
+        return []
+    return [*([str(int(number))] if number else []), MONTHS[_MONTHS[name.lower()] - 1]]
 
 
 def held_by_answers(query: str) -> re.Pattern[str] | None:

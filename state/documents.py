@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.state.postings import Floats, Ints
 from recollect.state.recipes import UNEQUAL_LENGTHS, Context
@@ -15,6 +16,10 @@ LENT_TERMS = 40
 """Of a long answer a neighbour gets no more than so many terms' worth."""
 LEAST_TURNS = 5
 """Of so many turns a mean length says something."""
+LEAST_SHARE = 4
+"""One turn in so many is an assistant's where there is one."""
+
+Flags = NDArray[np.bool_]
 
 
 class Document(NamedTuple):
@@ -39,17 +44,9 @@ class Document(NamedTuple):
     confidence: float = 1
     neighbours: tuple[tuple[str, float], ...] = ()
 
-    def said(self) -> bool:
-        """Whether it is a turn."""
-        return self.turn
-
     def speaks(self, name: str) -> bool:
         """Whether it is somebody's words."""
         return self.speaker == name
-
-    def own(self) -> bool:
-        """Whether a person said it."""
-        return not self.answers
 
     def asks(self) -> bool:
         """Whether it ends as a question."""
@@ -60,16 +57,24 @@ class Document(NamedTuple):
         return bool(pattern.search(self.text))
 
 
-def has_assistant(documents: Sequence[Document]) -> bool:
-    """Whether an assistant is among those who speak: by role, or by how much longer one speaks than another."""
+def answers_of(documents: Sequence[Document]) -> Flags | None:
+    """Return which turns an assistant gave; None where people talk with each other.
+
+    An assistant is known by role, where a quarter of the turns are its, so that a few words of a tool or a bot make no
+    assistant of people's talk; else by length, of the two who speak most.
+    """
+    turns = [document for document in documents if document.turn]
+    if sum(document.answers for document in turns) * LEAST_SHARE >= max(1, len(turns)):
+        return np.fromiter((document.answers for document in documents), np.bool_, len(documents))
     lengths: dict[str, list[int]] = {}
-    for document in documents:
-        if document.turn:
-            if document.answers:
-                return True
-            lengths.setdefault(document.speaker, []).append(len(document.text))
-    means = [sum(said) / len(said) for said in lengths.values() if len(said) >= LEAST_TURNS]
-    return len(means) > 1 and max(means) >= UNEQUAL_LENGTHS * min(means)
+    for document in turns:
+        lengths.setdefault(document.speaker, []).append(len(document.text))
+    most = sorted(lengths.items(), key=lambda item: (-len(item[1]), item[0]))[:2]
+    means = sorted((sum(said) / len(said), name) for name, said in most if len(said) >= LEAST_TURNS)
+    if len(means) < 2 or means[1][0] < UNEQUAL_LENGTHS * means[0][0]:
+        return None
+    assistant = means[1][1]
+    return np.fromiter((it.turn and it.speaker == assistant for it in documents), np.bool_, len(documents))
 
 
 def sessions_of(documents: Sequence[Document]) -> tuple[Ints, int]:
@@ -80,18 +85,18 @@ def sessions_of(documents: Sequence[Document]) -> tuple[Ints, int]:
 
 
 def neighbours_of(
-    documents: Sequence[Document], lengths: Floats, context: Context, assisted: bool
+    documents: Sequence[Document], lengths: Floats, context: Context, answers: Flags | None
 ) -> tuple[Ints, Ints, Floats]:
-    """Return which turn gets a share of which other turn's terms, and how much."""
-    shares = list(_shares(documents, context, assisted))
+    """Return which turn gets a share of which other turn's terms, and how much; `answers` as of `answers_of`."""
+    shares = list(_shares(documents, context, answers))
     rows, neighbours = (np.fromiter((share[side] for share in shares), np.int64) for side in (0, 1))
     how_much = np.fromiter((share[2] for share in shares), np.float64)
-    if assisted:
+    if answers is not None:
         how_much *= np.minimum(1, LENT_TERMS / np.maximum(lengths[neighbours], 1))
     return rows, neighbours, how_much
 
 
-def _shares(documents: Sequence[Document], context: Context, assisted: bool) -> Iterator[tuple[int, int, float]]:
+def _shares(documents: Sequence[Document], context: Context, answers: Flags | None) -> Iterator[tuple[int, int, float]]:
     sessions: dict[str, list[int]] = {}
     for place, document in enumerate(documents):
         if document.turn and document.session is not None:
@@ -104,13 +109,9 @@ def _shares(documents: Sequence[Document], context: Context, assisted: bool) -> 
                 if not 0 <= here + step < len(places):
                     continue
                 other = places[here + step]
-                first, second = sorted((here, here + step))
-                if assisted and not _is_exchange(documents[places[first]], documents[places[second]], second - first):
-                    continue
+                if answers is not None:
+                    first, second = sorted((here, here + step))
+                    if second - first > 1 or answers[places[first]] or not answers[places[second]]:
+                        continue  # Only a user's words and the answer to them are read together.
                 asked = step == -1 and "?" in documents[other].text
                 yield place, other, context.asked if asked else share
-
-
-def _is_exchange(first: Document, second: Document, distance: int) -> bool:
-    """Whether two turns are a user's words and the answer to them."""
-    return distance == 1 and not first.answers and second.answers

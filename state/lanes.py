@@ -30,7 +30,8 @@ LENT = 0.5
 AGE_DAYS, LEAST_AGE = 180, 0.5
 USE_STEP, MOST_USE = 0.02, 0.5
 LEAST_CONFIDENCE = 0.3
-"""That of what only a model says: as relevant as what a person said, it stands below it, whatever their age and use."""
+MODELS_CONFIDENCE = 0.7
+"""Of what only models say: below what anybody else says as well, and above what is hardly about the question."""
 
 
 class Hit(NamedTuple):

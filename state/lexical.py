@@ -5,22 +5,27 @@ Statistics come from the scope alone, so that nothing in another scope can move 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from recollect.schemas.times import format_time
-from recollect.state.asking import MONTHS
-from recollect.state.documents import Document, neighbours_of
+from recollect.state.asking import day_terms, terms_of_day
+from recollect.state.documents import Document, Flags, neighbours_of
 from recollect.state.postings import Floats, Ints, Postings, counts_of, inverse_frequencies
 from recollect.state.recipes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1, Context
-from recollect.state.terms import language_of, terms
+from recollect.state.terms import ENGLISH, languages_told, terms
 
 SCAFFOLDING = frozenset(
     terms("list order mention conversation discussion discuss tell say talk chat session summary summarize", "english")
 )
 """Terms by which one asks an assistant for something that was said, which are not what was said."""
+LAST_LETTER = "\u2e80"
+"""Ideographs, kana and hangul come after it."""
+_WORD = re.compile(r"\w[\w'’-]*")
 
 
 class Worded(NamedTuple):
@@ -43,35 +48,41 @@ class Lexical:
     """The words of one scope's texts, made ready to be asked many times. Making it takes some 25 µs a text."""
 
     def __init__(
-        self, documents: Sequence[Document], context: Context, assisted: bool, session: Ints, sessions: int
+        self, documents: Sequence[Document], context: Context, answers: Flags | None, session: Ints, sessions: int
     ) -> None:
-        self._assisted = assisted
+        self._assisted = answers is not None
         self._k1 = context.k1
         self._session = session
-        tokens = [terms(document.text) for document in documents]
-        self._languages = list(dict.fromkeys(language_of(document.text) for document in documents))
+        languages = _languages([document.text for document in documents])
+        tokens = [terms(document.text, language) for document, language in zip(documents, languages, strict=True)]
+        self._languages = list(dict.fromkeys(languages))
         self._number = {term: n for n, term in enumerate(dict.fromkeys(term for found in tokens for term in found))}
         counts = counts_of(tokens, self._number)
         self._idf = inverse_frequencies(counts, len(self._number))
-        around = counts.with_neighbours(*neighbours_of(documents, counts.lengths, context, assisted))
+        around = counts.with_neighbours(*neighbours_of(documents, counts.lengths, context, answers))
         self._texts = Postings(around, self._idf, context.k1, context.b)
         self._sessions = Postings(counts.together(session, sessions), self._idf, SESSION_K1, SESSION_B)
-        self._speakers = {name: terms(name) for name in dict.fromkeys(d.speaker for d in documents if d.turn)}
-        self._names = {term for named in self._speakers.values() for term in named}
+        people = (it for n, it in enumerate(documents) if it.turn and (answers is None or not answers[n]))
+        self._speakers = {
+            name: [term for language in self._languages for term in terms(name, language)]
+            for name in dict.fromkeys(document.speaker for document in people)
+        }
+        self._names = _names(self._speakers, documents)
         self._dated = _dated(documents)
 
     def ask(self, query: str) -> Worded:
         """Return what the words of a question find."""
-        asked = self._asked(query)
-        known = self._known(asked)
-        texts = self._texts.score(known)
-        for term in self._sought(asked):
+        readings = self._readings(query)
+        texts = self._texts.score(self._known(readings))
+        for term in day_terms(query):
             if term in self._dated:
                 texts[self._dated[term]] += self._idf_of(term)
         best = float(texts.max(initial=0))
-        sessions = self._sessions.score(known)
-        named = [name for name, its in self._speakers.items() if any(term in asked for term in its)]
-        most = float(sum(map(self._idf_of, self._sought(asked)))) * (self._k1 + 1)
+        sessions = self._sessions.score(self._known(readings))
+        called = self._called(query)
+        named = [name for name, its in self._speakers.items() if any(term in called for term in its)]
+        # A word is looked for in all languages of the scope, and asked for in one.
+        most = min(sum(map(self._idf_of, dict.fromkeys(reading))) for reading in readings) * (self._k1 + 1)
         return Worded(
             texts / (best or 1),
             (sessions / (sessions.max(initial=0) or 1))[self._session],
@@ -85,26 +96,67 @@ class Lexical:
 
     def worth(self, query: str, text: str) -> float:
         """Return how much of what is asked a piece of text holds, each term once."""
-        asked = dict.fromkeys(self._sought(self._asked(query)))
+        asked = dict.fromkeys(term for reading in self._readings(query) for term in reading)
         return float(sum(self._idf_of(term) for term in dict.fromkeys(terms(text)) if term in asked))
 
-    def _asked(self, query: str) -> list[str]:
-        return list(dict.fromkeys(term for language in self._languages for term in terms(query, language)))
+    def _readings(self, query: str) -> list[list[str]]:
+        """Return the terms of a question in each language of the scope.
 
-    def _sought(self, asked: list[str]) -> list[str]:
-        """Return what is asked without the names of those who speak, who are in every session, if something is left."""
-        return [term for term in asked if term not in self._names] or asked
+        The names of those who speak, who are in every session, are left out if something remains.
+        """
+        called = self._called(query)
+        readings = [terms(query, language) for language in self._languages] or [terms(query)]
+        return [[term for term in reading if term not in called] or reading for reading in readings]
 
-    def _known(self, asked: list[str]) -> list[tuple[int, float]]:
+    def _called(self, query: str) -> dict[str, None]:
+        """Return the terms of a question that are names of those who speak.
+
+        What texts use as a word too, as Mark and mark, is a name only where it is written like one.
+        """
+        found: dict[str, None] = {}
+        for word in _WORD.findall(query):
+            for term in (term for language in self._languages for term in terms(word, language)):
+                if term in self._names and not (word[0].islower() and self._names[term]):
+                    found[term] = None
+        return found
+
+    def _known(self, readings: list[list[str]]) -> list[tuple[int, float]]:
+        asked = dict.fromkeys(term for reading in readings for term in reading)
         return [
             (self._number[term], SCAFFOLD_WEIGHT if self._assisted and term in SCAFFOLDING else 1.0)
-            for term in self._sought(asked)
-            if term in self._number
+            for term in dict.fromkeys(held for term in asked for held in self._held(term))
         ]
+
+    def _held(self, term: str) -> list[str]:
+        """Return the terms of texts that one of a question stands for: itself, or all pairs with an ideograph."""
+        if term in self._number:
+            return [term]
+        if len(term) == 1 and term > LAST_LETTER:
+            return [pair for pair in self._number if len(pair) == 2 and term in pair]
+        return []
 
     def _idf_of(self, term: str) -> float:
         """Return the weight of a term, the greatest of all for one that no text holds."""
         return float(self._idf[self._number.get(term, -1)])
+
+
+def _languages(texts: Sequence[str]) -> list[str]:
+    """Return the language of each text: what it says itself, or else what most of them are in."""
+    likely = [languages_told(text) for text in texts]
+    sure = Counter(languages[0] for languages in likely if len(languages) == 1)
+    usual = min(sure, key=lambda language: (-sure[language], language), default=ENGLISH)
+    return [usual if usual in languages or not languages else languages[0] for languages in likely]
+
+
+def _names(speakers: Mapping[str, Sequence[str]], documents: Sequence[Document]) -> dict[str, bool]:
+    """Return the terms of the names of those who speak, and whether texts use each as a word, in lower case."""
+    by_word = {word.lower(): its for name, its in speakers.items() for word in _WORD.findall(name)}
+    used: dict[str, bool] = dict.fromkeys((term for its in speakers.values() for term in its), False)
+    if by_word:
+        pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, by_word))})\b")
+        for word in dict.fromkeys(word for document in documents for word in pattern.findall(document.text)):
+            used.update(dict.fromkeys(by_word[word], True))
+    return used
 
 
 def _dated(documents: Sequence[Document]) -> dict[str, Ints]:
@@ -114,12 +166,6 @@ def _dated(documents: Sequence[Document]) -> dict[str, Ints]:
         days.setdefault(format_time(document.at)[:10], []).append(place)
     dated: dict[str, list[int]] = {}
     for day, places in days.items():
-        for term in _date_terms(day):
+        for term in terms_of_day(day):
             dated.setdefault(term, []).extend(places)
     return {term: np.array(places, np.int64) for term, places in dated.items()}
-
-
-def _date_terms(day: str) -> list[str]:
-    """Return the terms of a day as people write it: 8 May 2023."""
-    year, month, number = day.split("-")
-    return [str(int(number)), *terms(MONTHS[int(month) - 1], "english"), year]

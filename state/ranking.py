@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from recollect.schemas.lanes import LANES, Lane
 from recollect.state import lanes as rules
 from recollect.state.asking import first_person, held_by_answers, is_about_answers
-from recollect.state.documents import Document, has_assistant, sessions_of
+from recollect.state.documents import Document, answers_of, sessions_of
 from recollect.state.lanes import Hit, first_of
 from recollect.state.lexical import Lexical, Worded
 from recollect.state.passages import PASSAGE_CHARS, best_passage
 from recollect.state.postings import Floats, Ints
-from recollect.state.recipes import ASSISTED, HALF, PEERS, Weights
+from recollect.state.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
 
 NOWHERE = -2
 """Less than any cosine: that of a session in which nothing has a vector."""
@@ -55,10 +55,11 @@ class Corpus:
 
     def __init__(self, documents: Sequence[Document], vectors: Vectors | None = None) -> None:
         self._documents = documents
-        self._assisted = has_assistant(documents)
-        self._recipe = ASSISTED if self._assisted else PEERS
+        self._answers = answers_of(documents)
+        self._recipe = PEERS if self._answers is None else ASSISTED
         session, sessions = sessions_of(documents)
-        self._words = Lexical(documents, self._recipe.context, self._assisted, session, sessions)
+        self._words = Lexical(documents, self._recipe.context, self._answers, session, sessions)
+        self._turns = np.fromiter((document.turn for document in documents), np.bool_, len(documents))
         self._meaning = _Meaning(vectors, session, sessions) if vectors is not None and vectors.any() else None
         self._facts: dict[tuple[object, ...], NDArray[np.bool_]] = {}
         ordered = sorted(range(len(documents)), key=lambda place: (documents[place].kind, documents[place].id, place))
@@ -78,7 +79,7 @@ class Corpus:
         """Return the question as it is to be encoded for `rank`; None where no text has a vector."""
         if self._meaning is None:
             return None
-        return query if self._assisted else first_person(query, self._words.speakers())
+        return query if self._answers is not None else first_person(query, self._words.speakers())
 
     def passage(self, place: int, query: str, chars: int = PASSAGE_CHARS) -> str:
         """Return the part of a text, at most so many characters, that holds most of what is asked."""
@@ -173,15 +174,23 @@ class Corpus:
 
     def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> Floats:
         """Return what is added for who said a text, what kind of thing it holds, and whether it asks itself."""
+        # Without one name everybody gets half, which changes no order, and memories always do, which nobody says.
+        by_named = self._is(Document.speaks, named[0])[places] if len(named) == 1 else HALF
+        sides = weights.speaker * np.where(self._turns[places], by_named, HALF)
+        sides += weights.own_words * self._preferred(query)[places]
         hint = held_by_answers(query)
-        # Without one name, or with a question about the answers, everybody gets half, which changes no order of turns.
-        sides = np.zeros(len(places))
-        sides += weights.speaker * (self._is(Document.speaks, named[0])[places] if len(named) == 1 else HALF)
-        sides += weights.own_words * (HALF if is_about_answers(query) else self._is(Document.own)[places])
         if hint is not None and weights.hint:
             sides += weights.hint * self._is(Document.holds, hint)[places]
         sides += weights.question * self._is(Document.asks)[places]
-        return sides * self._is(Document.said)[places]
+        return sides
+
+    def _preferred(self, query: str) -> Floats:
+        """Return how far each text is of those whom a question is about: people, or the assistant."""
+        if self._answers is None:
+            return np.zeros(len(self._documents))
+        of_people, of_answers = (ASKED_PEOPLE, ASKED_ANSWERS) if is_about_answers(query) else (1.0, 0.0)
+        preferred: Floats = np.where(self._answers, of_answers, of_people)
+        return preferred
 
     def _lent(self, places: Ints, relevance: Floats, allowed: Ints) -> _Part:
         """Return what the edges of the best lead to, with the share of a seed's relevance that each is lent."""

@@ -57,6 +57,8 @@ ASSISTED = Recipe(
     Weights(session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.3, cosine=0.0, session_cosine=0.0),
     Weights(session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.4, cosine=0.9, session_cosine=0.3),
 )
+ASKED_PEOPLE, ASKED_ANSWERS = 0.5, 1.0
+"""How far people's words and the assistant's are preferred where a question is about what the assistant said."""
 SESSION_K1, SESSION_B = 1.2, 0.75
 SCAFFOLD_WEIGHT = HALF = 0.5
 UNEQUAL_LENGTHS = 2.5

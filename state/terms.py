@@ -1,12 +1,14 @@
 """The terms by which texts are searched: words without the commonest, in one form for all their inflections.
 
-A text is stemmed as the language whose commonest words it holds most of, English where it holds none. Ideographs,
-kana and hangul go by overlapping pairs (`text.words`), which no stemmer touches.
+A text is stemmed as the language that its script, its commonest words or its letters tell. Marks on Latin letters fall
+away, since people leave them out. Ideographs, kana and hangul go by overlapping pairs (`text.words`), which no stemmer
+touches.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 from snowballstemmer import stemmer
@@ -20,7 +22,7 @@ _COMMON_WORDS = {
     ENGLISH: "the and is are was were of to in that it i you for on with have has not be this my your",
     "german": """
         der die das und ist sind war nicht ich du er sie es wir ihr ein eine einen dem den des im am mit auf für von
-        zu auch aber noch wie wenn dass mein dein kein haben hat habe wird werden bei nach aus""",
+        zu auch aber noch wie wenn dass mein dein kein haben hat habe wird werden bei nach aus in an""",
     "spanish": """
         el la los las un una unos y es son era no yo que en por para con su sus mi tu se lo al del más como pero muy
         está están fue ha han este esta hay cuando donde""",
@@ -29,7 +31,7 @@ _COMMON_WORDS = {
         ses mon ma du au aux mais ce cette plus comme""",
     "italian": """
         il lo la gli le un una e è sono era non io che di da in con per su mio tuo si ma come più anche questo della
-        del nel alla""",
+        del nel alla sul sulla dei degli delle nei alle""",
     "portuguese": """
         o os as um uma e é são era não eu que de da do em no na por para com seu sua meu se mas como mais muito está
         foi""",
@@ -60,14 +62,44 @@ IRREGULAR = dict(pair.split("=") for pair in _IRREGULAR_FORMS.split())
 """English forms that no rule of stemming brings together, each with its plain one."""
 
 _CLITIC = re.compile(r"(?:['’](?:s|re|ve|ll|d|m)|n['’]t)\Z")
-_STEMMERS = {language: stemmer(language) for language in COMMON}
+_LETTERS = re.compile(r"[^\W\d_]+")
+_SCRIPTS = {
+    "russian": re.compile(r"[а-яё]"),
+    "greek": re.compile(r"[α-ω]"),
+    "arabic": re.compile(r"[ء-ي]"),
+    "armenian": re.compile(r"[ա-և]"),
+}
+"""Languages that their script tells, in lower case."""
+_MARKS = {
+    "german": re.compile(r"[äöüß]"),
+    "spanish": re.compile(r"[ñ¿¡]"),
+    "french": re.compile(r"[çœêèù]"),
+    "portuguese": re.compile(r"[ãõ]"),
+    "swedish": re.compile(r"å"),
+}
+"""Letters by which a language is told where words do not tell it."""
+_STEMMERS = {language: stemmer(language) for language in (*COMMON, *_SCRIPTS)}
+_LATIN = re.compile(r"[a-zà-žß]+")
+
+
+def languages_told(text: str) -> list[str]:
+    """Return the languages that a text may be in by its script, commonest words and letters; none if none tells."""
+    lower = text.lower()
+    for language, letter in _SCRIPTS.items():
+        if letter.search(lower):
+            return [language]
+    held = dict.fromkeys(_LETTERS.findall(lower))
+    counts = {language: sum(word in common for word in held) for language, common in COMMON.items()}
+    most = max(counts.values())
+    likely = [language for language, count in counts.items() if count == most]
+    marked = [language for language in likely if language in _MARKS and _MARKS[language].search(lower)]
+    return marked or (likely if most else [])
 
 
 def language_of(text: str) -> str:
-    """Return the language whose commonest words a text holds most of, English where it holds none."""
-    held = dict.fromkeys(text.lower().split())
-    counts = {language: sum(word in common for word in held) for language, common in COMMON.items()}
-    return max(counts, key=lambda language: counts[language])
+    """Return the language of a text by itself, English where that may be."""
+    likely = languages_told(text)
+    return ENGLISH if ENGLISH in likely or not likely else likely[0]
 
 
 def terms(text: str, language: str | None = None) -> list[str]:
@@ -81,4 +113,7 @@ def _stem(word: str, language: str) -> str:
     bare = _CLITIC.sub("", word) or word
     if language == ENGLISH:
         bare = IRREGULAR.get(bare, bare)
-    return str(_STEMMERS[language].stemWord(bare)) if bare.isalpha() else bare
+    stem = str(_STEMMERS[language].stemWord(bare)) if bare.isalpha() else bare
+    if stem.isascii() or not _LATIN.fullmatch(stem):
+        return stem
+    return "".join(char for char in unicodedata.normalize("NFD", stem) if not unicodedata.combining(char))

@@ -99,7 +99,7 @@ def test_capture_search_show_why_forget_restore() -> None:
 
 def test_a_search_is_on_the_log_unless_it_is_quiet() -> None:
     capture("Use tabs.")
-    answer = document("search", "tabs", *SCOPE, "--asked-in", "s")
+    answer = document("search", "tabs", *SCOPE, "--session", "s")
     recalls = document("log", *SCOPE, "--type", "recalled")["events"]
     assert [recall["event"]["id"] for recall in recalls] == [answer["recall_id"]]
     assert recalls[0]["event"]["body"]["results"] == [answer["results"][0]["id"]]
@@ -109,7 +109,7 @@ def test_a_search_is_on_the_log_unless_it_is_quiet() -> None:
 
 def test_an_agent_that_repeats_what_it_searched_for_is_an_echo() -> None:
     capture("Use tabs.")
-    document("search", "tabs", *SCOPE, "--asked-in", "s", "--asked-by", "agent")
+    document("search", "tabs", *SCOPE, "--session", "s", "--origin", "agent")
     capture("use tabs", "--session", "s", "--origin", "agent")
     (result,) = document("search", "tabs", *SCOPE)["results"]
     assert result["confirmations"] == 0

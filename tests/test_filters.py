@@ -230,7 +230,7 @@ def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None
         {"origins": [], "sessions": ["s9"]},
     )
     for fields, count in zip(narrowings, (2, 2, 1, 0), strict=True):
-        words = [f"--{name[:-1]}={value}" for name, values in fields.items() for value in values]
+        words = [f"--from-{name[:-1]}={value}" for name, values in fields.items() for value in values]
         by_command = json.loads(run(home, *words).stdout)
         with Client(home, scope=SCOPE) as client:
             by_client = client.search("tabs", filters=asked(**fields))
@@ -253,7 +253,7 @@ def test_an_agent_is_told_the_sessions_that_it_can_ask_for(home: Path) -> None:
 
 def test_who_asks_is_no_filter(home: Path) -> None:
     """Also where the shell has a session: it is that of the search, and narrows nothing."""
-    for words, env in (((), {"RECOLLECT_SESSION": "s2"}), (("--asked-in", "s2", "--asked-by", "agent"), {})):
+    for words, env in (((), {"RECOLLECT_SESSION": "s2"}), (("--session", "s2", "--origin", "agent"), {})):
         told = json.loads(run(home, *words, **env).stdout)
         assert len(told["results"]) == 3
         with Client(home, scope=SCOPE) as client:
@@ -263,7 +263,7 @@ def test_who_asks_is_no_filter(home: Path) -> None:
 
 
 def test_what_there_is_not_is_refused_in_a_sentence(home: Path) -> None:
-    wrong = run(home, "--origin", "robot")
+    wrong = run(home, "--from-origin", "robot")
     assert wrong.exit_code == 2 and "'robot' is not one of 'operator', 'user'" in wrong.stderr
     with Client(home, scope=SCOPE) as client:
         ends = client.log.ends()

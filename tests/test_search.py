@@ -16,8 +16,9 @@ from recollect.schemas.codec import encode
 from recollect.schemas.events import Captured, Event
 from recollect.schemas.log import Slot
 from recollect.schemas.rows import GoneRow, MemoryRow, TombstoneRow, TurnRow
+from recollect.schemas.times import parse_time
 from recollect.sinks.lance import ROW_TYPES
-from recollect.state.documents import Document, has_assistant
+from recollect.state.documents import Document, answers_of
 from recollect.state.partition import Partition, fold
 from recollect.state.ranking import Corpus
 from recollect.state.tail import overlay
@@ -37,6 +38,11 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 def found(client: Client, query: str) -> list[tuple[str, float]]:
     return [(result.text, result.score) for result in client.search(query, 50, quiet=True).answer.results]
+
+
+def best(chat: list[Document], query: str) -> int | None:
+    hit = next(iter(Corpus(chat).rank(query).hits), None)
+    return None if hit is None else hit.place
 
 
 def test_ten_thousand_rows_of_another_scope_change_nothing(client: Client) -> None:
@@ -166,10 +172,92 @@ def test_with_an_assistant_the_users_own_words_come_first_unless_the_answer_is_a
         *documents("My budget is 400 euros.", turn=True, session="s", speaker="Ada"),
         *documents("With a budget of 400 euros take the blue one.", turn=True, session="s", speaker="AI", answers=True),
     ]
-    assert has_assistant(chat)
-    assert not has_assistant(chat[:1])
+    assert answers_of(chat) is not None
+    assert answers_of(chat[:1]) is None
     assert next(iter(Corpus(chat).rank("budget of 400 euros").hits)).place == 0
     assert next(iter(Corpus(chat).rank("which one did you recommend for my budget of 400 euros").hits)).place == 1
+
+
+def test_a_few_words_of_a_tool_make_no_assistant_and_great_length_does() -> None:
+    people = [Document("Shall we go?", "s", "Ada" if n % 2 else "Ben", True, False, START + n) for n in range(20)]
+    assert answers_of([*people, Document("Done.", "s", "a tool", True, True, START)]) is None
+    assert answers_of([*people, *(Document("ok", "s", "Cy", True, False, START + n) for n in range(9))]) is None
+    chat = [it._replace(text="Take the blue one. " * 9) if it.speaker == "Ben" else it for it in people]
+    answers = answers_of(chat)
+    assert answers is not None
+    assert [it.speaker == "Ben" for it in chat] == answers.tolist()
+
+
+def test_what_an_assistant_was_asked_for_is_found_and_memories_stand_with_peoples_words() -> None:
+    chat = [
+        Document("Which port does the staging database use?", "s", "Ada", True, False, START),
+        Document("Let me look that up.", "s", "code", True, True, START + 1),
+        Document("The staging database listens on port 5433.", None, "Ada", False, False, START + 2),
+    ]
+    assert best(chat, "which port does the staging database listen on") == 2
+    assert best(chat, "code of the lookup") is None  # Whose name it is says nothing, and no text holds it.
+    advice = [
+        Document("I want to sleep better.", "s", "Ada", True, False, START),
+        Document("For better sleep, no coffee after noon.", "s", "code", True, True, START + 1),
+        Document("Better sleep at last!", "t", "Ada", True, False, START + 2),
+        Document("Good to hear.", "t", "code", True, True, START + 3),
+    ]
+    assert best(advice, "what did the assistant suggest for better sleep") == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("the mark on the wall", 1),  # Said in lower case, and a word of a text.
+        ("What did Mark paint?", 0),
+        ("what did ada say of the wall", 1),
+    ],
+)
+def test_a_name_that_is_a_word_is_a_name_where_it_is_written_so(query: str, place: int) -> None:
+    people = [
+        ("Mark", "I painted the rose garden."),
+        ("Ada", "The mark on the wall is gone."),
+        ("Mark", "A red wall."),
+    ]
+    chat = [Document(text, f"s{n}", who, True, False, START) for n, (who, text) in enumerate(people)]
+    assert best(chat, query) == place
+
+
+@pytest.mark.parametrize(
+    "day",
+    ["on 8 May 2023", "on May 8th", "on the 8th of May", "on 2023-05-08", "on 08.05.2023", "on 05/08/2023", "in May"],
+)
+def test_a_day_is_found_as_people_write_it(day: str) -> None:
+    bought = [
+        ("a chair", "2023-06-08"),
+        ("a lamp", "2023-05-08"),
+        ("a desk", "2022-07-21"),
+        ("roses", "2023-07-05"),
+    ]
+    chat = [
+        Document(f"I bought {what}.", f"s{n}", "Ada", True, False, parse_time(at, 0), id=str(n))
+        for n, (what, at) in enumerate(bought)
+    ]
+    assert best(chat, f"What did I buy {day}?") == 1
+    assert best(chat, "5 lamps") == 1  # A number alone is no day.
+    assert best(chat, "may I ask about the lamp") == 1
+
+
+@pytest.mark.parametrize(
+    ("texts", "query"),
+    [
+        (["Купил книги", "Продал дом"], "книга"),
+        (["Ich wohne in Berlin", "Das Wetter ist gut"], "wohnen"),
+        (["Zwei Katzen gefüttert", "Der Hund ist müde und will nicht"], "Katze"),
+        (["Trabajando mañana", "Los gatos son negros"], "trabajar"),
+        (["The café in Zürich", "A bar"], "cafe zurich"),
+        (["猫が魚を食べた", "犬は走る"], "猫"),
+        (["猫が魚を食べた", "犬は走る"], "魚"),
+        (["اشتريت سيارة جديدة", "الكتب على الطاولة"], "السيارة"),
+    ],
+)
+def test_short_texts_of_other_languages_are_found_by_their_own_forms(texts: list[str], query: str) -> None:
+    assert best(documents(*texts), query) == 0
 
 
 def test_a_weak_hit_of_one_scope_is_not_as_good_as_a_whole_one_of_another() -> None:

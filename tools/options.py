@@ -33,14 +33,14 @@ kind_filter = click.option(
 )
 
 made_by_filter = click.option(
-    "--origin",
+    "--from-origin",
     "origins",
     multiple=True,
     type=click.Choice(ORIGINS),
     help="Only what this origin has captured; may be repeated.",
 )
 made_in_filter = click.option(
-    "--session", "sessions", multiple=True, help="Only what was captured in this session; may be repeated."
+    "--from-session", "sessions", multiple=True, help="Only what was captured in this session; may be repeated."
 )
 
 as_of_option = click.option(
@@ -54,14 +54,6 @@ _SPEAKER = {
     "origin": click.option("--origin", type=click.Choice(ORIGINS), help="user at a terminal, else agent."),
 }
 _SESSION = {"session": click.option("--session", envvar=SESSION_VARIABLE, show_envvar=True, help="The session.")}
-_ASKER = {
-    "scope": _SPEAKER["scope"],
-    "actor": _SPEAKER["actor"],
-    "asked_by": click.option(
-        "--asked-by", type=click.Choice(ORIGINS), help="Who asks: user at a terminal, else agent."
-    ),
-    "asked_in": click.option("--asked-in", envvar=SESSION_VARIABLE, show_envvar=True, help="The session that asks."),
-}
 
 
 def with_client(command: CommandT) -> CommandT:
@@ -74,17 +66,8 @@ def with_speaker(command: CommandT) -> CommandT:
     return _with(command, _SPEAKER, _speaking)
 
 
-def with_asker(command: CommandT) -> CommandT:
-    """Give a command its client as `with_client` does, for one to which `--origin` and `--session` are filters."""
-    return _with(command, _ASKER, _asking)
-
-
 def _speaking(home: str | None, origin: Origin | None, **described: Any) -> Client:
     return Client(home, origin=origin or default_origin(), **described)
-
-
-def _asking(home: str | None, asked_by: Origin | None, asked_in: str | None, **described: Any) -> Client:
-    return _speaking(home, asked_by, session=asked_in, **described)
 
 
 def with_home(command: CommandT) -> CommandT:

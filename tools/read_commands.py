@@ -25,7 +25,6 @@ from recollect.tools.options import (
     made_in_filter,
     print_json,
     say,
-    with_asker,
     with_client,
     with_home,
 )
@@ -52,7 +51,7 @@ FOLLOW_S = 0.2
     "--without", multiple=True, type=click.Choice(LANES), help="Leave this lane out; may be repeated, for comparing."
 )
 @as_of_option
-@with_asker
+@with_client
 def search(
     client: Client,
     query: str,
@@ -74,7 +73,7 @@ def search(
     \b
     Example:
       recollect search "staging database port" --kind fact
-      recollect search "staging database port" --origin user --origin operator
+      recollect search "staging database port" --from-origin user --from-origin operator
       recollect search "staging database port" --explain
     """
     now_us = time.time_ns() // 1_000

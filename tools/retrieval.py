@@ -31,7 +31,7 @@ from recollect.state.decay import ONE
 from recollect.state.documents import Document
 from recollect.state.edges import resolved, tie_of, weight_at
 from recollect.state.erasures import erasures_of
-from recollect.state.lanes import LEAST_CONFIDENCE, Hit
+from recollect.state.lanes import MODELS_CONFIDENCE, Hit
 from recollect.state.ranking import Corpus
 from recollect.state.tail import Overlay, overlay
 from recollect.state.usage import hot, times_of
@@ -501,7 +501,7 @@ def _ranked(result: Result) -> Document:
         kind=result.kind,
         id=result.id,
         ages_from=result.last_at,
-        confidence=LEAST_CONFIDENCE if result.origin == "model" and not turn else 1,
+        confidence=MODELS_CONFIDENCE if result.origin == "model" and not turn else 1,
     )
 
 
