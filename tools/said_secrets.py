@@ -83,7 +83,7 @@ def _ended(value: str) -> str:
 
 def _sure(value: str) -> bool:
     """Whether what a sentence calls a password is one; a compound, as in "the password is plain-text", is not."""
-    return password_like(value, quoted=False, shouted=False) and (is_passphrase(value) or not _is_compound(value))
+    return password_like(value, quoted=True, shouted=False) and (is_passphrase(value) or not _is_compound(value))
 
 
 def _very_sure(value: str) -> bool:
