@@ -263,7 +263,7 @@ def check_event(event: Event) -> None:
         case Captured() as captured:
             _check_captured(captured)
         case Recalled(query=query):
-            _check_size("query", query)
+            check_text_size("query", query)
         case Embedded() as embedded:
             _check_embedded(embedded, event.refs)
         case Ticked() as ticked if event.id != tick_id(ticked):
@@ -322,7 +322,7 @@ def _control(type: str, id: str, body: Configured | Ticked, at: int, sent: int) 
 
 
 def _check_captured(captured: Captured) -> None:
-    _check_size("text", captured.text)
+    check_text_size("text", captured.text)
     if not captured.media and not captured.text.strip():
         raise InvalidEvent("invalid", "The text is empty.", "$.body.text")
     if captured.part and captured.part.index >= captured.part.count:
@@ -345,7 +345,8 @@ def _check_embedded(embedded: Embedded, refs: tuple[str, ...]) -> None:
         raise InvalidEvent("invalid", "The vector's sum of squares is 0, or 2^24 and more.", "$.body.vector")
 
 
-def _check_size(field: str, text: str) -> None:
+def check_text_size(field: str, text: str) -> None:
+    """Raise `InvalidEvent` for a text that does not go into one event."""
     # A character takes at most four bytes, so that most texts need not be encoded to be measured.
     size = len(text) if len(text) * 4 <= MAX_TEXT_BYTES else len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT_BYTES:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from recollect.schemas.events import Body, Captured, Forgotten, Recalled, Restored
 
 DIGEST_BYTES = 4
+MAX_CHARS = 80
+"""No placeholder is longer; the names of kinds have at most 40 characters."""
 _OPENING = "[redacted:"
 PLACEHOLDER = re.compile(r"\[redacted:([a-z0-9]+(?:-[a-z0-9]+)*):[0-9a-f]{8}\]")
 
@@ -24,6 +26,24 @@ def placeholder(kind: str, digest: str) -> str:
 def placeholders(texts: Iterable[str | None]) -> int:
     """Return how many placeholders stand in texts."""
     return sum(len(PLACEHOLDER.findall(text)) for text in texts if text and _OPENING in text)
+
+
+def head_of(text: str, chars: int) -> str:
+    """Return at most the first `chars` characters of a text, never a piece of a placeholder."""
+    return text[: _outside(text, chars)[0]] if len(text) > chars else text
+
+
+def tail_of(text: str, chars: int) -> str:
+    """Return at most the last `chars` characters of a text, never a piece of a placeholder."""
+    return text[_outside(text, len(text) - chars)[1] :] if len(text) > chars else text
+
+
+def _outside(text: str, place: int) -> tuple[int, int]:
+    """Return start and end of the placeholder that a place of a text lies in, else the place itself."""
+    for found in PLACEHOLDER.finditer(text, max(0, place - MAX_CHARS), place + MAX_CHARS):
+        if found.start() < place < found.end():
+            return found.span()
+    return place, place
 
 
 def texts_of(body: Body | None) -> Iterator[str | None]:

@@ -80,12 +80,14 @@ class Build:
 
 
 class Home:
-    """A data folder, readable by its owner alone (0700). It is made when it is first opened."""
+    """A data folder, readable by its owner alone (0700). It is made when it is first opened, unless `make` is false."""
 
     LOG_NAME = "log.db"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, make: bool = True) -> None:
         self.path = path
+        if not make:
+            return
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:

@@ -147,8 +147,8 @@ class DenseCandidates:
 
 
 def _likeness(of: Specifics) -> Tokens:
-    """Return what two texts that agree have in common: `agree` needs equal bags, or equal keys where a bag is empty."""
-    return of.bag or of.key
+    """Return what two texts that agree have in common: `agree` needs equal rows, or equal keys where a row is empty."""
+    return of.order or of.key
 
 
 def _square(values: Floats) -> int:

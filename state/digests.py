@@ -27,7 +27,7 @@ from recollect.state.usage import Usage
 RULES = {
     "captures": 1,
     "embeddings": 1,
-    "memories": 1,
+    "memories": 2,
     "tombstones": 1,
     "recalls": 1,
     "usage": 1,

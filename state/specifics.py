@@ -1,10 +1,11 @@
 """The guard of dense folding: whether two texts whose vectors are similar say the same, with the same specifics.
 
 As in `text`, nothing is dropped by default. A text becomes a row of tokens, and what may differ between paraphrases is
-brought to one form by rules and lists: numbers, dates, times, synonyms, passives, words of politeness. All else counts
-as it stands, whatever class it is of: so names, versions, paths, code, negations, antonyms and quantities need no list
-that could have a gap. Tokens must agree as multisets, and their order may differ by a phrase moved from end to end and
-not otherwise, which keeps who does what to whom. When in doubt the answer is no: a wrong fold loses a fact.
+brought to one form, in its place, by rules and lists: numbers, dates, times, synonyms, words of politeness. All else
+counts as it stands, whatever class it is of: so names, versions, paths, code, negations, antonyms and quantities need
+no list that could have a gap. What moves is brought to one place: an agent with `by`, a time in a sentence of one
+verb, a condition of an order; nothing else may, which keeps who does what to whom. Two texts say the same if their rows
+are equal. When in doubt the answer is no: a wrong fold loses a fact.
 
 Whether vectors are similar is decided elsewhere, and word lists live in `specifics_lexicon`.
 """
@@ -12,10 +13,7 @@ Whether vectors are similar is decided elsewhere, and word lists live in `specif
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
-
-from snowballstemmer import stemmer
 
 from recollect.state import lexicon
 from recollect.state import specifics_lexicon as words
@@ -26,16 +24,13 @@ Tokens = tuple[str, ...]
 
 
 class Specifics(NamedTuple):
-    """What a text says, ready to be compared: `bag` is sorted, and `order` holds the same and what only places it."""
+    """What a text says, ready to be compared: its content key, its language, and its tokens in one form."""
 
     key: Tokens
     language: str
-    bag: Tokens
     order: Tokens
-    capitals: frozenset[str]
-    smalls: frozenset[str]
-    front: int = 0
-    """How many tokens of `order` a comma closed off in front; it tells what belongs to the phrase there."""
+    capitals: frozenset[str] = frozenset()
+    smalls: frozenset[str] = frozenset()
 
 
 def same_specifics(a: str, b: str) -> bool:
@@ -44,16 +39,12 @@ def same_specifics(a: str, b: str) -> bool:
 
 
 def agree(a: Specifics, b: Specifics) -> bool:
-    """Tell whether two texts have the same specifics, in about a microsecond where they plainly do or do not."""
+    """Tell whether two texts have the same specifics, in about a microsecond."""
     if a.key == b.key:
         return True
-    if a.bag != b.bag or not a.bag or a.language != b.language:
+    if a.order != b.order or not a.order or a.language != b.language:
         return False
-    if not (a.capitals.isdisjoint(b.smalls) and b.capitals.isdisjoint(a.smalls)):
-        return False
-    if a.front and b.front and a.front != b.front:
-        return False
-    return a.order == b.order or _is_moved(a, b) or _is_moved(b, a)
+    return a.capitals.isdisjoint(b.smalls) and b.capitals.isdisjoint(a.smalls)
 
 
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
@@ -67,18 +58,18 @@ def specifics(text: str) -> Specifics:
         return _of_ideographs(key)
     found = frozenset(key)
     language = _language(found)
-    if not found.isdisjoint(_ABOUT_WORDS):
-        return Specifics(key, language, tuple(sorted(key)), key, frozenset(), frozenset())
+    if not found.isdisjoint(_ABOUT_WORDS) or _is_quoting(key):
+        return Specifics(key, language, key)
     smalls, capitals = _cases(key)
     tokens = list(key)
+    if tokens[-1:] == ["."] and tokens[-2:-1] in (["€"], ["$"], ["£"]):
+        tokens.pop()
     if found.isdisjoint(lexicon.ABOUT_NAMES):
-        synonyms = _SYNONYMS[language]
-        tokens = [synonyms.get(token, token) for token in tokens]
+        tokens = _with_synonyms(tokens, language)
     if found.isdisjoint(_LITERAL):
-        tokens = _dated(_READERS[language](tokens), language)
-    order, front = _without_front_comma(_formed(tokens, language))
-    bag = tuple(sorted(token for token in order if token not in _PLACING[language]))
-    return Specifics(key, language, bag, order, capitals, smalls, front)
+        tokens = _READERS[language](_dated(tokens, language))
+    order = tuple(_settled([_lowered(token) for token in tokens], language))
+    return Specifics(key, language, order, capitals, smalls)
 
 
 _ABOUT_WORDS = lexicon.ABOUT_WORDS - frozenset(["write", "writes", "means", "stands", "american", "british"])
@@ -86,12 +77,23 @@ _ABOUT_WORDS = lexicon.ABOUT_WORDS - frozenset(["write", "writes", "means", "sta
 # that remain here, nothing is read at all.
 _LITERAL = lexicon.ABOUT_NAMES - frozenset(
     """
-    name called named option options level mean number numbers text role account key keys password secret function
-    functions folder folders file files column columns branch branches
+    name called named option options level mean number numbers text role account key keys password secret secrets
+    function functions folder folders file files column columns branch branches module modules
     """.split()
 )
 _SYNONYMS = {"en": words.READINGS_EN, "de": words.READINGS_DE, "es": words.READINGS_ES}
-_PLACING = {"en": frozenset[str](), "de": words.CHANCE_ARTICLES_DE, "es": frozenset[str](), "": frozenset[str]()}
+
+
+def _is_quoting(key: Tokens) -> bool:
+    """Tell whether the text quotes: what stands in quotes was said or is shown to the letter."""
+    return any(token in ('"', "'", "«", "»", "[", "]", "「", "『") or "`" in token for token in key)
+
+
+def _with_synonyms(tokens: list[str], language: str) -> list[str]:
+    """Return tokens with synonyms in one form; `requires Tom to stay` is not `needs Tom to stay`."""
+    synonyms = _SYNONYMS[language]
+    bound = "to" in tokens
+    return [token if bound and token.startswith("requir") else synonyms.get(token, token) for token in tokens]
 
 
 def _language(found: frozenset[str]) -> str:
@@ -118,17 +120,23 @@ def _cases(key: Tokens) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(smalls), frozenset(capitals)
 
 
+def _lowered(token: str) -> str:
+    """Return a word in lower case that has its first letter alone in capitals."""
+    return token.lower() if token[1:].islower() and token.isalpha() else token
+
+
 # --- Numbers, dates, times ---
 
+# What was read begins with this, which is white space and so in no token as written: a room W5 is no Friday.
+_READ = "\x1f"
 _INTEGER = re.compile(r"\d{1,4}")
 _DAY = re.compile(r"([1-9]|[12]\d|3[01])(?:st|nd|rd|th)?")
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_SHORT_DATE = re.compile(r"(\d\d?)\.(\d\d?)")
+_SHORT_DATE = re.compile(r"([1-9]|[12]\d|3[01])\.([1-9]|1[0-2])")
 _THOUSANDS = {"en": re.compile(r"\d{1,3}(?:,\d{3})+"), "de": re.compile(r"\d{1,3}(?:\.\d{3})+")}
 _THOUSANDS["es"] = _THOUSANDS["de"]
-_DECIMAL_COMMA = re.compile(r"\d+,\d+")
 _CLOCK = re.compile(r"(\d\d?):(\d\d)")
-_MONEY = re.compile(r"([$€£¥])(\d[\d.,]*)|(\d[\d.,]*)([$€£¥])")
+_MONEY = re.compile(r"([$€£])(\d[\d.,]*)|(\d[\d.,]*)([$€£])")
 
 
 def _dated(tokens: list[str], language: str) -> list[str]:
@@ -149,76 +157,75 @@ def _dated(tokens: list[str], language: str) -> list[str]:
 def _number(tokens: list[str], index: int, language: str) -> Tokens:
     token = tokens[index]
     lower = token.lower()
-    if lower in words.NUMBERS[language] and index and tokens[index - 1] not in ("called", "named", "heißt", "llama"):
-        return (words.NUMBERS[language][lower],)
-    if language == "en" and lower == "twice" and index:
+    before = tokens[index - 1] if index else ""
+    if token in words.NUMBERS[language] and before and before not in ("called", "named", "heißt", "llama"):
+        return (words.NUMBERS[language][token],)
+    if language == "en" and token == "twice" and before:
         return ("2", "times")
-    if language == "en" and lower == "noon":
-        return ("T12:00",)
-    days = words.WEEKDAYS[language]
-    if lower in days:
-        return (f"W{days[lower]}",)
-    if token[-1] == "s" and lower in words.EVERY_WEEKDAY[language]:
-        return ("every", f"W{words.EVERY_WEEKDAY[language][lower]}")
-    if lower in words.CURRENCIES and index and tokens[index - 1][0].isdigit():
-        return (words.CURRENCIES[lower],)
-    if not any(letter.isdigit() for letter in token):
-        return (token,)
+    if language == "en" and token == "noon":
+        return (_READ + "T12:00",)
+    if lower in words.WEEKDAYS[language]:
+        return (f"{_READ}W{words.WEEKDAYS[language][lower]}",)
+    if before and before[-1].isdigit() and (lower in words.CURRENCIES[language] or token.strip() in ("$", "€", "£")):
+        return (words.CURRENCIES[language].get(lower, token.strip()),)
     money = _MONEY.fullmatch(token)
     if money:
-        return _plain_number(money[2] or money[3], language), money[1] or money[4]
-    return (_plain_number(token, language),)
+        return _without_thousands(money[2] or money[3], language), money[1] or money[4]
+    after = tokens[index + 1].lower() if index + 1 < len(tokens) else ""
+    if after in words.CURRENCIES[language] or (before in words.BEFORE_AMOUNT and after.isalpha()):
+        return (_without_thousands(token, language),)
+    return (token,)
 
 
-def _plain_number(token: str, language: str) -> str:
-    if _THOUSANDS[language].fullmatch(token):
-        return token.replace("," if language == "en" else ".", "")
-    if language != "en" and _DECIMAL_COMMA.fullmatch(token):
-        return token.replace(",", ".")
-    return token
+def _without_thousands(token: str, language: str) -> str:
+    if language == "en" and _THOUSANDS["en"].fullmatch(token):
+        return token.replace(",", "")
+    return token.replace(".", "") if language != "en" and _THOUSANDS[language].fullmatch(token) else token
 
 
 def _date_at(tokens: list[str], index: int, language: str) -> tuple[str, int] | None:
-    """Return the date that starts at a token and where it ends: day and month in any order, with or without a year."""
-    token = tokens[index]
-    if not (token[0].isdigit() or _month(token, language)):
-        return None
-    iso = _ISO_DATE.fullmatch(token)
+    """Return the date that starts at a token and where it ends: a day and a month, with or without a year."""
+    iso = _ISO_DATE.fullmatch(tokens[index])
     if iso:
-        return f"D{int(iso[1])}-{int(iso[2])}-{int(iso[3])}", index + 1
-    if language == "de" and index and tokens[index - 1] in ("am", "vom", "zum", "bis"):
-        short = _SHORT_DATE.fullmatch(token)
-        if short and int(short[2]) <= 12:
-            return f"D-{int(short[2])}-{int(short[1])}", index + 1
-    rest = tokens[index : index + 6]
-    day = _DAY.fullmatch(token)
-    at = 1
-    if day:
-        while at < len(rest) and rest[at] in (".", "of", "de"):
-            at += 1
-        month = _month(rest[at], language) if at < len(rest) else 0
-    else:
-        month = _month(token, language)
-        day = _DAY.fullmatch(rest[1]) if len(rest) > 1 else None
-        if not day and month and (token.lower() != "may" or (index and tokens[index - 1] in ("in", "since", "until"))):
-            return f"M{month}", index + 1
-    if not (day and month):
+        return f"{_READ}D{int(iso[1])}-{int(iso[2])}-{int(iso[3])}", index + 1
+    before = tokens[index - 1] if index else ""
+    if language == "de" and before == "am":
+        short = _SHORT_DATE.fullmatch(tokens[index])
+        if short and tokens[index + 1 : index + 2] in ([], ["um"]):
+            return f"{_READ}D-{int(short[2])}-{int(short[1])}", index + 1
+    found = _day_and_month(tokens, index, language)
+    if not found:
         return None
-    at += 1
-    if at < len(rest) and rest[at] in (",", "de") and at + 1 < len(rest) and _is_year(rest[at + 1]):
+    day, month, at = found
+    if tokens[at : at + 1] in ([","], ["de"]) and _is_year(tokens[at + 1 : at + 2]):
         at += 1
-    year = rest[at] if at < len(rest) and _is_year(rest[at]) else ""
-    return f"D{year}-{month}-{int(day[1])}", index + at + bool(year)
+    year = tokens[at] if _is_year(tokens[at : at + 1]) else ""
+    at += bool(year)
+    closed = at == len(tokens) or tokens[at] in words.AFTER_DATE
+    if language == "en" and not (closed and before in words.BEFORE_DATE):
+        return None
+    return f"{_READ}D{year}-{month}-{day}", at
 
 
-def _is_year(token: str) -> bool:
-    return len(token) == 4 and token.isdigit() and token[:2] in ("19", "20")
+def _day_and_month(tokens: list[str], index: int, language: str) -> tuple[int, int, int] | None:
+    """Return the day and the month at a token, in English in either order, and where they end."""
+    months = words.MONTHS[language]
+    month = months.get(tokens[index].lower(), 0)
+    if month:
+        day = _DAY.fullmatch(tokens[index + 1]) if language == "en" and index + 1 < len(tokens) else None
+        return (int(day[1]), month, index + 2) if day else None
+    day = _DAY.fullmatch(tokens[index])
+    if not day:
+        return None
+    at = index + 1
+    while tokens[at : at + 1] and tokens[at] in (".", "of", "de"):
+        at += 1
+    month = months.get(tokens[at].lower(), 0) if at < len(tokens) else 0
+    return (int(day[1]), month, at + 1) if month else None
 
 
-def _month(token: str, language: str) -> int:
-    lower = token.lower()
-    found = words.MONTHS[language].get(lower, 0)
-    return found or (words.SHORT_MONTHS.get(lower, 0) if language == "en" else 0)
+def _is_year(tokens: list[str]) -> bool:
+    return len(tokens) == 1 and len(tokens[0]) == 4 and tokens[0].isdigit() and tokens[0][:2] in ("19", "20")
 
 
 def _time_at(tokens: list[str], index: int, language: str) -> tuple[str, int] | None:
@@ -232,11 +239,11 @@ def _time_at(tokens: list[str], index: int, language: str) -> tuple[str, int] | 
     hour, minute = (int(clock[1]), int(clock[2])) if clock else (int(token), 0)
     after = tokens[index + 1].lower() if index + 1 < len(tokens) else ""
     if after in ("am", "pm") and language == "en" and 1 <= hour <= 12:
-        return f"T{hour % 12 + 12 * (after == 'pm'):02}:{minute:02}", index + 2
+        return f"{_READ}T{hour % 12 + 12 * (after == 'pm'):02}:{minute:02}", index + 2
     if after == "uhr" and language == "de" and hour < 24:
-        return f"T{hour:02}:{minute:02}", index + 2
+        return f"{_READ}T{hour:02}:{minute:02}", index + 2
     if clock and (hour > 12 or clock[1][0] == "0") and hour < 24:
-        return f"T{hour:02}:{minute:02}", index + 1
+        return f"{_READ}T{hour:02}:{minute:02}", index + 1
     return None
 
 
@@ -249,7 +256,7 @@ def _phrased(tokens: list[str], phrases: dict[str, tuple[tuple[Tokens, Tokens], 
     index = 0
     while index < len(tokens):
         for phrase, reading in phrases.get(tokens[index], ()):
-            if tuple(tokens[index : index + len(phrase)]) == phrase and not _after_negation(read, phrase):
+            if tuple(tokens[index : index + len(phrase)]) == phrase:
                 read += reading
                 index += len(phrase)
                 break
@@ -259,148 +266,164 @@ def _phrased(tokens: list[str], phrases: dict[str, tuple[tuple[Tokens, Tokens], 
     return read
 
 
-def _after_negation(before: list[str], phrase: Tokens) -> bool:
-    return phrase[0] in words.NOT_AFTER_NEGATION and any(word in ("not", "never", "no") for word in before[-2:])
-
-
 def _english(tokens: list[str]) -> list[str]:
-    tokens = _without_opener(tokens)
-    if not words.PHRASES_EN.keys().isdisjoint(tokens):
-        tokens = _phrased(tokens, words.PHRASES_EN)
-    tokens = _with_light_left_out(_possessive(tokens))
-    return _there_is(_active(_plain_verbs(tokens)))
+    tokens = _phrased(_without_opener(tokens), words.PHRASES_EN)
+    if tokens[:3] in (["you", "need", "to"], ["we", "need", "to"], ["i", "need", "to"]):
+        tokens = [tokens[0], "have", *tokens[2:]]
+    tokens = _with_light_left_out(_possessive(_in_charge(tokens)))
+    tokens = _there_is(_active(_present(tokens)))
+    return _bare(tokens) if len(tokens) > 2 and tokens[2] in words.PREDICATES else tokens
 
 
 def _without_opener(tokens: list[str]) -> list[str]:
-    for phrase, _ in words.OPENERS_EN.get(tokens[0], ()) if tokens else ():
-        size = len(phrase)
-        if tuple(tokens[:size]) == phrase and len(tokens) > size + 1:
-            rest = tokens[size:]
-            return rest[1:] if rest[0] == "," else rest
+    if not tokens:
+        return tokens
+    rest = _after(tokens, words.OPENERS_EN) or _after(tokens, words.OPENERS_OF_ORDERS)
+    clause = _after(tokens, words.OPENERS_OF_CLAUSES)
+    if clause and not (words.BE | lexicon.FINITE).isdisjoint(clause):
+        rest = clause
+    return rest or tokens
+
+
+def _after(tokens: list[str], openers: dict[str, tuple[tuple[Tokens, Tokens], ...]]) -> list[str]:
+    for phrase, _ in openers.get(tokens[0], ()):
+        if tuple(tokens[: len(phrase)]) == phrase and len(tokens) > len(phrase) + 1:
+            return tokens[len(phrase) :]
+    return []
+
+
+def _in_charge(tokens: list[str]) -> list[str]:
+    at = tokens.index("charge") if "charge" in tokens and tokens[-1] in words.CHARGES else 0
+    if at > 1 and tokens[at - 2] in ("is", "are") and tokens[at - 1 : at + 2] == ["in", "charge", "of"]:
+        return [*tokens[: at - 1], "responsible", "for", *tokens[at + 2 :]]
     return tokens
 
 
 def _with_light_left_out(tokens: list[str]) -> list[str]:
-    """Leave out light words, `the` where it tells nothing, and an `about` of numbers goes by one name."""
+    """Leave out `please`, and `also`, `too` and `already` of the one verb; an `about` of amounts goes by one name."""
+    if tokens[-2:] == [",", "please"]:
+        tokens = tokens[:-2]
     read: list[str] = []
+    single = words.BINDERS.isdisjoint(tokens)
     last = len(tokens) - 1
     for index, token in enumerate(tokens):
-        after = tokens[index + 1] if index < last else ""
-        if token == "the" and _is_idle_the(tokens[index - 1] if index else "", after):
+        before, after = tokens[index - 1] if index else "", tokens[index + 1] if index < last else ""
+        if single and _is_light(tokens, index):
             continue
-        if token in words.LIGHT_EN or (index == last and token in ("too", "please")):
-            continue
-        if token == "," and tokens[index + 1 :] == ["please"]:
-            continue
-        if token == "around" and after and (after[0].isdigit() or after in words.NUMBERS["en"]):
-            token = "about"
+        if token in ("about", "around") and before in words.BEFORE_ABOUT and _is_amount(tokens[index + 1 :]):
+            token = "approximately"
         elif token == "a" and after in words.UNITS_OF_TIME and _follows_amount(tokens, index):
             token = "per"
-        elif token == "each" and after != "other":
+        elif token == "each" and after not in ("other", "of", ""):
             token = "every"
-        elif token == "on" and _opens_date(tokens, index + 1):
+        elif token == "on" and before in words.BE and after[:1] == _READ:
             continue
         read.append(token)
     return read
 
 
-def _is_idle_the(before: str, after: str) -> bool:
-    if not after or after in words.AFTER_THE or before in words.BE:
+def _is_light(tokens: list[str], index: int) -> bool:
+    token, before, after = tokens[index], tokens[max(0, index - 1)], tokens[index + 1 : index + 2]
+    if token == "also":
+        return 0 < index <= 3 and after != [] and after[0] in _SPOKEN
+    if token == "too":
+        return not after and before.isalpha() and before not in words.BE and not _SPOKEN.isdisjoint(tokens[:4])
+    if token == "already":
+        return before in ("has", "have") or (not after and index <= 7 and not {"has", "have"}.isdisjoint(tokens[:4]))
+    return False
+
+
+_SPOKEN = frozenset("speaks likes uses owns prefers needs plays knows lives works".split())
+
+
+def _is_amount(after: list[str]) -> bool:
+    if len(after) < 2 or not after[0].isdigit():
         return False
-    return not after[0].isdigit() and after not in words.NUMBERS["en"]
+    return after[1].removesuffix("s") in words.UNITS_OF_TIME or after[1] in ("km", "$", "€")
 
 
 def _follows_amount(tokens: list[str], index: int) -> bool:
-    return any(token[-1].isdigit() or token in words.NUMBERS["en"] for token in tokens[max(0, index - 2) : index])
-
-
-def _opens_date(tokens: list[str], index: int) -> bool:
-    """Tell whether a date with its day follows, of which `on` says nothing; or a weekday that repeats."""
-    if index >= len(tokens):
-        return False
-    found = _date_at(tokens, index, "en")
-    return (found is not None and found[0][0] == "D") or tokens[index].lower() in words.EVERY_WEEKDAY["en"]
+    return any(token[-1].isdigit() for token in tokens[max(0, index - 2) : index])
 
 
 def _possessive(tokens: list[str]) -> list[str]:
-    """Bring `the wife of the user` to `user's wife`, and `X's name is Y` to `X is called Y`."""
-    for index in range(len(tokens) - 4):
-        owned, owner = tokens[index + 1], tokens[index + 4]
-        framed = tokens[index] == "the" and tokens[index + 2 : index + 4] == ["of", "the"]
-        nouns = owned.isalpha() and owner.isalpha() and owned not in words.NOT_OWNED
-        if framed and nouns and (index == 0 or tokens[index - 1] in words.BE):
-            return [*tokens[:index], owner + "'s", owned, *tokens[index + 5 :]]
+    """Bring `the wife of the user is` to `user's wife is`, and `X's name is Y` to `X is called Y`."""
+    framed = len(tokens) > 5 and tokens[0] == "the" and tokens[2:4] == ["of", "the"] and tokens[5] in words.BE
+    if framed and tokens[1] in words.KIN and tokens[4].isalpha():
+        return [tokens[4] + "'s", tokens[1], *tokens[5:]]
     for index in range(len(tokens) - 2):
         if tokens[index].endswith("'s") and tokens[index + 1 : index + 3] == ["name", "is"]:
             return [*tokens[:index], tokens[index].removesuffix("'s"), "is", "called", *tokens[index + 3 :]]
     return tokens
 
 
-def _plain_verbs(tokens: list[str]) -> list[str]:
-    """Bring progressives of what lasts to the present, and `gets built` to `is built`."""
+def _present(tokens: list[str]) -> list[str]:
+    """Bring `is using` to `uses`, where no time is said that it would be of."""
+    if any(_TIME.match(token) or token in _LIMITS for token in tokens):
+        return tokens
     read: list[str] = []
-    for index, token in enumerate(tokens):
-        after = tokens[index + 1] if index + 1 < len(tokens) else ""
-        if token in words.BE_PRESENT and after in words.LASTING:
-            continue
-        if token in words.LASTING and index and tokens[index - 1] in words.BE_PRESENT:
-            read.append(("=s:" if tokens[index - 1] == "is" else "=") + _stem(token))
-        elif token in words.GETS and _participle(after):
-            read.append(words.GETS[token])
+    for token in tokens:
+        if token in words.PROGRESSIVES and read and read[-1] in ("is", "are", "am"):
+            verb = words.PROGRESSIVES[token]
+            read[-1] = _in_s(verb) if read[-1] == "is" else verb
         else:
             read.append(token)
     return read
 
 
-def _participle(word: str) -> bool:
-    return word in IRREGULAR or _base(word) != word or (len(word) > 4 and word.endswith("ed"))
+_TIME = re.compile(rf"{_READ}|(?:19|20)\d\d$")
+_LIMITS = frozenset("today tomorrow tonight now currently until since during while when if this next last week".split())
 
 
-def _base(word: str) -> str:
-    """Return the plain form of an irregular one, also of one done again: `rebuilt` is `rebuild`."""
-    if word.startswith("re") and word[2:] in IRREGULAR:
-        return "re" + IRREGULAR[word[2:]]
-    return IRREGULAR.get(word, word)
+def _in_s(verb: str) -> str:
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return verb[:-1] + "ies"
+    return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh")) else "s")
 
 
-def _is_plural(agent: list[str]) -> bool:
-    last = agent[-1]
-    return "and" in agent or last in ("we", "they", "you", "people") or (last[-1] == "s" and last[-2:] not in _SINGULAR)
+def _regular_past(verb: str) -> str:
+    return verb + ("d" if verb.endswith("e") else "ed")
 
 
-_SINGULAR = ("ss", "us", "is", "'s")
+_ACTIVE = {_regular_past(verb): (verb, _regular_past(verb)) for verb in sorted(words.PASSIVES)}
+_ACTIVE |= words.IRREGULAR_PASSIVES
 
 
 def _active(tokens: list[str]) -> list[str]:
     """Bring `S is maintained by A` to `A maintains S`, where the sentence has one clause and nothing else moves."""
-    if "by" not in tokens:
+    at = tokens.index("by") if tokens.count("by") == 1 else 0
+    if at < 3 or tokens[at - 1] not in _ACTIVE or tokens[at - 2] not in ("is", "are", "was", "were"):
         return tokens
-    at = tokens.index("by")
-    if at < 3 or not _participle(tokens[at - 1]) or tokens[at - 2] not in words.BE:
+    subject, agent = tokens[: at - 2], tokens[at + 1 :]
+    if not agent or subject[0] in words.MARKERS or not words.MARKERS.isdisjoint(agent):
         return tokens
-    subject, verb, agent = tokens[: at - 2], tokens[at - 1], tokens[at + 1 :]
-    if tokens[at - 2] not in words.BE_PRESENT | words.BE_PAST or "," in tokens or tokens.count("by") > 1:
+    said = subject + agent
+    if "a" in said:
         return tokens
-    said = frozenset(tokens) - frozenset(["and"])
-    if not said.isdisjoint(words.BINDERS) or not said.isdisjoint(["?", ";", ":", "."]) or not agent:
+    if not (words.BINDERS | words.QUANTIFIERS).isdisjoint(said) or any(_is_mark(token) for token in said):
         return tokens
-    if subject[0] in words.MARKERS["en"] or not frozenset(agent).isdisjoint(words.MARKERS["en"]):
-        return tokens
-    if not (words.QUANTIFIERS.isdisjoint(subject) or words.QUANTIFIERS.isdisjoint(agent)):
-        return tokens
-    mark = "+" if tokens[at - 2] in words.BE_PAST else "=" if _is_plural(agent) else "=s:"
-    return [*agent, mark + _stem(_base(verb)), *subject]
+    verb, past = _ACTIVE[tokens[at - 1]]
+    if tokens[at - 2] in ("is", "are"):
+        past = verb if _is_plural(agent) else _in_s(verb)
+    return [*agent, past, *subject]
+
+
+def _is_mark(token: str) -> bool:
+    return token.isdigit() or (not token[0].isalnum() and token[0] != _READ)
+
+
+def _is_plural(agent: list[str]) -> bool:
+    last = agent[-1]
+    return last in ("we", "they", "you", "people") or (last[-1] == "s" and last[-2:] not in ("ss", "us", "is", "'s"))
 
 
 def _there_is(tokens: list[str]) -> list[str]:
-    """Bring `there are 12 nodes in the cluster` to `cluster has 12 nodes`."""
-    if tokens[:2] not in (["there", "are"], ["there", "is"]) or tokens.count("in") != 1:
+    """Bring `there are 12 nodes in the cluster` to `the cluster has 12 nodes`."""
+    if tokens[:2] not in (["there", "are"], ["there", "is"]) or tokens[-3:-1] != ["in", "the"] or len(tokens) < 6:
         return tokens
-    at = tokens.index("in")
-    place = tokens[at + 1 :]
-    if len(place) == 1 and place[0].isalpha() and frozenset(tokens).isdisjoint(words.NOT_MOVED) and at > 2:
-        return [*place, "has", *tokens[2:at]]
-    return tokens
+    if tokens.count("in") > 1 or not tokens[-1].isalpha() or not words.BINDERS.isdisjoint(tokens):
+        return tokens
+    return ["the", tokens[-1], "has", *tokens[2:-3]]
 
 
 # --- German and Spanish ---
@@ -408,237 +431,177 @@ def _there_is(tokens: list[str]) -> list[str]:
 
 def _german(tokens: list[str]) -> list[str]:
     tokens = _phrased(tokens, words.PHRASES_DE)
-    read = [token for token in tokens if token not in words.LIGHT_DE]
-    if read[:1] == ["der"] and _opens_noun(read, 0):
-        read = read[1:]
-    read = [token for at, token in enumerate(read) if token not in words.ARTICLES_DE or not _opens_noun(read, at)]
-    read = _german_active(read)
-    return _each_day(read)
-
-
-def _opens_noun(tokens: list[str], at: int) -> bool:
-    """Tell whether an article has its noun after it, and is no pronoun: `mag das`, `die Frau, die`."""
-    after = tokens[at + 1 : at + 3]
-    return bool(after) and (at == 0 or tokens[at - 1] != ",") and any(word[0].isupper() for word in after)
-
-
-def _each_day(tokens: list[str]) -> list[str]:
-    return ["every" if token in ("jeden", "jede", "jedes") else token for token in tokens]
-
-
-def _german_active(tokens: list[str]) -> list[str]:
-    """Bring `S wurde von A geschrieben` to `A hat S geschrieben`, and `S wird von A gepflegt` to `A pflegt S`."""
-    if len(tokens) != 5 or tokens[2] != "von" or tokens[1] not in ("wird", "wurde"):
-        return tokens
-    subject, voice, _, agent, verb = tokens
-    if voice == "wurde":
-        return [agent, "hat", "den", subject, verb]
-    return [agent, verb[2:], subject] if verb.startswith("ge") and verb.endswith("t") else tokens
+    if "bitte" in tokens[:2] and tokens[0] in ("bitte", "antworte", "nutze", "schreibe", "antworten"):
+        tokens = [token for token in tokens if token != "bitte"]
+    if any(_TIME.match(token) for token in tokens):
+        tokens = ["beginnt" if token == "startet" else token for token in tokens]
+    return tokens
 
 
 def _spanish(tokens: list[str]) -> list[str]:
     tokens = _phrased(tokens, words.PHRASES_ES)
-    read = [token for token in tokens if token not in words.LIGHT_ES]
-    if read and read[-1] == ",":
-        read = read[:-1]
-    return read[1:] if read and read[0] == "," else read
+    if tokens[-3:] == [",", "por", "favor"]:
+        return tokens[:-3]
+    return tokens[3:] if tokens[:3] == ["por", "favor", ","] else tokens
 
 
 _READERS = {"en": _english, "de": _german, "es": _spanish}
 
 
-# --- Words ---
+# --- What may stand in two places ---
 
-_STEMMER = stemmer("english")
-
-
-@lru_cache(32_768)
-def _stem(word: str) -> str:
-    return str(_STEMMER.stemWord(word))
+_TIME_PHRASE = re.compile(words.TIMES)
 
 
-def _formed(tokens: list[str], language: str) -> list[str]:
-    """Return tokens in one form for what inflections say the same; tenses, plurals and words in capitals stay apart."""
-    if language != "en":
-        return [_lowered(token) for token in tokens]
-    return [_english_form(token) for token in tokens]
+def _settled(order: list[str], language: str) -> list[str]:
+    """Return the tokens with a phrase that may stand in two places in one of them."""
+    order = _condition_last(_owned_first(order))
+    if language == "de":
+        return _time_last_german(order)
+    return order if language == "en" and "a" in order else _time_last(_adverb_last(order))
 
 
-def _lowered(token: str) -> str:
-    """Return a word in lower case that has its first letter alone in capitals."""
-    return token.lower() if token[1:].islower() and token.isalpha() else token
+def _owned_first(order: list[str]) -> list[str]:
+    """Bring `Mira is Tom's manager` to `Tom's manager is Mira`, unless Mira may be an adjective."""
+    if len(order) != 4 or order[1] != "is" or not order[2].endswith("'s") or order[3] not in words.ROLES:
+        return order
+    if not order[0].isalpha() or order[0] in lexicon.NAMES_INSIDE | lexicon.NAMES:
+        return order
+    return [order[2], order[3], "is", order[0]]
 
 
-@lru_cache(32_768)
-def _english_form(token: str) -> str:
-    """Return a verb as its stem with a mark of its form, so that forms made of passives and progressives meet it."""
-    token = _lowered(token)
-    if not token.isalpha() or not token.islower():
-        return token
-    if token in words.VERBS_IN_S:
-        return "=s:" + _stem(token)
-    if token in _PLAIN_VERBS:
-        return "=" + _stem(token)
-    if token not in _NO_VERBS and _participle(token):
-        return "+" + _stem(_base(token))
-    return token
+def _condition_last(order: list[str]) -> list[str]:
+    """Bring `if the build fails, call Ada` to `call Ada if the build fails`: an order of one verb and one thing."""
+    if order[:1] in (["if"], ["when"]) and order.count(",") == 1 and words.BINDERS.isdisjoint(order[1:]):
+        at = order.index(",")
+        rest = order[at + 1 :]
+        plain = len(rest) == 2 or (3 <= len(rest) <= 4 and rest[1] in ("the", "all", "your"))
+        if plain and rest[0] in words.ORDERS and at > 2:
+            return [*rest, *order[:at]]
+    return order
 
 
-_NO_VERBS = frozenset(
-    "children men women people feet teeth mice geese wives lives better best worse worst left".split()
-)
-_PLAIN_VERBS = frozenset(
-    [word[:-1] for word in words.VERBS_IN_S]
-    + [word[:-2] for word in words.VERBS_IN_S if word.endswith("es")]
-    + [word[:-3] + "y" for word in words.VERBS_IN_S if word.endswith("ies")]
-)
+def _time_last(order: list[str]) -> list[str]:
+    """Bring a phrase of time from either end of a sentence of one verb to its end."""
+    for size in range(1, min(4, len(order) - 1)):
+        front, rest = order[:size], order[size:]
+        if _tells_time(front):
+            rest = rest[rest[0] == "," :]
+            return [*_bare(rest), *front] if _is_simple(rest) else order
+        back, rest = order[-size:], order[:-size]
+        if _tells_time(back):
+            return [*_bare(rest), *back] if _is_simple(rest) else order
+    return order
 
 
-# --- Order ---
+def _adverb_last(order: list[str]) -> list[str]:
+    """Bring an adverb of the verb, beside it or at either end of a sentence of one verb, to the end."""
+    at = [index for index, token in enumerate(order) if token in words.ADVERBS]
+    if len(at) != 1 or len(order) < 3:
+        return order
+    rest = order[: at[0]] + order[at[0] + 1 :]
+    front_comma = at[0] == 0 and rest[0] == ","
+    rest = rest[front_comma:]
+    if not _is_simple(rest):
+        return order
+    verb = _verbs(rest)[0]
+    return [*_bare(rest), order[at[0]]] if at[0] in (0, verb, verb + 1, len(order) - 1) else order
 
 
-def _without_front_comma(order: list[str]) -> tuple[Tokens, int]:
-    """Leave out the one comma that closes a phrase in front, and tell where it was."""
-    at = order.index(",") if order.count(",") == 1 else 0
-    if not (0 < at < len(order) - 1) or order[0] not in _FRONT:
-        return tuple(order), 0
-    return tuple(order[:at] + order[at + 1 :]), at
+def _time_last_german(order: list[str]) -> list[str]:
+    """Bring a phrase of time in front, after the verb or at the end to the end, and the verb to the front.
 
-
-_FRONT = words.MARKERS["en"] | frozenset(["to"])
-
-
-def _is_moved(a: Specifics, b: Specifics) -> bool:
-    """Tell whether `b` is `a` with one phrase moved to the front, an adverb moved, or the two sides of `is` swapped."""
-    x, y, language = a.order, b.order, a.language
-    if language not in ("en", "de", "es"):
-        return False
-    if words.BINDERS.isdisjoint(x) and not (_is_attributive(x) or _is_attributive(y)):
-        x, y = _without_adverbs(x), _without_adverbs(y)
-        if x == y:
-            return True
-    for size in range(1, len(y) - 1):
-        if b.front and size != b.front:
-            continue
-        phrase, rest = y[:size], y[size:]
-        if _can_front(phrase, words.MARKERS[language]) and _is_free(phrase, rest):
-            if x[-size:] == phrase and x[-size - 1] not in words.EVENTS and rest == x[:-size]:
-                return True
-            if language == "de" and _is_inverted(x, phrase, rest):
-                return True
-    return _is_swapped_copula(x, y)
-
-
-def _is_attributive(order: Tokens) -> bool:
-    """Tell whether an adverb may belong to a participle before a noun: `the manually created job fails`."""
-    for index, token in enumerate(order[:-1]):
-        if token in words.MOVING_ADVERBS and (order[index + 1][0] == "+" or order[index + 1].endswith("ing")):
-            return any(after[0] in "=+" or after in words.BE for after in order[index + 2 :])
-    return False
-
-
-def _without_adverbs(order: Tokens) -> Tokens:
-    return tuple(token for token in order if token not in words.MOVING_ADVERBS)
-
-
-def _can_front(phrase: Tokens, markers: frozenset[str]) -> bool:
-    first = phrase[0]
-    if first[0] in "WD" and len(first) > 1 and first[1:2] in "12345670-":
-        return len(phrase) == 1
-    if first in words.MARKERS_OF_TIME:
-        return _tells_time(phrase)
-    return first in markers and (len(phrase) > 1 or first in words.TIMES or first in words.MOVING_ADVERBS)
-
-
-def _tells_time(phrase: Tokens) -> bool:
-    return any(
-        token in words.TIMES or token in words.MOVING_ADVERBS or (token[0] in "WDMT" and token[1:2] in _DIGITS)
-        for token in phrase
-    )
-
-
-_DIGITS = frozenset("0123456789-")
-_CLAUSES = frozenset("if when while because although unless once whenever wenn weil si cuando before after".split())
-
-
-def _is_free(phrase: Tokens, rest: Tokens) -> bool:
-    """Tell whether the rest is one clause, and the phrase one with it, so that it says the same at either end."""
-    if not words.BINDERS.isdisjoint(rest):
-        return False
-    inner = phrase[1:]
-    return words.BINDERS.isdisjoint(inner) and (phrase[0] in _CLAUSES or words.BINDERS.isdisjoint(phrase[:1]))
-
-
-def _is_inverted(straight: Tokens, phrase: Tokens, rest: Tokens) -> bool:
-    """Tell whether German's verb stands before the subject after a phrase in front, and after it in the other.
-
-    There the phrase comes after the verb: before it, it would belong to the subject.
+    The verb comes second, so that both `am Montag trifft Anna Ben` and `Anna trifft Ben am Montag` begin with it.
     """
-    verb, rest = rest[0], rest[1:]
-    rest = rest[1:] if rest[:1] == ("der",) else rest
-    if verb not in straight[1:]:
-        return False
-    at, size = straight.index(verb), len(phrase)
-    subject, after = straight[:at], straight[at + 1 :]
-    if after[:size] == phrase and subject + after[size:] == rest:
-        return True
-    return after[-size:] == phrase and subject + after[:-size] == rest and straight[-size - 1] not in words.EVENTS
+    for size in range(1, min(4, len(order) - 1)):
+        front, rest = order[:size], order[size:]
+        if _tells_time(front):
+            return [*rest, *front] if _verbs(rest) == [0] and _is_simple(rest) else order
+    verbs = _verbs(order)
+    if len(verbs) != 1 or not 1 <= verbs[0] <= 3:
+        return order
+    verb = verbs[0]
+    for start in (verb + 1, *range(verb + 2, len(order))):
+        for size in range(1, 4):
+            phrase, rest = order[start : start + size], order[:start] + order[start + size :]
+            inside = start == verb + 1 or start + size == len(order)
+            if inside and len(phrase) == size and _tells_time(phrase):
+                moved = [rest[verb], *rest[:verb], *rest[verb + 1 :], *phrase]
+                return moved if _is_simple(rest) else order
+    return order
 
 
-def _is_swapped_copula(x: Tokens, y: Tokens) -> bool:
-    """Tell whether `teal is user's favourite` stands on its head: one side a single word, the other owned."""
-    if x.count("is") != 1 or y.count("is") != 1 or not words.BINDERS.isdisjoint(x):
+def _tells_time(phrase: list[str]) -> bool:
+    return _TIME_PHRASE.fullmatch(" ".join(phrase).replace(_READ, "=")) is not None
+
+
+def _verbs(order: list[str]) -> list[int]:
+    return [index for index, token in enumerate(order) if token in words.TIMED]
+
+
+def _bare(order: list[str]) -> list[str]:
+    """Leave out `the` before what there is one of, as the content key does before some verbs."""
+    return order[1:] if order[0] == "the" and order[1:2] and order[1] in lexicon.ONE_OF_A_KIND else order
+
+
+def _is_simple(order: list[str]) -> bool:
+    """Tell whether a row is a sentence of one verb, with nothing in it that a phrase could be of but that verb."""
+    verbs = _verbs(order)
+    if len(verbs) != 1 or verbs[0] > 3 or not 2 <= len(order) <= 8:
         return False
-    at, other = x.index("is"), y.index("is")
-    left, right = x[:at], x[at + 1 :]
-    if y[:other] != right or y[other + 1 :] != left or not left or not right:
+    if not (words.BINDERS | words.QUANTIFIERS).isdisjoint(order):
         return False
-    single, owned = (left, right) if len(left) == 1 else (right, left)
-    return len(single) == 1 and len(owned) > 1 and owned[0].endswith("'s")
+    after = order[verbs[0] + 1 :]
+    if len(after) > 3 or (len(after) > 1 and after[0] not in words.OPEN_OBJECTS):
+        return False
+    return not any(_is_mark(token) or _TIME.match(token) or _is_verbal(token) for token in order)
+
+
+def _is_verbal(token: str) -> bool:
+    return token in IRREGULAR or token.endswith(("ing", "ed", "ado", "ada", "ados", "adas", "ido", "ida"))
 
 
 # --- Chinese and Japanese ---
 
 _HAN_DIGITS = {digit: str(value) for value, digit in enumerate("一二三四五六七八九", 1)} | {"两": "2", "十": "10"}
 _COUNTED = re.compile(
-    r"(?<![一二三四五六七八九十百千万\d周第])([一二三四五六七八九十两])(?=[次个点天分秒小年月人台条倍岁件時回日本])"
+    r"(?<![一二三四五六七八九十百千万\d周第])([二三四五六七八九十两])(?=[次个点天秒年月人台条倍岁件日本]|分钟|小时)"
 )
-_PLEASE = re.compile(r"^请(?=总是|始终|用|不要|勿|在|将|把|先|记住|务必)")
-_DAY_OF_MONTH = re.compile(r"(?<=月)(\d+)号")
-_JA_WEEKDAY = re.compile(r"(?<![\u3400-\u9fff])([月火水木金土日])曜(?!日)")
 _POLITE = re.compile(r"([いきぎしちにびみりえけげせてねべめれ])(ます|ません)(?=$|[。、がけのか])")
-_JA_CHUNK = re.compile(r".*?(?:から|まで|[はがをへに])(?=.)")
 _WIDE = "\u3040-\u30ff\u3400-\u9fff"
 # Tokens are joined without a space beside ideographs, unless one was written there, which is a token too.
 _JOIN = "\x1f"
 _JOINS = re.compile(rf"(?<=[{_WIDE} ])\x1f|\x1f(?=[{_WIDE} ])")
+_HAN_RULES = [(re.compile(pattern), reading) for pattern, reading in words.HAN_READINGS]
+_KANA_RULES = [(re.compile(pattern), reading) for pattern, reading in words.KANA_READINGS]
 
 
 def _of_ideographs(key: Tokens) -> Specifics:
-    """Return the specifics of a text with ideographs or kana, letter by letter, in one form for what is the same."""
-    if any(token in ("「", "『", '"', "`") or "`" in token for token in key):
-        return Specifics(key, "zh", tuple(sorted(key)), key, frozenset(), frozenset())
+    """Return the specifics of a text with ideographs or kana in one form for what is the same."""
+    if _is_quoting(key):
+        return Specifics(key, "zh", key)
     text = _JOINS.sub("", _JOIN.join(key)).replace(_JOIN, " ")
-    japanese = _KANA.search(text) is not None
-    text = _japanese(text) if japanese else _chinese(text)
-    order = _ja_chunks(text) if japanese else _zh_chunks(text)
-    return Specifics(key, "ja" if japanese else "zh", tuple(sorted(order)), order, frozenset(), frozenset())
+    if _KANA.search(text):
+        return Specifics(key, "ja", _ja_phrases(_japanese(text)))
+    return Specifics(key, "zh", (_chinese(text),))
 
 
 def _chinese(text: str) -> str:
-    for word, reading in words.HAN_READINGS:
-        text = text.replace(word, reading)
-    text = _PLEASE.sub("", text)
-    text = _DAY_OF_MONTH.sub(r"\1日", text)
+    for pattern, reading in _HAN_RULES:
+        text = pattern.sub(reading, text)
     return _COUNTED.sub(lambda found: _HAN_DIGITS[found[1]], text)
 
 
 def _japanese(text: str) -> str:
-    for word, reading in words.KANA_READINGS:
-        text = text.replace(word, reading)
-    text = _JA_WEEKDAY.sub(r"\1曜日", text)
+    for pattern, reading in _KANA_RULES:
+        text = pattern.sub(reading, text)
     text = _POLITE.sub(_plain_form, text)
     return text[:-2] + "だ" if text.endswith("です") else text
+
+
+# A verb in kana alone may be two: おきます is of getting up and of putting.
+_IDEOGRAPHIC_STEM = re.compile(r"[\u3400-\u9fff\u30a1-\u30ff][^はがをにへのもと]{0,2}\Z")
+_AUXILIARIES = frozenset("てい でい にい がい はい もい あり".split())
 
 
 def _plain_form(found: re.Match[str]) -> str:
@@ -646,6 +609,8 @@ def _plain_form(found: re.Match[str]) -> str:
     syllable, ending = found[1], found[2]
     before = found.string[found.start() - 1 : found.start()]
     negated = ending == "ません"
+    if not _IDEOGRAPHIC_STEM.search(found.string[: found.start()]) and before + syllable not in _AUXILIARIES:
+        return found[0]
     if syllable == "い" and before in tuple("てでにがもは"):
         return "いない" if negated else "いる"
     if syllable == "し":
@@ -657,27 +622,43 @@ def _plain_form(found: re.Match[str]) -> str:
     return words.KANA_NEGATED[syllable] + "ない" if negated else words.KANA_ROWS[syllable]
 
 
-def _zh_chunks(text: str) -> Tokens:
-    """Return the text, and apart from it a word of time that stands before or after a short subject."""
-    found = [word for word in words.HAN_TIMES if word in text]
-    if len(found) != 1 or text.count(found[0]) != 1 or any(binder in text for binder in "说告让如因但，,；吗？?"):
-        return (text,)
-    before, _, after = text.partition(found[0])
-    return (before + after, found[0]) if len(before) <= 3 and after else (text,)
+# A noun without hiragana, in which no verb and no other clause can be, and its particle; a habit's time before it.
+_JA_PHRASE = re.compile(r"([\u30a1-\u30ff\u3400-\u9fff\w-]+?(?:さん)?)(は|が|を|に|へ|から|まで)")
+_JA_NOUN = re.compile(r"(?:[\u30a1-\u30ff\u3400-\u9fffA-Za-z0-9_-])+(?:さん)?")
+_JA_HABIT = re.compile(r"毎[日晩朝週月](?!新聞|放送)")
 
 
-def _ja_chunks(text: str) -> Tokens:
-    """Return the phrases before the predicate, sorted, since their particles say what they are, and then it.
+def _ja_phrases(text: str) -> Tokens:
+    """Return the phrases before the one verb, sorted, since their particles say what they are, and then the verb.
 
-    Only where each particle stands once: of two phrases with one particle, the order may tell which is which.
+    Only where each noun is bare, so that no clause hides in it, and each particle stands once: of two phrases with one
+    particle, the order may tell which is which. So may that of what `は` and `が` mark.
     """
-    if any(binder in text for binder in ("、", "と", "?", "？", "が、", "て、", "の")):
+    habits = _JA_HABIT.findall(text)
+    rest, habit = text, ""
+    if len(habits) == 1:
+        habit = habits[0]
+        before, _, after = text.partition(habit)
+        if "ない" not in text and (not before or before[-1] in "はがを"):
+            rest = before + after
+    phrases: list[str] = []
+    particles: list[str] = []
+    at = 0
+    while found := _JA_PHRASE.match(rest, at):
+        if not _JA_NOUN.fullmatch(found[1]):
+            return (text,)
+        phrases.append(found[0])
+        particles.append(found[2])
+        at = found.end()
+    verb = rest[at:]
+    if not phrases or len(dict.fromkeys(particles)) != len(particles) or {"は", "が"} <= frozenset(particles):
         return (text,)
-    times = [word for word in words.KANA_TIMES if text.count(word) == 1 and len(word) > 1]
-    bare = text.replace(times[0], "") if len(times) == 1 and times[0] + "は" not in text else text
-    chunks = _JA_CHUNK.findall(bare)
-    last = bare[sum(map(len, chunks)) :]
-    ends = [chunk[-1] for chunk in chunks]
-    if len(dict.fromkeys(ends)) != len(ends) or any(len(chunk) < 2 for chunk in chunks):
+    if not _JA_VERB.fullmatch(verb):
         return (text,)
-    return (*sorted(chunks), last, *(times if bare != text else ()))
+    return (*sorted(phrases), verb, *([habit] if rest != text else []))
+
+
+_JA_VERB = re.compile(
+    r"[\u3400-\u9fff]{0,2}[\u3041-\u3096]{1,3}|[\u3400-\u9fff](?:って|んで|いて)(?:いる|いた)|"
+    r"[\u30a1-\u30ff\u3400-\u9fff]+(?:する|した|される|された|している)"
+)

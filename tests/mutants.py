@@ -148,9 +148,23 @@ MUTANTS = [
     Mutant(
         "similar vectors fold whatever is said",
         "state/dense.py",
-        "return agree(self._said[birth].specifics, own)",
-        "return True",
+        "alike = (self._row_of[birth] for birth in self._alike.get(_likeness(own), ()) if self._agrees(birth, own))",
+        "alike = iter(self._row_of.values())",
         ("tests/test_dense.py",),
+    ),
+    Mutant(
+        "a time moves over a negation",
+        "state/specifics.py",
+        "if not (words.BINDERS | words.QUANTIFIERS).isdisjoint(order):",
+        "if not words.QUANTIFIERS.isdisjoint(order):",
+        ("tests/test_specifics.py",),
+    ),
+    Mutant(
+        "what is read of a text can be written in one",
+        "state/specifics.py",
+        '_READ = "\\x1f"',
+        '_READ = ""',
+        ("tests/test_specifics.py",),
     ),
     Mutant(
         "the last vector of a text counts",
@@ -453,6 +467,27 @@ MUTANTS = [
         'key = (spoken.actor.origin == "model", ',
         "key = (False, ",
         ("tests/test_distilling.py",),
+    ),
+    Mutant(
+        "a working directory on the path",
+        "tools/starting.py",
+        "for place in sys.path if place]",
+        "for place in sys.path]",
+        ("tests/test_starting.py",),
+    ),
+    Mutant(
+        "a cut before the secrets are out",
+        "tools/redaction.py",
+        "        read = text[: chars + LOOKAHEAD_CHARS]\n",
+        "        read = text[:chars]\n",
+        ("tests/test_cuts.py",),
+    ),
+    Mutant(
+        "a memory that ends a host's block",
+        "tools/injected.py",
+        "    return f\"<{MARKER}>\\n{without_tags(context)}\\n</{MARKER}>\"\n",
+        "    return f\"<{MARKER}>\\n{context}\\n</{MARKER}>\"\n",
+        ("tests/test_injected.py",),
     ),
 ]  # fmt: skip
 

@@ -21,7 +21,8 @@ from recollect.state.context import SECTIONS, Form, Item, Known, choose, importa
 from recollect.state.partition import Partition, fold
 from recollect.state.tail import overlay
 from recollect.state.views import all_changes, row_of
-from recollect.tools.context import BEGIN, END, FORMS, _form, _known, context_of
+from recollect.tools.context import FORMS, _form, _known, context_of
+from recollect.tools.injected import CONTEXT_BEGIN, CONTEXT_END
 from recollect.tools.tokens import CHARACTERS, tokenizer
 
 NOW = 1_790_000_000_000_000
@@ -117,9 +118,9 @@ def test_every_item_is_one_line_that_acts_on_nothing(known: list[Known], form_na
     assert sum(line.startswith("- ") for line in lines) == len(items)
     assert len(text.splitlines()) == len(lines) - 1 or not items
     if form_name != "prompt" and items:
-        assert (text.count(BEGIN), text.count(END)) == (1, 1)
-        assert text.startswith(BEGIN)
-        assert text.endswith(END + "\n")
+        assert (text.count(CONTEXT_BEGIN), text.count(CONTEXT_END)) == (1, 1)
+        assert text.startswith(CONTEXT_BEGIN)
+        assert text.endswith(CONTEXT_END + "\n")
     if form_name == "gemini":  # Such a word would take in a file.
         assert not re.search(r"(?:^|\s)@", text)
 

@@ -31,6 +31,7 @@ from recollect.tools.importing.taking import Importer
 from recollect.tools.mcp_server import Memory
 from recollect.tools.native_ids import HOSTS, claude_prompt, heard
 from recollect.tools.project import scope_of_folder
+from recollect.tools.redaction import Redactor
 from recollect.tools.warm import Warm, ask
 
 ROOT = Path(__file__).parent.parent
@@ -257,7 +258,7 @@ def test_before_a_compaction_the_end_of_the_conversation_is_kept(home: Path, pro
     hook(home, "claude", told(project, "PreCompact", transcript_path="/nowhere"))
     assert outcomes(home) == {"deterministic_ok": 2, "error": 1}
     transcript.write_text(rows("a", "x" * 100_000, "b"))
-    text = latest("claude", transcript, 512 * 1024, 120, 4_000)
+    text = latest("claude", transcript, 512 * 1024, 120, 4_000, Redactor(Home(home)))
     assert len(text) <= 4_000 and text.endswith("b")
 
 

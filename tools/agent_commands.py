@@ -119,7 +119,7 @@ def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
     from recollect.tools.connecting import connect as install
     from recollect.tools.plugins import plugin_files
 
-    folder = Home(home)
+    folder = Home(home, make=not only_print)
     if only_print:
         files = plugin_files(host, own_command(), str(home.absolute()))
         steps = [shlex.join(words) for words in install_steps(folder, host)]

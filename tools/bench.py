@@ -9,7 +9,6 @@ import os
 import random
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from recollect.state.replay import replay
 from recollect.tools.client import Client
 from recollect.tools.lines import Line
 from recollect.tools.logs import LOG_VARIABLE
+from recollect.tools.starting import python_of
 
 SINGLE = 500
 COLD_RUNS = 5
@@ -99,7 +99,7 @@ def _project_and_search(client: Client, query: str) -> None:
 def _cold(home: Path) -> None:
     where = ["--scope", "project:bench", "--home", str(home)]
     for what in (["search", "gauge readings", "--quiet"], ["capture", "One more."]):
-        command = [sys.executable, "-m", "recollect", *what, *where]
+        command = [*python_of(), *what, *where]
         runs = [_process_s(command) for _ in range(COLD_RUNS)]
         row(f"recollect {what[0]}, cold process, median of {COLD_RUNS}", f"{statistics.median(runs) * 1_000:,.0f} ms")
 

@@ -49,7 +49,7 @@ from recollect.schemas.scopes import check_scope, partition_of
 from recollect.schemas.times import parse_time
 from recollect.sinks.home import Home
 from recollect.tools.filters import NO_FILTERS, check_filters
-from recollect.tools.lines import Line, chunks
+from recollect.tools.lines import Line, check_label, check_size, chunks
 from recollect.tools.logs import open_log
 from recollect.tools.project import Began, is_unmade, scope_of_folder
 
@@ -111,7 +111,7 @@ class Client:
 
     def __init__(
         self,
-        home: str | os.PathLike[str] | None = None,
+        home: Home | str | os.PathLike[str] | None = None,
         *,
         scope: str | None = None,
         actor: str | None = None,
@@ -121,7 +121,7 @@ class Client:
         folder: Path | None = None,
         began: Began | None = None,
     ) -> None:
-        self.home = Home(Path(home) if home is not None else default_home())
+        self.home = home if isinstance(home, Home) else Home(Path(home) if home is not None else default_home())
         self._owns_log = log is None
         self.log: Log = open_log(self.home) if log is None else log
         self._scope = check_scope(scope) if scope is not None else None
@@ -141,6 +141,10 @@ class Client:
 
             self._redactor_made = Redactor(self.home)
         return self._redactor_made
+
+    @redactor.setter
+    def redactor(self, redactor: Redactor) -> None:
+        self._redactor_made = redactor
 
     @property
     def scope(self) -> str:
@@ -204,6 +208,7 @@ class Client:
         Whoever takes in many lines hands in the `erased_ids` of their scope, which are otherwise looked up for each.
         Raises `InvalidEvent` and `Denied`.
         """
+        check_size(line)
         named = {"actor": line.actor or self.actor.name, "session": line.session or self.session}
         line = self.redactor.line(msgspec.structs.replace(line, **named))
         now = _now_us()
@@ -288,6 +293,7 @@ class Client:
 
         Nobody asked, so nothing is projected first, and a `recalled` event is only appended for what is handed out.
         """
+        prompt = self.redactor.text(prompt)
         views = self._retriever
         answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, NO_FILTERS))
         answer = answer._replace(results=[result for result in answer.results if sure(result)][:limit])
@@ -540,6 +546,7 @@ class Client:
     def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
         from recollect.tools.inspection import ids_behind
 
+        check_label("reason", reason)
         self.catch_up()
         scope, ids = self._retriever.reading(lambda: ids_behind(self._retriever, self.scope, id))
         named = (id,) if only else ids

@@ -23,6 +23,7 @@ from recollect.schemas.log import Log
 from recollect.schemas.visible import visible
 from recollect.sinks.embedded_log import EmbeddedLog
 from recollect.sinks.kafka_url import KafkaTarget
+from recollect.tools.starting import NOWHERE, python_of
 from recollect.tools.worker import Failure, Orders, Report
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Member:
         self._last: Report | None = None
         self._on_report = on_report
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "recollect.tools.worker"],
+            python_of("recollect.tools.worker"),
+            cwd=NOWHERE,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._printed,

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from recollect.schemas.errors import RecollectError
 from recollect.sinks.home import Home, write_whole
 from recollect.tools.plugins import MARKETPLACE, PLUGIN, plugin_files
+from recollect.tools.starting import python_of
 
 FOLDER = "plugins"
 STEP_TIMEOUT_S = 120
@@ -89,7 +90,7 @@ def own_command() -> list[str]:
     script = Path(sys.argv[0])
     if script.name == "recollect" and os.access(script, os.X_OK) and script.is_file():
         return [str(script.absolute())]
-    return [sys.executable, "-m", "recollect"]
+    return python_of()
 
 
 def install_steps(home: Home, host: str) -> list[list[str]]:

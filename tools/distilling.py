@@ -21,10 +21,11 @@ from recollect.schemas.log import Position
 from recollect.sinks.home import Home
 from recollect.tools.client import Client
 from recollect.tools.flushing import count_outcome
-from recollect.tools.importing.records import said
+from recollect.tools.importing.records import MAX_NAME_CHARS, said
 from recollect.tools.injected import wrap
 from recollect.tools.lines import Line
 from recollect.tools.native_ids import digest
+from recollect.tools.redaction import Redactor
 from recollect.tools.settings import local_settings
 
 LIMIT_S = 12.0
@@ -115,8 +116,11 @@ def _flushed(home: Path, place: Position) -> Event | None:
 def _distill(home: Path, flushed: Event, limit_s: float) -> int:
     model = choose_model(local_settings(Home(home)).model)
     assert model is not None and isinstance(flushed.body, Captured)
-    found = statements(model.answer(prompt_for(flushed.body.text), limit_s))
-    with Client(home, scope=flushed.scope, actor=model.name[:200], origin="model", session=flushed.session) as client:
+    redactor = Redactor(Home(home))
+    # Whole, since what tells a secret may stand in another line of the answer.
+    found = statements(redactor.text(model.answer(prompt_for(flushed.body.text), limit_s)))
+    name = redactor.head(model.name, MAX_NAME_CHARS, is_name=True)
+    with Client(home, scope=flushed.scope, actor=name, origin="model", session=flushed.session) as client:
         erased = client.erased_ids(client.scope)
         if flushed.id in erased:  # It went while the model was thinking.
             return 0

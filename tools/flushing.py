@@ -13,10 +13,13 @@ from typing import Any, Literal
 import orjson
 
 from recollect.schemas.errors import Locked
+from recollect.schemas.placeholders import tail_of
 from recollect.sinks.home import write_whole
 from recollect.sinks.locks import FileLock
 from recollect.tools.importing import claude_code, codex
-from recollect.tools.importing.records import Found, Record, State, Take
+from recollect.tools.importing.reading import opened
+from recollect.tools.importing.records import Found, Record, State, Take, kept_text
+from recollect.tools.redaction import Redactor
 
 Outcome = Literal["deterministic_ok", "distilled_ok", "timeout", "error"]
 
@@ -25,14 +28,22 @@ LOCK_WAIT_S = 0.3
 _PARSERS: dict[str, Take] = {"claude": claude_code.take, "codex": codex.take}
 
 
-def latest(host: str, transcript: Path, tail_bytes: int, lines: int, chars: int) -> str:
-    """Return the last turns of a transcript, at most `lines` lines and `chars` characters; empty where it has none."""
-    said: list[str] = []
+def latest(host: str, transcript: Path, tail_bytes: int, lines: int, chars: int, redactor: Redactor) -> str:
+    """Return the last turns of a transcript, at most `lines` lines and `chars` characters; empty where it has none.
+
+    Secrets are taken out of whole turns, before anything is cut.
+    """
+    records: list[Record] = []
     state: State = {}
     for row in _rows(transcript, tail_bytes):
-        said += [_turn(found) for found in _taken(_PARSERS[host], row, state) if isinstance(found, Record)]
-    kept = "\n".join("\n".join(said).split("\n")[-lines:])
-    return kept[-chars:].strip()
+        records += [found for found in _taken(_PARSERS[host], row, state) if isinstance(found, Record)]
+    said: list[str] = []
+    room = chars
+    while records and room > 0:
+        said.insert(0, redactor.text(_turn(records.pop(), redactor)))
+        room -= len(said[0]) + 1
+    kept = redactor.text("\n".join(said))
+    return tail_of("\n".join(kept.split("\n")[-lines:]), chars).strip()
 
 
 def count_outcome(home: Path, outcome: Outcome) -> None:
@@ -68,7 +79,7 @@ class _locked:
 
 def _rows(transcript: Path, tail_bytes: int) -> Iterator[dict[str, Any]]:
     """Yield the rows at the end of a file; the first of them may have been cut and is left out."""
-    with transcript.open("rb") as file:
+    with opened(transcript) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - tail_bytes))
         lines = file.read(tail_bytes).split(b"\n")
@@ -88,6 +99,6 @@ def _taken(take: Take, row: dict[str, Any], state: State) -> list[Found]:
         return []
 
 
-def _turn(record: Record) -> str:
+def _turn(record: Record, redactor: Redactor) -> str:
     speaker = "User" if record.origin == "user" else (record.actor or record.origin)
-    return f"{speaker}: {record.text}"
+    return f"{speaker}: {kept_text(record, redactor)}"

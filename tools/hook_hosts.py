@@ -6,6 +6,7 @@ Nothing here acts or reads anything. Sources: the hooks of Claude Code 2.1, Code
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any, Literal, NamedTuple
 
 import orjson
@@ -82,13 +83,21 @@ def read(host: str, data: bytes) -> Told | None:
         host=host,
         event=event,
         action=action,
-        session=_text(told, "session_id")[:200],
+        session=_text(told, "session_id"),
         folder=_text(told, "cwd"),
         transcript=_text(told, "transcript_path"),
         prompt=_text(told, form.prompt),
         answer=_text(told, form.answer),
         prompt_id=_text(told, "prompt_id")[:200],
     )
+
+
+def placed(data: bytes, folder: PurePath) -> bytes:
+    """Return a host's JSON with this folder as its own, and the path of its transcript in full."""
+    told: dict[str, Any] = orjson.loads(data)
+    if transcript := _text(told, "transcript_path"):
+        told["transcript_path"] = str(folder / transcript)
+    return orjson.dumps(told | {"cwd": str(folder)})
 
 
 def answer(event: str, context: str) -> bytes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,13 +19,16 @@ from recollect.schemas.log import Position
 from recollect.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
 from recollect.tools.agent_errors import note_error
 from recollect.tools.client import Client, Receipt, default_actor, default_home
-from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, read
-from recollect.tools.importing.records import said
-from recollect.tools.injected import wrap
+from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
+from recollect.tools.importing.records import MAX_NAME_CHARS, said
+from recollect.tools.injected import without_tags, wrap
 from recollect.tools.lines import Line
 from recollect.tools.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
+from recollect.tools.starting import NOWHERE, python_of
 
 MAX_INPUT_BYTES = 16 * 1024 * 1024
+LARGE_BYTES = 256 * 1024
+"""What is longer nobody waits for: so much takes about half a second to be read and cleared of secrets."""
 WAIT_S = 1.5
 """A capture that has not happened by then, as where many write at once, is left to a process of its own."""
 START_WAIT_S = 8.0
@@ -60,6 +62,8 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
     if told is None:
         return b""
     turn = _Turn(told, where, data, alone)
+    if len(data) > LARGE_BYTES and not alone and told.action != "start":
+        return _left(turn)
     late = threading.Timer(START_WAIT_S if told.action == "start" else WAIT_S, turn.give_up)
     late.daemon = True
     if not alone:
@@ -71,6 +75,15 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
         return b""
     finally:
         late.cancel()
+
+
+def _left(turn: _Turn) -> bytes:
+    """Leave what is long to a process of its own, from the first: nothing interrupts the reading of a long text."""
+    try:
+        turn.go_on()
+    except Exception as error:
+        note_error(turn.home, f"hook {turn.told.host} {turn.told.event}", error)
+    return b""
 
 
 def distill(home: Path | None, place: str) -> None:
@@ -93,19 +106,14 @@ class _Turn:
         self.told = told
         self.home = home
         self.alone = alone
+        self.folder = Path(told.folder).absolute() if told.folder and Path(told.folder).is_dir() else Path.cwd()
         self._data = data
 
     def client(self) -> Client:
         """Return a client of the project that the host works in."""
-        folder = Path(self.told.folder) if self.told.folder else Path.cwd()
-        return Client(
-            self.home,
-            folder=folder if folder.is_dir() else Path.cwd(),
-            began=self._began,
-            actor=HOSTS[self.told.host],
-            origin="agent",
-            session=self.told.session or None,
-        )
+        client = Client(self.home, folder=self.folder, began=self._began, actor=HOSTS[self.told.host], origin="agent")
+        client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
+        return client
 
     def _began(self) -> Path | None:
         from recollect.tools.importing.finding import began_in
@@ -120,8 +128,8 @@ class _Turn:
         os._exit(0)
 
     def go_on(self) -> None:
-        """Have a process of its own do this."""
-        self.start("--alone", data=self._data)
+        """Have a process of its own do this, which is told of files and folders in full, since it works nowhere."""
+        self.start("--alone", data=placed(self._data, self.folder))
 
     def start(self, *words: str, data: bytes = b"") -> None:
         """Start a hook in a process of its own, which outlives this one and says nothing."""
@@ -131,6 +139,7 @@ class _Turn:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            cwd=NOWHERE,
         )
         assert started.stdin is not None
         started.stdin.write(data)
@@ -138,20 +147,20 @@ class _Turn:
 
     def command(self, *words: str) -> list[str]:
         """Return one of our commands, for this home."""
-        return [sys.executable, "-m", "recollect", *words, "--home", str(self.home.absolute())]
+        return [*python_of(), *words, "--home", str(self.home.absolute())]
 
 
 def _start(turn: _Turn) -> bytes:
     from recollect.tools.warm import ask
 
     with turn.client() as client:
-        asked = {"scope": client.scope, "session": turn.told.session, "actor": client.actor.name}
+        asked = {"scope": client.scope, "session": client.session or "", "actor": client.actor.name}
         given = ask(turn.home, asked, CONTEXT_WAIT_S) or client.context(CONTEXT_TOKENS).text
         return _context(turn, given)
 
 
 def _prompt(turn: _Turn) -> bytes:
-    from recollect.tools.warm import ask
+    from recollect.tools.warm import PROMPT_CHARS, ask
 
     text = said(turn.told.prompt)
     if not text:
@@ -161,8 +170,9 @@ def _prompt(turn: _Turn) -> bytes:
         native = claude_prompt(turn.told.prompt_id) if _has_prompt_id(turn.told) else None
         _capture(turn, client, text, "user", native)
         if not turn.alone:
-            asked = {"scope": client.scope, "session": turn.told.session, "actor": client.actor.name, "prompt": text}
-            recalled = ask(turn.home, asked, RECALL_WAIT_S)
+            asked = {"scope": client.scope, "session": client.session or "", "actor": client.actor.name}
+            prompt = client.redactor.head(text, PROMPT_CHARS)
+            recalled = ask(turn.home, {**asked, "prompt": prompt}, RECALL_WAIT_S)
     return _context(turn, recalled)
 
 
@@ -184,9 +194,10 @@ def _flush(turn: _Turn) -> bytes:
 
     receipts: list[Receipt] = []
     try:
-        text = latest(turn.told.host, Path(turn.told.transcript), TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS)
-        if text:
-            with turn.client() as client:
+        transcript = Path(turn.told.transcript)
+        with turn.client() as client:
+            text = latest(turn.told.host, transcript, TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS, client.redactor)
+            if text:
                 source, session = HOSTS[turn.told.host], turn.told.session
                 line = Line(
                     text=text,
@@ -213,7 +224,8 @@ def _end(turn: _Turn) -> bytes:
         return b""
     os.nice(NICENESS)
     if turn.told.transcript:
-        done = subprocess.run(turn.command("import", turn.told.transcript), capture_output=True, check=False)
+        command = turn.command("import", turn.told.transcript)
+        done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
         if done.returncode:
             raise RecollectError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
     with turn.client() as client:
@@ -281,4 +293,5 @@ def _context(turn: _Turn, text: str) -> bytes:
     if not text.strip():
         return b""
     room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
+    text = without_tags(text)
     return answer(turn.told.event, wrap(text if len(text) <= room else text[: room - 1] + "…"))

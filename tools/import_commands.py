@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.schemas.errors import RecollectError
+from recollect.schemas.log import Log
 from recollect.schemas.scopes import GLOBAL, check_scope
+from recollect.sinks.home import Home
+from recollect.sinks.memory_log import MemoryLog
 from recollect.tools.client import Client
+from recollect.tools.logs import log_url
 from recollect.tools.native_ids import SOURCES
-from recollect.tools.options import print_json, progress, say, with_home
+from recollect.tools.options import print_json, progress, say, with_folder, with_home
 
 # Parsers are loaded by the commands alone, so that no other command waits for them.
 if TYPE_CHECKING:
@@ -33,9 +37,9 @@ scope_option = click.option("--scope", help="Take all into this scope, not into 
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken.")
 @click.option("--reread", is_flag=True, help="Read files again that have not changed since they were taken.")
 @scope_option
-@with_home
+@with_folder
 def import_command(
-    client: Client,
+    home: Path,
     paths: tuple[Path, ...],
     everything: bool,
     format: str | None,
@@ -61,7 +65,7 @@ def import_command(
     if bool(paths) == everything:
         raise click.UsageError("Give one or more paths, or --all.")
     own = _project(scope)
-    with _speaker(client) as speaker:
+    with _reader(home) if dry_run else _speaker(home) as speaker:
         sources = list(host_files() if everything else _named(paths, format))
         with progress(sum(map(_size, sources)), "Importing") as bar:
             importer = Importer(speaker, own, dry_run=dry_run, reread=reread, only=format, on_progress=bar.update)
@@ -98,7 +102,7 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
             say(f"{_shown(indexed.path)}: {indexed.taken:,} taken")
 
     own = _project(scope)
-    with _speaker(client) as speaker:
+    with _speaker(client.home.path, client.log) as speaker:
         watcher = Watcher(speaker, own, on_indexed=told)
         before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
         try:
@@ -108,11 +112,21 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
                 signal.signal(name, handler)
 
 
-def _speaker(client: Client) -> Client:
+def _speaker(home: Path | Home, log: Log | None = None) -> Client:
     """Return who imports: what has no project goes to that of this folder, and nothing to the session of a shell."""
-    speaker = Client(client.home.path, log=client.log)
+    speaker = Client(home, log=log)
     speaker.session = None
     return speaker
+
+
+def _reader(path: Path) -> Client:
+    """Return who only says what would be imported: nothing is made, and where no log is yet, an empty one stands in."""
+    from recollect.tools.redaction import Redactor
+
+    home = Home(path, make=False)
+    reader = _speaker(home, None if home.log_path.exists() or log_url(home) else MemoryLog())
+    reader.redactor = Redactor(home, keeps_key=False)
+    return reader
 
 
 def _project(scope: str | None) -> str | None:

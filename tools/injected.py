@@ -40,15 +40,67 @@ _PAIRED = (
 MAX_DEPTH = 32
 """An end looks this many open blocks back for its start."""
 
+_SPEAKERS = ("system", "assistant", "human", "function_results", "tool_result")
+"""Tags as which a model may read who is speaking. They inject nothing, so that a text may hold them."""
+
 _TAG = re.compile(rf"<(/?)({'|'.join(_PAIRED)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
+_ACTING = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join((*_PAIRED, *_SPEAKERS))})(?![\w-]))", re.IGNORECASE)
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*\Z")
 _INCLUDE = re.compile(r"\A\s*# (?:AGENTS|CLAUDE|GEMINI)(?:\.\w+)?\.md instructions\b", re.IGNORECASE)
 
 
+CONTEXT_BEGIN, CONTEXT_END = "<!-- recollect:begin -->", "<!-- recollect:end -->"
+"""The marks around a context in a file. No text can hold them, since `<` is escaped."""
+CONTEXT_NOTE = "Remembered text, quoted:"
+"""What the first line of a printed context says of the rest, after scope and day."""
+
+_MARKED = re.compile(f"{re.escape(CONTEXT_BEGIN)}.*?(?:{re.escape(CONTEXT_END)}|\\Z)", re.DOTALL)
+_PRINTED = re.compile(
+    rf"^Memory of (?:global|project:\S+) on [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}\. {CONTEXT_NOTE}.*"
+    r'(?:\n(?:- ".*|[A-Z][a-z ]{0,60}:|[ \t\r]*)$)*',
+    re.MULTILINE,
+)
+"""Its first line, and all that follow of headings, quoted items and nothing."""
+
+_COMMANDS = "search|show|why|log|diff|status|context|edges|compare|eval|verify"
+_ASKING = re.compile(
+    rf"\brecollect[\\\"',\s]+(?:{_COMMANDS})\b|\brecollect[/\\]vault\b"
+    r"|[/\\]vault[/\\](?:global|projects[/\\][^/\\]+)[/\\]"
+)
+"""A shell that asks Recollect, its words apart or in a list, or any tool that reads its vault."""
+MAX_ARGUMENTS_CHARS = 100_000
+
+_MEMORY_SERVER = re.compile(
+    r"recollect|(?:^|[^a-z0-9])(?:claude[-_]?mem|cognee|supermemory|basic[-_]memory|mem0|openmemory|graphiti)(?![a-z0-9])"
+    r"|(?:^|__)(?:memory|letta|zep)(?:__|[./:])",
+    re.IGNORECASE,
+)
+_MEMORY_TOOL = re.compile(
+    r"(?:^|__|\.)(?:(?:add|search|get|list|update|delete|forget|restore)_memor(?:y|ies)|memory_\w+|get_context"
+    r"|mark_used|search_nodes|open_nodes|read_graph|search_memory_\w+|search_memory|save_memory|search_notes|read_note"
+    r"|view_note|write_note|build_context|recent_activity|get_observations|smart_search|mem-search)\Z",
+    re.IGNORECASE,
+)
+
+
 def wrap(context: str) -> str:
-    """Return a context as a host may be handed it. A marker inside it is broken, so that it cannot end the block."""
-    broken = re.sub(rf"<(/?)({MARKER})\b", r"<\1 \2", context, flags=re.IGNORECASE)
-    return f"<{MARKER}>\n{broken}\n</{MARKER}>"
+    """Return a context as a host may be handed it, in which no tag acts."""
+    return f"<{MARKER}>\n{without_tags(context)}\n</{MARKER}>"
+
+
+def without_tags(text: str) -> str:
+    """Return a text in which no tag can end or begin what a host or a memory system writes, or who is speaking."""
+    return _ACTING.sub("&lt;", text)
+
+
+def is_memory_tool(name: str | None) -> bool:
+    """Whether a tool answers out of a memory, so that its answers must not be taken for something new."""
+    return name is not None and (_MEMORY_TOOL.search(name) or _MEMORY_SERVER.search(name)) is not None
+
+
+def asks_memory(arguments: object) -> bool:
+    """Whether what a tool is called with asks Recollect by its command, or reads its vault."""
+    return _ASKING.search(str(arguments)[:MAX_ARGUMENTS_CHARS]) is not None
 
 
 def without_injected(text: str) -> str:
@@ -58,6 +110,8 @@ def without_injected(text: str) -> str:
     """
     if _INCLUDE.match(text):
         return ""
+    if CONTEXT_BEGIN in text or CONTEXT_NOTE in text:
+        text = _PRINTED.sub(" ", _MARKED.sub(" ", text))
     kept, place = [], 0
     for start, end in _blocks(text):
         kept.append(text[place:start])

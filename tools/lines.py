@@ -9,8 +9,10 @@ import msgspec
 from msgspec import Meta
 
 from recollect.schemas.errors import InvalidEvent
-from recollect.schemas.events import MAX_TEXT_BYTES, Kind, Media, Origin, Part
+from recollect.schemas.events import MAX_TAGS, MAX_TEXT_BYTES, Kind, Media, Origin, Part, check_text_size
 
+MAX_LABEL_CHARS = 4_096
+"""No field of an event but its text is longer."""
 CHUNK_CHARS = 8_000
 OVERLAP_CHARS = 400
 """A chunk repeats this much of the one before, so that no sentence is only to be found in two halves."""
@@ -67,6 +69,31 @@ def parse_line(data: bytes) -> Line:
         raise InvalidEvent("invalid", f"Not a capture: {error}.") from None
     except (UnicodeError, RecursionError) as error:
         raise InvalidEvent("invalid", f"Not a capture: {type(error).__name__}.") from None
+
+
+def check_size(line: Line) -> None:
+    """Raise `InvalidEvent` for what no event can hold, before anything reads it to its end.
+
+    A text that is cut into parts may be of any length. All else is checked again as it will stand on the log.
+    """
+    if line.kind != "document" and not line.split:
+        check_text_size("text", line.text)
+    if len(line.tags) > MAX_TAGS or len(line.media) > MAX_TAGS:
+        raise InvalidEvent("invalid", f"There are more than {MAX_TAGS} tags or media.", "$.body")
+    short = {field: getattr(line, field) for field in ("actor", "session", "source", "path", "branch")}
+    short |= {"tags": max(line.tags, key=len, default="")}
+    for media in line.media:
+        check_label("media", media.caption)
+        check_label("media", media.uri)
+    for field, text in short.items():
+        check_label(field, text)
+
+
+def check_label(field: str, text: str | None) -> None:
+    """Raise `InvalidEvent` for a text that is longer than any name, path or reason of an event."""
+    if text and len(text) > MAX_LABEL_CHARS:
+        message = f"The {field} has {len(text):,} characters; at most {MAX_LABEL_CHARS:,} go into an event."
+        raise InvalidEvent("oversized", message, f"$.body.{field}")
 
 
 def chunks(text: str) -> Iterator[tuple[str, Part | None]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -34,7 +35,10 @@ from recollect.sinks.home import Home
 from recollect.tools.agent_errors import note_error
 from recollect.tools.client import SESSION_VARIABLE, Client
 from recollect.tools.hook_hosts import CONTEXT_TOKENS
+from recollect.tools.importing.records import MAX_NAME_CHARS
+from recollect.tools.mcp_bounds import bounded, sentence
 from recollect.tools.mcp_tools import INSTRUCTIONS, TOOLS, Tool, call, schema_of
+from recollect.tools.redaction import Redactor
 from recollect.tools.settings import local_settings
 from recollect.tools.warm import Warm
 
@@ -50,6 +54,8 @@ TOKEN_BYTES = 32
 DEFAULT_ACTOR = "mcp"
 ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """One host hides tools until they are searched for, unless they say so."""
+MAX_ACTOR_CHARS = 4_000
+"""Of a longer name the rest is nothing; what is kept of it is cut when secrets are out of it."""
 MAX_CLIENTS = 8
 """A client keeps its scope's texts ready; the one that was not used for longest is closed."""
 
@@ -102,7 +108,8 @@ class Memory:
         client = self._clients.pop(key, None)
         if client is None:
             scope, folder = (None, project) if isinstance(project, Path) else (project, None)
-            client = Client(self.home, scope=scope, folder=folder, actor=actor, origin="agent", session=session or None)
+            name = Redactor(Home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
+            client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", session=session or None)
         self._clients[key] = client  # The last used stands last.
         while len(self._clients) > MAX_CLIENTS:
             self._clients.pop(next(iter(self._clients))).close()
@@ -166,13 +173,11 @@ def make_server(memory: Memory) -> Server[Any]:
         try:
             text = await anyio.to_thread.run_sync(memory.call, params.name, params.arguments or {}, folder, actor)
         except RecollectError as error:
-            return _answer(f"{error} {error.hint}".strip(), failed=True)
+            return _failed(f"{error} {error.hint}".strip())
         except Exception as error:
             note_error(memory.home, f"mcp {params.name}", error)
-            return _answer(
-                f"Recollect could not do {params.name} ({type(error).__name__}). `recollect doctor` says more.",
-                failed=True,
-            )
+            name = params.name[:100]
+            return _failed(f"Recollect could not do {name} ({type(error).__name__}). `recollect doctor` says more.")
         return _answer(text)
 
     return Server(
@@ -193,7 +198,7 @@ def serve_stdio(memory: Memory) -> None:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    with _hooks_answered(memory):
+    with _hooks_answered(memory, at_once=True):
         anyio.run(serve)
 
 
@@ -208,10 +213,22 @@ def serve_http(memory: Memory, listening: socket.socket, token: str) -> None:
 
 
 @contextmanager
-def _hooks_answered(memory: Memory) -> Iterator[None]:
-    """Answer the hooks of this home as long as a server runs, and close everything after it."""
+def _hooks_answered(memory: Memory, *, at_once: bool = False) -> Iterator[None]:
+    """Answer the hooks of this home as long as a server runs, and close everything after it, also on SIGTERM.
+
+    `at_once` is for a server that may be waiting for its client, whom nothing but the end of the process interrupts.
+    """
     warm = Warm(memory.home, memory.offer, memory.freshen)
     warm.start()
+
+    def end(*_: object) -> None:
+        if at_once:
+            warm.stop()
+            os._exit(0)
+        raise SystemExit(0)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, end)
     try:
         yield
     finally:
@@ -239,15 +256,20 @@ class _Guard:
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._expected = f"Bearer {token}".encode()
+        self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             given = [value for name, value in scope["headers"] if name == b"authorization"]
-            if len(given) != 1 or not secrets.compare_digest(given[0], self._expected):
+            if len(given) != 1 or not self._fits(given[0]):
                 refusal = PlainTextResponse("Unauthorized", 401, headers={"WWW-Authenticate": "Bearer"})
                 return await refusal(scope, receive, send)
         await self._app(scope, receive, send)
+
+    def _fits(self, given: bytes) -> bool:
+        # The name of the scheme is no secret and has no case (RFC 9110, 11.1).
+        scheme, _, token = given.partition(b" ")
+        return secrets.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"
 
 
 def token_of(home: Home) -> tuple[str, Path]:
@@ -295,13 +317,17 @@ def _described(name: str, tool: Tool) -> types.Tool:
     )
 
 
-def _answer(text: str, *, failed: bool = False) -> types.CallToolResult:
+def _answer(text: str) -> types.CallToolResult:
     # No structured content: two hosts would show that instead of the Markdown.
-    return types.CallToolResult(content=[types.TextContent(type="text", text=visible(text))], is_error=failed)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=bounded(text))])
+
+
+def _failed(error: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=sentence(error))], is_error=True)
 
 
 def _actor_of(ctx: Context) -> str:
     """Return how the client calls itself, which the log keeps as who spoke."""
     params = ctx.session.client_params
     name = params.client_info.name if params is not None else ""
-    return visible(name).strip()[:200] or DEFAULT_ACTOR
+    return visible(name[:MAX_ACTOR_CHARS]).strip() or DEFAULT_ACTOR

@@ -13,6 +13,7 @@ import secrets
 import subprocess
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from hashlib import blake2b
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from recollect.schemas.errors import RecollectError
 from recollect.schemas.scopes import PROJECT_PREFIX, check_scope, slug
 from recollect.sinks.home import Home, write_whole
 from recollect.sinks.locks import FileLock
+from recollect.tools.redaction import Redactor
 
 GIT_KEY = "recollect.scope"
 GIT_TIMEOUT_S = 10
@@ -52,7 +54,7 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     if pinned:
         return check_scope(pinned)
     origin = _git(folder, "config", "--get", "remote.origin.url")
-    name = _normal_origin(origin).rpartition("/")[2] if origin else Path(top).name
+    name = Redactor(home, keeps_key=pin).name(_normal_origin(origin).rpartition("/")[2] if origin else Path(top).name)
     scope = _new_scope(name, origin)
     if not pin:
         return scope if origin else _unmade_scope(name)
@@ -99,14 +101,15 @@ def _where_begun(folder: Path, began: Began | None) -> Path:
 
 
 def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
-    with FileLock(home.path / "folders.lock", "The list of folders"):
+    with FileLock(home.path / "folders.lock", "The list of folders") if pin else nullcontext():
         path = home.folders_path
         folders: dict[str, str] = orjson.loads(path.read_bytes()) if path.exists() else {}
-        if str(folder) in folders:
-            return check_scope(folders[str(folder)])
+        redactor = Redactor(home, keeps_key=pin)
+        if scope := folders.get(redactor.name(str(folder))):
+            return check_scope(scope)
         if not pin:
-            return _unmade_scope(folder.name)
-        folders[str(folder)] = scope = _new_scope(folder.name, None)
+            return _unmade_scope(redactor.name(folder.name))
+        folders[redactor.name(str(folder))] = scope = _new_scope(redactor.name(folder.name), None)
         data = orjson.dumps(folders, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
         write_whole(path, data, durable=True)
     return scope

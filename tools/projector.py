@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from recollect.schemas.log import Log
 from recollect.sinks.home import Build, Home
 from recollect.sinks.locks import FileLock
 from recollect.tools.logs import environment_for
+from recollect.tools.starting import NOWHERE, python_of
 from recollect.tools.worker import cause_of
 
 if TYPE_CHECKING:
@@ -175,11 +175,11 @@ def start_detached(home: Home, log: Log) -> None:
     if environment is None:
         return
     subprocess.Popen(
-        [sys.executable, "-m", "recollect", "run", "--once", "--home", str(home.path.absolute())],
+        [*python_of(), "run", "--once", "--home", str(home.path.absolute())],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        cwd=os.path.abspath(os.sep),
+        cwd=NOWHERE,
     )

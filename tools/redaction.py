@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from recollect.schemas.errors import Denied, RecollectError
-from recollect.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, placeholder
+from recollect.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, head_of, placeholder
 from recollect.sinks.home import Home
 from recollect.tools.assigned_secrets import assigned_secrets
 from recollect.tools.denied_paths import denied_by
@@ -29,17 +29,22 @@ from recollect.tools.settings import local_settings
 KEY_BYTES = 32
 MIN_SECRET_CHARS = 4
 PASSES = 16
+LOOKAHEAD_CHARS = 2_000
+UNSURE_CHARS = 500
+"""What stands so near to where reading ended is not kept, since what tells a secret there was not read."""
 
 
 class Redactor:
     """Redacts what is captured into one home. `counts` says how much it has redacted so far, by kind.
 
     Its key is random, is made at the first need, and never leaves the home: the same secret has the same placeholder
-    there, and nobody without the key can find the secret by trying.
+    there, and nobody without the key can find the secret by trying. Without `keeps_key` nothing is written: where there
+    is no key yet, one is used that is nowhere kept.
     """
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, *, keeps_key: bool = True) -> None:
         self.home = home
+        self._keeps_key = keeps_key
         self.counts: Counter[str] = Counter()
         self._key: bytes | None = None
         self._denied: tuple[str, ...] | None = None
@@ -51,6 +56,16 @@ class Redactor:
     def name(self, name: str) -> str:
         """Return a name, as of a person, session or branch, without secrets of known forms. Names may look random."""
         return self._redacted(name, names=True)
+
+    def head(self, text: str, chars: int, *, is_name: bool = False) -> str:
+        """Return at most the first `chars` characters of a text, cut after its secrets were taken out.
+
+        What tells a secret may stand behind the cut, so that a little more is read, and nothing else of a long text.
+        """
+        read = text[: chars + LOOKAHEAD_CHARS]
+        redacted = self._redacted(read, names=is_name)
+        sure = len(redacted) if len(read) == len(text) else max(0, len(redacted) - UNSURE_CHARS)
+        return head_of(redacted, min(chars, sure))
 
     def line(self, line: Line) -> Line:
         """Return a capture without secrets in any of its texts; raises `Denied` for what comes from a denied path."""
@@ -103,7 +118,7 @@ class Redactor:
 
     def _placeholder(self, secret: str, kind: str) -> str:
         if self._key is None:
-            self._key = _key_of(self.home.redaction_key_path)
+            self._key = _key_of(self.home.redaction_key_path, self._keeps_key)
         said = secret.encode("utf-8", "surrogatepass")
         return placeholder(kind, blake2b(said, digest_size=DIGEST_BYTES, key=self._key).hexdigest())
 
@@ -147,12 +162,13 @@ def _apart(found: list[Finding], spared: list[tuple[int, int]]) -> list[Finding]
     return kept
 
 
-def _key_of(path: Path) -> bytes:
+def _key_of(path: Path, keeps: bool) -> bytes:
     """Return the key of a home; the first who needs it makes it, and everybody else reads that one."""
     try:
         return _read_key(path)
     except FileNotFoundError:
-        pass
+        if not keeps:
+            return secrets.token_bytes(KEY_BYTES)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(secrets.token_bytes(KEY_BYTES))

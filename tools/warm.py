@@ -16,6 +16,8 @@ from typing import Any
 
 import orjson
 
+from recollect.schemas.placeholders import head_of
+
 FOLDER = "serving"
 MAX_ADDRESS_BYTES = 100
 """A socket's path has at most 104 to 108 bytes."""
@@ -30,10 +32,11 @@ Asked = dict[str, str]
 def ask(home: Path, asked: Asked, wait_s: float) -> str:
     """Return what a server of this home answers within `wait_s`, nothing where none does.
 
-    Asked are `scope`, `session` and `actor`, and a `prompt`; without one, the context of a start.
+    Asked are `scope`, `session` and `actor`, and a `prompt`, whose secrets are out of it; without one, the context of a
+    start.
     """
     deadline = time.monotonic() + wait_s
-    line = orjson.dumps(asked | {"prompt": asked.get("prompt", "")[:PROMPT_CHARS]}) + b"\n"
+    line = orjson.dumps(asked | {"prompt": head_of(asked.get("prompt", ""), PROMPT_CHARS)}) + b"\n"
     for path in _addresses(home):
         left_s = deadline - time.monotonic()
         if left_s <= 0:

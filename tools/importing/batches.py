@@ -8,17 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from recollect.schemas.errors import Denied, InvalidEvent, RecollectError
 from recollect.schemas.events import Event
 from recollect.schemas.ids import derived_id
 from recollect.sinks.admission import check_admissible
 from recollect.tools.client import Client
 from recollect.tools.importing.finding import began_in
-from recollect.tools.importing.records import Record, Skipped, clean
+from recollect.tools.importing.records import Record, Skipped, clean, kept_text
 from recollect.tools.importing.summary import Summary
 from recollect.tools.lines import Line
 from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI
 from recollect.tools.project import scope_of_folder
+from recollect.tools.redaction import Redactor
 
 MAX_RECORDS = 1_000
 MAX_CHARS = 8_000_000
@@ -119,7 +122,7 @@ class Batch:
     def _events(self, scope: str, waiting: Waiting, erased: dict[str, None]) -> list[Event]:
         """Return the events of a record; none, and a reason in the summary, where it may not stand on the log."""
         try:
-            events = self._client.events_of(_line(scope, waiting), erased)
+            events = self._client.events_of(_line(scope, waiting, self._client.redactor), erased)
             for event in events:
                 check_admissible(event)
         except InvalidEvent as error:
@@ -170,25 +173,29 @@ def _ids(scope: str, record: Record) -> list[str]:
     return [derived_id("captured", scope, record.source, f"{name}{part}") for name in names for part in ("", "#0")]
 
 
-def _line(scope: str, waiting: Waiting) -> Line:
+def _line(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
+    """Return a record as a capture. What is too long is cut here, after its secrets are out of it."""
     record = waiting.record
+    short = partial(_short, redactor)
     return Line(
-        text=record.text,
+        text=kept_text(record, redactor),
         kind=record.kind,
-        tags=record.tags,
+        tags=tuple(dict.fromkeys(filter(None, (short(tag, 128) for tag in record.tags)))),
         at=waiting.at,
-        actor=_short(record.actor, 200),
+        actor=short(record.actor, 200, is_name=True),
         origin=record.origin,
-        session=_short(record.session, 200),
+        session=short(record.session, 200, is_name=True),
         scope=scope,
         source=record.source,
         native_id=clean(record.native_id),
-        branch=_short(record.branch, 4_096),
-        path=_short(record.path, 4_096),
-        media=record.media,
+        branch=short(record.branch, 4_096, is_name=True),
+        path=short(record.path, 4_096),
+        media=tuple(msgspec.structs.replace(media, uri=short(media.uri, 4_096)) for media in record.media),
         split=True,
     )
 
 
-def _short(text: str | None, chars: int) -> str | None:
-    return clean(text).strip()[:chars] or None if text else None
+def _short(redactor: Redactor, text: str | None, chars: int, *, is_name: bool = False) -> str | None:
+    """Return a text that is not too long, None for an empty one."""
+    text = clean(text or "").strip()
+    return (text if len(text) <= chars else redactor.head(text, chars, is_name=is_name)) or None

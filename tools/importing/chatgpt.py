@@ -124,7 +124,7 @@ def _parts(content: Any) -> tuple[str, tuple[MediaLine, ...]]:
             texts.append(part)
         elif pointer := text_of(part, "asset_pointer"):
             kind = "audio" if "audio" in str(part.get("content_type")) else "image"
-            media.append(MediaLine(kind=kind, uri=clean(pointer)[:4_096]))
+            media.append(MediaLine(kind=kind, uri=clean(pointer)))
         elif text := text_of(part, "text"):
             texts.append(text)
     return "\n\n".join(text for text in texts if text.strip()), tuple(media[:MAX_MEDIA])

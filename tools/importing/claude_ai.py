@@ -15,7 +15,6 @@ from recollect.tools.importing.records import (
     Skipped,
     blocks_text,
     clean,
-    head,
     said,
     text_of,
     time_of,
@@ -89,8 +88,8 @@ def _message(message: dict[str, Any], conversation: dict[str, Any]) -> Iterator[
         if extracted:
             path = text_of(attachment, "file_name")
             native = f"{claude_ai_message(uuid)}:attachment:{index}"
-            path = clean(path)[:4_096] if path else None
-            yield Record(native_id=native, text=head(extracted), path=path, origin="tool", actor="attachment", **fields)
+            fields |= {"text": extracted, "only_head": True, "path": path}
+            yield Record(native_id=native, origin="tool", actor="attachment", **fields)
 
 
 def _memory(name: str, text: str, item: dict[str, Any]) -> Found:
@@ -109,7 +108,7 @@ def _document(doc: Any, project: dict[str, Any]) -> Found:
     told = said(text_of(doc, "content") or "")
     if not told:
         return EMPTY
-    path = clean(text_of(doc, "filename") or "document")[:4_096]
-    native = note(f"{text_of(project, 'uuid') or ''}/{path}", told)
+    path = clean(text_of(doc, "filename") or "document")
+    native = note(f"{text_of(project, 'uuid') or ''}/{path[:4_096]}", told)
     at = time_of(doc.get("created_at"))
     return Record(source=CLAUDE_AI, native_id=native, kind="document", origin="user", text=told, path=path, at=at)

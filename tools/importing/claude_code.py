@@ -23,14 +23,13 @@ from recollect.tools.importing.records import (
     blocks_text,
     called,
     clean,
-    head,
-    is_memory_tool,
     remember_call,
     said,
     text_of,
     time_of,
     unknown,
 )
+from recollect.tools.injected import is_memory_tool
 from recollect.tools.native_ids import CLAUDE_CODE, Role, claude_message, claude_prompt, claude_tool, heard
 
 BOOKKEEPING_TYPES = frozenset(
@@ -157,7 +156,7 @@ def _answer(row: dict[str, Any], block: dict[str, Any], state: State) -> Found:
     if id is None:
         return Skipped("a tool's answer without an id", problem=True)
     fields = _fields(row)
-    return Record(native_id=claude_tool(id), origin="tool", text=head(told), actor=name or "tool", **fields)
+    return Record(native_id=claude_tool(id), origin="tool", text=told, actor=name or "tool", only_head=True, **fields)
 
 
 def _turn(row: dict[str, Any], role: Role, text: str, uuid: Any, prompt: str | None) -> Found:
@@ -169,7 +168,7 @@ def _turn(row: dict[str, Any], role: Role, text: str, uuid: Any, prompt: str | N
     return Record(
         native_id=claude_prompt(prompt) if prompt else claude_message(clean(uuid)),
         origin="user" if role == "user" else "agent",
-        actor=None if role == "user" else f"{CLAUDE_CODE} {clean(agent)}"[:200] if agent else CLAUDE_CODE,
+        actor=None if role == "user" else f"{CLAUDE_CODE} {clean(agent)}" if agent else CLAUDE_CODE,
         text=text,
         heard=heard(session, role, text) if session else None,
         **fields,

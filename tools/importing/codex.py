@@ -25,14 +25,13 @@ from recollect.tools.importing.records import (
     blocks_text,
     called,
     clean,
-    head,
-    is_memory_tool,
     remember_call,
     said,
     text_of,
     time_of,
     unknown,
 )
+from recollect.tools.injected import is_memory_tool
 from recollect.tools.native_ids import CODEX, Role, codex_message, codex_tool, digest, heard
 
 RECENT = 8
@@ -100,7 +99,7 @@ def _item(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[F
         case str(name) if name.endswith("_output") and name in _ITEMS:
             yield _answer(row, item, state)
         case str(name) if name.endswith("_call") and name in _ITEMS:
-            name = ".".join(part for part in (text_of(item, "namespace"), text_of(item, "name")) if part)
+            name = ".".join(part for part in (text_of(item, "namespace", "server"), text_of(item, "name")) if part)
             remember_call(state, item.get("call_id"), name, item.get("arguments") or item.get("input"))
             yield CALL
         case str(name) if name in _ITEMS:
@@ -190,7 +189,9 @@ def _answer(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
     if id is None or session is None:
         return Skipped("a tool's answer without an id", problem=True)
     fields = _fields(row, state)
-    return Record(native_id=codex_tool(session, id), origin="tool", text=head(told), actor=name or "tool", **fields)
+    return Record(
+        native_id=codex_tool(session, id), origin="tool", text=told, actor=name or "tool", only_head=True, **fields
+    )
 
 
 def _unpacked(output: Any) -> Any:

@@ -171,7 +171,7 @@ def _source(path: Path, name: str, format: str | None) -> Source | Unfit:
 def _format_of_lines(path: Path) -> str | None:
     """Return the format of a file of rows; one in which no row can be read is somebody's who must be told."""
     bad = None
-    with path.open("rb") as file:
+    with reading.opened(path) as file:
         for count, row in enumerate(reading.rows(file)):
             if isinstance(row.value, dict):
                 found = format_of_row(row.value)
@@ -185,7 +185,7 @@ def _format_of_lines(path: Path) -> str | None:
 
 
 def _format_of_document(path: Path) -> str | None:
-    with path.open("rb") as file:
+    with reading.opened(path) as file:
         for count, item in enumerate(reading.items(file)):
             if item.value is reading.BAD_DOCUMENT or exports.source_in(item.key, item.value) is not None:
                 return EXPORT
@@ -231,7 +231,7 @@ def _claude_root(project: Path) -> str | None:
     """Return the folder of a project of Claude Code, as its sessions tell: its name alone could be several folders'."""
     for session in sorted(project.glob("*.jsonl")):
         try:
-            with session.open("rb") as file:
+            with reading.opened(session) as file:
                 for count, row in enumerate(reading.rows(file)):
                     cwd = text_of(row.value, "cwd")
                     if cwd is not None:
@@ -251,7 +251,7 @@ def began_in(path: Path) -> Path | None:
         parent = path.parent.parent.with_suffix(".jsonl")
         path = parent if parent.exists() else path
     try:
-        with path.open("rb") as file, reading.unpacked(file)[0] if reading.is_packed(path) else file as whole:
+        with reading.opened(path) as file, reading.unpacked(file)[0] if reading.is_packed(path) else file as whole:
             rows = (row.value for row in islice(reading.rows(whole), ROWS_LOOKED_AT))
             told = (text_of(each, "cwd") for row in rows if isinstance(row, dict) for each in (row, row.get("payload")))
             found = next(filter(None, told), None) or _gemini_root(path)

@@ -22,14 +22,13 @@ from recollect.tools.importing.records import (
     State,
     blocks_text,
     called,
-    head,
-    is_memory_tool,
     remember_call,
     said,
     text_of,
     time_of,
     unknown,
 )
+from recollect.tools.injected import is_memory_tool
 from recollect.tools.native_ids import GEMINI, Role, gemini_message, gemini_tool, heard
 
 _AGAIN = Skipped("an earlier version of a row")
@@ -119,7 +118,9 @@ def _answer(row: dict[str, Any], id: str, index: int, call: dict[str, Any], stat
     if not told:
         return EMPTY
     native = gemini_tool(state["session"], text_of(call, "id") or f"{id}:{index}")
-    return Record(native_id=native, origin="tool", text=head(told), actor=name or "tool", **_fields(row, state))
+    return Record(
+        native_id=native, origin="tool", text=told, actor=name or "tool", only_head=True, **_fields(row, state)
+    )
 
 
 def _parts_text(content: Any) -> str:

@@ -50,7 +50,7 @@ def records(path: Path, host: str, state: State, start: int) -> Iterator[Record]
         return
     module = import_module(f"recollect.tools.importing.{_MODULES[host]}")
     take: Take = module.take
-    with path.open("rb") as file:
+    with reading.opened(path) as file:
         if start:
             for row in reading.rows(file):  # The head tells the session.
                 if isinstance(row.value, dict):

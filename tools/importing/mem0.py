@@ -33,9 +33,9 @@ def take(item: dict[str, Any]) -> Iterator[Found]:
             native_id=memory(id, told),
             kind="fact",
             origin="model",
-            actor=clean(text_of(item, "agent_id") or MEM0)[:200],
+            actor=clean(text_of(item, "agent_id") or MEM0),
             text=told,
             at=time_of(item.get("updated_at")) or time_of(item.get("created_at")),
             session=text_of(item, "run_id"),
-            tags=tuple(clean(tag)[:128] for tag in categories or () if isinstance(tag, str) and tag.strip())[:64],
+            tags=tuple(clean(tag) for tag in categories or () if isinstance(tag, str) and tag.strip())[:64],
         )

@@ -54,7 +54,7 @@ def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
         filter(None, (time_of(fields.get(key)) for key in ("created", "created_at", "date", "modified"))), modified
     )
     title = text_of(fields, "title")
-    common: dict[str, Any] = {"source": MARKDOWN, "origin": "user", "path": path[:4_096], "at": at}
+    common: dict[str, Any] = {"source": MARKDOWN, "origin": "user", "path": path, "at": at}
     if "permalink" in fields:
         for category, words in _OBSERVATION.findall(body):
             told = said(words)
@@ -81,7 +81,7 @@ def take_memory(text: str, path: str, modified: int, cwd: str | None) -> Iterato
         yield _BAD_FRONT
     metadata = fields.get("metadata")
     type = text_of(metadata, "type") or text_of(fields, "type")
-    common: dict[str, Any] = {"source": CLAUDE_MEMORY, "origin": "agent", "actor": CLAUDE_CODE, "path": path[:4_096]}
+    common: dict[str, Any] = {"source": CLAUDE_MEMORY, "origin": "agent", "actor": CLAUDE_CODE, "path": path}
     common |= {"at": modified, "cwd": cwd, "tags": _distinct((type,)) if type else ()}
     index = path.rpartition("/")[2] == "MEMORY.md"
     for passage in _points(body) if index else [body]:
@@ -126,4 +126,4 @@ def _inline_tags(text: str) -> list[str]:
 
 
 def _distinct(tags: Any) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(tag.strip()[:128] for tag in tags if tag.strip()))[:MAX_TAGS]
+    return tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))[:MAX_TAGS]

@@ -1,7 +1,7 @@
 """How far each file has been read. It only saves time: ids keep an import from adding a thing twice.
 
 A position holds for one log and one way of naming scopes, and for a file that still begins as it did. Nothing that
-was said is kept here; of a parser's state only what later rows need.
+was said is kept here, nor the name of a file; of a parser's state only what later rows need.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import IO, Any
 import msgspec
 
 from recollect.sinks.home import Home, write_whole
+from recollect.tools.redaction import Redactor
 
-RULES = 1
+RULES = 2
 """Raised when parsers take what they left before, so that everything is read again."""
 PROBE_BYTES = 4_096
 
@@ -43,8 +44,9 @@ class _Kept(msgspec.Struct):
 class Positions:
     """The positions of a home. A file that cannot be read counts as none."""
 
-    def __init__(self, home: Home, log_id: str, scope: str | None) -> None:
+    def __init__(self, home: Home, log_id: str, scope: str | None, redactor: Redactor) -> None:
         self._path = home.imports_path
+        self._redactor = redactor
         self._log_id = log_id
         self._prefix = f"{scope or ''}\n"
         self._kept: dict[str, Position] = {}
@@ -75,8 +77,12 @@ class Positions:
         return kept.offset if kept is not None else 0
 
     def put(self, path: Path, position: Position) -> None:
-        """Remember a position; `save` writes it."""
-        self._kept[self._key(path)] = position
+        """Remember a position; `save` writes it. One whose state holds a secret is forgotten, and read again."""
+        state = msgspec.json.encode(position.state).decode()
+        if self._redactor.name(state) == state:
+            self._kept[self._key(path)] = position
+        else:
+            self._kept.pop(self._key(path), None)
 
     def save(self) -> None:
         """Write all positions."""
@@ -85,7 +91,8 @@ class Positions:
         self._path.chmod(0o600)
 
     def _key(self, path: Path) -> str:
-        return self._prefix + os.fspath(path.resolve())
+        name = os.fsencode(self._prefix + os.fspath(path.resolve()))
+        return blake2b(name, digest_size=16).hexdigest()
 
 
 def digest(file: IO[bytes], offset: int) -> str:

@@ -6,7 +6,10 @@ known here.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import stat
 import tempfile
 import zipfile
 import zlib
@@ -50,6 +53,18 @@ UNPACKED_TOO_LARGE = Skipped(
 NOT_UTF8 = Skipped("not UTF-8: what cannot be read is shown as �", problem=True)
 BINARY = Skipped("a binary file", problem=True)
 TEXT_TOO_LARGE = Skipped(f"a text of more than {MAX_TEXT_BYTES // 2**20} MB", problem=True)
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a file to be read. Raises `OSError` for what is no file, as a pipe, which might be waited for for ever."""
+    number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        return os.fdopen(number, "rb")
+    except BaseException:
+        os.close(number)
+        raise
 
 
 class Row(NamedTuple):

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from recollect.schemas.errors import RecollectError
 from recollect.schemas.events import Kind, Origin
 from recollect.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
-from recollect.tools.injected import without_injected
+from recollect.tools.injected import asks_memory, without_injected
 from recollect.tools.lines import MediaLine
+
+if TYPE_CHECKING:
+    from recollect.tools.redaction import Redactor
 
 TOOL_HEAD_CHARS = 2_000
 """So much of a tool's output is kept: what it is about stands at its head."""
+MAX_NAME_CHARS = 200
 MAX_CALLS = 256
 """The calls whose answers are still awaited, as a parser remembers them."""
 
@@ -27,7 +30,8 @@ State = dict[str, Any]
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Something that was said or written. `at` is microseconds, None where the source does not tell.
 
-    `heard` is the native id under which a hook may have captured the same (`native_ids.heard`).
+    `heard` is the native id under which a hook may have captured the same (`native_ids.heard`). Texts are whole: what
+    is too long is cut when its secrets are out, and of one with `only_head`, as a tool's output, only the head is kept.
     """
 
     source: str
@@ -44,6 +48,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     media: tuple[MediaLine, ...] = ()
     heard: str | None = None
+    only_head: bool = False
 
 
 class Skipped(msgspec.Struct, frozen=True):
@@ -108,10 +113,12 @@ def clean(text: str) -> str:
     return text.replace("\0", "")
 
 
-def head(text: str) -> str:
-    """Return the head of a tool's output, with a note of how much was cut."""
-    cut = len(text) - TOOL_HEAD_CHARS
-    return text if cut <= 0 else f"{text[:TOOL_HEAD_CHARS]}\n[{cut:,} more characters were cut]"
+def kept_text(record: Record, redactor: Redactor) -> str:
+    """Return what of a record's text is kept; where it is cut, without its secrets and with a note of how much."""
+    cut = len(record.text) - TOOL_HEAD_CHARS
+    if cut <= 0 or not record.only_head:
+        return record.text
+    return f"{redactor.head(record.text, TOOL_HEAD_CHARS)}\n[{cut:,} more characters were cut]"
 
 
 def blocks_text(content: Any, *types: str) -> str:
@@ -127,22 +134,12 @@ def blocks_text(content: Any, *types: str) -> str:
     return "\n\n".join(text for text in texts if text)
 
 
-_MEMORY_TOOL = re.compile(
-    r"recollect|(?:^|__|\.)(?:(?:add|search|get|list|update|delete|forget|restore)_memor(?:y|ies)|memory_\w+|get_context"
-    r"|mark_used|search_nodes|open_nodes|read_graph|search_memory_\w+|search_memory|save_memory|search_notes|read_note"
-    r"|build_context|recent_activity|get_observations)\Z",
-    re.IGNORECASE,
-)
-_ASKING = re.compile(r"\brecollect\s+(?:search|show|why|log|diff|status)\b")
-
-
 def remember_call(state: State, id: Any, name: Any, arguments: Any) -> None:
     """Keep the name of a tool until its answer comes. A shell that asks Recollect counts as a memory tool."""
     if not isinstance(id, str) or not isinstance(name, str):
         return
-    asks = _ASKING.search(str(arguments)[:4_000]) is not None
     calls = state.setdefault("calls", {})
-    calls[id] = "recollect" if asks else clean(name)[:100]
+    calls[id] = "recollect" if asks_memory(arguments) else clean(name) if len(name) <= MAX_NAME_CHARS else "tool"
     while len(calls) > MAX_CALLS:
         del calls[next(iter(calls))]
 
@@ -151,11 +148,6 @@ def called(state: State, id: Any) -> str | None:
     """Return the name of the tool whose answer has come, None where the call was not seen."""
     name = state.get("calls", {}).pop(id, None) if isinstance(id, str) else None
     return name if isinstance(name, str) else None
-
-
-def is_memory_tool(name: str | None) -> bool:
-    """Whether a tool answers out of a memory, so that its answers must not be taken for something new."""
-    return name is not None and _MEMORY_TOOL.search(name) is not None
 
 
 def _sound(time_us: int) -> int | None:

@@ -45,7 +45,7 @@ class Importer:
         on_progress: OnProgress = lambda taken: None,
     ) -> None:
         self.summary = Summary(dry_run=dry_run)
-        self.positions = Positions(client.home, client.log.log_id, scope)
+        self.positions = Positions(client.home, client.log.log_id, scope, client.redactor)
         self._batch = Batch(client, scope, self.summary)
         self._reread = reread or dry_run
         self._only = only
@@ -70,7 +70,7 @@ class Importer:
         seen = self.summary.problem_count
         self._anything = False
         try:
-            with source.path.open("rb") as file:
+            with reading.opened(source.path) as file:
                 status = os.fstat(file.fileno())
                 if not self._reread and self.positions.unchanged(source.path, status):
                     self.summary.unchanged += 1

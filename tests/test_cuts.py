@@ -1,0 +1,146 @@
+"""Whatever is cut on its way to the log is cut after its secrets are out of it, and never within a placeholder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_hooks import hook, told
+
+from recollect.schemas.codec import decode
+from recollect.schemas.events import Event
+from recollect.schemas.placeholders import PLACEHOLDER, head_of, placeholder, tail_of
+from recollect.sinks.home import Home
+from recollect.tools.client import Client
+from recollect.tools.flushing import latest
+from recollect.tools.hooks import FLUSH_CHARS, FLUSH_LINES, TAIL_BYTES
+from recollect.tools.importing.finding import named_files
+from recollect.tools.importing.records import TOOL_HEAD_CHARS
+from recollect.tools.importing.taking import Importer
+from recollect.tools.mcp_server import Memory
+from recollect.tools.project import scope_of_folder
+from recollect.tools.redaction import Redactor
+from recollect.tools.warm import PROMPT_CHARS, Warm
+
+SECRET = "S3cr3tPazzW9x"
+A = "project:a"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def logged(home: Path, scope: str = A) -> list[Event]:
+    with Client(home, scope=scope) as client:
+        slots = [slot for number in range(client.log.partitions) for slot in client.log.read(number, 0, 1_000)]
+    return [event for slot in slots if (event := decode(slot.payload)).scope == scope]
+
+
+def written(events: list[Event]) -> str:
+    return " ".join(msgspec.json.encode(event.body).decode() for event in events)
+
+
+def row(type: str, content: Any, uuid: str = "u1") -> str:
+    return json.dumps({"type": type, "uuid": uuid, "sessionId": "s-1", "message": {"content": content}}) + "\n"
+
+
+def test_a_flush_that_cuts_off_what_tells_a_secret_has_taken_it_out(home: Path, tmp_path: Path) -> None:
+    transcript = tmp_path / "s-1.jsonl"
+    before = "The password of the staging database is "
+    rest = f"{SECRET} and that is all. "
+    for shift in (-1, 0, 4, len(SECRET) - 5):
+        filler = ("go on " * 1_000)[: FLUSH_CHARS - len(rest) + shift]
+        transcript.write_text(row("user", before + rest + filler))
+        text = latest("claude", transcript, TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS, Redactor(Home(home)))
+        assert not any(SECRET[at : at + 5] in text for at in range(len(SECRET) - 4)) and "and that is all" in text
+
+
+def test_a_tools_output_is_cut_after_its_secrets_are_out(home: Path, tmp_path: Path) -> None:
+    rows = []
+    for number, kept in enumerate((6, 15, 18, 20, 28)):
+        url = f"postgres://app:{SECRET}@db.internal/main"
+        output = "line \n" * 1_000
+        output = output[: TOOL_HEAD_CHARS - kept] + url + output
+        rows.append(
+            row("user", [{"type": "tool_result", "tool_use_id": f"t{number}", "content": output}], f"u{number}")
+        )
+    (tmp_path / "s-1.jsonl").write_text("".join(rows))
+    with Client(home) as client:
+        summary = Importer(client, A).take(named_files(tmp_path / "s-1.jsonl", None))
+    assert summary.taken == 5
+    for event in logged(home):
+        text = written([event])
+        assert "S3c" not in text and "more characters were cut" in text and len(text) < 3_000
+        assert text.count("[redacted:") == len(PLACEHOLDER.findall(text))
+
+
+def test_what_is_offered_for_a_prompt_is_recorded_without_its_secrets(home: Path, project: Path) -> None:
+    prompt = "Which port has the staging database? Its password is " + SECRET
+    padded = ("Well. " * 1_000)[: PROMPT_CHARS - len(prompt) + 6] + prompt + " in case you need it"
+    asked: list[dict[str, Any]] = []
+
+    def answer(told: dict[str, Any]) -> str:
+        asked.append(told)
+        return ""
+
+    served = Warm(home, answer, lambda _: None)
+    served.start()
+    try:
+        hook(home, "claude", told(project, "UserPromptSubmit", prompt=padded))
+    finally:
+        served.stop()
+    assert len(asked) <= 1 and all("S3c" not in each["prompt"] and "staging" in each["prompt"] for each in asked)
+    scope = scope_of_folder(project, Home(home))
+    with Client(home, scope=scope, origin="user") as client:
+        client.capture("The staging database listens on port 5433.")
+        client.catch_up()
+        assert client.offer(prompt, lambda _: True, 3).recall_id
+    assert "recalled" in [event.type for event in logged(home, scope)] and SECRET not in written(logged(home, scope))
+
+
+def test_names_are_cut_after_their_secrets_are_out(home: Path, project: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    name = "n" * 180 + " " + token
+    memory = Memory(home, scope=A)
+    memory.call("add_memory", {"text": "The tide tables are in tides.csv."}, project, name)
+    memory.close()
+    hook(home, "claude", told(project, "Stop", last_assistant_message="Done.", session_id=name))
+    note = {
+        "id": "m1",
+        "memory": "Mira likes tea.",
+        "agent_id": name,
+        "run_id": name,
+        "categories": ["c" * 110 + " " + token],
+    }
+    (project / "mem0.json").write_text(json.dumps({"results": [note]}))
+    with Client(home) as client:
+        assert Importer(client, A).take(named_files(project / "mem0.json", None)).taken == 1
+    events = [*logged(home), *logged(home, scope_of_folder(project, Home(home)))]
+    assert len(events) == 3
+    for event in events:
+        assert "ghp_" not in f"{event.actor.name} {event.session} {written([event])}"
+
+
+@given(
+    st.lists(st.sampled_from([placeholder("jwt", "01234567"), "a", "[redacted:", "x" * 30, "]"])), st.integers(0, 90)
+)
+def test_a_cut_never_leaves_a_piece_of_a_placeholder(pieces: list[str], chars: int) -> None:
+    text = "".join(pieces)
+    spans = [found.span() for found in PLACEHOLDER.finditer(text)]
+    head, tail = head_of(text, chars), tail_of(text, chars)
+    assert text.startswith(head) and text.endswith(tail) and max(len(head), len(tail)) <= chars
+    for place in (len(head), len(text) - len(tail)):
+        assert not any(start < place < end for start, end in spans)
