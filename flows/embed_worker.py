@@ -10,10 +10,10 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple, Protocol
 
-from recollect.flows.embedders import Embedder, Failure
+from recollect.flows.embedders import Embedder, Embedding, Failure
 from recollect.schemas.codec import decode
 from recollect.schemas.embedding import dimensions_of
-from recollect.schemas.errors import InvalidEvent
+from recollect.schemas.errors import EmbedderUnavailable, InvalidEvent
 from recollect.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, make_embedded
 from recollect.schemas.log import Log
 from recollect.state.captures import whole_text
@@ -45,9 +45,12 @@ class EmbedWorker:
 
     def __init__(self, log: Log, key: str, marks: Marks) -> None:
         self.key = key
+        self.tried = 0
+        """How many vectors and failures it has recorded."""
         self._log = log
         self._marks = marks
         self._offsets = marks.read(key) or [0] * log.partitions
+        self._put_off: dict[str, int] = {}
         self._waiting: list[dict[str, _Waiting]] = [{} for _ in range(log.partitions)]
         # What stands further on for texts that have not been read yet: how often each was tried, MAX_ATTEMPTS if done.
         self._ahead: list[dict[str, int]] = [self._look_ahead(number) for number in range(log.partitions)]
@@ -66,24 +69,42 @@ class EmbedWorker:
         self._mark()
         return self._offsets == ends
 
-    def embed(self, embedder: Embedder, texts: int, now_us: int) -> int:
-        """Record what becomes of the next texts, at most so many; return how many were given to the embedder.
+    def embed(self, embedder: Embedder, texts: int, now_us: int) -> None:
+        """Record what becomes of the next texts, at most so many.
 
-        Raises `EmbedderUnavailable`; then they go on waiting.
+        Raises `EmbedderUnavailable`; then those go on waiting of which nothing is known.
         """
         batch = [
             (number, ref, waiting)
             for number, held in enumerate(self._waiting)
             for ref, waiting in islice(held.items(), texts)
-        ][:texts]
+        ]
+        batch = sorted(batch, key=lambda item: self._put_off.get(item[1], 0))[:texts]
         if not batch:
-            return 0
+            return
         erased = {number: erasures_of(self._log.erased(number)).named for number, _, _ in batch}
         for number, ref, waiting in batch:
             if ref in erased[number].get(waiting.scope, {}):
                 del self._waiting[number][ref]
         batch = [item for item in batch if item[1] in self._waiting[item[0]]]
-        made = embedder.embed_documents([waiting.text for _, _, waiting in batch])
+        made: list[Embedding] = []
+        try:
+            for embedding in embedder.embed_each([waiting.text for _, _, waiting in batch]):
+                made.append(embedding)
+        except EmbedderUnavailable:
+            self._put_behind(*batch[min(len(made), len(batch) - 1)][:2])
+            raise
+        finally:  # What came before an outage was paid for, and might never come so far again.
+            self._record(batch[: len(made)], made, now_us)
+
+    def _put_behind(self, number: int, ref: str) -> None:
+        """Try a text at which the embedder went away after all others: if it went for that, the others get through."""
+        self._put_off[ref] = self._put_off.get(ref, 0) + 1
+        self._waiting[number][ref] = self._waiting[number].pop(ref)
+
+    def _record(self, batch: list[tuple[int, str, _Waiting]], made: list[Embedding], now_us: int) -> None:
+        if not made:
+            return
         events = []
         for (_, ref, waiting), embedding in zip(batch, made, strict=True):
             failed = isinstance(embedding, Failure)
@@ -96,13 +117,14 @@ class EmbedWorker:
             )
             events.append((failed, make_embedded(waiting.scope, ref, body, now_us)))
         self._log.append([event for _, event in events])
+        self.tried += len(events)
         for (number, ref, waiting), (failed, _) in zip(batch, events, strict=True):
             if failed and waiting.attempts + 1 < MAX_ATTEMPTS:
                 self._waiting[number][ref] = waiting._replace(attempts=waiting.attempts + 1)
             else:
                 del self._waiting[number][ref]
+                self._put_off.pop(ref, None)
         self._mark()
-        return len(batch)
 
     def _look_ahead(self, number: int) -> dict[str, int]:
         found: dict[str, int] = {}
@@ -146,10 +168,9 @@ class EmbedWorker:
             tried[event.refs[0]] = max(attempts, tried.get(event.refs[0], 0))
 
     def _mark(self) -> None:
-        first = (next(iter(held.values()), None) for held in self._waiting)
+        first = (min((wait.offset for wait in held.values()), default=None) for held in self._waiting)
         self._marks.write(
-            self.key,
-            [offset if wait is None else wait.offset for offset, wait in zip(self._offsets, first, strict=True)],
+            self.key, [end if offset is None else offset for end, offset in zip(self._offsets, first, strict=True)]
         )
 
 

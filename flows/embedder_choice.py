@@ -24,13 +24,14 @@ class Chosen(NamedTuple):
 
 
 def choose_embedder(
-    options: EmbedderOptions, dense_on_log: bool, environment: Mapping[str, str] = os.environ
+    options: EmbedderOptions, dense_on_log: bool, environment: Mapping[str, str] = os.environ, *, brief: bool = False
 ) -> Chosen:
     """Find out what is at hand and open the embedder in effect.
 
+    `brief` is for somebody who waits for it: an endpoint is asked once and not for long, now and afterwards.
     Raises `RecollectError` where the table refuses, or where what is set up is wrong (a bad URL, a refused key).
     """
-    http, probed = _probe(options, environment)
+    http, probed = _probe(options, environment, brief)
     decided = resolve(options, probed, dense_on_log)
     if isinstance(decided, Refusal):
         raise RecollectError(decided.message, decided.hint)
@@ -46,16 +47,16 @@ def choose_embedder(
 
 
 def probe(options: EmbedderOptions, environment: Mapping[str, str] = os.environ) -> Probed:
-    """Return what is at hand. The endpoint is asked; no model is loaded. Raises `RecollectError` as above."""
-    return _probe(options, environment)[1]
+    """Return what is at hand. The endpoint is asked, briefly; no model is loaded. Raises `RecollectError` as above."""
+    return _probe(options, environment, brief=True)[1]
 
 
-def _probe(options: EmbedderOptions, environment: Mapping[str, str]) -> tuple[Embedder | None, Probed]:
+def _probe(options: EmbedderOptions, environment: Mapping[str, str], brief: bool) -> tuple[Embedder | None, Probed]:
     """Look only as far as the choice needs: an endpoint that answers under `auto` ends the search."""
     http, http_reason = None, ""
     configured = options.choice in ("auto", "http") and bool(environment.get(URL_VARIABLE, "").strip())
     if configured:
-        http, http_reason = _ask_endpoint(environment)
+        http, http_reason = _ask_endpoint(environment, brief)
     local_reason = "it was not looked for"
     if options.choice == "local" or (options.choice == "auto" and http is None):
         from recollect.flows.embedder_local import why_not_local
@@ -64,13 +65,13 @@ def _probe(options: EmbedderOptions, environment: Mapping[str, str]) -> tuple[Em
     return http, Probed(http_configured=configured, http_reason=http_reason, local_reason=local_reason)
 
 
-def _ask_endpoint(environment: Mapping[str, str]) -> tuple[Embedder | None, str]:
-    from recollect.flows.embedder_http import HttpEmbedder
+def _ask_endpoint(environment: Mapping[str, str], brief: bool) -> tuple[Embedder | None, str]:
+    from recollect.flows.embedder_http import BRIEF_TIMEOUT_S, HttpEmbedder
 
     target = http_target(environment)
     if target is None:
         return None, f"{URL_VARIABLE} is not set"
     try:
-        return HttpEmbedder(target), ""
+        return HttpEmbedder(target, timeout_s=BRIEF_TIMEOUT_S, attempts=1) if brief else HttpEmbedder(target), ""
     except EmbedderUnavailable as error:
         return None, clause(error)

@@ -7,7 +7,7 @@ is answered, the text alone has failed. The key goes to the one origin that was 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, NoReturn
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.flows.embedder_target import KEY_VARIABLE, MODEL_VARIABLE, URL_VARIABLE
-from recollect.flows.embedders import Embedding, Failure, checked, sound_only, the_vector
+from recollect.flows.embedders import HARMLESS, Embedding, Failure, checked, sound_only, the_vector
 from recollect.flows.embedding_answers import Answer, BadAnswer, batches, parse_answer, question
 from recollect.flows.http_target import HttpTarget
 from recollect.schemas.errors import EmbedderUnavailable, RecollectError
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     import httpx
     import tenacity
 
-HARMLESS = "hello"
 ATTEMPTS = 3
 CONNECT_S = 5.0
 TIMEOUT_S = 30.0
 """For each wait for bytes; a whole answer may take four times that."""
+
+BRIEF_TIMEOUT_S = 5.0
+"""The same where somebody waits, who is better served by words alone than late."""
 
 BACKOFF_MAX_S = 8.0
 RETRY_AFTER_MAX_S = 60.0
@@ -113,7 +115,11 @@ class HttpEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
         """Return the vectors of texts, in order; raises `EmbedderUnavailable` or `RecollectError`."""
-        return sound_only(texts, lambda asked: [made for batch in batches(asked) for made in self._batch(batch)])
+        return list(self.embed_each(texts))
+
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """Yield the same, a request at a time."""
+        return sound_only(texts, lambda asked: (made for batch in batches(asked) for made in self._batch(batch)))
 
     # --- What a failure means ---
 
@@ -133,24 +139,33 @@ class HttpEmbedder:
         self.dimensions = dimensions
         self.revision = answer.model or self.name
 
-    def _batch(self, texts: list[str]) -> list[Embedding]:
+    def _batch(self, texts: list[str]) -> Iterator[Embedding]:
         """Ask for all at once, and text by text where that cannot be had and no text by itself explains it."""
         try:
-            return self._vectors(self._ask(texts))
+            made: Iterable[Embedding] = self._vectors(self._ask(texts))
         except _Unanswered as error:
             if error.of_endpoint:
                 self._endpoint_failed(error)
             if len(texts) == 1:
-                return [self._failed_alone(error)]
-        return [made for text in texts for made in self._batch([text])]
+                made = [self._failed_alone(texts, error)]
+            else:
+                made = (one for text in texts for one in self._batch([text]))
+        yield from made
 
-    def _failed_alone(self, error: _Unanswered) -> Failure:
-        """Return the failure of one text, once a harmless one has been answered."""
+    def _failed_alone(self, text: list[str], error: _Unanswered) -> Embedding:
+        """Return the failure of one text, once a harmless one has been answered and it has failed again after that."""
         try:
             self._vectors(self._ask([HARMLESS]))
         except _Unanswered as harmless:
             self._endpoint_failed(harmless)
-        return Failure(error.reason)
+        if not error.again:
+            return Failure(error.reason)
+        try:  # The endpoint may have come back between the two.
+            return self._vectors(self._ask(text, attempts=1))[0]
+        except _Unanswered as again:
+            if again.of_endpoint:
+                self._endpoint_failed(again)
+            return Failure(again.reason)
 
     def _endpoint_failed(self, error: _Unanswered) -> NoReturn:
         if not error.again:
@@ -164,21 +179,25 @@ class HttpEmbedder:
         ) from None
 
     def _vectors(self, answer: Answer) -> list[Embedding]:
+        """Return the vectors of an answer; one without any that is sound says nothing of its texts."""
         if answer.model and self.revision != answer.model:
             raise RecollectError(
                 f"{self._target.place} answers as {answer.model} now, and was {self.revision}.",
-                "Start again, so that vectors of two models are never compared.",
+                "Vectors of two models are never compared; `recollect embedder set http` lets the new one take over.",
             )
-        return [v if isinstance(v, Failure) else checked(v, self.dimensions) for v in answer.vectors]
+        made = [v if isinstance(v, Failure) else checked(v, self.dimensions) for v in answer.vectors]
+        if all(isinstance(one, Failure) for one in made) and isinstance(made[0], Failure):
+            raise _Unanswered(f"no vector of its answer can be used ({made[0].reason})")
+        return made
 
     # --- One request ---
 
-    def _ask(self, texts: list[str]) -> Answer:
+    def _ask(self, texts: list[str], attempts: int | None = None) -> Answer:
         """Ask with retries; raises `_Unanswered` after the last, and at once for what asking again cannot change."""
         import tenacity
 
         retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(self._attempts),
+            stop=tenacity.stop_after_attempt(attempts or self._attempts),
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, _Unanswered) and error.again),
             wait=_Wait(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
             sleep=self._sleep,

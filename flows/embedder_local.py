@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.flows.embedders import Embedding, Failure, checked, clause, sound_only, the_vector
+from recollect.flows.embedders import HARMLESS, Embedding, Failure, checked, clause, sound_only, the_vector
 from recollect.schemas.embedding import EmbedderOptions
 from recollect.schemas.errors import EmbedderUnavailable, RecollectError
 
@@ -48,8 +48,24 @@ class LocalEmbedder:
         """Return the vectors of texts, in order. One may differ in its last bits with the others of its batch."""
         return self._embed(texts, self._model.encode_document)
 
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """Yield the same."""
+        return iter(self.embed_documents(texts))
+
     def _embed(self, texts: Sequence[str], encode: Callable[..., Any]) -> list[Embedding]:
-        return sound_only(texts, lambda asked: self._encode(asked, encode))
+        return list(sound_only(texts, lambda asked: self._sound(asked, encode)))
+
+    def _sound(self, texts: list[str], encode: Callable[..., Any]) -> list[Embedding]:
+        """Return what becomes of texts; where none has a vector, nor has a harmless one, it is the model's fault."""
+        made = self._encode(texts, encode)
+        if all(isinstance(one, Failure) for one in made):
+            (harmless,) = self._encode([HARMLESS], encode)
+            if isinstance(harmless, Failure):
+                raise EmbedderUnavailable(
+                    f"The model {self.name} gives no vectors: {harmless.reason}.",
+                    "See whether memory is free; then start again.",
+                )
+        return made
 
     def _encode(self, texts: list[str], encode: Callable[..., Any]) -> list[Embedding]:
         try:

@@ -6,7 +6,7 @@ what is not certainly the vector of its text is a `Failure`. Nothing here import
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +16,9 @@ from recollect.schemas.errors import NotEmbedded, RecollectError
 from recollect.state.floor import DIMENSIONS, floor_sums
 from recollect.state.text import content_key
 from recollect.state.vectors import vector_fault
+
+HARMLESS = "hello"
+"""A text that every embedder has a vector of. Where it has none, no other text is to blame for having none."""
 
 
 class Failure(NamedTuple):
@@ -54,6 +57,9 @@ class Embedder(Protocol):
         Raises `EmbedderUnavailable` where the embedder and not a text is the cause; then no result is known.
         """
 
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """Yield the same as they come. Where it raises, what was yielded before is what became of the first texts."""
+
 
 def text_fault(text: str) -> str:
     """Return why no embedder is asked about this text, in a few words; nothing if it can be."""
@@ -72,12 +78,12 @@ def checked(vector: NDArray[np.float32], dimensions: int) -> Embedding:
     return Failure(fault) if fault else vector
 
 
-def sound_only(texts: Sequence[str], embed: Callable[[list[str]], list[Embedding]]) -> list[Embedding]:
-    """Return what `embed` makes of the texts that can be asked about, each back in its place among the others."""
+def sound_only(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embedding]]) -> Iterator[Embedding]:
+    """Yield what `embed` makes of the texts that can be asked about, each back in its place among the others."""
     faults = [text_fault(text) for text in texts]
     asked = [text for text, fault in zip(texts, faults, strict=True) if not fault]
     made = iter(embed(asked) if asked else [])
-    return [Failure(fault) if fault else next(made) for fault in faults]
+    return (Failure(fault) if fault else next(made) for fault in faults)
 
 
 def clause(error: RecollectError) -> str:
@@ -111,6 +117,10 @@ class FloorEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
         """Return the vectors of texts; a text whose terms cancel out has none."""
+        return list(self.embed_each(texts))
+
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """Yield the same."""
         return sound_only(texts, lambda asked: [checked(self._vector(text), DIMENSIONS) for text in asked])
 
     def _vector(self, text: str) -> NDArray[np.float32]:

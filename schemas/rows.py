@@ -287,7 +287,7 @@ class Basis(NamedTuple):
 class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     """Up to which offset (exclusive) the views of a partition are true, on which basis and under which settings.
 
-    `clock` is the partition's, `sent` the latest `sent` of each scope: the later of the two is ranking's now.
+    `clock` is the partition's, `sent` the latest `sent` of each scope, by which it is ranked.
     """
 
     partition: int

@@ -8,9 +8,9 @@ from __future__ import annotations
 from recollect.schemas.embedding import EmbedderOptions, Kind, Probed, Refusal, Resolved
 
 REFUSAL = Refusal(
-    message="The log has dense vectors, and none is set up here to go on with them.",
-    hint="Set RECOLLECT_EMBED_URL and RECOLLECT_EMBED_MODEL, or install recollect[dense] and its model; or choose "
-    "the embedder floor to go on by words alone.",
+    message="The log has dense vectors or is to have them, and no embedder is set up here to go on with them.",
+    hint="Set RECOLLECT_EMBED_URL and RECOLLECT_EMBED_MODEL and start again what runs already, or install "
+    "recollect[dense] and its model; or choose the embedder floor to go on by words alone.",
 )
 
 

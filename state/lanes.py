@@ -5,6 +5,8 @@ Which texts a lane finds is in `ranking`. Scores are answers and never state.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +39,8 @@ MODELS_CONFIDENCE = 0.7
 class Hit(NamedTuple):
     """A document's place in the list that was ranked, its score, and why: lanes with their scores, and the factors.
 
-    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence`.
+    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence`. `parts` has what was added up to
+    `relevance`, and is empty where nobody asked for it, or where edges alone have led here.
     """
 
     place: int
@@ -47,6 +50,7 @@ class Hit(NamedTuple):
     use: float
     confidence: float
     lanes: dict[Lane, float]
+    parts: Mapping[str, float] = MappingProxyType({})
 
 
 def age_factor(days: Floats, ages: NDArray[np.bool_]) -> Floats:

@@ -1,8 +1,9 @@
 """What a text does, told from its words alone: it states a fact, sets a rule, speaks about memory, or corrects.
 
 A rule is what a user wants from now on: "Always …", "Never …", "I prefer …". What is said about memory itself ("never
-mention X") is no fact about X. Five languages are read: English, German, Spanish, Chinese and Japanese. Questions, what
-is quoted and what only tells of a habit or of the past are no rules; who may set any is for the caller to decide.
+mention X") is no fact about X. Ten languages are read: English, German, Spanish, Chinese, Japanese, and of rules also
+French, Russian, Italian, Portuguese and Dutch. Questions, what is quoted and what only tells of a habit or of the past
+are no rules; who may set any is for the caller to decide.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ Polarity = Literal["fact", "rule", "meta", "correction"]
 CUES = tuple(
     cue.replace("_", " ")
     for cue in """
-    ever always prefer rather from_now from_here going_forward don't don’t do_not stop no_longer forget
+    ever always prefer rather from_now from_here going_forward don't don’t do_not stop no_longer forget remember_to
     immer nie stets bevorzug lieber ab_jetzt ab_sofort von_nun erwähn merk speicher vergiss notier erinner
     sprich rede_
     siempre nunca jamás prefiero partir_de adelante desde_ahora olvid olvíd mencion guardes guardar recuerdes anotes
     anotar hables hablar
     始 总 永 务 从 以 每 一定 绝 千万 喜欢 偏 倾向 宁 今后 提 记 保存 忘
+    toujours jamais préf dorénavant désormais всегда никогда предпоч отныне впредь
+    sempre mai_ re_mai preferi d'ora d’ora da_ora prefiro em_diante
+    altijd nooit liever voorkeur verkies voortaan vanaf_nu van_nu
     必ず 常に いつも 決して 絶対 二度と 今後 これから 方が ほうが 好 言及 触れ 覚え 記
     """.split()
 )
@@ -37,6 +41,25 @@ _QUESTION = re.compile(r"[?？][\"'”)\]]*\Z|(?:か|吗|呢)[。！]?\Z")
 _PAST_EN = (
     r"been|had|went|did|was|were|got|made|saw|seen|came|took|said|knew|thought|found|told|heard|felt|mind|again|gonna"
 )
+# What people tell an agent to do at work; "stop worrying" and "remember to rest" are said to people.
+_WORK_EN = (
+    r"(?:use?|add|writ|includ|generat|creat|suggest|apologi[sz]|explain|summari[sz]|format|repl[yi]|respond|answer|commit"
+    r"|push|import|install|run|test|check|log|lint|rebas|mock|delet|cit|ask)"
+)
+_ONCE_EN = r"(?!.*\b(?:yet|for now|right now|this time|today|tonight|tomorrow|until|till)\b)"
+_AVOIR_ETRE = r"ai|as|a|avons|avez|ont|avais|avait|avaient|suis|es|est|sommes|êtes|sont|étais|était|étaient|fut|sera"
+_WORK_IT = (
+    r"(?:usa|usate|rispond[ie]|rispondete|scriv[ie]|scrivete|esegui|eseguite|controlla|verifica|aggiungi|parla|parlate"
+    r"|fai|fate|metti|mantieni|evita|chiedi|lancia|testa|spiega|cita|includi)"
+)
+_WORK_PT = (
+    r"(?:use|usem|responda|respondam|responde|escreva|escreve|execute|rode|verifique|teste|adicione|inclua|mantenha|evite"
+    r"|faça|fale|coloque|comente|crie|explique|diga|pergunte|cite|peça|deixe|confira)"
+)
+_WORK_NL = (
+    r"(?:gebruik|antwoord|schrijf|test|draai|controleer|voeg|push|commit|houd|hou|spreek|praat|vermijd|maak|zet|geef|noem"
+    r"|vraag|check|run|doe|laat|voer|vertaal|leg)"
+)
 _RULES = (
     # English: in front of a clause, or after what makes it a demand; "I always go" and "never been" only tell.
     r"(?:^|[,;:(–—-]\s*|\b(?:and|but|so|then|please|also|instead|should|must|shall|to|we|that you|sure you)\s+)"
@@ -47,6 +70,9 @@ _RULES = (
     r"\b(?:i|we)(?:'d| would)\s+(?:much\s+)?rather\b",
     r"^(?:please\s+)?prefer\b",
     r"\bmy preference is\b",
+    rf"^(?:please,?\s+)?stop\s+{_WORK_EN}\w*ing\b{_ONCE_EN}",
+    rf"^please,?\s+(?:don't|do not)\s+{_WORK_EN}\w*\b{_ONCE_EN}|^(?:don't|do not)\s+use\b{_ONCE_EN}",
+    rf"^(?:please,?\s+)?remember to\s+{_WORK_EN}\w*\b{_ONCE_EN}",
     # German: in front, or right after the imperative that opens the sentence.
     r"(?:^|[,;:–—]\s*|\b(?:bitte|und|aber|sollst|sollt|musst|müsst|soll|sollte|sollen)\s+)"
     r"(?:immer|stets|niemals|nie)\s+(?!(?:war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen|gehabt)\b)\w+",
@@ -62,6 +88,35 @@ _RULES = (
     r"|comprueb|verific|revis|añad|mantén|manten|llam|habl|evit|incluy|dej)\w*\s+(?:siempre|nunca)\b",
     r"\b(?:a partir de ahora|de ahora en adelante|desde ahora)\b",
     r"\b(?:prefiero|preferimos|preferiría|preferiríamos)\b",
+    # French: an imperative that opens the sentence, or an infinitive after the word; "il répond toujours" only tells.
+    r"^(?:s'il (?:te|vous) pla[iî]t,?\s+|merci de\s+|veuillez\s+)?(?:toujours|ne jamais|n'oublie jamais de)\s+"
+    r"\w+(?:er|ir|re)\b",
+    rf"^(?:s'il (?:te|vous) pla[iî]t,?\s+)?(?:ne\s+(?:me\s+)?|n')(?!(?:{_AVOIR_ETRE})\b)\w+(?:-\w+)?\s+jamais\b",
+    rf"^(?:s'il (?:te|vous) pla[iî]t,?\s+)?(?!(?:{_AVOIR_ETRE}|pas|presque|depuis|comme|encore|plus|alors|mais|parfois"
+    r"|même|puis|les|des|mes|nous|vous|ils|elles|elle|je)\b)\w+(?:e|s|ez)(?:-\w+)?\s+toujours\b",
+    r"^(?:à partir de maintenant|dorénavant|désormais)\b",
+    r"\b(?:je préf(?:ère|érerais)|nous préfér(?:ons|erions)|on préfère)\b",
+    # Russian: an imperative after the word or before it.
+    r"(?:^|[,;:–—]\s*|\b(?:пожалуйста|и|но)\s+)(?:всегда|никогда)\s+(?:не\s+)?(?!(?:люди|дети|они|одни|сами|мои|твои|дни"
+    r"|говори никогда)\b)(?:\w+(?:[ауяюе]й|[аяуюе]йте|[шрдтсчжщнв]и|ите)(?:сь|ся)?"
+    r"|ставь|добавь|проверь|пушь|оставь|будь|\w+вьте|\w+рьте)\b",
+    r"^(?:пожалуйста,?\s+)?(?!(?:николай|чай|май|край|трамвай|случай|урожай)\b)(?:не\s+)?\w+(?:[аую]й|[аую]йте|пиши|вори)"
+    r"\s+(?:мне\s+|нам\s+)?(?:всегда|никогда)\b",
+    r"\b(?:я|мы)\s+(?:бы\s+)?предпоч(?:итаю|итаем|[её]л|ла|ли)\b|^(?:отныне|впредь)\b",
+    # Italian.
+    rf"^(?:per favore,?\s+)?{_WORK_IT}(?:mi|ci)?\s+sempre\b|^(?:per favore,?\s+)?non\s+\w+[aei]r(?:e|mi|ci)\s+mai\b",
+    r"^(?:per favore,?\s+)?(?:sempre|mai)\s+\w{2,}(?:are|ere|ire)\b",
+    r"\b(?:preferisco|preferiamo|preferirei|preferiremmo)\b|\b(?:d'ora|da ora) in (?:poi|avanti)\b",
+    # Portuguese.
+    rf"(?:^|[,;:–—]\s*|\b(?:e|mas|favor)\s+)(?:sempre|jamais)\s+{_WORK_PT}\b",
+    rf"^(?:por favor,?\s+)?(?:não\s+)?{_WORK_PT}\s+(?:sempre|nunca|jamais)\b",
+    r"\b(?:eu\s+)?(?:prefiro|preferiria)\b|\b(?:a partir de agora|de agora em diante)\b",
+    # Dutch.
+    rf"^(?:graag\s+|alsjeblieft,?\s+)?{_WORK_NL}(?:\s+(?:me|mij|ons|hier|dit|dat))?\s+(?:altijd|nooit)\b",
+    r"^(?:altijd|nooit)\s+.*\b(?:gebruiken|antwoorden|schrijven|testen|draaien|controleren|pushen|committen|spreken"
+    r"|vermijden|maken|toevoegen|verwijderen)[.!]*\Z",
+    r"\bik (?:heb|had|zie|wil|hebt)\b.*\bliever\b|\bik (?:verkies|geef (?:er )?de voorkeur)\b",
+    r"^(?:vanaf nu|van nu af aan|voortaan)\b",
     # Chinese: in front of a clause, or after "please" and "from now on".
     r"(?:^|[，。；、！：,;:]|请你?|以后都?|你要|你应该)\s*(?:始终|总是|永远|务必|一定要|一定不要|绝不|绝对不|千万别|千万不要"
     r"|从今以后|从现在起|从现在开始|每次都|以后请|以后都|以后不要|以后别|今后请|今后都)",

@@ -6,8 +6,9 @@ move a score. Scores are answers and never state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,18 @@ from recollect.state import lanes as rules
 from recollect.state.asking import first_person, held_by_answers, is_about_answers
 from recollect.state.documents import Document, answers_of, sessions_of
 from recollect.state.lanes import Hit, first_of
-from recollect.state.lexical import Lexical, Worded
-from recollect.state.passages import PASSAGE_CHARS, best_passage
+from recollect.state.lexical import Worded
+from recollect.state.passages import Passages
 from recollect.state.postings import Floats, Ints
 from recollect.state.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
+from recollect.state.wording import Reading, Wording
 
 NOWHERE = -2
 """Less than any cosine: that of a session in which nothing has a vector."""
 DIGITS = 9
 """Scores are rounded, so that the order in which a machine adds does not decide between equals."""
 
+PartsOf = Callable[[int], Mapping[str, float]]
 Vectors = NDArray[np.int16]
 """Quantised vectors (`state/vectors.py`), one a row; of zeros where there is none."""
 
@@ -39,11 +42,20 @@ class Similar(NamedTuple):
     known: NDArray[np.bool_]
 
 
+class Scale(NamedTuple):
+    """How a sum becomes a relevance: (sum - `least`) / (`most` - `least`), held between 0 and 1, x `strength`."""
+
+    least: float
+    most: float
+    strength: float
+
+
 class Ranking(NamedTuple):
     """Texts, best first, to be read once, and how many each lane that was asked has found or moved."""
 
     counts: dict[Lane, int]
     hits: Iterator[Hit]
+    scale: Scale
 
 
 class Corpus:
@@ -58,9 +70,10 @@ class Corpus:
         self._answers = answers_of(documents)
         self._recipe = PEERS if self._answers is None else ASSISTED
         session, sessions = sessions_of(documents)
-        self._words = Lexical(documents, self._recipe.context, self._answers, session, sessions)
+        self._words = Wording(documents, self._recipe.context, self._answers, session, sessions)
         self._turns = np.fromiter((document.turn for document in documents), np.bool_, len(documents))
         self._meaning = _Meaning(vectors, session, sessions) if vectors is not None and vectors.any() else None
+        self._passages = Passages([document.text for document in documents])
         self._facts: dict[tuple[object, ...], NDArray[np.bool_]] = {}
         ordered = sorted(range(len(documents)), key=lambda place: (documents[place].kind, documents[place].id, place))
         self._order = np.empty(len(documents), np.int64)
@@ -69,11 +82,27 @@ class Corpus:
         self._latest = int(self._at.max(initial=0))
         self._ages = np.fromiter((document.ages_from is not None for document in documents), np.bool_, len(documents))
         self._ages_from = np.fromiter((document.ages_from or 0 for document in documents), np.int64, len(documents))
+        self._set_use()
+        self._confidence = np.fromiter((document.confidence for document in documents), np.float64, len(documents))
+        self._place_of = {document.id: place for place, document in enumerate(documents) if document.id}
+
+    @property
+    def latest(self) -> int:
+        """The time of the latest text, 0 where there is none."""
+        return self._latest
+
+    def with_use(self, documents: Sequence[Document]) -> Corpus:
+        """Return the same texts with other uses, hotness and edges, at the cost of these alone."""
+        changed = copy(self)
+        changed._documents = documents
+        changed._set_use()
+        return changed
+
+    def _set_use(self) -> None:
+        documents = self._documents
         self._uses = np.fromiter((document.uses for document in documents), np.int64, len(documents))
         hot = np.fromiter((document.hot for document in documents), np.float64, len(documents))
         self._hot = hot / (hot.max(initial=0) or 1)
-        self._confidence = np.fromiter((document.confidence for document in documents), np.float64, len(documents))
-        self._place_of = {document.id: place for place, document in enumerate(documents) if document.id}
 
     def to_encode(self, query: str) -> str | None:
         """Return the question as it is to be encoded for `rank`; None where no text has a vector."""
@@ -81,9 +110,22 @@ class Corpus:
             return None
         return query if self._answers is not None else first_person(query, self._words.speakers())
 
-    def passage(self, place: int, query: str, chars: int = PASSAGE_CHARS) -> str:
-        """Return the part of a text, at most so many characters, that holds most of what is asked."""
-        return best_passage(self._documents[place].text, lambda part: self._words.worth(query, part), chars)
+    def passages(self, query: str) -> Callable[[int], str]:
+        """Return what gives the part of a text, at most 1,200 characters, that holds most of what is asked."""
+        weights = self._words.weights(query)
+        return lambda place: self._passages.best(place, weights)
+
+    def passage(self, place: int, query: str) -> str:
+        """Return the part of one text that holds most of what is asked."""
+        return self.passages(query)(place)
+
+    def told(self, query: str) -> tuple[str, Reading]:
+        """Return the recipe by which texts are ranked, "people" or "assistant", and what of a question counts."""
+        return "people" if self._answers is None else "assistant", self._words.reading(query)
+
+    def held(self, place: int, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return which of a question's terms stand in a text, and which only around it or in its day."""
+        return self._words.held(place, self._documents[place].text, reading)
 
     def rank(
         self,
@@ -93,11 +135,13 @@ class Corpus:
         lanes: Collection[Lane] = LANES,
         among: Callable[[int], bool] | None = None,
         now: int | None = None,
+        explain: bool = False,
     ) -> Ranking:
         """Return what the lanes find of a query, best first, by kind and id among equals.
 
         `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` says which places may
-        be returned, and moves no score. `now` is in microseconds, by default the time of the latest text.
+        be returned, and moves no score. `now` is in microseconds, by default the time of the latest text. With
+        `explain` each has the parts of its relevance.
         """
         words = self._words.ask(query)
         if "sparse" not in lanes:
@@ -111,15 +155,19 @@ class Corpus:
         found = self._found(words, similar, allowed, lanes)
         places = np.unique(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
-            return Ranking(dict.fromkeys(found, 0), iter(()))
+            return Ranking(dict.fromkeys(found, 0), iter(()), Scale(0, 1, words.strength))
         days = ((self._latest if now is None else now) - self._at[places]) / rules.DAY_US
         found |= self._moved(places, days, lanes)
-        relevance = self._relevance(query, words, similar, places, found)
+        summed = self._sum(query, words, similar, places, found)
+        found_by_sum, relevance = places, summed.relevance()
         if "edges" in lanes:
-            found["edges"] = self._lent(places, relevance, allowed)
-            places, relevance = _highest(places, relevance, found["edges"])
+            lent = self._lent(places, relevance, allowed)
+            places, relevance, found["edges"] = _highest(places, relevance, lent)
+        parts_of = _parts_of(found_by_sum, summed.parts) if explain else lambda place: {}
         return Ranking(
-            {lane: len(its.places) for lane, its in found.items()}, self._hits(places, relevance, found, now)
+            {lane: len(its.places) for lane, its in found.items()},
+            self._hits(places, relevance, found, now, parts_of),
+            summed.scale,
         )
 
     def _found(
@@ -149,39 +197,40 @@ class Corpus:
                 moved[lane] = _Part(places[here], scores[here])
         return moved
 
-    def _relevance(
-        self, query: str, words: Worded, similar: Similar | None, places: Ints, found: dict[Lane, _Part]
-    ) -> Floats:
-        """Return the fused scores of places, from 0 to 1, and less where even the best holds little of the question."""
+    def _sum(self, query: str, words: Worded, similar: Similar | None, places: Ints, found: dict[Lane, _Part]) -> _Sum:
+        """Return what is added up for places, and the scale on which the sum becomes a relevance from 0 to 1.
+
+        Where even the best holds little of the question, it is less by the share that it holds.
+        """
         weights = self._recipe.by_words if similar is None else self._recipe.with_vectors
-        fused = words.texts[places] + weights.session * words.sessions[places]
+        parts = {"words": words.texts[places], "session": weights.session * words.sessions[places]}
         strength = words.strength
         if similar is not None:
             # What has no vector yet is taken for one like the others.
-            fused += weights.cosine * _filled(similar.texts[places], similar.known[places])
+            parts["cosine"] = weights.cosine * _filled(similar.texts[places], similar.known[places])
             sessions = similar.sessions[places]
-            fused += weights.session_cosine * _filled(sessions, sessions > NOWHERE)
+            parts["session cosine"] = weights.session_cosine * _filled(sessions, sessions > NOWHERE)
             strength = max(strength, float(similar.texts.max()))
-        fused += self._sides(query, words.named, places, weights)
+        parts |= self._sides(query, words.named, places, weights)
         for lane, weight in rules.MOVING.items():
             if lane in found:
-                part = found[lane]
-                fused[np.searchsorted(places, part.places)] += weight * part.scores
+                parts[lane] = np.zeros(len(places))
+                parts[lane][np.searchsorted(places, found[lane].places)] = weight * found[lane].scores
         most = 1 + sum(rules.MOVING.values()) + sum(weight for weight in weights if weight > 0)
-        least = min(0.0, weights.question)
-        relevance: Floats = np.clip((fused - least) / (most - least), 0, 1) * min(1.0, max(0.0, strength))
-        return relevance
+        return _Sum(parts, Scale(min(0.0, weights.question), most, min(1.0, max(0.0, strength))))
 
-    def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> Floats:
+    def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> dict[str, Floats]:
         """Return what is added for who said a text, what kind of thing it holds, and whether it asks itself."""
         # Without one name everybody gets half, which changes no order, and memories always do, which nobody says.
         by_named = self._is(Document.speaks, named[0])[places] if len(named) == 1 else HALF
-        sides = weights.speaker * np.where(self._turns[places], by_named, HALF)
-        sides += weights.own_words * self._preferred(query)[places]
         hint = held_by_answers(query)
+        sides: dict[str, Any] = {
+            "speaker": weights.speaker * np.where(self._turns[places], by_named, HALF),
+            "prior": weights.own_words * self._preferred(query)[places],
+            "question": weights.question * self._is(Document.asks)[places],
+        }
         if hint is not None and weights.hint:
-            sides += weights.hint * self._is(Document.holds, hint)[places]
-        sides += weights.question * self._is(Document.asks)[places]
+            sides["hint"] = weights.hint * self._is(Document.holds, hint)[places]
         return sides
 
     def _preferred(self, query: str) -> Floats:
@@ -208,7 +257,9 @@ class Corpus:
                 lent[place] = max(lent.get(place, 0.0), share)
         return _Part(np.array(list(lent), np.int64), np.array(list(lent.values()), np.float64))
 
-    def _hits(self, places: Ints, relevance: Floats, found: dict[Lane, _Part], now: int | None) -> Iterator[Hit]:
+    def _hits(
+        self, places: Ints, relevance: Floats, found: dict[Lane, _Part], now: int | None, parts_of: PartsOf
+    ) -> Iterator[Hit]:
         """Yield places in order, each with its factors and lanes."""
         days = ((self._latest if now is None else now) - self._ages_from[places]) / rules.DAY_US
         age = rules.age_factor(days, self._ages[places])
@@ -220,7 +271,7 @@ class Corpus:
             place = int(places[n])
             by = {lane: float(scores_of[place]) for lane, scores_of in lanes.items() if place in scores_of}
             score, own, aged, used, sure = (float(values[n]) for values in (scores, relevance, age, use, confidence))
-            yield Hit(place, score, own, aged, used, sure, by)
+            yield Hit(place, score, own, aged, used, sure, by, parts_of(place))
 
     def _is(self, fact: Callable[..., bool], *about: object) -> NDArray[np.bool_]:
         """Return of every document whether something is so; it is found out once."""
@@ -235,6 +286,19 @@ class _Part(NamedTuple):
 
     places: Ints
     scores: Floats
+
+
+class _Sum(NamedTuple):
+    """What is added up for each place, by what it is for, and the scale of the sum."""
+
+    parts: dict[str, Floats]
+    scale: Scale
+
+    def relevance(self) -> Floats:
+        least, most, strength = self.scale
+        fused = np.sum(list(self.parts.values()), axis=0)
+        relevance: Floats = np.clip((fused - least) / (most - least), 0, 1) * strength
+        return relevance
 
 
 class _Meaning:
@@ -263,10 +327,22 @@ def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:
     return np.where(known, values, values[known].mean() if known.any() else 0)
 
 
-def _highest(places: Ints, relevance: Floats, lent: _Part) -> tuple[Ints, Floats]:
-    """Return all places with the greater of their own relevance and what they are lent."""
+def _highest(places: Ints, relevance: Floats, lent: _Part) -> tuple[Ints, Floats, _Part]:
+    """Return all places with the greater of their own relevance and what they are lent, and what of that moved one."""
     every = np.union1d(places, lent.places)
     values = np.zeros(len(every))
     values[np.searchsorted(every, places)] = relevance
-    np.maximum.at(values, np.searchsorted(every, lent.places), lent.scores)
-    return every, values
+    raised = lent.scores > values[np.searchsorted(every, lent.places)]
+    moved = _Part(lent.places[raised], lent.scores[raised])
+    values[np.searchsorted(every, moved.places)] = moved.scores
+    return every, values, moved
+
+
+def _parts_of(places: Ints, parts: dict[str, Floats]) -> PartsOf:
+    """Return what gives the parts of a place that are not nothing; none of a place that only edges have found."""
+    where = {place: n for n, place in enumerate(places.tolist())}
+    return lambda place: {
+        name: round(float(values[where[place]]), DIGITS)
+        for name, values in parts.items()
+        if place in where and values[where[place]]
+    }

@@ -167,6 +167,20 @@ MUTANTS = [
         ("tests/test_specifics.py",),
     ),
     Mutant(
+        "rubbish for everything counts against the texts",
+        "flows/embedder_http.py",
+        "if all(isinstance(one, Failure) for one in made) and",
+        "if False and",
+        ("tests/test_embedders.py", "tests/test_embedder_changes.py"),
+    ),
+    Mutant(
+        "what came before an outage is thrown away",
+        "flows/embed_worker.py",
+        "self._record(batch[: len(made)], made, now_us)",
+        "self._record(batch, made, now_us) if len(made) == len(batch) else None",
+        ("tests/test_embedder_changes.py",),
+    ),
+    Mutant(
         "the last vector of a text counts",
         "state/embeddings.py",
         "if capture.seq in vectors:",
@@ -419,6 +433,27 @@ MUTANTS = [
         "yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))",
         "yield from ()",
         ("tests/test_edges.py",),
+    ),
+    Mutant(
+        "a sentence read by itself",
+        "state/passages.py",
+        "terms(text[start:end], language)",
+        "terms(text[start:end])",
+        ("tests/test_ranking.py::test_a_sentence_is_read_in_the_language_of_its_text",),
+    ),
+    Mutant(
+        "a now that only others move",
+        "tools/retrieval.py",
+        "        return asked - asked % HOUR_US\n",
+        "        return 0\n",
+        ("tests/test_now.py",),
+    ),
+    Mutant(
+        "evidence lost without a word",
+        "tools/eval_corpus.py",
+        "    corpus.missing = len(missing)\n",
+        "    corpus.missing = 0\n",
+        ("tests/test_eval.py::test_evidence_that_no_turn_has_is_counted_and_said",),
     ),
     Mutant(
         "agents that instruct",

@@ -311,3 +311,32 @@ def test_the_scope_of_a_repository_is_pinned(tmp_path: Path, monkeypatch: pytest
     assert scope_in(outside) == scope_in(outside)
     # What lies below it may be another project; nobody can tell, and nothing is ever mixed up.
     assert scope_in(outside) != scope_in(outside / "deep")
+
+
+def test_an_explained_search_adds_up() -> None:
+    capture("The harbour gauge is broken.")
+    told = document("search", "the harbour gauge, zebra", "--explain", *SCOPE)
+    (read,) = told["read"]
+    assert list(read["terms"]) == ["harbour", "gaug"] and read["unheld"] == ["zebra"] and read["common"] == ["the"]
+    why = told["results"][0]["why"]
+    share = (sum(why["parts"].values()) - read["least"]) / (read["most"] - read["least"])
+    assert abs(share * read["strength"] - why["relevance"]) < 1e-6 and why["terms"] == ["harbour", "gaug"]
+    assert "read" not in document("search", "harbour", *SCOPE)
+    printed = call("search", "the harbour gauge, zebra", "--explain", *SCOPE).output
+    for line in (
+        "holds harbour, gaug",
+        "no text has: zebra",
+        "passed over, too common: the",
+        "+1.000 words",
+        "strength",
+    ):
+        assert line in printed
+
+
+def test_a_scope_that_holds_nothing_says_so_and_what_to_do() -> None:
+    empty = call("search", "harbour", "--scope", "project:nothere")
+    assert empty.exit_code == 0 and "project:nothere holds nothing yet" in empty.output
+    assert "recollect capture" in empty.output
+    capture("The harbour gauge is broken.")
+    assert "other words" in call("search", "zebra", *SCOPE).output
+    assert "held nothing then" in call("search", "zebra", *SCOPE, "--as-of", "2001-01-01").output

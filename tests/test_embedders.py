@@ -264,6 +264,53 @@ def test_a_vector_that_is_none_fails_alone(server: Server, embedder: HttpEmbedde
     assert len(server.asked) == 1
 
 
+RUBBISH: dict[str, Any] = {
+    "NaN": [float("nan")] * 8,
+    "zeros": [0.0] * 8,
+    "dimensions": [1.0] * 7,
+    "words": "not base64!",
+    "null": None,
+}
+
+
+def rubbish(server: Server, value: Any) -> Callable[[list[str], Any], Any]:
+    """Return a script that gives every text the same thing that is no vector."""
+    return spoilt(server, lambda answer: [entry.update(embedding=value) for entry in answer["data"]] and None)
+
+
+@pytest.mark.parametrize("value", RUBBISH.values(), ids=RUBBISH)
+def test_an_endpoint_that_has_no_vector_for_anything_is_no_failure_of_texts(
+    server: Server, embedder: HttpEmbedder, value: Any
+) -> None:
+    server.always = rubbish(server, value)
+    for texts in (["alpha", "beta", "gamma"], ["alpha"]):
+        with pytest.raises(EmbedderUnavailable, match="no vector of its answer can be used"):
+            embedder.embed_documents(texts)
+    assert server.asked[-1] == [HARMLESS] and len(server.asked) == 3 + 2, "found out with the first text"
+    server.always = None
+    assert is_vector_of(embedder.embed_query("alpha"), "alpha")
+
+
+@pytest.mark.parametrize("value", RUBBISH.values(), ids=RUBBISH)
+def test_texts_that_have_no_vector_fail_where_a_harmless_one_has_one(
+    server: Server, embedder: HttpEmbedder, value: Any
+) -> None:
+    bad = rubbish(server, value)
+    server.always = lambda texts, handler: (200, server.good(texts)) if texts == [HARMLESS] else bad(texts, handler)
+    assert all(isinstance(made, Failure) for made in embedder.embed_documents(["alpha", "beta"]))
+
+
+def test_what_came_before_an_outage_is_not_lost(server: Server, embedder: HttpEmbedder) -> None:
+    server.scripts = [lambda texts, _: (200, server.good(texts)), *[lambda *_: (503, b"")] * 9]
+    texts = [" ", *(f"{chr(97 + number % 26)}" for number in range(100))]
+    made: list[Any] = []
+    with pytest.raises(EmbedderUnavailable):
+        for embedding in embedder.embed_each(texts):
+            made.append(embedding)
+    assert isinstance(made[0], Failure) and len(made) == 1 + 64
+    assert all(map(is_vector_of, made[1:], texts[1:]))
+
+
 # --- What may pass is asked again; what does not is asked text by text ---
 
 
@@ -316,7 +363,16 @@ def test_after_three_failures_texts_are_asked_one_by_one_and_the_bad_one_fails_a
     first, bad, last = embedder.embed_documents(["alpha", "beta", "gamma"])
     assert is_vector_of(first, "alpha") and is_vector_of(last, "gamma")
     assert isinstance(bad, Failure) and bad.reason and "beta" not in bad.reason
-    assert server.asked == [["alpha", "beta", "gamma"]] * 3 + [["alpha"]] + [["beta"]] * 3 + [[HARMLESS], ["gamma"]]
+    alone = [*[["beta"]] * 3, [HARMLESS], ["beta"]]
+    assert server.asked == [["alpha", "beta", "gamma"]] * 3 + [["alpha"], *alone, ["gamma"]]
+
+
+def test_an_endpoint_that_comes_back_for_the_harmless_text_is_asked_for_the_other_again(
+    server: Server, embedder: HttpEmbedder
+) -> None:
+    server.scripts = [cut_off, cut_off, cut_off]
+    assert is_vector_of(embedder.embed_query("alpha"), "alpha")
+    assert server.asked == [*[["alpha"]] * 3, [HARMLESS], ["alpha"]]
 
 
 @pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)
@@ -755,8 +811,21 @@ def test_vectors_that_are_none_are_never_passed_on(model: LocalEmbedder, monkeyp
     bad = np.ones((3, 384), dtype=np.float32)
     bad[0, 0], bad[1] = np.nan, 0
     monkeypatch.setattr(model._model, "encode_document", lambda texts, **_: bad[: len(texts)])
-    nan, zero, good, missing = (*model.embed_documents(["a", "b", "c"]), model.embed_documents(["a"] * 4)[0])
-    assert [type(made) for made in (nan, zero, good, missing)] == [Failure, Failure, np.ndarray, Failure]
+    assert [type(made) for made in model.embed_documents(["a", "b", "c"])] == [Failure, Failure, np.ndarray]
+    with pytest.raises(EmbedderUnavailable, match="NaN"):
+        model.embed_documents(["a"] * 4)  # It gives three, and for a harmless text none that is sound.
+
+
+@pytest.mark.slow
+def test_a_model_that_takes_nothing_any_more_is_no_failure_of_texts(
+    model: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(texts: list[str], **_: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(model._model, "encode_document", no_memory)
+    with pytest.raises(EmbedderUnavailable, match="MemoryError"):
+        model.embed_documents(["alpha", "beta"])
 
 
 @pytest.mark.slow

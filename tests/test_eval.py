@@ -13,6 +13,8 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.schemas.lanes import LANES
+from recollect.schemas.times import format_time
 from recollect.state.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
 from recollect.state.evaluation import Asked, overlap, percentile, recall, summary
 from recollect.tools.cli import main
@@ -153,12 +155,15 @@ def test_what_was_asked_is_asked_again(tmp_path: Path) -> None:
     assert told["retrievers"]["recollect"]["recall"] == {"5": 1.0, "10": 1.0, "25": 1.0, "50": 1.0}
     assert told["retrievers"]["bm25"]["recall"]["10"] < 1, "plain words know no inflections"
     assert told["marginal"] == {"sparse": 1.0, "dense": 0.0, "hot": 0.0, "fresh": 0.0, "edges": 0.0}
-    assert "what each lane adds" in run("compare", *where, "--retriever", "recollect").output
+    unused = run("compare", *where)
+    assert unused.exit_code == 0 and "says nothing about recall" in unused.output
+    assert "recollect used" in unused.output and "1.000" not in unused.output
     with Client(home, scope="project:mine") as client:
         asked = client.search("kayak")
         assert asked.recall_id is not None
         used = run("used", asked.answer.results[-1].id, "--recall", asked.recall_id, *where)
         assert used.exit_code == 0, used.output
+    assert "what each lane adds" in run("compare", *where, "--retriever", "recollect").output
     told = json.loads(run("compare", *where, "--json").stdout)
     assert (told["truth"], told["judged"], told["recalls"]) == ("used", 1, 3)
     dense = run("compare", *where, "--retriever", "dense")
@@ -202,3 +207,106 @@ def test_the_baselines_are_plain() -> None:
 def test_a_chart_escapes_what_it_is_told() -> None:
     drawn = bars("<b>&", {"a<b": {"turn": {"5": 0.5}}})
     assert ElementTree.fromstring(drawn) is not None and "<b>" not in drawn
+
+
+def plain(turns: list[dict[str, object]], evidence: object = ("1",), **more: object) -> str:
+    asked = {"question": "harbour?", "evidence": evidence, **more}
+    return json.dumps({"conversations": [{"id": "c-1", "turns": turns, "questions": [asked]}]})
+
+
+@pytest.mark.parametrize(
+    ("at", "read"),
+    [
+        ("2023/05/20 (Sat) 02:21", "2023-05-20T02:21:00Z"),
+        ("1:56 pm on 8 May, 2023", "2023-05-08T13:56:00Z"),
+        ("8 May 2023", "2023-05-08T00:00:00Z"),
+        ("May 8, 2023", "2023-05-08T00:00:00Z"),
+        ("2023-05-08T13:00:00+02:00", "2023-05-08T11:00:00Z"),
+        (1684548060, "2023-05-20T02:01:00Z"),
+        (1684548060.5, "2023-05-20T02:01:00Z"),
+        (1684548060000, "2023-05-20T02:01:00Z"),
+        (1684548060000000, "2023-05-20T02:01:00Z"),
+        ("1684548060", "2023-05-20T02:01:00Z"),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_times_are_read_as_corpora_write_them(tmp_path: Path, at: object, read: str | None) -> None:
+    file = tmp_path / "c.json"
+    file.write_text(plain([{"id": "1", "text": "The harbour.", "at": at, "session": None}]))
+    corpus = read_corpus(file)
+    assert format_time(int(corpus[0].lines[0].at or 0)) == (read or "2020-01-01T00:00:00Z")
+    assert corpus.notes == () and corpus[0].lines[0].session == "1"
+
+
+@pytest.mark.parametrize("at", ["3d", "yesterday", "12:30", "99999-01-01", True, [1], {"a": 1}, "1e400", "-" * 400])
+def test_a_time_that_cannot_be_read_is_noted_and_left_out(tmp_path: Path, at: object) -> None:
+    file = tmp_path / "c.json"
+    first = {"id": "1", "text": "The harbour.", "at": "2023-05-08", "session": 1}
+    file.write_text(plain([first, {"id": "t-2", "text": "The gauge.", "at": at, "session": 2}]))
+    corpus = read_corpus(file)
+    (note,) = corpus.notes
+    assert "'t-2'" in note and "'c-1'" in note
+    assert format_time(int(corpus[0].lines[1].at or 0)) == "2023-05-08T00:01:00Z", "a minute after the one before"
+
+
+@pytest.mark.parametrize(
+    ("turns", "evidence", "said"),
+    [
+        ([{"id": "1", "text": "A."}, {"id": "1", "text": "B."}], ["1"], ("'1'", "'c-1'", "2 turns")),
+        ([{"id": "1", "text": "A " * 40_000}], ["1"], ("'1'", "'c-1'", "80,000 bytes")),
+        ([{"id": "1", "text": "A.", "at": "2999-01-01"}], ["1"], ("'1'", "'c-1'", "future")),
+        ([{"id": "1", "text": "A."}], ["D1:9", "D1:8"], ("2 ids", "'D1:9'")),
+        ([{"id": "1", "text": "A."}], None, ("no question with evidence",)),
+        ([{"id": "1", "text": None}], ["1"], ("a text", "$.conversations[0].turns[0].text")),
+        ([{"text": "A."}], ["1"], ("lacks 'id'", "turns[0]")),
+        ([{"id": [], "text": "A."}], ["1"], ("a whole number or a text", "a list")),
+    ],
+)
+def test_what_cannot_be_measured_is_named(
+    tmp_path: Path, turns: list[dict[str, object]], evidence: object, said: tuple[str, ...]
+) -> None:
+    file = tmp_path / "c.json"
+    file.write_text(plain(turns, evidence))
+    result = run("eval", str(file), "--embedder", "floor", "--retriever", "bm25")
+    assert result.exit_code == 1
+    output = " ".join(result.output.split())
+    assert all(words in output for words in said), output
+    assert not any(name in output for name in ("Exception", "Struct", "`", "str ", "int "))
+
+
+def test_evidence_that_no_turn_has_is_counted_and_said(tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    made = json.loads(plain([{"id": "1", "text": "The harbour."}], ["1", "D9:9"]))
+    made["conversations"][0]["questions"].append({"question": "gauge?", "evidence": ["D1:7"]})
+    file.write_text(json.dumps(made))
+    told = run("eval", str(file), "--embedder", "floor", "--retriever", "bm25", "--json")
+    assert told.exit_code == 0
+    measured = json.loads(told.stdout)
+    assert (measured["missing_evidence"], measured["questions"]) == (2, 1)
+    assert "2 ids of evidence" in told.stderr and "1 questions have none left" in told.stderr
+    assert measured["retrievers"]["bm25"]["turn"]["5"] == 1
+
+
+def test_a_chart_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    file.write_text("not read")
+    result = run("eval", str(file), "--svg", str(tmp_path / "nowhere" / "a.svg"))
+    assert result.exit_code == 1 and "There is no folder" in result.output
+
+
+def test_a_retriever_has_one_colour_and_a_title_is_never_cut() -> None:
+    turn = {"turn": {"5": 0.5, "10": 0.6, "20": 0.7, "50": 0.8}}
+    title = "a-corpus-of-conversations.json: evidence found by turn, 1,234 questions, local:some-maker/some-model-v2"
+    lane_names = [f"recollect without {lane}" for lane in LANES]
+    for names in (["recollect"], ["bm25", "recollect"], ["bm25", "dense", "rrf", "recollect", *lane_names]):
+        drawn = ElementTree.fromstring(bars(title, dict.fromkeys(names, turn)))
+        texts = list(drawn.iter("{http://www.w3.org/2000/svg}text"))
+        lines = [text for text in texts if text.get("font-size") == "15"]
+        assert " ".join(line.text or "" for line in lines) == title
+        assert all(44 + 8 * len(line.text or "") <= int(drawn.get("width") or 0) for line in lines)
+        filled = [rect.get("fill") for rect in drawn.iter("{http://www.w3.org/2000/svg}rect")]
+        keys = filled[-len(names) :]
+        assert len(dict.fromkeys(keys)) == len(names) and keys[names.index("recollect")] == "#2a6fdb"
+        assert all(filled.count(colour) == 5 for colour in keys)
+        assert max(int(text.get("y") or 0) for text in texts) < int(drawn.get("height") or 0)

@@ -17,7 +17,7 @@ from recollect.schemas.lanes import LANES, Lane
 from recollect.state.asking import first_person
 from recollect.state.documents import Document
 from recollect.state.lanes import DENSE_HITS, EDGE_HITS, HITS_A_SEED, HOT_HITS, SPARSE_HITS, Hit
-from recollect.state.passages import PASSAGE_CHARS, best_passage
+from recollect.state.passages import PASSAGE_CHARS, Passages, best_passage
 from recollect.state.ranking import Corpus
 from recollect.state.vectors import quantised
 from recollect.tools.client import Client
@@ -97,6 +97,46 @@ def test_scores_are_finite_in_order_and_what_the_factors_say(
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+@given(documents, texts, st.booleans())
+def test_the_parts_add_up_to_the_relevance_and_asking_for_them_moves_nothing(
+    made: list[Document], query: str, by_words: bool
+) -> None:
+    corpus = Corpus(made, None if by_words else vectors_of([n % 4 for n in range(len(made))]))
+    told = corpus.rank(query, vectors_of([1])[0], explain=True)
+    hits = list(told.hits)
+    assert [hit._replace(parts={}) for hit in hits] == ranked(corpus, query, vectors_of([1])[0])
+    least, most, strength = told.scale
+    for hit in hits:
+        share = (sum(hit.parts.values()) - least) / (most - least)
+        own = min(1.0, max(0.0, share)) * strength
+        if "edges" in hit.lanes:
+            assert hit.relevance == hit.lanes["edges"] and (not hit.parts or hit.relevance > own - 1e-8)
+        else:
+            assert hit.parts and math.isclose(hit.relevance, own, abs_tol=1e-8)
+        assert all(hit.parts.values())
+
+
+def test_what_of_a_question_counts_is_told() -> None:
+    said = {"turn": True, "session": "s"}
+    corpus = Corpus(
+        [
+            place("I went to the harbour.", "0", speaker="Ada", **said),
+            place("How was it?", "1", speaker="Ben", **said),
+            place("Gauges.", "2"),
+        ]
+    )
+    recipe, reading = corpus.told("When did Ada see the harbours and a zebra?")
+    assert recipe == "people" and list(reading.used) == ["harbour"]
+    assert (reading.unheld, reading.names) == (("see", "zebra"), ("ada",))
+    assert {"when", "did", "the", "and", "a"} >= set(reading.common) >= {"when", "the"}
+    assert corpus.held(0, reading) == (("harbour",), ())
+    assert corpus.held(1, reading) == ((), ("harbour",))
+    assert corpus.held(2, reading) == ((), ())
+    answered = Corpus([place("Hello.", turn=True, answers=True)])
+    assert answered.told("hello")[0] == "assistant"
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
 @given(documents, texts, st.sets(st.sampled_from(LANES)))
 def test_a_lane_that_is_off_is_as_if_it_were_not_there(made: list[Document], query: str, off: set[Lane]) -> None:
     seeds = [n % 4 for n in range(len(made))]
@@ -131,9 +171,10 @@ def test_filters_remove_and_move_nothing(made: list[Document], query: str) -> No
 
 def test_lanes_are_capped_and_counted() -> None:
     made = [place(f"kayak {n}", f"{n:04}", hot=1, at=START + n) for n in range(SPARSE_HITS + 50)]
-    hub = tuple((f"{n:04}", 1.0) for n in range(200))
+    hub = tuple((f"x{n:03}", 1.0) for n in range(200))
     made = [document._replace(neighbours=hub) for document in made]
-    told = Corpus(made, vectors_of([1] * len(made))).rank("kayak", vectors_of([1])[0])
+    led_to = [place("Elsewhere.", id) for id, _ in hub]
+    told = Corpus(made + led_to, vectors_of([1] * len(made) + [0] * 200)).rank("kayak", vectors_of([1])[0])
     assert told.counts["sparse"] == SPARSE_HITS and told.counts["dense"] == DENSE_HITS
     assert told.counts["hot"] == HOT_HITS and told.counts["edges"] == HITS_A_SEED <= EDGE_HITS
     assert [hit.place for hit in told.hits][:2] == [0, 1], "the first ids among equals"
@@ -198,6 +239,38 @@ def test_a_passage_is_a_piece_of_its_text_and_never_too_long(text: str, chars: i
     assert len(text) > chars or passage == text
 
 
+RUSSIAN = "Это длинный ответ о том, как мы работали с проектом и что было сделано на этой неделе. " * 20
+GERMAN = "Das ist eine lange Antwort, die nicht viel sagt und noch mehr Worte hat als nötig. " * 20
+
+
+@pytest.mark.parametrize(
+    ("around", "sentence", "query"),
+    [
+        (RUSSIAN, "Серверы копирования починены.", "сервером"),
+        (GERMAN, "Bücher verkauft, Katzen gefüttert.", "Katze füttern"),
+        (GERMAN, "Bücher verkauft, Katzen gefüttert.", "Buch verkaufen"),
+    ],
+)
+def test_a_sentence_is_read_in_the_language_of_its_text(around: str, sentence: str, query: str) -> None:
+    corpus = Corpus([place("Hi.", "0"), place(f"{around}\n\n{sentence}\n\n{around}", "1")])
+    assert [hit.place for hit in corpus.rank(query).hits] == [1]
+    assert sentence in corpus.passage(1, query)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join), min_size=1, max_size=4),
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["kayak", "violin lake", "Ada when", "東京"])), max_size=8),
+)
+def test_a_passage_does_not_depend_on_what_was_asked_before(said: list[str], asked: list[tuple[int, str]]) -> None:
+    written = [place(". ".join(line for _ in range(300)), str(n)) for n, line in enumerate(said)]
+    warm = Corpus(written)
+    for n, query in asked:
+        n %= len(said)
+        assert warm.passage(n, query) == Corpus(written).passage(n, query)
+        weights = {"kayak": 1.0}
+        assert Passages([one.text for one in written]).best(n, weights) in written[n].text
+
+
 def test_the_best_passage_is_shown_and_the_whole_is_there(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:mine", origin="agent", actor="AI") as client:
         long = "Weather is nice. " * 100 + "The violin hangs in the attic. " + "Rivers run. " * 150
@@ -232,6 +305,14 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
             ("tabs", {"without": LANES}),
             ("tabs \udc80", {}),
             ("tabs \0", {}),
+            ("\ud800", {}),
+            (None, {}),
+            (b"tabs", {}),
+            (5, {}),
+            ("tabs", {"limit": 1.5}),
+            ("tabs", {"limit": None}),
+            ("tabs", {"limit": "3"}),
+            ("tabs", {"limit": True}),
         ):
             with pytest.raises(RecollectError) as told:
                 client.search(query, **options)  # type: ignore[arg-type]

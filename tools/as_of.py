@@ -48,6 +48,11 @@ def parse_position(text: str, log: Log, now_us: int) -> Positions:
     return positions
 
 
+def time_asked(text: str, now_us: int) -> int | None:
+    """Return the time that a text names of which `parse_position` makes a position, at most now; None for others."""
+    return None if _VECTOR.match(text) else min(now_us, parse_time(text, now_us))
+
+
 def position_of_time(log: Log, time_us: int) -> Positions:
     """Return the position of a time."""
     return {number: log.offset_after(number, time_us) for number in range(log.partitions)}
@@ -56,7 +61,9 @@ def position_of_time(log: Log, time_us: int) -> Positions:
 class PastViews:
     """The views of a home at positions. They are made when first asked for, and kept while they are used."""
 
-    def __init__(self, home: Home, log: Log, positions: Positions) -> None:
+    def __init__(self, home: Home, log: Log, positions: Positions, time: int | None = None) -> None:
+        self.time = time
+        """The time that was named, in microseconds; None where a position was."""
         self._home = home
         self._log = log
         self._positions = positions

@@ -255,6 +255,7 @@ class Client:
         quiet: bool = False,
         as_of: str | None = None,
         without: Collection[Lane] = (),
+        explain: bool = False,
     ) -> Found:
         """Return what the scope and `global` know of a query, best first.
 
@@ -262,16 +263,10 @@ class Client:
         and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before, if the project
         has anything. With
         `as_of`, a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out,
-        `filters` (`tools.filters.make_filters`) say what may be returned.
+        `filters` (`tools.filters.make_filters`) say what may be returned. With `explain`
+        every result has the parts of its relevance, and the answer how the question was read.
         """
-        if not query.strip():
-            raise RecollectError("The query is empty.", "Say what to look for.")
-        if not 1 <= limit <= 1_000:
-            raise RecollectError(f"A limit of {limit} is not between 1 and 1000.", "Ask for fewer.")
-        if len(query) > MAX_TEXT_BYTES:
-            raise RecollectError(
-                f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
-            )
+        _check_asked(query, limit)
         filters = filters or NO_FILTERS
         check_filters(filters)
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
@@ -283,7 +278,7 @@ class Client:
         if not lanes:
             raise RecollectError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
         views = self._views(as_of)
-        answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes))
+        answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes, explain=explain))
         if quiet or as_of is not None or not self._is_made():
             return Found(answer, None)
         return Found(answer, self._recall(query, limit, filters, answer))
@@ -536,12 +531,12 @@ class Client:
         if as_of is None:
             self.catch_up()
             return self._retriever
-        from recollect.tools.as_of import PastViews, parse_position
+        from recollect.tools.as_of import PastViews, parse_position, time_asked
         from recollect.tools.retrieval import Retriever
 
-        return Retriever(
-            self.home, self.log, PastViews(self.home, self.log, parse_position(as_of, self.log, _now_us()))
-        )
+        now = _now_us()
+        past = PastViews(self.home, self.log, parse_position(as_of, self.log, now), time_asked(as_of, now))
+        return Retriever(self.home, self.log, past)
 
     def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
         from recollect.tools.inspection import ids_behind
@@ -587,6 +582,31 @@ def _event(
 
 def _new_id() -> str:
     return str(uuid_utils.uuid7())
+
+
+def _check_asked(query: object, limit: object) -> None:
+    """Raise `RecollectError` for what cannot be asked, whatever a program hands in."""
+    if not isinstance(query, str):
+        raise RecollectError(f"The query is not a text but {_named(query)}.", "Give a text of what to look for.")
+    if not query.strip():
+        raise RecollectError("The query is empty.", "Say what to look for.")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000:
+        raise RecollectError(
+            f"A limit of {_named(limit)} is not a whole number between 1 and 1000.", "Ask for fewer, as limit 10."
+        )
+    if len(query) > MAX_TEXT_BYTES:
+        raise RecollectError(
+            f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
+        )
+    if any("\ud800" <= char <= "\udfff" for char in query):
+        raise RecollectError("The query has half of a character (a lone surrogate).", "Ask in valid Unicode.")
+
+
+def _named(given: object) -> str:
+    """Return what was handed in, short enough to be shown."""
+    if given is None:
+        return "nothing"
+    return str(given)[:40] if isinstance(given, (int, float)) else f"of type {type(given).__name__}"
 
 
 def _now_us() -> int:

@@ -1,6 +1,7 @@
 """Asks several retrievers what a scope was asked, and compares what they find with what was returned and used.
 
-Queries come from the log; they are asked of the views as they are now, not as they were.
+Queries come from the log; they are asked of the views as they are now, not as they were, each at the time at
+which it was asked.
 """
 
 from __future__ import annotations
@@ -37,6 +38,13 @@ class Replayed(NamedTuple):
     filters: Filters
     returned: tuple[str, ...]
     used: tuple[str, ...]
+    now: int
+
+
+class _Then:
+    """The time of the search that is being asked again, by which what is fresh, hot and old is judged as it was."""
+
+    now = 0
 
 
 def compare(
@@ -59,11 +67,13 @@ def compare(
         raise RecollectError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
     measured = [*dict.fromkeys((*names, "recollect")), *(without(lane) for lane in LANES)]
     makers: dict[Filters, dict[str, Ask]] = {}
+    then = _Then()
     found: dict[str, list[tuple[str, ...]]] = {name: [] for name in measured}
     took: dict[str, list[float]] = {name: [] for name in measured}
     for number, asked in enumerate(recalls, start=1):
         if asked.filters not in makers:
-            makers[asked.filters] = _made(retriever, scope, asked.filters, measured)
+            makers[asked.filters] = _made(retriever, scope, asked.filters, measured, then)
+        then.now = asked.now
         for name, ask in makers[asked.filters].items():
             start = time.perf_counter()
             found[name].append(tuple(ask(asked.query)))
@@ -94,7 +104,7 @@ def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
     for event in events:
         if isinstance(event.body, Recalled):
             body = event.body
-            yield Replayed(body.query, body.filters, body.results, tuple(used.get(event.id, ())))
+            yield Replayed(body.query, body.filters, body.results, tuple(used.get(event.id, ())), body.now)
 
 
 def _events(log: Log, scope: str) -> Iterator[Event]:
@@ -115,14 +125,14 @@ def _events(log: Log, scope: str) -> Iterator[Event]:
         offset = slots[-1].offset + 1
 
 
-def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[str]) -> dict[str, Ask]:
+def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], then: _Then) -> dict[str, Ask]:
     """Return the retrievers over what the search was narrowed to."""
 
     def search(left_out: Sequence[Lane]) -> Ask:
         lanes = [lane for lane in LANES if lane not in left_out]
         # Every retriever is asked for the same texts, those that say the same included.
         return lambda query: [
-            result.id for result in retriever.search(scope, query, MOST, filters, lanes, repeats=True).results
+            result.id for result in retriever.search(scope, query, MOST, filters, lanes, then.now, repeats=True).results
         ]
 
     plain = retriever.plain(scope)

@@ -80,7 +80,7 @@ def context_of(
         for rows in found.values()
         for known in _known([*rows.rows.memories, *rows.rows.turns], rows.rows.captured)
     ]
-    now = max(rows.view.now for rows in found.values())
+    now = retriever.now([rows.view for rows in found.values()])
     chosen = choose(items_of(known, now), budget_tokens, _form(form, scope, now), counted.count)
     return Context(
         text=chosen.text,

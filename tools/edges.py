@@ -83,9 +83,10 @@ def _resolved(retriever: Retriever, scope: str) -> tuple[_Listed, dict[str, End]
     for row in visible:
         shown[row.id] = _end(row)
         name_of.update(dict.fromkeys(row.ids if isinstance(row, MemoryRow) else (row.id,), row.id))
-    ties = resolved(map(tie_of, edges), name_of, rows.view.now)
+    now = retriever.now([rows.view])
+    ties = resolved(map(tie_of, edges), name_of, now)
     lag = rows.view.lag + retriever.uses_behind(scope, rows.view.mark.offset)
-    return _Listed(scope, rows.view.now, lag, ties), shown
+    return _Listed(scope, now, lag, ties), shown
 
 
 def _end(row: MemoryRow | TurnRow | Event) -> End:

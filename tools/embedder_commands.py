@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 import msgspec
 
-from recollect.schemas.embedding import FLOOR
+from recollect.flows.embedder_target import MODEL_VARIABLE, URL_VARIABLE
+from recollect.schemas.embedding import FLOOR, EmbedderOptions
 from recollect.tools.client import Client
 from recollect.tools.embedder_state import EmbedderState
 from recollect.tools.options import print_json, say, with_home
-from recollect.tools.settings import CHOICES, local_settings, prefer_embedder
+from recollect.tools.settings import CHOICE_VARIABLE, CHOICES, local_settings, prefer_embedder
 
 
 @click.group()
@@ -70,7 +71,7 @@ def set_embedder(
     if model is not None:
         options = msgspec.structs.replace(options, model=model)
     change_over(client.home, client.log, options, fold_cosine_hundredths)
-    prefer_embedder(client.home, options)
+    _prefer(client, options)
     _print(client.embedder(), as_json)
     if not as_json:
         say("`recollect run --once` gives the texts their vectors." if choice != FLOOR else "It decides at once.")
@@ -81,18 +82,41 @@ def set_embedder(
 def rollback(client: Client, as_json: bool) -> None:
     """Call off an embedder that is to take over, or go back to the one that decided before.
 
-    Its vectors are still on the log. Texts that came since get theirs from `recollect run`, where this machine has it.
+    Its vectors are still on the log. Texts that came since get theirs from `recollect run`. This machine uses it again
+    if it has it; else it is said what to do.
 
     \b
     Example:
       recollect embedder rollback
     """
-    from recollect.tools.embedding import roll_back
+    from recollect.tools.embedding import before_that, options_for, roll_back
 
-    settings = roll_back(client.log)
-    if settings.embedder == FLOOR:
-        prefer_embedder(client.home, msgspec.structs.replace(local_settings(client.home).embedder, choice=FLOOR))
+    key = before_that(client.log)
+    options = options_for(client.home, key)  # Before, since it can take some seconds, in which `run` would find it odd.
+    roll_back(client.log)
+    if options is not None:
+        _prefer(client, options)
     _print(client.embedder(), as_json)
+    if options is None:
+        say(
+            f"This machine does not have the embedder {key}, so new texts are found by words. If it is an endpoint's, "
+            f"set {URL_VARIABLE} and {MODEL_VARIABLE} and say `recollect embedder set http`; if it is a local model, "
+            "say `recollect embedder set local --model` with its name or folder.",
+            err=True,
+        )
+
+
+def _prefer(client: Client, options: EmbedderOptions) -> None:
+    """Use an embedder on this machine from now on, so far as the environment lets it."""
+    if options != local_settings(client.home).embedder:
+        prefer_embedder(client.home, options)
+    overruled = local_settings(client.home).embedder.choice
+    if overruled != options.choice:
+        say(
+            f"{CHOICE_VARIABLE}={overruled} goes before the choice of {options.choice}: unset it, also for what "
+            "runs already.",
+            err=True,
+        )
 
 
 def _print(state: EmbedderState, as_json: bool) -> None:

@@ -64,7 +64,7 @@ def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool,
     dense = settings.embedder != FLOOR or settings.embedder_next is not None
     try:
         if opened:
-            found = open_embedder(home, settings)
+            found = open_embedder(home, settings, brief=True)
             drift = plan(settings, history, found.key).drift if found.key else ""
             return found.key or found.resolved.kind, found.resolved.degraded, found.resolved.warning, drift
         options = local_settings(home).embedder

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 BAR, GAP, HEIGHT, LEFT, TOP = 26, 24, 220, 44, 46
 ROW = 18
-COLOURS = ("#9aa5b1", "#7b8794", "#c9a227", "#2a6fdb", "#5b8def", "#86aaf2", "#b0c8f7", "#d3e0fb")
+LINE, TITLE_PX = 20, 8
+"""The height of a line of the title, and about the width of one of its characters."""
+COLOURS = {
+    "bm25": "#9aa5b1",
+    "dense": "#5c6b7a",
+    "rrf": "#c9a227",
+    "recollect": "#2a6fdb",
+    "recollect without sparse": "#e07a5f",
+    "recollect without dense": "#3d9a8b",
+    "recollect without hot": "#a06cd5",
+    "recollect without fresh": "#86aaf2",
+    "recollect without edges": "#c06c9a",
+}
+"""A retriever has one colour in every chart, whatever stands beside it."""
+OTHER = "#444444"
 TENTHS = (0, 2, 4, 6, 8, 10)
 
 
@@ -18,19 +33,21 @@ def bars(title: str, measured: Mapping[str, Mapping[str, Any]]) -> str:
     cuts = list(next(iter(measured.values()))["turn"])
     group = BAR * len(names) + GAP
     width = max(LEFT + group * len(cuts) + GAP, 420)
-    height = TOP + HEIGHT + 40 + ROW * len(names)
-    parts = [_text(LEFT, 24, title, "start", 15)]
+    titles = wrap(title, (width - LEFT - GAP) // TITLE_PX, break_on_hyphens=False) or [""]
+    top = TOP + LINE * (len(titles) - 1)
+    height = top + HEIGHT + 40 + ROW * len(names)
+    parts = [_text(LEFT, 24 + LINE * place, line, "start", 15) for place, line in enumerate(titles)]
     for tenth in TENTHS:
-        y = TOP + HEIGHT - HEIGHT * tenth // 10
+        y = top + HEIGHT - HEIGHT * tenth // 10
         parts.append(f'<line x1="{LEFT}" x2="{width - GAP}" y1="{y}" y2="{y}" stroke="#d9dee3"/>')
         parts.append(_text(LEFT - 6, y + 4, f"{tenth / 10:.1f}", "end"))
     for place, cut in enumerate(cuts):
         left = LEFT + GAP // 2 + place * group
-        parts += _group(left, [measured[name]["turn"][cut] for name in names])
-        parts.append(_text(left + (group - GAP) // 2, TOP + HEIGHT + 18, f"recall@{cut}", "middle"))
+        parts += _group(left, top, {name: measured[name]["turn"][cut] for name in names})
+        parts.append(_text(left + (group - GAP) // 2, top + HEIGHT + 18, f"recall@{cut}", "middle"))
     for place, name in enumerate(names):
-        y = TOP + HEIGHT + 44 + place * ROW
-        parts.append(f'<rect x="{LEFT}" y="{y - 10}" width="12" height="12" fill="{_colour(place)}"/>')
+        y = top + HEIGHT + 44 + place * ROW
+        parts.append(f'<rect x="{LEFT}" y="{y - 10}" width="12" height="12" fill="{COLOURS.get(name, OTHER)}"/>')
         parts.append(_text(LEFT + 18, y, name, "start"))
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
@@ -39,18 +56,14 @@ def bars(title: str, measured: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join([head, *parts, "</svg>", ""])
 
 
-def _group(left: int, values: Sequence[float]) -> list[str]:
+def _group(left: int, top: int, values: Mapping[str, float]) -> list[str]:
     parts = []
-    for place, value in enumerate(values):
+    for place, (name, value) in enumerate(values.items()):
         tall = round(HEIGHT * value)
-        x, y = left + place * BAR, TOP + HEIGHT - tall
-        parts.append(f'<rect x="{x}" y="{y}" width="{BAR - 3}" height="{tall}" fill="{_colour(place)}"/>')
+        x, y = left + place * BAR, top + HEIGHT - tall
+        parts.append(f'<rect x="{x}" y="{y}" width="{BAR - 3}" height="{tall}" fill="{COLOURS.get(name, OTHER)}"/>')
         parts.append(_text(x + BAR // 2 - 1, y - 4, f"{value:.2f}".removeprefix("0"), "middle", 9))
     return parts
-
-
-def _colour(place: int) -> str:
-    return COLOURS[place % len(COLOURS)]
 
 
 def _text(x: int, y: int, text: str, anchor: str, size: int = 11) -> str:

@@ -49,8 +49,9 @@ def eval_command(
     """Measure how much of the evidence of a file's questions retrievers find.
 
     The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker", "role", "text",
-    "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. What was said is captured into a home
-    that is thrown away; yours is only read for its settings.
+    "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO 8601, a day such as 8 May
+    2023, or a number of seconds, milliseconds or microseconds. What was said is captured into a home that is thrown
+    away; yours is only read for its settings.
 
     \b
     Example:
@@ -61,6 +62,8 @@ def eval_command(
     from recollect.tools.eval_retrievers import without as less
     from recollect.tools.evaluating import evaluate
 
+    if svg is not None and not svg.absolute().parent.is_dir():
+        raise RecollectError(f"There is no folder {svg.parent} for the chart.", "Make it first, or name another.")
     options = local_settings(Home(home)).embedder
     if choice is not None or model is not None:
         changes = {"choice": choice or options.choice, "model": model or options.model}
@@ -76,6 +79,8 @@ def eval_command(
 
         title = f"{file.name}: evidence found by turn, {measured['questions']:,} questions, {measured['embedder']}"
         write_whole(svg, bars(title, measured["retrievers"]).encode())
+    for note in measured["notes"]:
+        say(note, err=True)
     if as_json:
         print_json(measured)
         return
@@ -91,8 +96,9 @@ def eval_command(
 def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Ask what this project was asked again, of several retrievers, and compare what they find.
 
-    Recall counts what was used of a search, where that is known, else what it returned. The searches are asked of the
-    views as they are now; nothing is put on the log.
+    Recall counts what was used of a search (`recollect used`). Where that is not known of any, there is nothing to
+    compare with, and only --json has figures, of what was returned. The searches are asked of the views as they are
+    now; nothing is put on the log.
 
     \b
     Example:
@@ -102,6 +108,13 @@ def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, as_
         told = client.compare(retrievers, limit, phases.update)
     if as_json:
         print_json(told)
+        return
+    if told["truth"] == "returned":
+        say(
+            f"Of the {told['recalls']:,} searches of {client.scope} nothing is known to have been used. What a search "
+            "returned can only be compared with itself, which says nothing about recall."
+        )
+        say("Say what shaped an answer with `recollect used ID --recall RECALL_ID`, then compare again.")
         return
     say(
         f"{told['recalls']:,} searches, asked of the views as they are now; recall of what was {told['truth']} "

@@ -65,6 +65,8 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
     return {
         "questions": counted,
         "turns": sum(len(conversation.lines) for conversation in conversations),
+        "missing_evidence": conversations.missing,
+        "notes": list(conversations.notes),
         "embedder": embedder.name,
         "retrievers": {name: summary(its) for name, its in asked.items()},
     }

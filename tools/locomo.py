@@ -6,16 +6,15 @@ The data is for evaluation, under CC BY-NC 4.0, and is not part of this project:
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
 import msgspec
 
 from recollect.schemas.scopes import PROJECT_PREFIX, slug
 from recollect.schemas.times import US_PER_S
+from recollect.tools.eval_times import read_time
 from recollect.tools.lines import Line, MediaLine
 
-SESSION_TIME = "%I:%M %p on %d %B, %Y"
 TURN_GAP_US = 30 * US_PER_S
 """The file dates sessions, not turns: each turn is put this long after the one before."""
 
@@ -36,11 +35,12 @@ class Conversation(NamedTuple):
     scope: str
     lines: list[Line]
     questions: list[Question]
+    name: str = ""
 
     def within(self, scope: str) -> Conversation:
         """Return the conversation in another scope."""
         lines = [msgspec.structs.replace(line, scope=scope) for line in self.lines]
-        return Conversation(scope, lines, self.questions)
+        return self._replace(scope=scope, lines=lines)
 
 
 def conversation_of(sample: dict[str, Any]) -> Conversation:
@@ -50,7 +50,7 @@ def conversation_of(sample: dict[str, Any]) -> Conversation:
     numbers = sorted(int(found[1]) for key in said if (found := _SESSION.match(key)))
     lines = [line for number in numbers for line in _session(said, number, scope)]
     questions = [Question(item["question"], _evidence(item), str(item.get("category", "all"))) for item in sample["qa"]]
-    return Conversation(scope, lines, questions)
+    return Conversation(scope, lines, questions, sample["sample_id"])
 
 
 def _evidence(item: dict[str, Any]) -> tuple[str, ...]:
@@ -60,8 +60,13 @@ def _evidence(item: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _session(said: dict[str, Any], number: int, scope: str) -> list[Line]:
-    begun = datetime.strptime(said[f"session_{number}_date_time"], SESSION_TIME).replace(tzinfo=timezone.utc)
-    start = int(begun.timestamp()) * US_PER_S
+    written = said[f"session_{number}_date_time"]
+    try:
+        start = read_time(written)
+    except ValueError:
+        start = None
+    if start is None:
+        raise ValueError(f"the time of session {number}, {str(written)[:60]!r}, cannot be read")
     return [
         Line(
             text=turn["text"],

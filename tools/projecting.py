@@ -12,7 +12,7 @@ from recollect.schemas.log import Log
 from recollect.sinks.home import Home
 from recollect.sinks.locks import FileLock
 from recollect.sinks.requests import Reply, Request, Requests
-from recollect.tools.embedding import Embedding
+from recollect.tools.embedding import Embedding, outage
 from recollect.tools.projector import OnProgress, Projector
 from recollect.tools.rebuild import (
     OnPhase,
@@ -77,14 +77,22 @@ class Owner:
 
         Where the embedder does not answer it is noted, and they go on waiting.
         """
-        tried = 0
-        try:
-            tried = self._embedding.catch_up(on_progress or (lambda done: None))
-        except RecollectError as error:
-            self._on_note(f"{error} {error.hint} New texts are found by words meanwhile.")
+        before = self._embedding.done
+        # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
+        worker = threading.Thread(target=self._embed, args=(on_progress,), name="embedding", daemon=True)
+        worker.start()
+        while worker.is_alive() and not self._stopped:
+            worker.join(ASK_POLL_S)
+        worker.join(STOP_S)
         if self._embedding.changed and not self._stopped:
             self._run(once=True, on_progress=None)
-        return tried
+        return self._embedding.done - before
+
+    def _embed(self, on_progress: OnProgress | None) -> None:
+        try:
+            self._embedding.catch_up(on_progress or (lambda done: None))
+        except Exception as error:
+            self._on_note(outage(error))
 
     def serve(self, *, embed: bool = True) -> int:
         """Keep the views up to date and answer requests until `stop`; return how many events were read."""

@@ -17,6 +17,7 @@ from recollect.schemas.scopes import partition_of
 from recollect.schemas.times import format_time
 from recollect.schemas.visible import one_line, visible
 from recollect.tools.client import Client
+from recollect.tools.explaining import explained, explained_question
 from recollect.tools.filters import make_filters
 from recollect.tools.options import (
     as_of_option,
@@ -78,7 +79,7 @@ def search(
     """
     now_us = time.time_ns() // 1_000
     filters = make_filters(now_us, kinds=kinds, origins=origins, sessions=sessions, since=since, tags=tags, until=until)
-    found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of, without=without)
+    found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of, without=without, explain=explain)
     answer = found.answer
     if as_json:
         print_json(
@@ -88,17 +89,18 @@ def search(
                 "lag": answer.lag,
                 "lanes": answer.lanes,
                 "recall_id": found.recall_id,
+                **({"read": answer.read} if explain else {}),
             }
         )
         return
     for number, result in enumerate(answer.results, start=1):
         say(_result(number, result))
         if explain:
-            say(_why(result))
+            say("\n".join(explained(result, answer.read)))
     if explain:
-        say("Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()))
+        say("\n".join(explained_question(answer)))
     if not answer.results:
-        say("Nothing found. Try fewer or other words; `recollect status` says what there is.")
+        say(_nothing(client.scope, answer.held, as_of))
     if answer.note:
         say(answer.note, err=True)
     if answer.lag:
@@ -289,6 +291,15 @@ def _event(event: Event) -> str:
     return f"{format_time(event.sent)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
 
 
+def _nothing(scope: str, held: int, as_of: str | None) -> str:
+    if held:
+        return "Nothing found. Try fewer or other words; `recollect status` says what there is."
+    if as_of is not None:
+        return f"{scope} held nothing then. `recollect status` says what there is now."
+    elsewhere = "`recollect status` says what other scopes hold, and --scope asks one."
+    return f"{scope} holds nothing yet. `recollect capture` and `recollect import` add to it; {elsewhere}"
+
+
 def _result(number: int, result: Result) -> str:
     about = [result.kind, format_time(result.at)[:10], f"{one_line(result.actor, 40)} ({result.origin})"]
     if result.confirmations:
@@ -303,15 +314,6 @@ def _result(number: int, result: Result) -> str:
         about.append("not yet folded")
     passage = one_line(result.passage, 300)
     return f"{number:2}. {passage}\n    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
-
-
-def _why(result: Result) -> str:
-    """Say in one line by which lanes a result was found or moved, and how its score comes about."""
-    why = result.why
-    assert why is not None
-    lanes = "  ".join(f"{lane} {score:.2f}" for lane, score in why.lanes.items())
-    factors = f"relevance {why.relevance:.3f} x age {why.age:.2f} x use {why.use:.2f} x confidence {why.confidence:.2f}"
-    return f"    {lanes}  |  {factors} = {result.score:.3f}"
 
 
 def _opened(opened: Opened) -> list[str]:
@@ -361,7 +363,7 @@ def _status(state: Status) -> list[str]:
         f"embedder      {state.embedder.configured}"
         + (f", then {state.embedder.next}" if state.embedder.next else "")
         + (f"; {state.embedder.waiting:,} of {state.embedder.texts:,} texts wait" if state.embedder.waiting else ""),
-        *([f"DEGRADED      {state.embedder.warning}"] if state.embedder.degraded else []),
+        *([f"DEGRADED      {state.embedder.warning.removeprefix('DEGRADED: ')}"] if state.embedder.degraded else []),
         f"projector     {projector}",
     ]
     if state.flushes:

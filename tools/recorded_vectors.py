@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recollect.flows.embedders import Embedder
 from recollect.schemas.embedding import FLOOR
-from recollect.schemas.errors import RecollectError
+from recollect.schemas.errors import EmbedderUnavailable, NotEmbedded, RecollectError
 from recollect.schemas.rows import Watermark
 from recollect.schemas.settings import Settings
 from recollect.sinks.home import Home
@@ -41,11 +41,19 @@ class RecordedVectors:
             return None
         try:
             self._open(embedder)
-            if self._embedder is None or self._key != embedder:
-                raise RecollectError(f"This machine has not the embedder {embedder}, by which the texts were embedded.")
+            if self._key != embedder:
+                raise RecollectError(
+                    f"This machine does not have the embedder {embedder}, by which the texts were embedded."
+                )
+            assert self._embedder is not None
             vector = quantised(self._embedder.embed_query(text))
+        except NotEmbedded as error:
+            self.note = f"{error} Found by words alone."
+            return None
         except RecollectError as error:
             self._failed_at = time.monotonic()
+            if not isinstance(error, EmbedderUnavailable):
+                self._embedder = None  # It may be another than it was.
             self.note = f"{error} Found by words alone."
             return None
         self._failed_at, self.note = None, ""
@@ -70,5 +78,7 @@ class RecordedVectors:
         from recollect.tools.embedding import open_embedder
 
         if self._embedder is None or self._key != embedder:
-            opened = open_embedder(self._home, Settings(embedder=embedder))
+            opened = open_embedder(self._home, Settings(embedder=embedder), brief=True)
             self._embedder, self._key = opened.embedder, opened.key
+            if self._embedder is None:
+                raise EmbedderUnavailable(opened.resolved.warning)

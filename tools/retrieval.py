@@ -5,6 +5,7 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -24,17 +25,19 @@ from recollect.schemas.lanes import LANES, Lane
 from recollect.schemas.log import Log
 from recollect.schemas.rows import EdgeRow, MemoryRow, Provenance, TombstoneRow, TurnRow, UseRow, Watermark
 from recollect.schemas.scopes import GLOBAL, partition_of
+from recollect.schemas.times import HOUR_US
 from recollect.sinks.home import Home
 from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
 from recollect.state.captures import FAMILIES, normal_digest
 from recollect.state.decay import ONE
 from recollect.state.documents import Document
-from recollect.state.edges import resolved, tie_of, weight_at
+from recollect.state.edges import Tie, resolved, tie_of, weight_at
 from recollect.state.erasures import erasures_of
 from recollect.state.lanes import MODELS_CONFIDENCE, Hit
-from recollect.state.ranking import Corpus
+from recollect.state.ranking import Corpus, Ranking
 from recollect.state.tail import Overlay, overlay
 from recollect.state.usage import hot, times_of
+from recollect.state.wording import Reading
 from recollect.tools.filters import NO_FILTERS, passes
 
 if TYPE_CHECKING:
@@ -51,11 +54,13 @@ PENDING_TYPES = (*TAIL_TYPES, "used")
 """Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
 
 
-class Why(msgspec.Struct, frozen=True, kw_only=True):
+class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why a result stands where it stands: its score is relevance (0 to 1) x age x use x confidence.
 
     `lanes` has the score of each lane that found or moved it: BM25 as a share of the best text's, a cosine, use as a
-    share of the hottest text's, youth (1 now, 0 at three days), and the relevance that an edge lent.
+    share of the hottest text's, youth (1 now, 0 at three days), and the relevance that an edge lent, where that is more
+    than its own. Where it was asked for, `parts` adds up to the relevance as the `Reading` of its scope says, `terms`
+    are those of the question that the text holds, and `around` those that only the turns around it or its day do.
     """
 
     relevance: float
@@ -63,6 +68,28 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     use: float
     confidence: float
     lanes: dict[Lane, float]
+    parts: Mapping[str, float] = {}
+    terms: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()
+
+
+class Read(msgspec.Struct, frozen=True, kw_only=True):
+    """How a question was read in one scope.
+
+    A relevance is (sum of parts - `least`) / (`most` - `least`), from 0 to 1, x `strength`, the share of the question
+    that the best text holds. `recipe` is for "people" or for an "assistant". `terms` has the weights of those that
+    count, `unheld` what no text has, `names` what is left out since it names who speaks, `common` the words left out.
+    """
+
+    scope: str
+    recipe: str
+    least: float
+    most: float
+    strength: float
+    terms: dict[str, float]
+    unheld: tuple[str, ...]
+    names: tuple[str, ...]
+    common: tuple[str, ...]
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,6 +143,7 @@ class Dense(Protocol):
 class Answer(NamedTuple):
     """The results, best first, the position that they are true up to, and how many events the views lack.
 
+    `read` has how each scope read the question, where that was asked for; `held` how many texts the scope itself shows.
     `lanes` says how many texts each lane has found or moved, in all scopes that were read; `note` why vectors were not.
     """
 
@@ -126,15 +154,17 @@ class Answer(NamedTuple):
     now: int
     lanes: dict[Lane, int]
     note: str = ""
+    read: tuple[Read, ...] = ()
+    held: int = 0
 
 
 class ScopeView(NamedTuple):
-    """Where the views of one scope stand; `now` is the later of the partition's clock and the scope's last `sent`."""
+    """Where the views of one scope stand, and when the last event of the scope itself was sent (0 for none)."""
 
     mark: Mark
     lag: int
     revision: int
-    now: int
+    sent: int
 
 
 class Plain(NamedTuple):
@@ -146,10 +176,7 @@ class Plain(NamedTuple):
 
 
 class _Ready(NamedTuple):
-    """A scope's visible documents, ready to be ranked for as long as `key` stays what it is.
-
-    `said` remembers `_said` by place, since one question finds what another found.
-    """
+    """A scope's visible documents, ready to be ranked for as long as `key` stays what it is."""
 
     key: object
     view: ScopeView
@@ -157,7 +184,40 @@ class _Ready(NamedTuple):
     corpus: Corpus
     embedder: str
     vectors: NDArray[np.int16] | None
+    use: _Use | None
     said: dict[int, bytes | str]
+    use_at: int = 0
+
+
+class _Use(NamedTuple):
+    """What a scope's uses and edges are made from, at whatever time they are asked."""
+
+    documents: list[Document]
+    uses: dict[str, UseRow]
+    ties: list[Tie]
+    ids_of: Mapping[str, tuple[str, ...]]
+
+    def at(self, now: int) -> list[Document]:
+        """Return the documents with how often and how lately each was used in the scope, and what it was used with."""
+        times = {id: row.times for id, row in self.uses.items()}
+        name_of = {id: name for name, ids in self.ids_of.items() for id in ids}
+        neighbours: dict[str, list[tuple[str, float]]] = {}
+        for tie in resolved(self.ties, name_of, now):
+            weight = min(1.0, weight_at(tie, now) / ONE)
+            neighbours.setdefault(tie.source, []).append((tie.target, weight))
+            neighbours.setdefault(tie.target, []).append((tie.source, weight))
+
+        def used(document: Document) -> Document:
+            ids = [id for id in self.ids_of.get(document.id, ()) if id in self.uses]
+            if not ids and document.id not in neighbours:
+                return document
+            return document._replace(
+                uses=sum(self.uses[id].used for id in ids),
+                hot=hot(times_of(ids, times, own=True), now) / ONE,
+                neighbours=tuple(neighbours.get(document.id, ())),
+            )
+
+        return list(map(used, self.documents))
 
 
 class Retriever:
@@ -221,6 +281,17 @@ class Retriever:
                 "The views cannot be read.", "`recollect verify` says what is damaged, `recollect rebuild` mends it."
             ) from error
 
+    def now(self, views: Collection[ScopeView]) -> int:
+        """Return the time by which weights decay: the hour of asking, or that of the time in the past that was named.
+
+        Of a position in the past it is what was sent last in these scopes. So nothing in another scope moves it, as the
+        clock of a partition would.
+        """
+        if self.past is not None and self.past.time is None:
+            return max(view.sent for view in views)
+        asked = time.time_ns() // 1_000 if self.past is None else self.past.time or 0
+        return asked - asked % HOUR_US
+
     def search(
         self,
         scope: str,
@@ -228,23 +299,33 @@ class Retriever:
         limit: int,
         filters: Filters,
         lanes: Collection[Lane] = LANES,
-        *,
+        now: int | None = None,
+        explain: bool = False,
         repeats: bool = False,
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
-        Of turns that say the same only the best placed is returned, with the count of the others, unless `repeats`
-        are asked for, as who measures by the ids of turns does.
+        `now` is that of a search which is asked again, by default as `Retriever.now` says. With `explain` every result
+        has the parts of its relevance. Of turns that say the same only the best placed is returned, with the count of
+        the others, unless `repeats` are asked for, as who measures by the ids of turns does.
         """
         found: list[Result] = []
         counts: dict[Lane, int] = {}
         readies = [self._get_ready(name) for name in scopes_read(scope)]
         views = [ready.view for ready in readies]
-        now = max(view.now for view in views)
-        for ready in readies:
-            best, counted = self._best(ready, query, limit, filters, lanes, now, repeats=repeats)
-            found += best
-            counts |= {lane: counts.get(lane, 0) + count for lane, count in counted.items()}
+        # What was said within the hour is told apart by when it was said; `now` is never before it.
+        now = max(self.now(views), *(ready.corpus.latest for ready in readies)) if now is None else now
+        readies = [self._used_at(ready, name, now) for ready, name in zip(readies, scopes_read(scope), strict=True)]
+        reads: list[Read] = []
+        for name, ready in zip(scopes_read(scope), readies, strict=True):
+            ranking = self._ranking(ready, query, filters, lanes, now, explain)
+            reading = ready.corpus.told(query)[1] if explain else None
+            passage_of = ready.corpus.passages(query)
+            hits = ((hit, 0) for hit in islice(ranking.hits, limit)) if repeats else _best(ready, ranking, limit)
+            found += [_told(ready, hit, passage_of(hit.place), reading, again) for hit, again in hits]
+            counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
+            if explain and ready.documents:
+                reads.append(_read(name, ready, query, ranking))
         found.sort(key=lambda result: (-result.score, result.kind, result.id))
         return Answer(
             (found if repeats else _once(found))[:limit],
@@ -254,39 +335,20 @@ class Retriever:
             now,
             counts,
             self.dense.note if self.dense is not None else "",
+            tuple(reads),
+            len(readies[0].documents),
         )
 
-    def _best(
-        self,
-        ready: _Ready,
-        query: str,
-        limit: int,
-        filters: Filters,
-        lanes: Collection[Lane],
-        now: int,
-        *,
-        repeats: bool,
-    ) -> tuple[list[Result], dict[Lane, int]]:
-        """Return the best results of a scope that pass, at most `limit`, and how many each lane has found."""
+    def _ranking(
+        self, ready: _Ready, query: str, filters: Filters, lanes: Collection[Lane], now: int, explain: bool
+    ) -> Ranking:
+        """Return what of a scope passes, best first."""
         encoded = ready.corpus.to_encode(query) if self.dense is not None and "dense" in lanes else None
         vector = None
         if self.dense is not None and encoded is not None:
             vector = self.dense.of_query(encoded, ready.embedder)
         among = None if filters == NO_FILTERS else lambda place: passes(ready.documents[place], filters)
-        ranking = ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now)
-        if repeats:
-            return [_told(ready, hit, query) for hit in islice(ranking.hits, limit)], ranking.counts
-        best: dict[bytes | str, Hit] = {}
-        again: Counter[bytes | str] = Counter()
-        for hit in ranking.hits:
-            said = ready.said.get(hit.place)
-            if said is None:
-                said = ready.said[hit.place] = _said(ready.documents[hit.place])
-            again[said] += 1
-            if len(best) < limit:
-                best.setdefault(said, hit)
-        told = [_told(ready, hit, query, again[said] - 1) for said, hit in best.items()]
-        return told, ranking.counts
+        return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, explain=explain)
 
     def plain(self, scope: str) -> Plain:
         """Return everything that a search in a scope reads, `global` included, for who ranks it otherwise."""
@@ -371,6 +433,15 @@ class Retriever:
             ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail, self.dense)
         return ready
 
+    def _used_at(self, ready: _Ready, scope: str, now: int) -> _Ready:
+        """Return what is ready with its uses and edges as of the hour of `now`, by which they hardly change."""
+        hour = now - now % HOUR_US
+        if ready.use is None or ready.use_at == hour:
+            return ready
+        ready = ready._replace(corpus=ready.corpus.with_use(ready.use.at(hour)), use_at=hour)
+        self._ready[scope] = ready
+        return ready
+
 
 def _make_ready(
     key: object, shard: Shard, scope: str, watermark: Watermark | None, tail: list[Event], dense: Dense | None
@@ -379,36 +450,19 @@ def _make_ready(
     documents = results_of(laid)
     vectors = dense.of_results(documents, shard, watermark, scope) if dense is not None else None
     mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
-    then = (watermark.clock, watermark.sent.get(scope, 0)) if watermark else (0,)
-    now = max(*then, 0, *(event.sent for event in tail))
-    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, now)
-    ids_of = {row.id: row.ids for row in laid.memories} | {row.id: (row.id,) for row in laid.turns}
-    corpus = Corpus(_with_use(list(map(_ranked, documents)), ids_of, shard, scope, now), vectors)
-    return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors, {})
+    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, last_sent(scope, watermark, tail))
+    ranked = list(map(_ranked, documents))
+    use = None
+    if uses := {row.id: row for row in shard.rows(UseRow, scope)}:
+        ids_of = {row.id: row.ids for row in laid.memories} | {row.id: (row.id,) for row in laid.turns}
+        use = _Use(ranked, uses, list(map(tie_of, shard.rows(EdgeRow, scope))), ids_of)
+    corpus = Corpus(ranked, vectors)
+    return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors, use, {})
 
 
-def _with_use(
-    documents: list[Document], ids_of: Mapping[str, tuple[str, ...]], shard: Shard, scope: str, now: int
-) -> list[Document]:
-    """Return documents with how often and how lately each was used in the scope, and what it was used with."""
-    uses = {row.id: row for row in shard.rows(UseRow, scope)}
-    if not uses:
-        return documents
-    times = {id: row.times for id, row in uses.items()}
-    name_of = {id: name for name, ids in ids_of.items() for id in ids}
-    neighbours: dict[str, list[tuple[str, float]]] = {}
-    for tie in resolved(map(tie_of, shard.rows(EdgeRow, scope)), name_of, now):
-        weight = min(1.0, weight_at(tie, now) / ONE)
-        neighbours.setdefault(tie.source, []).append((tie.target, weight))
-        neighbours.setdefault(tie.target, []).append((tie.source, weight))
-    return [
-        document._replace(
-            uses=sum(uses[id].used for id in ids_of.get(document.id, ()) if id in uses),
-            hot=hot(times_of(ids_of.get(document.id, ()), times, own=True), now) / ONE,
-            neighbours=tuple(neighbours.get(document.id, ())),
-        )
-        for document in documents
-    ]
+def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:
+    """Return when the last event of a scope was sent, 0 for none."""
+    return max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
 
 
 def scopes_read(scope: str) -> tuple[str, ...]:
@@ -433,6 +487,20 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
         offset = slots[-1].offset + 1
 
 
+def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:
+    """Yield the best hits, at most `limit`, each with how many more turns that were found say the same."""
+    best: dict[bytes | str, Hit] = {}
+    again: Counter[bytes | str] = Counter()
+    for hit in ranking.hits:
+        said = ready.said.get(hit.place)
+        if said is None:
+            said = ready.said[hit.place] = _said(ready.documents[hit.place])
+        again[said] += 1
+        if len(best) < limit:
+            best.setdefault(said, hit)
+    yield from ((hit, again[said] - 1) for said, hit in best.items())
+
+
 def _said(result: Result) -> bytes | str:
     """Return what turns that say the same have in common, else an id: memories fold by themselves."""
     if result.kind != "turn":
@@ -450,13 +518,38 @@ def _once(found: Iterable[Result]) -> list[Result]:
     return list(best.values())
 
 
-def _told(ready: _Ready, hit: Hit, query: str, again: int = 0) -> Result:
-    """Return a result with its passage and why it stands where it stands."""
-    why = Why(relevance=hit.relevance, age=hit.age, use=hit.use, confidence=hit.confidence, lanes=hit.lanes)
-    passage = ready.corpus.passage(hit.place, query)
+def _told(ready: _Ready, hit: Hit, passage: str, reading: Reading | None, again: int) -> Result:
+    """Return a result with its passage and why it stands where it stands, and with its terms where they were read."""
+    own, around = ready.corpus.held(hit.place, reading) if reading is not None else ((), ())
+    why = Why(
+        relevance=hit.relevance,
+        age=hit.age,
+        use=hit.use,
+        confidence=hit.confidence,
+        lanes=hit.lanes,
+        parts=hit.parts,
+        terms=own,
+        around=around,
+    )
     document = ready.documents[hit.place]
     lanes = tuple(hit.lanes)
     return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=lanes, why=why, again=again)
+
+
+def _read(scope: str, ready: _Ready, query: str, ranking: Ranking) -> Read:
+    recipe, reading = ready.corpus.told(query)
+    least, most, strength = ranking.scale
+    return Read(
+        scope=scope,
+        recipe=recipe,
+        least=least,
+        most=most,
+        strength=strength,
+        terms=reading.used,
+        unheld=reading.unheld,
+        names=reading.names,
+        common=reading.common,
+    )
 
 
 def results_of(laid: Overlay) -> list[Result]:

@@ -12,7 +12,7 @@ from recollect.schemas.rows import MemoryRow, TombstoneRow, TurnRow
 from recollect.schemas.scopes import partition_of
 from recollect.sinks.lance import Shard, any_of
 from recollect.state.tail import Overlay, overlay
-from recollect.tools.retrieval import Retriever, ScopeView
+from recollect.tools.retrieval import Retriever, ScopeView, last_sent
 
 
 class ScopeRows(NamedTuple):
@@ -38,6 +38,5 @@ def scope_rows(retriever: Retriever, scope: str, turns: str) -> ScopeRows:
         shard.rows(MemoryRow, scope), shard.rows(TurnRow, scope, wanted), shard.rows(TombstoneRow, scope), tail
     )
     mark = Mark(offset=watermark.offset if watermark else 0, partition=partition)
-    then = (watermark.clock, watermark.sent.get(scope, 0)) if watermark else (0,)
-    now = max(*then, 0, *(event.sent for event in tail))
-    return ScopeRows(rows, ScopeView(mark, len(tail), watermark.revision if watermark else 0, now), shard)
+    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, last_sent(scope, watermark, tail))
+    return ScopeRows(rows, view, shard)

