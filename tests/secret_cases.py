@@ -168,6 +168,68 @@ KEYS = (
     "signing_key={}\n",
     '{{\\"secret\\": \\"{}\\"}}',
 )
+CALLED = tuple(
+    line
+    for line in """
+SMTP_PASS="{}"
+DB_PASS={}
+MYSQL_PASS={}
+export PASS="{}"
+DB_PW={}
+REDIS_AUTH={}
+  smtp_pass: {}
+"dbPass": "{}",
+spring.datasource.password={}
+docker login -u ada -p {} registry.example.org
+docker login registry.example.org --username ada --password {}
+DATABASE_URL=postgres://app:{}
+My password is {}
+Password for admin: {}
+The root password has been changed to {}.
+Use the password {} to log in.
+the password is now {}
+Das Passwort lautet jetzt {}.
+Le mot de passe de la base est {}.
+La contraseña del servidor es {}.
+A senha do banco é {}.
+La password è {}
+数据库的密码是{}。
+密码：{}
+Пароль от сервера: {}
+Пароль — {}
+Het wachtwoord is {}.
+Lösenordet är {}
+Hasło to {}
+hasło do bazy: {}
+Parola: {}
+Şifre: {}
+パスワードは{}です。
+パスワード: {}
+비밀번호는 {}입니다.
+비밀번호: {}
+""".split("\n")
+    if line
+)
+"""Passwords by their short names, cut out of an address, and told in the languages of people."""
+
+
+def called(rng: random.Random) -> str:
+    """Return a password that reads almost like a name."""
+    word = rng.choice("winter harbour banjo orchid".split())
+    return rng.choice(
+        (
+            f"{word}_{rng.randint(10, 99)}{drawn(rng, string.ascii_lowercase, 2)}",
+            f"{word[:4]}{word[4:].title()}-{rng.randint(10, 99)}{drawn(rng, string.ascii_lowercase, 2)}",
+            f"{word[0].upper()}3{word[1:]}{drawn(rng, string.digits, 1)}{drawn(rng, string.ascii_letters, 4)}rd",
+            f"{word}!{drawn(rng, string.ascii_lowercase, 4)}{rng.randint(1, 9)}",
+        )
+    )
+
+
+PHRASES = "password={}|PASSWORD='{}'|password: {}|The password is {}.".split("|")
+WORDS = "correct horse battery staple river candle window pepper garden silver".split()
+
+
 KEY_MAKERS: tuple[Callable[[random.Random], str], ...] = (
     lambda r: drawn(r, HEX, 32),
     lambda r: drawn(r, HEX, 40),
@@ -204,6 +266,12 @@ def true_cases(seed: str = "true cases") -> list[Case]:
         for form in PASSWORDS:
             secret = password(rng)
             cases.append(Case(f"password in {form!r}", form.format(secret), secret))
+    for form in CALLED:
+        secret = called(rng)
+        cases.append(Case(f"password in {form!r}", form.format(secret), secret))
+    for form in PHRASES:
+        secret = "-".join(rng.sample(WORDS, 4))
+        cases.append(Case("passphrase", form.format(secret), secret))
     while len(cases) < COUNT:
         for number, form in enumerate(KEYS):
             secret = KEY_MAKERS[(len(cases) + number) % len(KEY_MAKERS)](rng)
@@ -280,6 +348,27 @@ The private key is at ~/.ssh/id_ed25519 and the public one beside it.
 password policy: min=12, max=128, upper=1, digit=1
 secret = generate_secret(length=32)
 secrets.token_urlsafe(32)
+The password is secret. The password is wrong! The password is required, the password is optional.
+The password is plain-text, the token is short-lived; the password is 8-characters-long at least.
+Le mot de passe est obligatoire. La contraseña es incorrecta. A senha é inválida. La password è sbagliata.
+Het wachtwoord is verplicht. Lösenordet är för kort. Hasło to podstawa. Das Passwort ist base64-codiert.
+密码是必填的。密码：请输入。密码错误，请重试 3 次。パスワードは8文字以上です。비밀번호는 필수입니다.
+Пароль: обязательное поле. Пароль не совпадает. Şifre: zorunlu alan. Parola chiave: tempo.
+Use the password manager, use the password field, with password authentication in OAuth2.
+The root password has been changed to something longer. The password was reset to its default.
+PASS: test_login2 (0.31s)
+--- PASS: TestParser3Cases (0.00s)
+first_pass = compile_once, second_pass=True, PASS=1 FAIL=0 SKIP=2
+pass_count: 12345678, two_pass=False, ALLOW_PASS=always, bypass=internal2
+HTTP_AUTH=basic, REQUIRE_AUTH=always, use_auth=oauth2, auth: token
+pw: float = 0.25; pw = power(2), kwargs: pw=None
+password: user_password_2, password=arg1, password = form_value, password: current-password
+db_pass = get_pass("db"), smtp_pass: ${SMTP_PASS}, DB_PASS=$(cat /run/secrets/db)
+docker login -u ada --password-stdin registry.example.org:5000
+docker run -p 8080:8080 --name login2 app; docker login -p $TOKEN
+redis://cache:6379, postgres://db:5432, mongodb://first:27017,second:27018/app, amqp://queue:5672/vhost
+The password for the wifi is on the fridge; the password for admin: ask Mira on 2026-11-21.
+Password policy: min-12-chars. Password manager: KeePass2. Password hash: bcrypt12.
 """.strip().split("\n")
 
 NAMES = """

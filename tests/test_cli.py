@@ -308,7 +308,9 @@ def test_the_scope_of_a_repository_is_pinned(tmp_path: Path, monkeypatch: pytest
     assert scope_in(second) == scope_in(tmp_path / "third")
     outside = tmp_path / "plain"
     (outside / "deep").mkdir(parents=True)
-    assert scope_in(outside) == scope_in(outside / "deep")
+    assert scope_in(outside) == scope_in(outside)
+    # What lies below it may be another project; nobody can tell, and nothing is ever mixed up.
+    assert scope_in(outside) != scope_in(outside / "deep")
 
 
 def test_an_explained_search_adds_up() -> None:

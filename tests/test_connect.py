@@ -11,12 +11,41 @@ from pathlib import Path
 
 import pytest
 
+from recollect.schemas.errors import RecollectError
 from recollect.sinks.home import Home
 from recollect.tools.connecting import CONNECTABLE, connect, disconnect, plugin_folder
 from recollect.tools.hook_hosts import HOSTS_OF_HOOKS
 from recollect.tools.plugins import MARKETPLACE, plugin_files
 
 ROOT = Path(__file__).parent.parent
+HOST = """#!{python}
+import json, os, pathlib, sys
+
+name, words, noted = pathlib.Path(sys.argv[0]).name, sys.argv[1:], pathlib.Path(os.environ["NOTED"])
+listing = "list" in words
+if not listing:
+    with noted.open("a") as file:
+        print(name, *words, file=file)
+fail = os.environ.get("FAIL_AT", "")
+if fail and fail in " ".join(words):
+    sys.exit("Reading the settings\\nno such thing: {\\nat line 1\\n\\nStack backtrace:\\n  0: <unknown>")
+held = noted.with_name(f"held-{name}")
+has = set(held.read_text().split()) if held.exists() else set()
+kind = "market" if "marketplace" in words else "plugin"
+if listing:
+    if os.environ.get("NO_LIST"):
+        sys.exit("no such option")
+    ours = "recollect-local" if kind == "market" else "recollect" if name == "gemini" else "recollect@recollect-local"
+    print(json.dumps([{"id" if name == "claude" else "name": ours}] if kind in has else []))
+elif {"remove", "uninstall"} & set(words):
+    if kind not in has and name != "codex":
+        sys.exit("not found")
+    has.discard(kind)
+else:
+    has.add(kind)
+held.write_text(" ".join(has))
+"""
+"""A host that installs and removes as the real ones do: it fails where there is nothing to remove."""
 
 
 @pytest.fixture
@@ -27,11 +56,9 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     noted.touch()
     for host in CONNECTABLE.values():
         script = folder / host.program
-        script.write_text(
-            f'#!/bin/sh\necho "{host.program} $*" >> {shlex.quote(str(noted))}\n'
-            'case "$*" in *"$FAIL_AT"*) [ -z "$FAIL_AT" ] || { echo "no such thing" >&2; exit 3; };; esac\n'
-        )
+        script.write_text(HOST.replace("{python}", sys.executable))
         script.chmod(0o755)
+    monkeypatch.setenv("NOTED", str(noted))
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin")
     monkeypatch.delenv("FAIL_AT", raising=False)
     return noted
@@ -69,8 +96,67 @@ def test_a_host_that_refuses_or_is_not_there_is_named(
     monkeypatch.setenv("FAIL_AT", "install")
     done = recollect(tmp_path / "home", "connect", "claude")
     assert done.returncode == 1 and "no such thing" in done.stderr and "Traceback" not in done.stderr
+    assert "Reading the settings" in done.stderr and "backtrace" not in done.stderr
     done = recollect(tmp_path / "home", "connect", "codex", path="/nowhere")
     assert done.returncode == 1 and "not on the PATH" in done.stderr and "--print" in done.stderr
+
+
+def held(said: Path, program: str) -> str:
+    file = said.with_name(f"held-{program}")
+    return file.read_text() if file.exists() else ""
+
+
+def test_what_failed_is_undone_and_can_be_done_again(
+    said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("FAIL_AT", "plugin install")
+    done = recollect(home, "connect", "claude")
+    assert done.returncode == 1 and "Nothing of yours was changed." in done.stderr
+    assert held(said, "claude") == "" and not plugin_folder(Home(home), "claude").exists()
+    assert recollect(home, "disconnect", "claude").returncode == 0  # There is nothing to do, and that is no error.
+    monkeypatch.delenv("FAIL_AT")
+    assert recollect(home, "connect", "claude").returncode == 0 and held(said, "claude")
+    monkeypatch.setenv("FAIL_AT", "plugin install")
+    done = recollect(home, "connect", "claude")
+    assert "not connected any more" in done.stderr and "Nothing of yours" not in done.stderr
+    assert held(said, "claude") == ""
+
+
+def test_what_could_not_be_undone_is_said_and_removed_once_it_can_be(
+    said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    assert recollect(home, "connect", "claude").returncode == 0
+    monkeypatch.setenv("FAIL_AT", "install")  # And uninstall.
+    done = recollect(home, "connect", "claude")
+    assert done.returncode == 1 and "is left in Claude Code" in done.stderr and "Nothing of" not in done.stderr
+    done = recollect(home, "disconnect", "claude")
+    assert done.returncode == 1 and "no such thing" in done.stderr and held(said, "claude") == "plugin"
+    monkeypatch.delenv("FAIL_AT")
+    for _ in range(2):
+        assert recollect(home, "disconnect", "claude").returncode == 0
+        assert held(said, "claude") == ""
+
+
+@pytest.mark.parametrize("host", CONNECTABLE)
+def test_a_host_whose_list_cannot_be_read_is_judged_by_its_exit_codes(
+    host: str, said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_LIST", "1")
+    home = Home(tmp_path / "home")
+    connect(home, host)
+    program = CONNECTABLE[host].program
+    monkeypatch.setenv("FAIL_AT", CONNECTABLE[host].remove[0][-1])
+    with pytest.raises(RecollectError, match="no such thing"):
+        disconnect(home, host)
+    assert plugin_folder(home, host).exists()
+    monkeypatch.delenv("FAIL_AT")
+    if host != "gemini":
+        assert held(said, program) == "plugin"  # All steps were tried.
+        said.with_name(f"held-{program}").write_text("plugin market")
+    disconnect(home, host)
+    assert held(said, program) == "" and not plugin_folder(home, host).exists()
 
 
 @pytest.mark.parametrize("host", CONNECTABLE)

@@ -156,7 +156,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         past = ",".join(f"{number}:{end}" for number, end in enumerate(client.log.ends()))
         of_past = captured_with(client)
         patch.setattr(client, "catch_up", lambda: None)  # So that nothing behind the watermark is projected.
-        client.capture_many([msgspec.structs.replace(line, session="s3") for line in lines[::5]])
+        # Turns that say the same would take one place, of which a filter may leave another one.
+        later = [(line, "Again: " if line.kind == "turn" else "") for line in lines[::5]]
+        client.capture_many(
+            [msgspec.structs.replace(line, session="s3", text=f"{so}{line.text}") for line, so in later]
+        )
         yield World(client, past, captured_with(client), of_past)
 
 

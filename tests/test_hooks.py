@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import resource
@@ -14,15 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from transcripts import at
 
 from recollect.schemas.codec import decode
 from recollect.schemas.events import Captured, Event, Recalled
 from recollect.schemas.ids import derived_id
 from recollect.sinks.home import Home
+from recollect.tools import hooks
 from recollect.tools.agent_errors import latest_errors
 from recollect.tools.client import Client
 from recollect.tools.flushing import latest, outcomes
 from recollect.tools.hook_hosts import MAX_CONTEXT_CHARS, answer, read
+from recollect.tools.importing.finding import named_session
+from recollect.tools.importing.taking import Importer
 from recollect.tools.mcp_server import Memory
 from recollect.tools.native_ids import HOSTS, claude_prompt, heard
 from recollect.tools.project import scope_of_folder
@@ -271,6 +276,123 @@ def test_the_end_of_a_session_takes_the_rest_of_its_transcript_once(home: Path, 
         time.sleep(0.1)
     texts = [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
     assert sorted(texts) == ["Answered.", "Heard.", "Missed."]
+
+
+def transcript_rows(host: str, project: Path, said: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return the rows of a session in which user and agent said these things, as (role, text)."""
+    made: list[dict[str, Any]] = []
+    if host == "codex":
+        made.append({"type": "session_meta", "timestamp": at(0), "payload": {"id": "s-1", "cwd": str(project)}})
+    if host == "gemini":
+        made.append({"sessionId": "s-1", "projectHash": "h", "startTime": at(0)})
+    for number, (role, text) in enumerate(said, start=1):
+        if host == "claude":
+            message = {"role": role, "content": [{"type": "text", "text": text}]}
+            made.append(
+                {
+                    "type": role, "uuid": f"u-{number}", "sessionId": "s-1", "cwd": str(project),
+                    "timestamp": at(number), "message": message,
+                }
+            )  # fmt: skip
+        elif host == "codex":
+            content = [{"type": "input_text" if role == "user" else "output_text", "text": text}]
+            payload = {"type": "message", "role": role, "content": content}
+            made.append({"type": "response_item", "ordinal": number, "timestamp": at(number), "payload": payload})
+        else:
+            kind = "user" if role == "user" else "gemini"
+            made.append({"id": f"g-{number}", "type": kind, "timestamp": at(number), "content": text})
+    return made
+
+
+SAID = [("user", "yes"), ("assistant", "Done."), ("user", "more"), ("assistant", "Done.")]
+
+
+class Live:
+    """A session whose transcript grows, with hooks that are told it and imports of it."""
+
+    def __init__(self, host: str, home: Path, project: Path) -> None:
+        self.host, self.home, self.project = host, home, project
+        place = home.parent / "tmp" / "p" / "chats" / "session-1.jsonl" if host == "gemini" else home.parent / "t.jsonl"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if host == "gemini":
+            (place.parent.parent / ".project_root").write_text(str(project))
+        self.path = place
+
+    def written(self, count: int, said: list[tuple[str, str]] = SAID) -> None:
+        rows = transcript_rows(self.host, self.project, said[:count])
+        self.path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def hooked(self, role: str, text: str, *, alone: bool = False) -> None:
+        events = PROMPT if role == "user" else ANSWER
+        field = {"prompt": text} if role == "user" else {FIELD[self.host]: text}
+        data = told(self.project, events[self.host], transcript_path=str(self.path), **field)
+        hooks.run(self.host, self.home, json.dumps(data).encode(), alone=alone)
+
+    def imported(self) -> None:
+        with Client(self.home) as client:
+            importer = Importer(client, None)
+            importer.take([named_session(self.path, HOSTS[self.host])])
+
+    def ids(self) -> list[str]:
+        return list(dict.fromkeys(event.id for event in events_of(self.home, self.project, "captured")))
+
+
+@pytest.fixture(params=HOSTS)
+def live(request: pytest.FixtureRequest, home: Path, project: Path) -> Live:
+    return Live(request.param, home, project)
+
+
+def test_hooks_and_then_imports_add_a_turn_once(live: Live) -> None:
+    said = [("user", "Where is staging?"), ("assistant", "On port 5433.")]
+    live.hooked(*said[0])
+    live.written(1, said)
+    live.imported()
+    live.written(2, said)
+    live.imported()
+    assert len(live.ids()) == 2
+    for role, text in said:  # As where a process of its own comes to it late.
+        live.hooked(role, text, alone=True)
+    live.imported()
+    assert len(live.ids()) == 2
+
+
+def test_an_import_and_then_the_hooks_add_a_turn_once(live: Live) -> None:
+    live.written(2)
+    live.imported()
+    before = live.ids()
+    for role, text in SAID[:2]:
+        live.hooked(role, text)
+        live.hooked(role, text, alone=True)
+    live.imported()
+    assert live.ids() == before and len(before) == 2
+
+
+@pytest.mark.parametrize("late", list(itertools.product((False, True), repeat=2)))
+def test_what_is_said_twice_counts_twice_however_late_its_rows_come(live: Live, late: tuple[bool, bool]) -> None:
+    """A row may be missing when the hook runs; hooks may be called again; an import at any time changes nothing."""
+    for number, (role, text) in enumerate(SAID):
+        is_late = role == "user" or late[number // 2]
+        live.written(number + (not is_late), SAID)
+        live.hooked(role, text)
+        live.written(number + 1, SAID)
+        live.hooked(role, text, alone=True)
+    whole = [role for role, _ in SAID]
+    live.imported()
+    assert len(live.ids()) == len(whole)
+    live.imported()
+    assert len(live.ids()) == len(whole)
+
+
+@pytest.mark.parametrize("moment", range(1, 5))
+def test_an_import_in_between_adds_nothing_twice(live: Live, moment: int) -> None:
+    for number, (role, text) in enumerate(SAID, start=1):
+        live.written(number - (role == "user"))
+        live.hooked(role, text)
+        live.written(number)
+        if number == moment:
+            live.imported()
+    live.imported()
+    assert len(live.ids()) == 4
 
 
 @pytest.mark.slow

@@ -73,6 +73,21 @@ def test_secrets_are_found(seed: str) -> None:
     assert len(missed) <= 4, missed  # Measured: none of these 500, and 3 of 3,500 others.
 
 
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("password = 'hunter2'", "hunter2"),
+        ("DB_PASSWORD=winter_38xy", "winter_38xy"),
+        ("password=correct-horse-battery-staple", "correct-horse-battery-staple"),
+        ("My password is blueTide-80xy, tell nobody.", "blueTide-80xy"),
+        ("密码是Winter38xy。", "Winter38xy"),
+        ("비밀번호는 Winter38xy입니다", "Winter38xy"),
+    ],
+)
+def test_a_password_is_taken_out_and_nothing_around_it(text: str, secret: str) -> None:
+    assert [text[found.start : found.end] for found in findings(text)] == [secret]
+
+
 @pytest.mark.parametrize("seed", ["false cases", "held out"])
 def test_ordinary_texts_are_left_alone(seed: str) -> None:
     cases = false_cases(seed)
@@ -141,6 +156,8 @@ HOSTILE = [
     "12345678:",
     "password    ", "login a password ", "atlasv1.", "[", "secret\\\"", "&token=",
     "\n-----END PRIV" + "ATE KEY-----", "AC",
+    "use the password ", "password has been changed to ", "пароль ", "密码", "密码是", "パスワードは", "db_pass=",
+    "password for a b c d ", "docker login -p ", "postgres://a:bc1234", "password is a-b-c-", "şifre ", "_pass",
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from builders import START, worlds
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,9 +23,11 @@ from recollect.state.partition import Partition, fold
 from recollect.state.ranking import Corpus
 from recollect.state.tail import overlay
 from recollect.state.views import all_changes, row_of
+from recollect.tools.cli import main
 from recollect.tools.client import Client
 from recollect.tools.filters import make_filters
-from recollect.tools.lines import Line
+from recollect.tools.lines import Line, MediaLine
+from recollect.tools.offering import MOST, sure_for
 
 
 @pytest.fixture
@@ -273,6 +276,42 @@ def test_any_text_can_be_asked_of_any_corpus(texts: list[str], query: str, answe
     hits = list(Corpus(chat).rank(query).hits)
     assert len({hit.place for hit in hits}) == len(hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+QUESTION = "Which port does the staging database listen on?"
+
+
+def test_what_was_said_often_takes_one_place_and_hides_nothing(client: Client, tmp_path: Path) -> None:
+    fact = client.capture("The staging database listens on port 5433.").id
+    asked = [Line(text=QUESTION, kind="turn", session=f"s-{n}") for n in range(13)]
+    client.capture_many([*asked, Line(text="  which port does  the staging database listen on?", kind="turn")])
+    with Client(tmp_path, scope="global", origin="operator") as operator:
+        operator.capture(QUESTION, "turn")
+    for _ in ("in the tail", "in the views"):
+        results = client.search(QUESTION, 5, quiet=True).answer.results
+        assert {(result.kind, result.again) for result in results} == {("turn", 14), ("fact", 0)}
+        assert fact in [result.id for result in results]
+        client.project()
+    with_repeats = client._retriever.search("project:mine", QUESTION, 50, make_filters(0), repeats=True).results
+    assert len({result.id for result in with_repeats}) == 16  # Measures go by ids, and every turn has its own.
+    out = CliRunner().invoke(main, ["search", QUESTION, "--scope", "project:mine", "--home", str(tmp_path)]).output
+    assert out.count("Which port") == 1 and "said 15 times" in out
+
+
+def test_a_turn_with_another_picture_says_something_else(client: Client) -> None:
+    for caption in ("a kayak on a lake", "a kayak on a river", "a kayak on a lake"):
+        client.capture("Look!", "turn", media=(MediaLine(kind="image", caption=caption),))
+    results = client.search("kayak", 5, quiet=True).answer.results
+    assert sorted(result.again for result in results) == [0, 1]
+
+
+def test_a_question_that_was_asked_before_is_not_offered_in_place_of_what_answers_it(client: Client) -> None:
+    fact = client.capture("The staging database listens on port 5433.").id
+    client.capture_many([Line(text=QUESTION, kind="turn", session=f"s-{n}") for n in range(6)])
+    more = client.capture("The staging database listens on another port since Monday.", "turn", session="s-7").id
+    client.project()
+    offer = client.offer(QUESTION, sure_for(QUESTION, "s-new"), MOST)
+    assert {result.id for result in offer.answer.results} == {fact, more}
 
 
 def test_filters_narrow_and_limits_hold(client: Client) -> None:

@@ -19,8 +19,9 @@ from click.testing import CliRunner, Result
 from recollect.sinks.memory_log import MemoryLog
 from recollect.tools.cli import main
 from recollect.tools.client import Client
-from recollect.tools.importing.finding import Source, named_session
-from recollect.tools.importing.live import ENDED_S, QUIET_S, Growth, Sessions, find_turn, growth, is_due
+from recollect.tools.importing.finding import named_session
+from recollect.tools.importing.latest import find_turn
+from recollect.tools.importing.live import ENDED_S, QUIET_S, Growth, Sessions, growth, is_due
 from recollect.tools.importing.taking import Importer
 from recollect.tools.importing.watching import Indexed, Watcher
 from recollect.tools.native_ids import CLAUDE_CODE, CODEX, GEMINI, claude_message
@@ -179,10 +180,11 @@ def test_a_hook_finds_its_turn_in_the_transcript(
 ) -> None:
     filler = [{"type": "unknown", "x": "y" * 1_000}] * 1_000
     for more in ([], filler):
-        source = named_session(write(tmp_path / "s.jsonl", [rows[0], *more, *rows[1:]]), host)
-        found = find_turn(source, role, text)
-        assert (found.native_id if found else None) == native
-    assert find_turn(Source(tmp_path / "none", host, "none"), role, text) is None
+        path = write(tmp_path / "s.jsonl", [rows[0], *more, *rows[1:]])
+        found = find_turn(path, host, t.SESSION, role, text)
+        there = found.now or found.before
+        assert (there.native_id if there else None) == native
+    assert find_turn(tmp_path / "none", host, t.SESSION, role, text) == (None, None)
 
 
 # The commands

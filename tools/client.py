@@ -51,7 +51,7 @@ from recollect.sinks.home import Home
 from recollect.tools.filters import NO_FILTERS, check_filters
 from recollect.tools.lines import Line, check_label, check_size, chunks
 from recollect.tools.logs import open_log
-from recollect.tools.project import scope_of_folder
+from recollect.tools.project import Began, is_unmade, scope_of_folder
 
 if TYPE_CHECKING:
     from recollect.tools.context import Context, FormName
@@ -103,9 +103,10 @@ class Found(NamedTuple):
 class Client:
     """One door to a home, for one actor in one scope. Not for several threads at once.
 
-    `home` is a folder, by default `$RECOLLECT_HOME` or the user's data folder. `scope` is by default that
-    of the project of the current folder. `origin` says what kind of actor speaks, see `schemas.events`. `log` is by
-    default what `$RECOLLECT_LOG` or the home's settings name, else the log in the home itself.
+    `home` is a folder, by default `$RECOLLECT_HOME` or the user's data folder. `scope` is by default that of the
+    project of a `folder`, by default the current one; `began` tells the folder that a session began in. `origin` says
+    what kind of actor speaks, see `schemas.events`. `log` is by default what `$RECOLLECT_LOG` or the home's settings
+    name, else the log in the home itself.
     """
 
     def __init__(
@@ -117,11 +118,16 @@ class Client:
         origin: Origin = "agent",
         session: str | None = None,
         log: Log | None = None,
+        folder: Path | None = None,
+        began: Began | None = None,
     ) -> None:
         self.home = home if isinstance(home, Home) else Home(Path(home) if home is not None else default_home())
         self._owns_log = log is None
         self.log: Log = open_log(self.home) if log is None else log
         self._scope = check_scope(scope) if scope is not None else None
+        self._pinned = scope is not None
+        self._folder = folder
+        self._began = began
         self.actor = Actor(name=actor or default_actor(), origin=origin)
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
         self._retriever_made: Retriever | None = None
@@ -142,10 +148,23 @@ class Client:
 
     @property
     def scope(self) -> str:
-        """The scope that is meant where none is named; found out when it is first needed."""
-        if self._scope is None:
-            self._scope = scope_of_folder(Path.cwd(), self.home)
-        return self._scope
+        """The scope that is meant where none is named; found out when it is first needed.
+
+        Nothing is made or kept for who only reads: of a folder that nothing was captured in it is one that is empty.
+        """
+        if self._scope is not None:
+            return self._scope
+        scope = scope_of_folder(self._folder or Path.cwd(), self.home, pin=False, began=self._began)
+        if not is_unmade(scope):
+            self._scope = scope
+        return scope
+
+    def made_scope(self) -> str:
+        """Return the same for who puts something in it: made and pinned now where it was not."""
+        if not self._pinned:
+            self._scope = scope_of_folder(self._folder or Path.cwd(), self.home, began=self._began)
+            self._pinned = True
+        return self.scope
 
     def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
         """Put one text on the log and return its receipt; `fields` are those of a `Line`.
@@ -196,7 +215,7 @@ class Client:
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
         if at > now + MAX_AT_LEAD_US:
             raise InvalidEvent("invalid", "The time of a capture is more than 5 minutes in the future.", "$.at")
-        scope = check_scope(line.scope) if line.scope is not None else self.scope
+        scope = check_scope(line.scope) if line.scope is not None else self.made_scope()
         kind: Kind = line.kind or "fact"
         pieces = chunks(line.text) if kind == "document" or line.split else [(line.text, None)]
         events = []
@@ -241,7 +260,8 @@ class Client:
         """Return what the scope and `global` know of a query, best first.
 
         What is pending is projected first where that is quick; otherwise the answer covers it by words
-        and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before. With
+        and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before, if the project
+        has anything. With
         `as_of`, a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out,
         `filters` (`tools.filters.make_filters`) say what may be returned. With `explain`
         every result has the parts of its relevance, and the answer how the question was read.
@@ -259,7 +279,7 @@ class Client:
             raise RecollectError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
         views = self._views(as_of)
         answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes, explain=explain))
-        if quiet or as_of is not None:
+        if quiet or as_of is not None or not self._is_made():
             return Found(answer, None)
         return Found(answer, self._recall(query, limit, filters, answer))
 
@@ -272,7 +292,12 @@ class Client:
         views = self._retriever
         answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, NO_FILTERS))
         answer = answer._replace(results=[result for result in answer.results if sure(result)][:limit])
-        return Found(answer, self._recall(prompt, limit, NO_FILTERS, answer) if answer.results else None)
+        recalled = answer.results and self._is_made()
+        return Found(answer, self._recall(prompt, limit, NO_FILTERS, answer) if recalled else None)
+
+    def _is_made(self) -> bool:
+        """Whether the scope is one that something can stand in."""
+        return self._scope is not None or not is_unmade(self.scope)
 
     def _recall(self, query: str, limit: int, filters: Filters, answer: Answer) -> str:
         """Put on the log what was asked and returned, and return the id of the event."""
@@ -305,7 +330,7 @@ class Client:
         self.catch_up()
         for id in named:
             self._retriever.reading(partial(self._retriever.find, self.scope, id))
-        return self._append("used", Used(ids=named, recall=recall), self.scope)
+        return self._append("used", Used(ids=named, recall=recall), self.made_scope())
 
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
         """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""

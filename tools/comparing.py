@@ -130,8 +130,9 @@ def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[st
 
     def search(left_out: Sequence[Lane]) -> Ask:
         lanes = [lane for lane in LANES if lane not in left_out]
+        # Every retriever is asked for the same texts, those that say the same included.
         return lambda query: [
-            result.id for result in retriever.search(scope, query, MOST, filters, lanes, then.now).results
+            result.id for result in retriever.search(scope, query, MOST, filters, lanes, then.now, repeats=True).results
         ]
 
     plain = retriever.plain(scope)

@@ -1,10 +1,12 @@
 """Connecting a host: our plugin is written into the home, and the host's own commands install it from there.
 
-No file of a host or user is touched here; what a host writes when it installs is the host's.
+No file of a host or user is touched here; what a host writes when it installs is the host's. Whether something of ours
+is left there is asked of the host, since the exit code of a removal also says that there was nothing to remove.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -19,16 +21,26 @@ from recollect.tools.starting import python_of
 
 FOLDER = "plugins"
 STEP_TIMEOUT_S = 120
+SHOWN_LINES, SHOWN_CHARS = 8, 300
+"""How much of a host's error is shown: the reason stands first with one host, last with another."""
 _SELECTOR = f"{PLUGIN}@{MARKETPLACE}"
+_LISTS = (
+    (("plugin", "list", "--json"), _SELECTOR),
+    (("plugin", "marketplace", "list", "--json"), MARKETPLACE),
+)
 
 
 class Connectable(NamedTuple):
-    """A host by its program, the steps that install what stands in `{folder}` and that remove it, and what is left."""
+    """A host by its program, the steps that install what stands in `{folder}` and remove it, and what is to do then.
+
+    `lists` has the commands that list in JSON what is installed, each with the name that ours has there.
+    """
 
     program: str
     name: str
     install: tuple[tuple[str, ...], ...]
     remove: tuple[tuple[str, ...], ...]
+    lists: tuple[tuple[tuple[str, ...], str], ...]
     then: str
 
 
@@ -38,6 +50,7 @@ CONNECTABLE = {
         "Claude Code",
         (("plugin", "marketplace", "add", "{folder}"), ("plugin", "install", _SELECTOR)),
         (("plugin", "uninstall", _SELECTOR), ("plugin", "marketplace", "remove", MARKETPLACE)),
+        _LISTS,
         "Start `claude` anew in your project; `/mcp` shows recollect.",
     ),
     "codex": Connectable(
@@ -45,6 +58,7 @@ CONNECTABLE = {
         "Codex",
         (("plugin", "marketplace", "add", "{folder}"), ("plugin", "add", _SELECTOR)),
         (("plugin", "remove", _SELECTOR), ("plugin", "marketplace", "remove", MARKETPLACE)),
+        _LISTS,
         "Start `codex` anew, open `/hooks` and trust those of recollect: until then it skips them without a word.",
     ),
     "gemini": Connectable(
@@ -52,16 +66,18 @@ CONNECTABLE = {
         "Gemini CLI",
         (("extensions", "link", "{folder}", "--consent"),),
         (("extensions", "uninstall", PLUGIN),),
+        ((("extensions", "list", "--output-format", "json"), PLUGIN),),
         "Start `gemini` anew in your project; `/mcp` shows recollect.",
     ),
 }
 
 
 class Ran(NamedTuple):
-    """A host's command as it was given, and what it said."""
+    """A host's command as it was given, what it said, and whether it did it."""
 
     command: list[str]
     said: str
+    failed: bool
 
 
 def plugin_folder(home: Home, host: str) -> Path:
@@ -88,25 +104,78 @@ def remove_steps(home: Home, host: str) -> list[list[str]]:
 
 
 def connect(home: Home, host: str) -> list[Ran]:
-    """Write the plugin and have the host install it; done again, it is replaced. Raises `RecollectError`."""
+    """Write the plugin and have the host install it; done again, it is replaced.
+
+    Raises `RecollectError` where a step fails; what was done before it is undone then.
+    """
     program(host)
     folder = plugin_folder(home, host)
-    if folder.exists():
-        _run_all(remove_steps(home, host), or_not=True)
+    again = folder.exists() or bool(_is_listed(host))  # Perhaps by another home.
+    if again:
+        _run_all(remove_steps(home, host))
     shutil.rmtree(folder, ignore_errors=True)
     for path, data in plugin_files(host, own_command(), str(home.path.absolute())).items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, data)
-    return _run_all(install_steps(home, host))
+    ran: list[Ran] = []
+    for words in install_steps(home, host):
+        ran += _run_all([words])
+        if ran[-1].failed:
+            raise RecollectError(_why(ran[-1:]), f"{_undone(home, host, again)} Run the command yourself to see more.")
+    return ran
 
 
 def disconnect(home: Home, host: str) -> list[Ran]:
-    """Have the host remove our plugin, and delete what was written. Raises `RecollectError`."""
+    """Have the host remove our plugin, and delete what was written.
+
+    Raises `RecollectError` where something of ours is left in the host's own lists.
+    """
     program(host)
-    ran = _run_all(remove_steps(home, host), or_not=not plugin_folder(home, host).exists())
-    shutil.rmtree(plugin_folder(home, host), ignore_errors=True)
+    ran, gone = _remove(home, host)
+    if not gone:
+        raise RecollectError(
+            _why([step for step in ran if step.failed]) or f"{CONNECTABLE[host].name} still lists {PLUGIN}.",
+            f"Once that is mended: `recollect disconnect {host}`.",
+        )
     return ran
+
+
+def _undone(home: Home, host: str, again: bool) -> str:
+    """Undo what an installation did before it failed, and say what is so then."""
+    name = CONNECTABLE[host].name
+    if not _remove(home, host)[1]:
+        return f"Something of it is left in {name}: once this is mended, `recollect disconnect {host}` removes it."
+    return f"{name} is not connected any more." if again else "Nothing of yours was changed."
+
+
+def _remove(home: Home, host: str) -> tuple[list[Ran], bool]:
+    """Run every step of the removal, and return what they said and whether nothing of ours is left."""
+    ran = _run_all(remove_steps(home, host))
+    folder = plugin_folder(home, host)
+    listed = _is_listed(host)
+    if listed or (listed is None and folder.exists() and any(step.failed for step in ran)):
+        return ran, False
+    shutil.rmtree(folder, ignore_errors=True)
+    return ran, True
+
+
+def _is_listed(host: str) -> bool | None:
+    """Whether a host lists anything of ours; None where a list of it cannot be read and the others have nothing."""
+    listed = [_listed([CONNECTABLE[host].program, *words], name) for words, name in CONNECTABLE[host].lists]
+    return True if True in listed else None if None in listed else False
+
+
+def _listed(words: list[str], name: str) -> bool | None:
+    """Whether a host lists something by this name; None where its list cannot be read."""
+    done = run_host(words)
+    try:
+        listed = json.loads(done.stdout.strip() or done.stderr)
+    except ValueError:
+        return None
+    lists = [listed] if isinstance(listed, list) else listed.values() if isinstance(listed, dict) else []
+    entries = [entry for each in lists if isinstance(each, list) for entry in each if isinstance(entry, dict)]
+    return any(name in (entry.get("id"), entry.get("pluginId"), entry.get("name")) for entry in entries)
 
 
 def program(host: str) -> str:
@@ -137,15 +206,20 @@ def _steps(home: Home, host: str, steps: tuple[tuple[str, ...], ...]) -> list[li
     return [[name, *(folder if word == "{folder}" else word for word in words)] for words in steps]
 
 
-def _run_all(steps: list[list[str]], *, or_not: bool = False) -> list[Ran]:
+def _run_all(steps: list[list[str]]) -> list[Ran]:
     ran = []
     for words in steps:
         done = run_host(words)
-        if done.returncode and not or_not:
-            lines = (done.stderr or done.stdout).strip().splitlines()
-            raise RecollectError(
-                f"`{' '.join(words)}` failed: {lines[-1] if lines else f'exit code {done.returncode}'}.",
-                "Nothing of yours was changed. Run the command yourself to see more.",
-            )
-        ran.append(Ran(words, (done.stdout or done.stderr).strip()))
+        said = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
+        ran.append(Ran(words, said or f"exit code {done.returncode}" * (done.returncode != 0), done.returncode != 0))
     return ran
+
+
+def _why(failed: list[Ran]) -> str:
+    """Return what hosts said of steps that failed, without the trace that some append."""
+    told = []
+    for step in failed:
+        lines = [line.strip() for line in step.said.partition("Stack backtrace")[0].splitlines() if line.strip()]
+        said = "\n  ".join(line[:SHOWN_CHARS] for line in lines[-SHOWN_LINES:])
+        told.append(f"`{' '.join(step.command)}` failed:\n  {said}")
+    return "\n".join(told)

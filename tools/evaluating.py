@@ -78,7 +78,10 @@ def _rivals(scope: str, retriever: Retriever, vectors: EmbedderVectors, names: S
 
     def search(left_out: Sequence[Lane]) -> Ask:
         lanes = [lane for lane in LANES if lane not in left_out]
-        return lambda query: [result.id for result in retriever.search(scope, query, MOST, NO_FILTERS, lanes).results]
+        # Evidence is named by the ids of turns, of which each counts, whatever others say the same.
+        return lambda query: [
+            result.id for result in retriever.search(scope, query, MOST, NO_FILTERS, lanes, repeats=True).results
+        ]
 
     def of_query(query: str) -> NDArray[np.int16] | None:
         return vectors.of_query(retriever.encoded(scope, query))

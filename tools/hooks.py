@@ -14,17 +14,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from recollect.schemas.errors import RecollectError
+from recollect.schemas.ids import derived_id
 from recollect.schemas.log import Position
 from recollect.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
-from recollect.sinks.home import Home
 from recollect.tools.agent_errors import note_error
 from recollect.tools.client import Client, Receipt, default_actor, default_home
 from recollect.tools.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
 from recollect.tools.importing.records import MAX_NAME_CHARS, said
 from recollect.tools.injected import without_tags, wrap
 from recollect.tools.lines import Line
-from recollect.tools.native_ids import HOSTS, claude_prompt, digest, heard
-from recollect.tools.project import scope_of_folder
+from recollect.tools.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
 from recollect.tools.starting import NOWHERE, python_of
 
 MAX_INPUT_BYTES = 16 * 1024 * 1024
@@ -112,10 +111,14 @@ class _Turn:
 
     def client(self) -> Client:
         """Return a client of the project that the host works in."""
-        scope = scope_of_folder(self.folder, Home(self.home))
-        client = Client(self.home, scope=scope, actor=HOSTS[self.told.host], origin="agent")
+        client = Client(self.home, folder=self.folder, began=self._began, actor=HOSTS[self.told.host], origin="agent")
         client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
         return client
+
+    def _began(self) -> Path | None:
+        from recollect.tools.importing.finding import began_in
+
+        return began_in(Path(self.told.transcript)) if self.told.transcript else None
 
     def give_up(self) -> None:
         """End here, since the agent should not wait, and leave what is to be captured to another process."""
@@ -239,20 +242,46 @@ _ACTIONS: dict[str, Callable[[_Turn], bytes]] = {
 }
 
 
-def _capture(turn: _Turn, client: Client, text: str, role: str, native: str | None) -> None:
-    """Put a turn on the log under the id that an import of its transcript derives."""
+def _capture(turn: _Turn, client: Client, text: str, role: Role, native: str | None) -> None:
+    """Put a turn on the log under the id that an import of its transcript derives, or finds."""
     user = role == "user"
-    session = turn.told.session
+    native = native or _native(turn, client, text, role)
     line = Line(
         text=text,
         kind="turn",
         actor=default_actor() if user else HOSTS[turn.told.host],
         origin="user" if user else "agent",
         source=HOSTS[turn.told.host],
-        native_id=native or (heard(session, "user" if user else "assistant", text) if session else None),
+        native_id=native,
         split=True,
     )
     client.capture_many([line])
+
+
+def _native(turn: _Turn, client: Client, text: str, role: Role) -> str | None:
+    """Return the native id of a turn that its host does not name: that of its row, if the transcript has it already."""
+    told = turn.told
+    if not told.session:
+        return None
+    heard_as = heard(told.session, role, text)
+    if not told.transcript:
+        return heard_as
+    from recollect.tools.importing.latest import find_turn
+
+    source = HOSTS[told.host]
+    found = find_turn(Path(told.transcript), source, told.session, role, text)
+    now, before = (record.native_id if record is not None else None for record in found)
+    if now is None and before is None:
+        return heard_as
+    scope = client.made_scope()
+    ids = {
+        derived_id("captured", scope, source, f"{name}{part}"): name
+        for name in (heard_as, now, before)
+        if name is not None
+        for part in ("", "#0")
+    }
+    known = frozenset(ids[id] for id in client.log.known(scope, list(ids)))
+    return of_hook(heard_as, now, before, known, retried=turn.alone)
 
 
 def _has_prompt_id(told: Told) -> bool:

@@ -144,6 +144,8 @@ def _result(number: int, result: Result) -> str:
     about = [_about(result.kind, result.at, result.actor, result.origin, result.source)]
     if result.confirmations:
         about.append(f"confirmed {result.confirmations}x")
+    if result.again:
+        about.append(f"said {result.again + 1} times")
     if result.scope == GLOBAL:
         about.append(GLOBAL)
     return f"{number}. `{result.id}` · {' · '.join(about)}\n{quoted(text)}"

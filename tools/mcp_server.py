@@ -38,7 +38,6 @@ from recollect.tools.hook_hosts import CONTEXT_TOKENS
 from recollect.tools.importing.records import MAX_NAME_CHARS
 from recollect.tools.mcp_bounds import bounded, sentence
 from recollect.tools.mcp_tools import INSTRUCTIONS, TOOLS, Tool, call, schema_of
-from recollect.tools.project import scope_of_folder
 from recollect.tools.redaction import Redactor
 from recollect.tools.settings import local_settings
 from recollect.tools.warm import Warm
@@ -71,13 +70,12 @@ class Memory:
         # Recalls and captures of one server belong together, also where the host tells no session.
         self.session = os.environ.get(SESSION_VARIABLE) or f"mcp:{uuid_utils.uuid7()}"
         self._lock = threading.Lock()
-        self._clients: dict[tuple[str, str, str], Client] = {}
-        self._scopes: dict[Path, str] = {}
+        self._clients: dict[tuple[str | Path, str, str], Client] = {}
 
     def call(self, name: str, arguments: dict[str, Any], folder: Path, actor: str) -> str:
         """Run a tool for the project of a folder and return its Markdown. Raises `RecollectError`."""
         with self._lock:
-            client = self._client(self.scope or self._scope_of(folder), actor, self.session)
+            client = self._client(self.scope or folder, actor, self.session)
             return call(client, name, arguments)
 
     def offer(self, asked: dict[str, Any]) -> str:
@@ -104,21 +102,18 @@ class Memory:
             while self._clients:
                 self._clients.popitem()[1].close()
 
-    def _client(self, scope: str, actor: str, session: str) -> Client:
-        key = (scope, actor, session)
+    def _client(self, project: str | Path, actor: str, session: str) -> Client:
+        """Return a client for a project by its scope or one of its folders."""
+        key = (project, actor, session)
         client = self._clients.pop(key, None)
         if client is None:
+            scope, folder = (None, project) if isinstance(project, Path) else (project, None)
             name = Redactor(Home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
-            client = Client(self.home, scope=scope, actor=name, origin="agent", session=session or None)
+            client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", session=session or None)
         self._clients[key] = client  # The last used stands last.
         while len(self._clients) > MAX_CLIENTS:
             self._clients.pop(next(iter(self._clients))).close()
         return client
-
-    def _scope_of(self, folder: Path) -> str:
-        if folder not in self._scopes:
-            self._scopes[folder] = scope_of_folder(folder, Home(self.home))
-        return self._scopes[folder]
 
 
 class _Roots:

@@ -5,17 +5,16 @@ native id, for every host and export, and nothing else may. It reads nothing: no
 
 A turn has one *native id*, which its transcript tells. Some hooks run before the transcript has the turn and are told
 its text alone; they use `heard`. So whoever has read a transcript captures a turn only where neither its native id
-nor what `heard` says of it stands on the log, and a hook that finds its turn in the transcript
-(`tools.importing.live.find_turn`) takes the native id from there:
+nor what `heard` says of it stands on the log, and a hook looks into the end of the transcript
+(`tools.importing.latest.find_turn`):
 
 | host, event | native id |
 | --- | --- |
 | Claude Code, UserPromptSubmit with `prompt_id` | `claude_prompt(prompt_id)` |
-| Claude Code, PostToolUse | `claude_tool(tool_use_id)` |
-| any host, a turn found in the transcript | that of the record found |
-| any host, a prompt or an answer not found there | `heard(session, role, text)` |
+| any host, a prompt or an answer | `of_hook`: that of its row, else `heard(session, role, text)` |
 
-Of what `heard` names, the same words of the same role in one session are one turn.
+What a session says again is told apart by the row that said it before (`again`), if that stands in what a hook reads of
+the transcript; else the same words of the same role in one session are one turn of those that were heard.
 
 A text that is too long for one event is captured with `Line.split`; its parts add `#0`, `#1`, … to the native id.
 """
@@ -51,6 +50,30 @@ def heard(session: str, role: Role, text: str) -> str:
     What was injected into the text is left out of account, as it is when a transcript is read.
     """
     return f"heard:{session}:{role}:{digest(without_injected(text))}"
+
+
+def again(heard_as: str, before: str) -> str:
+    """Return the native id of a turn that was heard and says what the row with the native id `before` had said."""
+    return f"{heard_as}:after:{digest(before)}"
+
+
+def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset[str], *, retried: bool) -> str:
+    """Return the native id of a turn that a hook is told, of which `heard_as` is what it was told alone.
+
+    `now` and `before` are the native ids of its row and of the latest that said the same earlier, None where there is
+    none; `known` are those of all of them that stand on the log, and `retried` is whether this hook was tried before.
+    Where it cannot be told whether the row before is its own, it counts as that until its own row is imported.
+    """
+    was_heard = heard_as in known
+    ours = was_heard and (before is None or retried)
+    if ours or (now is None and before is None):
+        return heard_as
+    if now is not None:
+        return now
+    assert before is not None
+    if was_heard:
+        return again(heard_as, before)
+    return before if before in known else heard_as
 
 
 def claude_prompt(prompt_id: str) -> str:

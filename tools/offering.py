@@ -33,7 +33,8 @@ def sure_for(prompt: str, session: str) -> Callable[[Result], bool]:
     """Return the rule by which a result is sure for a prompt.
 
     Prompt and memory share at least two terms, and these are at least half of the one or of the other. What the same
-    session said the agent has before it already.
+    session said the agent has before it already, and what a user said before tells nothing where all its terms are in
+    the prompt: it is the same question.
     """
     asked = frozenset(terms(prompt))
 
@@ -41,6 +42,8 @@ def sure_for(prompt: str, session: str) -> Callable[[Result], bool]:
         if session and result.session == session:
             return False
         held = frozenset(terms(result.text))
+        if result.kind == "turn" and result.origin == "user" and held <= asked:
+            return False
         shared = len(asked & held)
         return shared >= LEAST_SHARED and 2 * shared >= min(len(asked), len(held))
 

@@ -1,7 +1,9 @@
 """Which scope a folder belongs to: made once for a repository or folder, pinned, and the same ever after.
 
 A repository keeps its scope as `recollect.scope` in its common git configuration, so that worktrees share
-it and a rename loses nothing. A folder outside git keeps it in the home.
+it and a rename loses nothing. A folder outside git keeps it in the home and is a project by itself: nobody can tell
+whether the folders below it are parts of it or projects of their own, and only the latter mixes nothing up. What a
+session does below the folder that it began in belongs to that folder all the same.
 """
 
 from __future__ import annotations
@@ -9,6 +11,8 @@ from __future__ import annotations
 import re
 import secrets
 import subprocess
+import tempfile
+from collections.abc import Callable
 from contextlib import nullcontext
 from hashlib import blake2b
 from pathlib import Path
@@ -23,23 +27,28 @@ from recollect.tools.redaction import Redactor
 
 GIT_KEY = "recollect.scope"
 GIT_TIMEOUT_S = 10
+_UNMADE = "-new"
 
 _SCP_URL = re.compile(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)\Z")
 _URL = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
 
 
-def scope_of_folder(folder: Path, home: Home, *, pin: bool = True) -> str:
+Began = Callable[[], Path | None]
+"""Tells the folder that a session began in, None where that is not known; asked outside git alone."""
+
+
+def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began | None = None) -> str:
     """Return the scope of the project that a folder belongs to, made and pinned at the first call.
 
     A folder that is gone belongs to the repository that it was in, as a worktree that was removed. Without `pin`
-    nothing is written, and a scope that would be made ends in `-new`.
+    nothing is written, and a scope that would be made `is_unmade`.
     """
     if not folder.is_dir():
         there = next((parent for parent in folder.parents if parent.is_dir()), folder)
         folder = there if _git(there, "rev-parse", "--show-toplevel") else folder
     top = _git(folder, "rev-parse", "--show-toplevel")
     if top is None:
-        return _scope_outside_git(folder.resolve(), home, pin)
+        return _scope_outside_git(_where_begun(folder.resolve(), began), home, pin)
     # Without --worktree git writes the configuration that all worktrees share.
     pinned = _git(folder, "config", "--local", "--get", GIT_KEY)
     if pinned:
@@ -54,6 +63,11 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True) -> str:
             f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
         )
     return scope
+
+
+def is_unmade(scope: str) -> bool:
+    """Whether a scope that was found without `pin` is none yet: the digits of those that are made never end so."""
+    return scope.endswith(_UNMADE)
 
 
 def _new_scope(name: str, origin: str | None) -> str:
@@ -73,7 +87,17 @@ def _normal_origin(url: str) -> str:
 
 
 def _unmade_scope(name: str) -> str:
-    return f"{PROJECT_PREFIX}{slug(name)}-new"
+    return f"{PROJECT_PREFIX}{slug(name)}{_UNMADE}"
+
+
+def _where_begun(folder: Path, began: Began | None) -> Path:
+    """Return the folder outside git that a session began in where it now is below it, else the folder itself."""
+    start = began() if began is not None else None
+    if start is None or not start.is_absolute():
+        return folder
+    start = start.resolve()
+    wide = (Path(start.anchor), Path.home().resolve(), Path(tempfile.gettempdir()).resolve())
+    return start if folder.is_relative_to(start) and start not in wide else folder
 
 
 def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
@@ -81,9 +105,8 @@ def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
         path = home.folders_path
         folders: dict[str, str] = orjson.loads(path.read_bytes()) if path.exists() else {}
         redactor = Redactor(home, keeps_key=pin)
-        for known in (folder, *folder.parents):
-            if scope := folders.get(redactor.name(str(known))):
-                return check_scope(scope)
+        if scope := folders.get(redactor.name(str(folder))):
+            return check_scope(scope)
         if not pin:
             return _unmade_scope(redactor.name(folder.name))
         folders[redactor.name(str(folder))] = scope = _new_scope(redactor.name(folder.name), None)

@@ -304,6 +304,8 @@ def _result(number: int, result: Result) -> str:
     about = [result.kind, format_time(result.at)[:10], f"{one_line(result.actor, 40)} ({result.origin})"]
     if result.confirmations:
         about.append(f"confirmed {result.confirmations}x")
+    if result.again:
+        about.append(f"said {result.again + 1} times")
     if result.source:
         about.append(one_line(result.source, 60))
     if result.scope == "global":

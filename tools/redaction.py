@@ -1,7 +1,7 @@
 """What is taken out of a text before it reaches the log: secrets become placeholders, and some files are refused.
 
 Here is the key of a home, and what is done with what was found; how secrets are found is in `tools/known_secrets.py`,
-`tools/assigned_secrets.py` and `tools/random_strings.py`, which are pure.
+`tools/assigned_secrets.py`, `tools/said_secrets.py` and `tools/random_strings.py`, which are pure.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from recollect.tools.denied_paths import denied_by
 from recollect.tools.known_secrets import Finding, known_secrets
 from recollect.tools.lines import Line
 from recollect.tools.random_strings import random_strings
+from recollect.tools.said_secrets import said_secrets
 from recollect.tools.settings import local_settings
 
 KEY_BYTES = 32
@@ -135,6 +136,7 @@ def _found(text: str, names: bool) -> Iterator[Finding]:
     yield from known_secrets(text)
     if not names:
         yield from assigned_secrets(text)
+        yield from said_secrets(text)
         yield from random_strings(text)
 
 

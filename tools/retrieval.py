@@ -6,7 +6,8 @@ A project's search reads its scope and `global`, each scored from its own texts 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -27,7 +28,7 @@ from recollect.schemas.scopes import GLOBAL, partition_of
 from recollect.schemas.times import HOUR_US
 from recollect.sinks.home import Home
 from recollect.sinks.lance import ROW_TYPES, Shard, any_of, quoted
-from recollect.state.captures import FAMILIES
+from recollect.state.captures import FAMILIES, normal_digest
 from recollect.state.decay import ONE
 from recollect.state.documents import Document
 from recollect.state.edges import Tie, resolved, tie_of, weight_at
@@ -97,7 +98,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     `canonical` is the capture that speaks for a memory, else the id.
     `provenance` has the origin and session of each capture behind it that lives, each once.
     `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
-    the latest confirmation of what folds, else None.
+    the latest confirmation of what folds, else None. `again` is how many more turns that were found say the same.
     """
 
     id: str
@@ -119,6 +120,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     lanes: tuple[Lane, ...] = ()
     why: Why | None = None
     last_at: int | None = None
+    again: int = 0
     projected: bool
 
 
@@ -183,6 +185,7 @@ class _Ready(NamedTuple):
     embedder: str
     vectors: NDArray[np.int16] | None
     use: _Use | None
+    said: dict[int, bytes | str]
     use_at: int = 0
 
 
@@ -298,11 +301,13 @@ class Retriever:
         lanes: Collection[Lane] = LANES,
         now: int | None = None,
         explain: bool = False,
+        repeats: bool = False,
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
         `now` is that of a search which is asked again, by default as `Retriever.now` says. With `explain` every result
-        has the parts of its relevance.
+        has the parts of its relevance. Of turns that say the same only the best placed is returned, with the count of
+        the others, unless `repeats` are asked for, as who measures by the ids of turns does.
         """
         found: list[Result] = []
         counts: dict[Lane, int] = {}
@@ -316,13 +321,14 @@ class Retriever:
             ranking = self._ranking(ready, query, filters, lanes, now, explain)
             reading = ready.corpus.told(query)[1] if explain else None
             passage_of = ready.corpus.passages(query)
-            found += [_told(ready, hit, passage_of(hit.place), reading) for hit in islice(ranking.hits, limit)]
+            hits = ((hit, 0) for hit in islice(ranking.hits, limit)) if repeats else _best(ready, ranking, limit)
+            found += [_told(ready, hit, passage_of(hit.place), reading, again) for hit, again in hits]
             counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
             if explain and ready.documents:
                 reads.append(_read(name, ready, query, ranking))
         found.sort(key=lambda result: (-result.score, result.kind, result.id))
         return Answer(
-            found[:limit],
+            (found if repeats else _once(found))[:limit],
             tuple({view.mark.partition: view.mark for view in views}.values()),
             sum(view.lag for view in views),
             views[0].revision,
@@ -451,7 +457,7 @@ def _make_ready(
         ids_of = {row.id: row.ids for row in laid.memories} | {row.id: (row.id,) for row in laid.turns}
         use = _Use(ranked, uses, list(map(tie_of, shard.rows(EdgeRow, scope))), ids_of)
     corpus = Corpus(ranked, vectors)
-    return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors, use)
+    return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors, use, {})
 
 
 def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:
@@ -481,7 +487,38 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
         offset = slots[-1].offset + 1
 
 
-def _told(ready: _Ready, hit: Hit, passage: str, reading: Reading | None) -> Result:
+def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:
+    """Yield the best hits, at most `limit`, each with how many more turns that were found say the same."""
+    best: dict[bytes | str, Hit] = {}
+    again: Counter[bytes | str] = Counter()
+    for hit in ranking.hits:
+        said = ready.said.get(hit.place)
+        if said is None:
+            said = ready.said[hit.place] = _said(ready.documents[hit.place])
+        again[said] += 1
+        if len(best) < limit:
+            best.setdefault(said, hit)
+    yield from ((hit, again[said] - 1) for said, hit in best.items())
+
+
+def _said(result: Result) -> bytes | str:
+    """Return what turns that say the same have in common, else an id: memories fold by themselves."""
+    if result.kind != "turn":
+        return result.id
+    return normal_digest("\n".join((result.text, *result.captions)))
+
+
+def _once(found: Iterable[Result]) -> list[Result]:
+    """Return results with each turn that another scope has too once, where it is placed best."""
+    best: dict[bytes | str, Result] = {}
+    for result in found:
+        said = _said(result)
+        known = best.get(said)
+        best[said] = result if known is None else msgspec.structs.replace(known, again=known.again + result.again + 1)
+    return list(best.values())
+
+
+def _told(ready: _Ready, hit: Hit, passage: str, reading: Reading | None, again: int) -> Result:
     """Return a result with its passage and why it stands where it stands, and with its terms where they were read."""
     own, around = ready.corpus.held(hit.place, reading) if reading is not None else ((), ())
     why = Why(
@@ -495,7 +532,8 @@ def _told(ready: _Ready, hit: Hit, passage: str, reading: Reading | None) -> Res
         around=around,
     )
     document = ready.documents[hit.place]
-    return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=tuple(hit.lanes), why=why)
+    lanes = tuple(hit.lanes)
+    return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=lanes, why=why, again=again)
 
 
 def _read(scope: str, ready: _Ready, query: str, ranking: Ranking) -> Read:

@@ -15,6 +15,7 @@ from recollect.schemas.events import Event
 from recollect.schemas.ids import derived_id
 from recollect.sinks.admission import check_admissible
 from recollect.tools.client import Client
+from recollect.tools.importing.finding import began_in
 from recollect.tools.importing.records import Record, Skipped, clean, kept_text
 from recollect.tools.importing.summary import Summary
 from recollect.tools.lines import Line
@@ -51,7 +52,7 @@ class Batch:
         self._lock = client.home.imports_lock()
         self._waiting: list[Waiting] = []
         self._chars = 0
-        self._scopes: dict[str, str | None] = {}
+        self._scopes: dict[tuple[str, Path | None], str | None] = {}
         self._said: set[str] = set()
 
     @property
@@ -68,7 +69,7 @@ class Batch:
         """Append what is new of all that waits, all or none, and count it."""
         by_scope: dict[str, list[Waiting]] = {}
         for waiting in self._waiting:
-            scope = self._scope_of(waiting.record)
+            scope = self._scope_of(waiting.record, waiting.path)
             if scope is None:
                 self._summary.skip(NO_PROJECT, waiting.path, waiting.place)
             else:
@@ -133,21 +134,25 @@ class Batch:
             return []
         return events
 
-    def _scope_of(self, record: Record) -> str | None:
+    def _scope_of(self, record: Record, path: Path) -> str | None:
         if self._scope is not None:
             return self._scope
         of_project = record.source in OF_PROJECTS
         if not of_project and not self._summary.dry_run:
-            return self._client.scope
+            return self._client.made_scope()
         cwd = record.cwd if of_project else os.getcwd()
-        if cwd is not None and cwd not in self._scopes:
-            self._scopes[cwd] = self._found_scope(cwd)
-        return self._scopes[cwd] if cwd is not None else None
+        if cwd is None:
+            return None
+        key = (cwd, path if of_project else None)
+        if key not in self._scopes:
+            self._scopes[key] = self._found_scope(*key)
+        return self._scopes[key]
 
-    def _found_scope(self, cwd: str) -> str | None:
+    def _found_scope(self, cwd: str, path: Path | None) -> str | None:
         """Return the scope of a folder, None where none can be found or kept: of one project, not of all."""
         try:
-            return scope_of_folder(_folder(cwd), self._client.home, pin=not self._summary.dry_run)
+            pin, began = not self._summary.dry_run, partial(_began, path) if path else None
+            return scope_of_folder(_folder(cwd), self._client.home, pin=pin, began=began)
         except (RecollectError, OSError, RuntimeError, ValueError):
             return None
 
@@ -155,6 +160,11 @@ class Batch:
 def _folder(cwd: str) -> Path:
     """Return a folder; one of another system (`C:\\x`) is taken as it is written, never below the current one."""
     return Path("/", clean(cwd).replace("\\", "/"))
+
+
+def _began(path: Path) -> Path | None:
+    found = began_in(path)
+    return None if found is None else _folder(str(found))
 
 
 def _ids(scope: str, record: Record) -> list[str]:

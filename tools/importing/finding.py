@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from recollect.tools.importing import exports, reading
-from recollect.tools.importing.records import Skipped, text_of
+from recollect.tools.importing.records import Skipped, clean, text_of
 from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
 
 EXPORT = "export"
@@ -242,6 +243,21 @@ def _claude_root(project: Path) -> str | None:
         except OSError:
             continue
     return None
+
+
+def began_in(path: Path) -> Path | None:
+    """Return the folder that the session of a transcript began in, None where it does not tell. Reads its head."""
+    if path.parent.name == "subagents":  # A part of another session, which may have gone elsewhere before.
+        parent = path.parent.parent.with_suffix(".jsonl")
+        path = parent if parent.exists() else path
+    try:
+        with reading.opened(path) as file, reading.unpacked(file)[0] if reading.is_packed(path) else file as whole:
+            rows = (row.value for row in islice(reading.rows(whole), ROWS_LOOKED_AT))
+            told = (text_of(each, "cwd") for row in rows if isinstance(row, dict) for each in (row, row.get("payload")))
+            found = next(filter(None, told), None) or _gemini_root(path)
+    except OSError:
+        return None
+    return Path(clean(found)) if found else None
 
 
 def _slug(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""Transcripts that grow: when a session is due to be indexed, and the newest turns of one. Clocks are handed in.
+"""Transcripts that grow: when a session is due to be indexed. Clocks are handed in.
 
 A session is indexed when it has grown by so many bytes or messages since the last *indexed* point, once it has been
 quiet for a moment; growth below that accumulates. At its end it is always indexed.
@@ -6,22 +6,19 @@ quiet for a moment; growth below that accumulates. At its end it is always index
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect.tools.importing import finding, gemini, reading
+from recollect.tools.importing import reading
 from recollect.tools.importing.finding import Source
-from recollect.tools.importing.records import Record, State
-from recollect.tools.importing.taking import PARSERS
-from recollect.tools.native_ids import GEMINI, Role, digest
+from recollect.tools.importing.latest import records
+from recollect.tools.importing.records import State
 
 GROWN_BYTES = 100_000
 GROWN_MESSAGES = 50
 QUIET_S = 1.5
 ENDED_S = 600.0
 """A session that has been quiet for so long counts as ended; no host says so in its transcript."""
-TAIL_BYTES = 512 * 1_024
 
 
 class Growth(NamedTuple):
@@ -79,47 +76,8 @@ def growth(source: Source, indexed: int) -> Growth:
     start = indexed if indexed <= size else 0
     if size - start >= GROWN_BYTES:
         return Growth(size - start, 0)
-    return Growth(size - start, sum(1 for record in _records(source, start) if record.origin in ("user", "agent")))
-
-
-def find_turn(source: Source, role: Role, text: str) -> Record | None:
-    """Return the newest turn near the end of a transcript in which this role said this, None where there is none yet.
-
-    A hook is told a text; the record tells the native id of it (see `native_ids`). Only the last 512 KiB are read.
-    """
-    origin, wanted = ("user" if role == "user" else "agent"), digest(text)
-    found = None
-    try:
-        start = max(0, source.path.stat().st_size - TAIL_BYTES)
-        for record in _records(source, start):
-            if record.origin == origin and digest(record.text) == wanted:
-                found = record
-    except OSError:
-        return None
-    return found
-
-
-def transcript(path: Path, host: str) -> Source:
-    """Return a transcript that a hook names, of a host by its `source` (`native_ids.HOSTS`)."""
-    return finding.named_session(path, host)
-
-
-def _records(source: Source, start: int) -> Iterator[Record]:
-    """Yield the records from near an offset on: from the first whole line."""
     state: State = {"session": source.session, "cwd": source.cwd}
-    with reading.opened(source.path) as file:
-        if start and source.format in PARSERS:
-            for row in reading.rows(file):  # The head tells the session.
-                if isinstance(row.value, dict):
-                    list(PARSERS[source.format](row.value, state))
-                break
-            file.seek(start - 1)
-            start = start - 1 + len(file.readline(reading.MAX_LINE_BYTES))
-        else:
-            start = 0
-        values = [row.value for row in reading.rows(file, start) if isinstance(row.value, dict)]
-    if source.format == GEMINI:
-        last = gemini.last_rows(enumerate(values))
-        values = [value for place, value in enumerate(values) if last.get(str(value.get("id")), place) == place]
-    for value in values:
-        yield from (found for found in PARSERS[source.format](value, state) if isinstance(found, Record))
+    return Growth(
+        size - start,
+        sum(1 for record in records(source.path, source.format, state, start) if record.origin in ("user", "agent")),
+    )

@@ -1,0 +1,128 @@
+"""Which folders are one project: repositories whole, folders outside git each by itself, and reading makes none."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from recollect.schemas.codec import decode
+from recollect.schemas.scopes import partition_of
+from recollect.schemas.times import format_time
+from recollect.sinks.home import Home
+from recollect.tools import hooks
+from recollect.tools.cli import main
+from recollect.tools.client import Client
+from recollect.tools.importing.finding import began_in
+from recollect.tools.mcp_server import Memory
+from recollect.tools.project import is_unmade, scope_of_folder
+
+
+@pytest.fixture(autouse=True)
+def outside_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    for name in ("CLAUDE_PROJECT_DIR", "RECOLLECT_SCOPE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def folder(tmp_path: Path, name: str) -> Path:
+    made = tmp_path / name
+    made.mkdir(parents=True, exist_ok=True)
+    return made
+
+
+def hook(home: Home, where: Path, event: str, **more: Any) -> None:
+    told = {"hook_event_name": event, "session_id": "s-1", "cwd": str(where), **more}
+    hooks.run("claude", home.path, json.dumps(told).encode())
+
+
+def test_no_folder_outside_git_takes_in_those_below_it(tmp_path: Path, home: Home) -> None:
+    """Whatever happened in the parent, and in whatever order the others came."""
+    parent = folder(tmp_path, "work")
+    hook(home, parent, "SessionStart")
+    hook(home, parent, "UserPromptSubmit", prompt="Hello there.", prompt_id="p-1")
+    first, second = folder(tmp_path, "work/one/api"), folder(tmp_path, "work/two/api")
+    scopes = [scope_of_folder(each, home) for each in (first, second, parent, tmp_path, Path("/"), Path.home())]
+    assert len(set(scopes)) == 6
+    assert scopes == [scope_of_folder(each, home) for each in (first, second, parent, tmp_path, Path("/"), Path.home())]
+
+
+def test_looking_makes_no_project_and_puts_nothing_on_the_log(tmp_path: Path, home: Home) -> None:
+    plain, repository = folder(tmp_path, "plain"), folder(tmp_path, "repository")
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    with Client(home.path, scope="global", origin="operator") as operator:
+        operator.capture("Use tabs everywhere.")
+    memory = Memory(home.path)
+    for where in (plain, repository):
+        hook(home, where, "SessionStart")
+        with Client(home.path, folder=where) as client:
+            assert [result.text for result in client.search("tabs").answer.results] == ["Use tabs everywhere."]
+            assert client.search("tabs").recall_id is None and is_unmade(client.scope)
+        assert "tabs" in memory.call("search_memories", {"query": "tabs"}, where, "x")
+        memory.call("get_context", {}, where, "x")
+    memory.call("memory_status", {}, Path("/"), "x")
+    assert not home.folders_path.exists()
+    assert "recollect" not in (repository / ".git/config").read_text()
+    # What is kept makes it, for everyone who asks from then on.
+    memory.call("add_memory", {"text": "Use spaces here."}, plain, "x")
+    assert "spaces" in memory.call("search_memories", {"query": "spaces"}, plain, "x")
+    memory.close()
+    [(path, scope)] = json.loads(home.folders_path.read_text()).items()
+    assert path == str(plain)
+    with Client(home.path, folder=plain) as client:
+        assert client.scope == scope and client.search("spaces").recall_id is not None
+        read = [client.log.read(number, 0, 100) for number in range(client.log.partitions)]
+        assert {decode(slot.payload).scope for slots in read for slot in slots} <= {scope, "global", None}
+
+
+def row(cwd: Path, number: int, text: str) -> str:
+    return json.dumps(
+        {
+            "type": "user",
+            "uuid": f"u-{number}",
+            "sessionId": "s-1",
+            "cwd": str(cwd),
+            "timestamp": format_time(1_760_000_000_000_000 + number),
+            "message": {"role": "user", "content": text},
+        }
+    )
+
+
+def test_a_session_that_goes_below_where_it_began_stays_one_project(tmp_path: Path, home: Home) -> None:
+    began, below, beside = (folder(tmp_path, name) for name in ("app", "app/src", "other"))
+    transcript = tmp_path / "s-1.jsonl"
+    rows = [row(began, 1, "In the folder."), row(below, 2, "Below it."), row(beside, 3, "Beside it.")]
+    transcript.write_text("\n".join([json.dumps({"type": "summary", "summary": "x"}), *rows, ""]))
+    assert began_in(transcript) == began
+    for where, text in ((below, "Below it."), (began, "In the folder."), (beside, "Beside it.")):
+        hook(home, where, "UserPromptSubmit", prompt=text, transcript_path=str(transcript))
+    assert set(json.loads(home.folders_path.read_text())) == {str(began), str(beside)}
+    done = CliRunner().invoke(main, ["import", str(transcript), "--home", str(home.path), "--json"])
+    assert done.exit_code == 0, done.output
+    assert set(json.loads(home.folders_path.read_text())) == {str(began), str(beside)}
+    with Client(home.path, folder=began) as client:
+        slots = client.log.read(
+            partition_of(client.scope, client.log.partitions), 0, 100, scope=client.scope, types=("captured",)
+        )
+    assert len(slots) == 2  # Hook and import mean the same project.
+
+
+@pytest.mark.parametrize("start", [Path("/"), Path.home()])
+def test_a_session_that_began_in_a_folder_of_everything_holds_nothing_together(
+    start: Path, tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if start == Path.home():
+        monkeypatch.setenv("HOME", str(tmp_path))
+        start = tmp_path
+    first, second = folder(tmp_path, "one"), folder(tmp_path, "two")
+    scopes = {scope_of_folder(each, home, began=lambda: start) for each in (first, second, start)}
+    assert len(scopes) == 3

@@ -1,0 +1,66 @@
+"""The end of a transcript: its records from near an offset on, and where it says what a hook was told.
+
+A hook loads this while its agent waits: one parser, and nothing that knows of other files than transcripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from recollect.tools.importing import reading
+from recollect.tools.importing.records import Record, State, Take
+from recollect.tools.native_ids import CLAUDE_CODE, CODEX, GEMINI, Role, digest
+
+TAIL_BYTES = 128 * 1_024
+_MODULES = {CLAUDE_CODE: "claude_code", CODEX: "codex", GEMINI: "gemini"}
+
+
+class Said(NamedTuple):
+    """The record of a turn, if it is the last thing said, and the latest that said the same before; None for none."""
+
+    now: Record | None
+    before: Record | None
+
+
+def find_turn(path: Path, host: str, session: str | None, role: Role, text: str) -> Said:
+    """Return where, near the end of the transcript of a host (`native_ids.HOSTS`), this role says this.
+
+    A hook is told a text; the record tells the native id of it (see `native_ids`). Only the last 128 KiB are read.
+    """
+    origin, wanted = ("user" if role == "user" else "agent"), digest(text)
+    now = before = None
+    try:
+        start = max(0, path.stat().st_size - TAIL_BYTES)
+        for record in records(path, host, {"session": session}, start):
+            if record.origin == origin and digest(record.text) == wanted:
+                now, before = record, now or before
+            elif now is not None and record.origin in ("user", "agent"):
+                now, before = None, now  # It went on since.
+    except OSError:
+        pass
+    return Said(now, before)
+
+
+def records(path: Path, host: str, state: State, start: int) -> Iterator[Record]:
+    """Yield the records of a transcript from near an offset on: from the first whole line. Raises `OSError`."""
+    if host not in _MODULES:
+        return
+    module = import_module(f"recollect.tools.importing.{_MODULES[host]}")
+    take: Take = module.take
+    with reading.opened(path) as file:
+        if start:
+            for row in reading.rows(file):  # The head tells the session.
+                if isinstance(row.value, dict):
+                    list(take(row.value, state))
+                break
+            file.seek(start - 1)
+            start = start - 1 + len(file.readline(reading.MAX_LINE_BYTES))
+        values = [row.value for row in reading.rows(file, start) if isinstance(row.value, dict)]
+    if host == GEMINI:
+        last = module.last_rows(enumerate(values))
+        values = [value for place, value in enumerate(values) if last.get(str(value.get("id")), place) == place]
+    for value in values:
+        yield from (found for found in take(value, state) if isinstance(found, Record))
