@@ -94,11 +94,6 @@ class Lexical:
         """Return the names of those who speak."""
         return list(self._speakers)
 
-    def worth(self, query: str, text: str) -> float:
-        """Return how much of what is asked a piece of text holds, each term once."""
-        asked = dict.fromkeys(term for reading in self._readings(query) for term in reading)
-        return float(sum(self._idf_of(term) for term in dict.fromkeys(terms(text)) if term in asked))
-
     def _readings(self, query: str) -> list[list[str]]:
         """Return the terms of a question in each language of the scope.
 

@@ -30,18 +30,23 @@ class Cut(NamedTuple):
 class Passages:
     """The passages of texts that are asked many times; a long one is cut when it is first asked, and stays so."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], chars: int = PASSAGE_CHARS) -> None:
         self._texts = texts
-        self._cut: Callable[[int], Cut] = lru_cache(CUT_TEXTS)(lambda place: cut(texts[place], PASSAGE_CHARS))
+        self._chars = chars
+        self._cut: Callable[[int], Cut] = lru_cache(CUT_TEXTS)(lambda place: cut(texts[place], chars))
 
     def best(self, place: int, weights: Mapping[str, float]) -> str:
-        """Return at most 1,200 characters of a text: those that hold most of the weighted terms."""
+        """Return a text that is short enough, else the run of whole sentences in it that is worth most.
+
+        A sentence is worth the `weights` of its terms, each once; the earliest run of equals is taken. A sentence that
+        is too long by itself is cut.
+        """
         text = self._texts[place]
-        if len(text) <= PASSAGE_CHARS:
+        if len(text) <= self._chars:
             return text
         spans, held = self._cut(place)
         worths = [sum(weights[term] for term in its if term in weights) for its in held]
-        return _best(text, spans, worths, PASSAGE_CHARS)
+        return _best(text, spans, worths, self._chars)
 
 
 def cut(text: str, chars: int) -> Cut:
@@ -52,17 +57,6 @@ def cut(text: str, chars: int) -> Cut:
     language = language_of(text)
     spans = list(_spans(text, chars))
     return Cut(spans, [tuple(dict.fromkeys(terms(text[start:end], language))) for start, end in spans])
-
-
-def best_passage(text: str, worth: Callable[[str], float], chars: int = PASSAGE_CHARS) -> str:
-    """Return a text that is short enough, else the run of whole sentences in it that is worth most, earliest of equals.
-
-    `worth` tells that of a sentence, at least 0. A sentence that is too long by itself is cut.
-    """
-    if len(text) <= chars:
-        return text
-    spans = list(_spans(text, chars))
-    return _best(text, spans, [worth(text[start:end]) for start, end in spans], chars)
 
 
 def _best(text: str, spans: list[tuple[int, int]], worths: Sequence[float], chars: int) -> str:

@@ -509,7 +509,7 @@ class Life:
             self.compare_index(folder / "MEMORY.md", scope)
 
     def compare_index(self, path: Path, scope: Scope) -> None:
-        """`MEMORY.md` says the goal and the plan, then the facts confirmed most, the latest first, and last what models say."""
+        """`MEMORY.md` says goal and plan, then the facts confirmed most, the latest first, and last what models say."""
         lines = path.read_text().splitlines() if path.exists() else []
         for title in ("Goal", "Plan"):
             said = [lines[place + 2] for place, line in enumerate(lines) if line == f"## {title}"]

@@ -17,7 +17,7 @@ from recollect.schemas.lanes import LANES, Lane
 from recollect.state.asking import first_person
 from recollect.state.documents import Document
 from recollect.state.lanes import DENSE_HITS, EDGE_HITS, HITS_A_SEED, HOT_HITS, SPARSE_HITS, Hit
-from recollect.state.passages import PASSAGE_CHARS, Passages, best_passage
+from recollect.state.passages import PASSAGE_CHARS, Passages
 from recollect.state.ranking import Corpus
 from recollect.state.vectors import quantised
 from recollect.tools.client import Client
@@ -234,7 +234,7 @@ def test_a_question_is_put_in_the_first_person_of_whom_it_names() -> None:
 
 @given(st.text(max_size=300), st.integers(5, 80))
 def test_a_passage_is_a_piece_of_its_text_and_never_too_long(text: str, chars: int) -> None:
-    passage = best_passage(text, lambda part: part.count("a"), chars)
+    passage = Passages([text], chars).best(0, {"a": 1.0, "b": 0.5})
     assert passage in text and len(passage) <= chars
     assert len(text) > chars or passage == text
 
