@@ -60,10 +60,10 @@ def test_errors_name_no_file_and_no_secret(tmp_path: Path) -> None:
 
 
 def test_a_folder_keeps_its_scope_and_its_secret(tmp_path: Path) -> None:
-    home, folder = Home(tmp_path / "home"), tmp_path / f"tide {TOKEN}" / "below"
-    folder.mkdir(parents=True)
-    scope = scope_of_folder(folder.parent, home)
-    assert scope_of_folder(folder, home) == scope == scope_of_folder(folder.parent, home, pin=False)
+    home, folder = Home(tmp_path / "home"), tmp_path / f"tide {TOKEN}"
+    folder.mkdir()
+    scope = scope_of_folder(folder, home)
+    assert scope_of_folder(folder, home) == scope == scope_of_folder(folder, home, pin=False)
     # A scope is written small, and stands in every event.
     assert TOKEN not in kept(home.path) and TOKEN.lower().replace("_", "-") not in scope and "tide" in scope
 
