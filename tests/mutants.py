@@ -318,9 +318,9 @@ MUTANTS = [
     Mutant(
         "a dead letter that stops the rest",
         "state/partition.py",
-        "            state.counters.dead_letters += 1\n",
-        "            state.counters.dead_letters += 1\n            break\n",
-        ("tests/test_laws.py",),
+        "                folded.dead_letters.append(dead_letter(slot, error))\n",
+        "                folded.dead_letters.append(dead_letter(slot, error))\n                break\n",
+        ("tests/test_laws.py", "tests/test_golden_log.py"),
     ),
     Mutant(
         "damage that is not noticed",

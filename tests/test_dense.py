@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import msgspec
 import pytest
 from builders import captured, configured, embedded, forgotten, make_id, pack, recalled, restored, slots, unfolded
 from hypothesis import given
@@ -78,6 +79,10 @@ def test_the_first_vector_of_a_text_counts() -> None:
     )
     assert scope.embeddings.vectors[TINY][0] == pack(EAST)
     assert memories(scope) == [[FACT, AGAIN]]
+    # Also where somebody gives the second an id of its own.
+    stranger = msgspec.structs.replace(embedded(FACT, NORTH), id=make_id("stranger"))
+    scope = scope_of(captured(FACT), embedded(FACT, EAST), stranger)
+    assert scope.embeddings.vectors[TINY][0] == pack(EAST)
 
 
 def test_an_agent_that_repeats_what_it_was_shown_is_an_echo_also_when_its_vector_comes_late() -> None:

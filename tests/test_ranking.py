@@ -249,6 +249,7 @@ GERMAN = "Das ist eine lange Antwort, die nicht viel sagt und noch mehr Worte ha
         (RUSSIAN, "Серверы копирования починены.", "сервером"),
         (GERMAN, "Bücher verkauft, Katzen gefüttert.", "Katze füttern"),
         (GERMAN, "Bücher verkauft, Katzen gefüttert.", "Buch verkaufen"),
+        (GERMAN, "Katzen schlafen.", "Katze"),
     ],
 )
 def test_a_sentence_is_read_in_the_language_of_its_text(around: str, sentence: str, query: str) -> None:
