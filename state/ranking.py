@@ -342,7 +342,7 @@ def _parts_of(places: Ints, parts: dict[str, Floats]) -> PartsOf:
     """Return what gives the parts of a place that are not nothing; none of a place that only edges have found."""
     where = {place: n for n, place in enumerate(places.tolist())}
     return lambda place: {
-        name: round(float(values[where[place]]), DIGITS)
+        name: part
         for name, values in parts.items()
-        if place in where and values[where[place]]
+        if place in where and (part := round(float(values[where[place]]), DIGITS))
     }
