@@ -228,10 +228,7 @@ class HttpEmbedder:
         if status == 200:
             return
         if 300 <= status < 400:
-            raise RecollectError(
-                f"{self._target.place} redirects elsewhere ({status}), and texts and keys follow no redirect.",
-                f"Set {URL_VARIABLE} to where it is.",
-            )
+            raise self._target.redirected(status, URL_VARIABLE)
         if status in _NEXT_STEPS:
             raise RecollectError(f"{self._target.place} refuses with HTTP {status}.", _NEXT_STEPS[status])
         if status == 429:

@@ -47,6 +47,13 @@ class HttpTarget(msgspec.Struct, frozen=True):
         """Whether what goes there cannot be read on the way."""
         return self.url.startswith("https:")
 
+    def redirected(self, status: int, url_variable: str) -> RecollectError:
+        """Return the refusal of an answer that names another place."""
+        return RecollectError(
+            f"{self.place} redirects elsewhere ({status}), and texts and keys follow no redirect.",
+            f"Set {url_variable} to where it is.",
+        )
+
 
 def target_of(named: Mapping[str, str], names: Names) -> HttpTarget | None:
     """Return the endpoint that variables name, or None without a URL. Raises `RecollectError` for a bad one."""

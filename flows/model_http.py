@@ -102,10 +102,7 @@ class HttpModel:
         if status == 200:
             return
         if 300 <= status < 400:
-            raise RecollectError(
-                f"{self.place} redirects elsewhere ({status}), and texts and keys follow no redirect.",
-                f"Set {URL_VARIABLE} to where it is.",
-            )
+            raise self._target.redirected(status, URL_VARIABLE)
         refused = f"{self.place} refuses with HTTP {status}."
         if status >= 500 or status in (408, 429):
             raise _Again(refused)

@@ -72,14 +72,15 @@ class Lexical:
 
     def ask(self, query: str) -> Worded:
         """Return what the words of a question find."""
-        readings = self._readings(query)
-        texts = self._texts.score(self._known(readings))
+        called = self._called(query)
+        readings = self._readings(query, called)
+        known = self._known(readings)
+        texts = self._texts.score(known)
         for term in day_terms(query):
             if term in self._dated:
                 texts[self._dated[term]] += self._idf_of(term)
         best = float(texts.max(initial=0))
-        sessions = self._sessions.score(self._known(readings))
-        called = self._called(query)
+        sessions = self._sessions.score(known)
         named = [name for name, its in self._speakers.items() if any(term in called for term in its)]
         # A word is looked for in all languages of the scope, and asked for in one.
         most = min(sum(map(self._idf_of, dict.fromkeys(reading))) for reading in readings) * (self._k1 + 1)
@@ -94,12 +95,11 @@ class Lexical:
         """Return the names of those who speak."""
         return list(self._speakers)
 
-    def _readings(self, query: str) -> list[list[str]]:
+    def _readings(self, query: str, called: Mapping[str, None]) -> list[list[str]]:
         """Return the terms of a question in each language of the scope.
 
-        The names of those who speak, who are in every session, are left out if something remains.
+        What it calls those who speak by, who are in every session, is left out if something remains.
         """
-        called = self._called(query)
         readings = [terms(query, language) for language in self._languages] or [terms(query)]
         return [[term for term in reading if term not in called] or reading for reading in readings]
 

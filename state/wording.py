@@ -35,16 +35,20 @@ class Wording(Lexical):
 
     def weights(self, query: str) -> dict[str, float]:
         """Return what each term that is asked for is worth where a text holds it."""
-        asked = dict.fromkeys(term for reading in self._readings(query) for term in reading)
+        asked = self._asked(query, self._called(query))
         return {held: self._idf_of(held) for term in asked for held in self._held(term) or [term]}
 
     def reading(self, query: str) -> Reading:
         """Return what of a question counts and what does not."""
-        asked = dict.fromkeys(term for reading in self._readings(query) for term in reading)
+        called = self._called(query)
+        asked = self._asked(query, called)
         days = (term for term in day_terms(query) if term in self._dated)
         used = {term: self._idf_of(term) for term in (*(held for term in asked for held in self._held(term)), *days)}
-        names = tuple(term for term in self._called(query) if term not in asked)
+        names = tuple(term for term in called if term not in asked)
         return Reading(used, self._unheld(query, {**used, **dict.fromkeys(names)}), names, _common(query))
+
+    def _asked(self, query: str, called: Mapping[str, None]) -> dict[str, None]:
+        return dict.fromkeys(term for reading in self._readings(query, called) for term in reading)
 
     def _unheld(self, query: str, known: Mapping[str, object]) -> tuple[str, ...]:
         """Return the words of a question that are none of these terms in any language of the scope."""

@@ -1,6 +1,7 @@
 """What every test shares: how hard hypothesis tries, and that fast tests come first."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,3 +23,17 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put slow tests last, so that most mistakes show within seconds; otherwise the order stays as it was."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Where a home can be made; nothing is there yet."""
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder that an agent works in, outside git."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_hooks import hook, told
@@ -29,18 +28,6 @@ from recollect.tools.warm import PROMPT_CHARS, Warm
 
 SECRET = "S3cr3tPazzW9x"
 A = "project:a"
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
 
 
 def logged(home: Path, scope: str = A) -> list[Event]:

@@ -46,18 +46,6 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"RECOLLECT_MODEL_{name}", raising=False)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 class Chat:
     """An endpoint for chat on loopback. `reply` answers: a text, a status, bytes as they are, or None for never."""
 

@@ -40,18 +40,6 @@ ANSWER = {"claude": "Stop", "codex": "Stop", "gemini": "AfterAgent"}
 FIELD = {"claude": "last_assistant_message", "codex": "last_assistant_message", "gemini": "prompt_response"}
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 def hook(
     home: Path,
     host: str,

@@ -34,18 +34,6 @@ MODES = ("auto", "legacy")
 """The protocol of 2026-07-28, and the one of the handshake."""
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 def environment(home: Path) -> dict[str, str]:
     return {**os.environ, "RECOLLECT_HOME": str(home), "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +17,9 @@ from recollect.schemas.visible import visible
 from recollect.sinks.home import Home
 from recollect.tools.client import HOME_VARIABLE
 from recollect.tools.options import print_json, say, with_folder
+
+if TYPE_CHECKING:
+    from recollect.tools.connecting import Ran
 
 
 @click.command()
@@ -130,13 +135,7 @@ def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
             say(f"# {plugin_folder(folder, host) / path}\n{data.decode()}")
         say("\n".join(steps))
         return
-    ran = install(folder, host)
-    if as_json:
-        print_json({"host": host, "ran": [shlex.join(step.command) for step in ran]})
-        return
-    for step in ran:
-        say(f"$ {shlex.join(step.command)}")
-    say(f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}")
+    _tell(host, install(folder, host), f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}", as_json)
 
 
 @click.command()
@@ -152,13 +151,18 @@ def disconnect(home: Path, host: str, as_json: bool) -> None:
     from recollect.tools.connecting import CONNECTABLE
     from recollect.tools.connecting import disconnect as remove
 
-    ran = remove(Home(home), host)
+    _tell(host, remove(Home(home), host), f"{CONNECTABLE[host].name} is disconnected.", as_json)
+
+
+def _tell(host: str, ran: Sequence[Ran], done: str, as_json: bool) -> None:
+    """Print the commands of a host that were run, and what is so now."""
+    commands = [shlex.join(step.command) for step in ran]
     if as_json:
-        print_json({"host": host, "ran": [shlex.join(step.command) for step in ran]})
+        print_json({"host": host, "ran": commands})
         return
-    for step in ran:
-        say(f"$ {shlex.join(step.command)}")
-    say(f"{CONNECTABLE[host].name} is disconnected.")
+    for command in commands:
+        say(f"$ {command}")
+    say(done)
 
 
 @click.command()
