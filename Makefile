@@ -25,23 +25,23 @@ help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
 		printf '  make %-13s %s\n' "$$target" "$$text"; done
 
-venv: .venv/.installed ## Make .venv from the lock file, with Recollect in it as an editable install.
+venv: .venv/.installed ## Make .venv from the lock file, with Memtape in it as an editable install.
 
 # Two stamps, so that a change of pyproject.toml alone does not fetch everything again.
 .venv/.locked: requirements-dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 10) <= sys.version_info < (3, 13) else \
-		"Recollect needs Python 3.10, 3.11 or 3.12, for example: make PYTHON=python3.12")'
+		"Memtape needs Python 3.10, 3.11 or 3.12, for example: make PYTHON=python3.12")'
 	@echo "Installing what $< names into .venv. The first time this fetches about 190 MB and takes a minute or two."
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python $(INSTALL) -r $<
 	@touch $@
 
 .venv/.installed: .venv/.locked pyproject.toml
-	@echo "Installing Recollect into .venv."
+	@echo "Installing Memtape into .venv."
 	@$(BIN)/python $(INSTALL_LOCAL) --editable .
 	@touch $@
 
-demo: venv ## Show Recollect at work, in a throw-away home.
+demo: venv ## Show Memtape at work, in a throw-away home.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 # The files are shared out over the cores; a file's tests stay together, so that what they start is started once.
@@ -65,7 +65,7 @@ lint: venv ## Check style and format.
 	$(BIN)/ruff format --check .
 
 types: venv ## Check types.
-	$(BIN)/mypy -p recollect
+	$(BIN)/mypy -p memtape
 
 # The wheel is built from the sdist, so both are shown to be whole; then it runs on the base lock file and nothing else.
 wheel: venv ## Build the wheel and the sdist, and try the wheel in a scratch environment.
@@ -76,12 +76,12 @@ wheel: venv ## Build the wheel and the sdist, and try the wheel in a scratch env
 	@.venv-wheel/bin/python $(INSTALL) -r requirements.lock
 	@.venv-wheel/bin/python $(INSTALL_LOCAL) dist/*.whl
 	cd dist && ../.venv-wheel/bin/python -I -c \
-		"import recollect.schemas, recollect.state, recollect.flows, recollect.sinks, recollect.tools"
-	cd dist && ../.venv-wheel/bin/recollect --help
+		"import memtape.schemas, memtape.state, memtape.flows, memtape.sinks, memtape.tools"
+	cd dist && ../.venv-wheel/bin/memtape --help
 	@rm -rf .venv-wheel
 
 bench: venv ## Run the benchmarks.
-	$(BIN)/python -m recollect.tools.bench $(BENCH_FLAGS)
+	$(BIN)/python -m memtape.tools.measure.bench $(BENCH_FLAGS)
 
 crash: venv ## Kill projectors at KILLS points and see that what they leave comes right.
 	$(BIN)/python tests/crash.py --kills $(KILLS)
@@ -90,7 +90,7 @@ mutants: venv ## Break the product on purpose, and see that the tests notice eac
 	$(BIN)/python tests/mutants.py
 
 schemas: venv ## Write schemas/json again from the types.
-	@$(BIN)/python -m recollect.tools.json_schemas
+	@$(BIN)/python -m memtape.tools.json_schemas
 
 # The resolver is pinned too, so that the same pins are always written in the same way.
 lock: venv ## Write the lock files again from pyproject.toml.

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Recollect at work, in a home that is thrown away at the end: capture, project, search, forget, verify, look.
+# Memtape at work, in a home that is thrown away at the end: capture, project, search, forget, verify, look.
 set -eu
 
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
-export RECOLLECT_HOME="$home"
-unset RECOLLECT_LOG
+export MEMTAPE_HOME="$home"
+unset MEMTAPE_LOG
 scope="--scope project:lighthouse"
 here=$(dirname "$0")
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-try() { printf '$ recollect %s\n' "$*"; recollect "$@"; }
+try() { printf '$ memtape %s\n' "$*"; memtape "$@"; }
 
 say "Three agents and a person talk about one project. Everything they say goes on the log."
 try capture - $scope < "$here/../tools/sample/conversation.jsonl"
@@ -23,7 +23,7 @@ try search "which port does the staging database use" $scope --limit 3
 try search "alerts between 22:00 and 06:00" $scope --limit 2
 
 say "One fact was said twice and is one memory; a new port is a revision and both stay."
-id=$(recollect search "staging database port" $scope --quiet --json --kind fact |
+id=$(memtape search "staging database port" $scope --quiet --json --kind fact |
     python3 -c 'import json, sys; r = json.load(sys.stdin)["results"]; print(next(x["id"] for x in r if x["confirmations"]))')
 try why "$id" $scope
 

@@ -7,12 +7,12 @@ from typing import Protocol
 
 import msgspec
 
-from recollect.schemas.log import Log, Slot, slots_between
-from recollect.schemas.rows import Basis, Delta, ScopeMark, Watermark
-from recollect.state.digests import rules_version
-from recollect.state.erasures import erasures_of
-from recollect.state.partition import Partition, fold, restore, snapshot
-from recollect.state.views import guarded_rows, pages_of
+from memtape.schemas.log import Log, Slot, slots_between
+from memtape.schemas.rows import Basis, Delta, ScopeMark, Watermark
+from memtape.state.core.digests import rules_version
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.views.rows import guarded_rows, pages_of
 
 SNAPSHOT_EVENTS = 50_000
 

@@ -20,10 +20,10 @@ from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
 from bytewax.operators import StatefulBatchLogic
 from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
-from recollect.flows.projection import Projection, SnapshotStore, open_projection
-from recollect.schemas.errors import OffsetOutOfRange
-from recollect.schemas.log import Log, Slot
-from recollect.schemas.rows import Basis, Delta
+from memtape.flows.projection import Projection, SnapshotStore, open_projection
+from memtape.schemas.errors import OffsetOutOfRange
+from memtape.schemas.log import Log, Slot
+from memtape.schemas.rows import Basis, Delta
 
 BATCH_EVENTS = 2_000
 POLL = timedelta(milliseconds=100)
@@ -34,7 +34,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Views(Protocol):
-    """What takes the deltas of one partition, as `sinks.views.PartitionViews` does."""
+    """What takes the deltas of one partition, as `sinks.epochs.PartitionViews` does."""
 
     def apply(self, delta: Delta) -> None: ...
 

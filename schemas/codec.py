@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import orjson
 
-from recollect.schemas.errors import InvalidEvent
-from recollect.schemas.events import BODIES, MAX_EVENT_BYTES, RESERVED, Event, check_event
-from recollect.schemas.upcasts import upcast
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import BODIES, MAX_EVENT_BYTES, RESERVED, Event, check_event
+from memtape.schemas.upcasts import upcast
 
 KEYS = frozenset(Event.__struct_fields__)
 

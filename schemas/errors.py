@@ -6,8 +6,8 @@ Only errors that cross a room's border live here; what goes wrong inside one fun
 from __future__ import annotations
 
 
-class RecollectError(Exception):
-    """Base of every error that Recollect raises on purpose.
+class MemtapeError(Exception):
+    """Base of every error that Memtape raises on purpose.
 
     `str(error)` is one sentence for people; `hint` is what to do next, or empty.
     """
@@ -17,7 +17,7 @@ class RecollectError(Exception):
         self.hint = hint
 
 
-class InvalidEvent(RecollectError):
+class InvalidEvent(MemtapeError):
     """An event that may not stand on the log.
 
     `code` is a stable word (`not_json`, `unknown_type`, `reserved_type`, `newer_version`, `oversized`, `misplaced`,
@@ -44,34 +44,34 @@ class Denied(InvalidEvent):
         self.hint = hint
 
 
-class InvalidScope(RecollectError):
+class InvalidScope(MemtapeError):
     """A scope that is neither `global` nor `project:<name>`."""
 
 
-class OffsetOutOfRange(RecollectError):
+class OffsetOutOfRange(MemtapeError):
     """A read at an offset that the partition does not hold; a reader stops here and never jumps."""
 
 
-class DamagedLog(RecollectError):
+class DamagedLog(MemtapeError):
     """A slot whose bytes do not match their digest, or a log that cannot be what it says it is."""
 
 
-class LogExists(RecollectError):
+class LogExists(MemtapeError):
     """A log was to be made where one stands with other properties (another number of partitions)."""
 
 
-class StillHeld(RecollectError):
+class StillHeld(MemtapeError):
     """Bytes that were taken out are still there, since another process reads an old state of what they are kept on."""
 
 
-class UnknownOutcome(RecollectError):
+class UnknownOutcome(MemtapeError):
     """An append of which nobody can say whether it was stored, in whole or in part.
 
     Append again with the same ids: the state counts an id once.
     """
 
 
-class Locked(RecollectError):
+class Locked(MemtapeError):
     """Another living process holds the lock; `pid` names it, or is None where it could not be read."""
 
     def __init__(self, message: str, pid: int | None, hint: str = "") -> None:
@@ -79,17 +79,17 @@ class Locked(RecollectError):
         self.pid = pid
 
 
-class NotFound(RecollectError):
+class NotFound(MemtapeError):
     """No capture or memory of the asked scopes has this id."""
 
 
-class ModelTimeout(RecollectError):
+class ModelTimeout(MemtapeError):
     """A model that has not answered within its time."""
 
 
-class EmbedderUnavailable(RecollectError):
+class EmbedderUnavailable(MemtapeError):
     """The embedder is not there now, or does not answer; nothing is wrong with a text, and a later try may succeed."""
 
 
-class NotEmbedded(RecollectError):
+class NotEmbedded(MemtapeError):
     """This one text has no vector: the embedder works and does not take it."""

@@ -13,12 +13,12 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from recollect.schemas.embedding import dimensions_of
-from recollect.schemas.errors import InvalidEvent
-from recollect.schemas.ids import ID_PATTERN, derived_id
-from recollect.schemas.scopes import GLOBAL, SCOPE_PATTERN
-from recollect.schemas.settings import Settings
-from recollect.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
+from memtape.schemas.embedding import dimensions_of
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.ids import ID_PATTERN, derived_id
+from memtape.schemas.scopes import GLOBAL, SCOPE_PATTERN
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
@@ -222,7 +222,7 @@ class Actor(_Body, frozen=True):
     origin: Origin
 
 
-SYSTEM = Actor(name="recollect", origin="tool")
+SYSTEM = Actor(name="memtape", origin="tool")
 """Who appends what no person or agent said: settings and time."""
 
 

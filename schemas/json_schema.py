@@ -1,6 +1,6 @@
 """The events as JSON Schema, for producers in other languages. The files in `schemas/json` are made from this.
 
-`python -m recollect.tools.json_schemas` writes them; a test holds them to the types. Those of older versions stay.
+`python -m memtape.tools.json_schemas` writes them; a test holds them to the types. Those of older versions stay.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from recollect.schemas.events import BODIES, VERSIONS, Event
+from memtape.schemas.events import BODIES, VERSIONS, Event
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:

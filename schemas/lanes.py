@@ -1,4 +1,4 @@
-"""The lanes by which a text can be found or moved; what each of them does is in `state/lanes.py`."""
+"""The lanes by which a text can be found or moved; what each of them does is in `state/ranking/lanes.py`."""
 
 from __future__ import annotations
 

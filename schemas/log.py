@@ -10,8 +10,8 @@ from typing import Protocol
 
 import msgspec
 
-from recollect.schemas.errors import OffsetOutOfRange
-from recollect.schemas.events import Event
+from memtape.schemas.errors import OffsetOutOfRange
+from memtape.schemas.events import Event
 
 
 class Position(msgspec.Struct, frozen=True, order=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-HOOKS_VARIABLE, HOOKS_OFF = "RECOLLECT_HOOKS", "off"
+HOOKS_VARIABLE, HOOKS_OFF = "MEMTAPE_HOOKS", "off"
 """By which a process and its children do without hooks: an agent that is used as a model has nothing to remember."""
 
 

@@ -1,7 +1,7 @@
 """The form of what stands for a secret on the log: `[redacted:github-token:3f9a2c1d]`.
 
 The kind says what was there; the digits are the same for the same secret in one home and say nothing in another. What a
-secret looks like is not here (`tools/known_secrets.py` and its neighbours), nor is the key (`tools/redaction.py`).
+secret looks like is not here (`tools/capture/secrets/known.py` and its neighbours), nor is the key (`tools/capture/secrets/redaction.py`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from recollect.schemas.events import Body, Captured, Forgotten, Recalled, Restored
+from memtape.schemas.events import Body, Captured, Forgotten, Recalled, Restored
 
 DIGEST_BYTES = 4
 MAX_CHARS = 80

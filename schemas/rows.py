@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from recollect.schemas.embedding import FLOOR
-from recollect.schemas.events import Actor, Kind, Origin
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.events import Actor, Kind, Origin
 
 TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges"]
 
@@ -276,7 +276,7 @@ class Counters(msgspec.Struct):
 class Basis(NamedTuple):
     """What views and snapshots of a partition are made from: if any of it differs they are made anew.
 
-    `erased` is how many ids of the partition are known to be erased, see `state.erasures`.
+    `erased` is how many ids of the partition are known to be erased, see `state.core.erasures`.
     """
 
     log_id: str

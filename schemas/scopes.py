@@ -1,7 +1,7 @@
 """Scopes: who shares a memory, how it is written, and which partition its events share.
 
 A scope is `global`, or `project:` and a name of `[a-z0-9][a-z0-9._-]{0,79}`. Making a project's
-scope from a folder or a repository is not here, because that reads the machine: see `tools/project.py`.
+scope from a folder or a repository is not here, because that reads the machine: see `tools/capture/project.py`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from recollect.schemas.errors import InvalidScope
+from memtape.schemas.errors import InvalidScope
 
 GLOBAL = "global"
 PROJECT_PREFIX = "project:"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta, timezone
 
-from recollect.schemas.errors import RecollectError
+from memtape.schemas.errors import MemtapeError
 
 US_PER_S = 1_000_000
 HOUR_US = 3_600 * US_PER_S
@@ -48,6 +48,6 @@ def parse_time(text: str, now_us: int) -> int:
             moment = moment.replace(tzinfo=timezone.utc)
         return (moment - _EPOCH) // timedelta(microseconds=1)
     except (ValueError, OverflowError):
-        raise RecollectError(
+        raise MemtapeError(
             f"{text[:60]!r} is not a time.", "Give ISO 8601, as 2026-11-21T09:30:00Z, or an age, as 90m, 3d or 2w."
         ) from None

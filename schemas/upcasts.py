@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recollect.schemas.errors import InvalidEvent
-from recollect.schemas.events import VERSIONS
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import VERSIONS
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from recollect.schemas.rows import Basis
-from recollect.sinks.home import Build, write_whole
+from memtape.schemas.rows import Basis
+from memtape.sinks.home.folders import Build, write_whole
 
-MAGIC = b"recollect snapshot 1\n"
+MAGIC = b"memtape snapshot 1\n"
 KEPT = 2
 
 _NAME = re.compile(r"^(\d{12})\.snapshot\Z")

@@ -11,12 +11,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from recollect.schemas.codec import canonical
-from recollect.schemas.rows import DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, ScopeMark
-from recollect.schemas.scopes import GLOBAL, PROJECT_PREFIX
-from recollect.schemas.times import format_day, format_time
-from recollect.schemas.visible import one_line, visible
-from recollect.sinks.home import Home, write_whole
+from memtape.schemas.codec import canonical
+from memtape.schemas.rows import DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, ScopeMark
+from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
+from memtape.schemas.times import format_day, format_time
+from memtape.schemas.visible import one_line, visible
+from memtape.sinks.home.folders import Home, write_whole
 
 WATERMARK_FILE = "watermark.json"
 INDEX_TEXT_CHARS = 400
@@ -105,7 +105,7 @@ class Vault:
         self._cover_path(partition).unlink(missing_ok=True)
 
     def _cover_path(self, partition: int) -> Path:
-        return self.home.vault / ".recollect" / f"p{partition:02}"
+        return self.home.vault / ".memtape" / f"p{partition:02}"
 
 
 def _write_if_changed(path: Path, data: bytes) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from recollect.schemas.codec import encode
-from recollect.schemas.events import (
+from memtape.schemas.codec import encode
+from memtape.schemas.events import (
     VERSIONS,
     Actor,
     Captured,
@@ -25,9 +25,9 @@ from recollect.schemas.events import (
     make_configured,
     make_embedded,
 )
-from recollect.schemas.ids import derived_id
-from recollect.schemas.log import Slot
-from recollect.schemas.settings import Settings
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Slot
+from memtape.schemas.settings import Settings
 
 START = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
 MINUTE = 60_000_000

@@ -1,6 +1,6 @@
 """The real hosts, one memory: what one of them is told, the others recall. Run by `make test-clients`.
 
-It installs the CLIs from npm into a cache, connects each by `recollect connect`, and lets them talk to a model on
+It installs the CLIs from npm into a cache, connects each by `memtape connect`, and lets them talk to a model on
 loopback (`fake_model`) in homes of their own. Nothing of the user's is read or written, and no other network is needed.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from fake_model import NO_TOOL, FakeModel
 
-from recollect.tools.mcp_answers import DATA_NOT_ORDERS
+from memtape.tools.agents.mcp.answers import DATA_NOT_ORDERS
 
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code",
@@ -39,18 +39,18 @@ PAUSE_S = 5
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "recollect" / "clients")
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "memtape" / "clients")
     parser.add_argument("--only", nargs="*", choices=list(PACKAGES), default=list(PACKAGES))
     parser.add_argument("--keep", action="store_true", help="Keep the folder of the run.")
     asked = parser.parse_args()
-    recollect = Path(sys.executable).with_name("recollect")
-    if not recollect.exists():
-        sys.exit(f"{recollect} is not there: run this by `make test-clients`.")
+    memtape = Path(sys.executable).with_name("memtape")
+    if not memtape.exists():
+        sys.exit(f"{memtape} is not there: run this by `make test-clients`.")
     programs = install(asked.cache, asked.only)
-    folder = Path(tempfile.mkdtemp(prefix="recollect-clients-"))
+    folder = Path(tempfile.mkdtemp(prefix="memtape-clients-"))
     try:
         with FakeModel() as model:
-            return Trial(folder, recollect, programs, model, asked.only).run()
+            return Trial(folder, memtape, programs, model, asked.only).run()
     finally:
         if asked.keep:
             print(f"Kept {folder}")
@@ -73,7 +73,7 @@ def install(cache: Path, hosts: list[str]) -> Path:
 class Trial:
     """One run: homes of its own, one project, and the hosts one after another."""
 
-    def __init__(self, folder: Path, recollect: Path, programs: Path, model: FakeModel, hosts: list[str]) -> None:
+    def __init__(self, folder: Path, memtape: Path, programs: Path, model: FakeModel, hosts: list[str]) -> None:
         self.model = model
         self.hosts = hosts
         self.failures = 0
@@ -89,8 +89,8 @@ class Trial:
         kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TERM", "TMPDIR") if key in os.environ}
         self.environment = kept | {
             "HOME": str(user),
-            "PATH": os.pathsep.join([str(programs), str(recollect.parent), os.environ["PATH"]]),
-            "RECOLLECT_HOME": str(folder / "memory"),
+            "PATH": os.pathsep.join([str(programs), str(memtape.parent), os.environ["PATH"]]),
+            "MEMTAPE_HOME": str(folder / "memory"),
             "ANTHROPIC_BASE_URL": model.url,
             "ANTHROPIC_API_KEY": "none",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -116,7 +116,7 @@ class Trial:
     def run(self) -> int:
         """Connect each host, tell each something, ask each for what another was told, and disconnect."""
         for host in self.hosts:
-            self.check(f"{host} is connected", self.recollect("connect", host).returncode == 0)
+            self.check(f"{host} is connected", self.memtape("connect", host).returncode == 0)
         for host in self.hosts:
             said = self.turn(host, f"REMEMBER: {SAID[host]}")
             self.check(f"{host} remembers over MCP", "Remembered in project:" in said, said)
@@ -129,20 +129,20 @@ class Trial:
                     f"{asking} recalls what {told} was told ({took_s:.1f} s)", SAID[told].rstrip(".") in said, said
                 )
         self.check_hooks()
-        findings = json.loads(self.recollect("doctor", "--json").stdout)["findings"]
+        findings = json.loads(self.memtape("doctor", "--json").stdout)["findings"]
         bad = [finding for finding in findings if finding["state"] == "bad"]
         self.check("the doctor finds nothing bad", not bad, str(bad))
         for host in self.hosts:
-            self.check(f"{host} is disconnected", self.recollect("disconnect", host).returncode == 0)
+            self.check(f"{host} is disconnected", self.memtape("disconnect", host).returncode == 0)
         print("All is well." if not self.failures else f"{self.failures} checks failed.")
         return 1 if self.failures else 0
 
     def check_hooks(self) -> None:
         """Prompts and answers are on the log under each host's name, and a start was given the memory."""
-        self.recollect("import", "--all")  # What hooks have captured, an import of the transcripts does not add again.
+        self.memtape("import", "--all")  # What hooks have captured, an import of the transcripts does not add again.
         deadline = time.monotonic() + 30
         while True:
-            log = json.loads(self.recollect("log", "--limit", "1000", "--type", "captured", "--json").stdout)
+            log = json.loads(self.memtape("log", "--limit", "1000", "--type", "captured", "--json").stdout)
             bodies = [(event["event"]["body"], event["event"]["actor"]) for event in log["events"]]
             missing = []
             for host in self.hosts:
@@ -161,7 +161,7 @@ class Trial:
             given = [
                 seen for seen in self.model.seen
                 if path in seen.path and DATA_NOT_ORDERS not in seen.body
-                and ("<recollect>" in seen.body or "&lt;recollect&gt;" in seen.body)
+                and ("<memtape>" in seen.body or "&lt;memtape&gt;" in seen.body)
             ]  # fmt: skip
             self.check(f"{host}'s model is given the context of a start", bool(given) or host not in self.hosts)
 
@@ -180,8 +180,8 @@ class Trial:
             time.sleep(PAUSE_S)
         return said
 
-    def recollect(self, *words: str) -> subprocess.CompletedProcess[str]:
-        done = self.ran(["recollect", *words])
+    def memtape(self, *words: str) -> subprocess.CompletedProcess[str]:
+        done = self.ran(["memtape", *words])
         if done.returncode:
             print(done.stdout, done.stderr)
         return done

@@ -13,9 +13,9 @@ settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
 # No test writes to a log that whoever runs it works with.
-os.environ.pop("RECOLLECT_LOG", None)
+os.environ.pop("MEMTAPE_LOG", None)
 # Nor does any load a model or ask an endpoint that happens to be there; those of embedders choose their own.
-os.environ["RECOLLECT_EMBEDDER"] = "floor"
+os.environ["MEMTAPE_EMBEDDER"] = "floor"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 

@@ -38,10 +38,10 @@ if str(ROOT) not in sys.path:  # As a script it runs from a clone that nobody in
 
 from builders import START, captured, forgotten, make_id, recalled, restored  # noqa: E402
 
-from recollect.schemas.events import Event  # noqa: E402
-from recollect.sinks.embedded_log import EmbeddedLog  # noqa: E402
-from recollect.sinks.home import UNFINISHED, Home  # noqa: E402
-from recollect.sinks.requests import Request, Requests  # noqa: E402
+from memtape.schemas.events import Event  # noqa: E402
+from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
+from memtape.sinks.home.requests import Request, Requests  # noqa: E402
+from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
 KILLS_A_LIFE = 5
@@ -84,61 +84,61 @@ def _both(name: str, target: str, most: int = 1, **fields: Any) -> list[Point]:
 
 POINTS = (
     # An epoch: rows, pages, watermark.
-    *_both("the rows of an epoch", "recollect.sinks.lance:Shard.write", 8),
-    *_both("the commit of a table", "recollect.sinks.lance:Shard._merge", 20),
+    *_both("the rows of an epoch", "memtape.sinks.tables:Shard.write", 8),
+    *_both("the commit of a table", "memtape.sinks.tables:Shard._merge", 20),
     *_both("a table is tidied", "lancedb.table:LanceTable.optimize", 4),
     Point("a table that is made but has no key", "project", "lancedb.table:LanceTable.set_unenforced_primary_key",
           most=8, first="a lost shard"),
-    *_both("the pages of an epoch", "recollect.sinks.vault:Vault.write", 8),
-    Point("half a page", target="recollect.sinks.vault:write_whole", when="torn", most=8),
+    *_both("the pages of an epoch", "memtape.sinks.vault:Vault.write", 8),
+    Point("half a page", target="memtape.sinks.vault:write_whole", when="torn", most=8),
     *_both("a page is renamed", "pathlib:Path.replace", 8, only="vault"),
-    *_both("the watermark", "recollect.sinks.lance:Shard.write_watermark", 8),
-    *_both("the vault's note", "recollect.sinks.vault:Vault.cover", 8),
+    *_both("the watermark", "memtape.sinks.tables:Shard.write_watermark", 8),
+    *_both("the vault's note", "memtape.sinks.vault:Vault.cover", 8),
     # Snapshots and the recovery marker.
-    *_both("a snapshot", "recollect.sinks.snapshots:Snapshots.write", 4),
-    Point("half a snapshot", target="recollect.sinks.snapshots:write_whole", when="torn", most=4),
+    *_both("a snapshot", "memtape.sinks.snapshots:Snapshots.write", 4),
+    Point("half a snapshot", target="memtape.sinks.snapshots:write_whole", when="torn", most=4),
     Point("a snapshot that is not on disk yet", target="os:fsync", most=4),
     *_both("a snapshot is renamed", "pathlib:Path.replace", 4, only=".snapshot"),
-    *_both("the marker of the log", "recollect.flows.views:_LogReader.snapshot", 40),
-    *_both("the marker of the fold", "recollect.flows.views:_Fold.snapshot", 20),
+    *_both("the marker of the log", "memtape.flows.views:_LogReader.snapshot", 40),
+    *_both("the marker of the fold", "memtape.flows.views:_Fold.snapshot", 20),
     # Recovery.
-    *_both("the views are opened", "recollect.sinks.views:BuildTarget.__init__"),
-    *_both("a partition's recovery", "recollect.flows.views:open_projection", 3),
-    Point("in the middle of a partition's recovery", target="recollect.flows.projection:slots_between", when="after",
+    *_both("the views are opened", "memtape.sinks.epochs:BuildTarget.__init__"),
+    *_both("a partition's recovery", "memtape.flows.views:open_projection", 3),
+    Point("in the middle of a partition's recovery", target="memtape.flows.projection:slots_between", when="after",
           most=3),
-    *_both("a damaged shard is discarded", "recollect.sinks.lance:Shard.discard", first="a damaged watermark"),
+    *_both("a damaged shard is discarded", "memtape.sinks.tables:Shard.discard", first="a damaged watermark"),
     Point("a shard is half discarded", target="os:unlink", most=12, first="a damaged watermark"),
     *_both("the recovery store is made", "bytewax.recovery:init_db_dir", first="no recovery store"),
-    *_both("a damaged recovery store is made anew", "recollect.flows.views:prepare_recovery",
+    *_both("a damaged recovery store is made anew", "memtape.flows.views:prepare_recovery",
            first="a damaged recovery store"),
-    *_both("damaged snapshots are passed over", "recollect.sinks.snapshots:Snapshots.newest", 2,
+    *_both("damaged snapshots are passed over", "memtape.sinks.snapshots:Snapshots.newest", 2,
            first="damaged snapshots"),
     # A rebuild.
-    *_both("a commit to the new build", "recollect.sinks.lance:Shard._merge", 20, verb="rebuild"),
+    *_both("a commit to the new build", "memtape.sinks.tables:Shard._merge", 20, verb="rebuild"),
     Point("a new table that has no key", "rebuild", "lancedb.table:LanceTable.set_unenforced_primary_key", most=8),
-    *_both("the new build is verified", "recollect.tools.rebuild:verify", verb="rebuild"),
-    *_both("the vault's notes are taken back", "recollect.sinks.vault:Vault.uncover", 16, verb="rebuild"),
-    *_both("the switch", "recollect.sinks.home:Home.serve", verb="rebuild"),
+    *_both("the new build is verified", "memtape.tools.keep.rebuild:verify", verb="rebuild"),
+    *_both("the vault's notes are taken back", "memtape.sinks.vault:Vault.uncover", 16, verb="rebuild"),
+    *_both("the switch", "memtape.sinks.home.folders:Home.serve", verb="rebuild"),
     *_both("the pointer is renamed", "pathlib:Path.replace", only="current", verb="rebuild"),
-    *_both("a partition's pages are mended", "recollect.tools.rebuild:mend_vault", 16, verb="rebuild"),
-    *_both("the old builds are discarded", "recollect.tools.rebuild:discard_old_builds", verb="rebuild"),
+    *_both("a partition's pages are mended", "memtape.tools.keep.rebuild:mend_vault", 16, verb="rebuild"),
+    *_both("the old builds are discarded", "memtape.tools.keep.rebuild:discard_old_builds", verb="rebuild"),
     Point("an old build is half discarded", "rebuild", "os:unlink", most=60),
     Point("an old build is all but discarded", "rebuild", "os:rmdir", when="after", most=12),
-    *_both("a rebuild for changed rules is verified", "recollect.tools.rebuild:verify", first="other rules"),
-    *_both("a rebuild for changed rules switches", "recollect.sinks.home:Home.serve", first="other rules"),
-    *_both("the rows of one scope", "recollect.sinks.lance:Shard.replace", verb="rebuild one scope"),
-    *_both("the pages of one scope", "recollect.tools.rebuild:_write_scope_pages", verb="rebuild one scope"),
-    Point("a rebuild that was asked for", "serve", "recollect.tools.rebuild:verify", first="a request"),
-    *_both("an answer", "recollect.sinks.requests:Requests.reply", 4, verb="serve", first="a request"),
+    *_both("a rebuild for changed rules is verified", "memtape.tools.keep.rebuild:verify", first="other rules"),
+    *_both("a rebuild for changed rules switches", "memtape.sinks.home.folders:Home.serve", first="other rules"),
+    *_both("the rows of one scope", "memtape.sinks.tables:Shard.replace", verb="rebuild one scope"),
+    *_both("the pages of one scope", "memtape.tools.keep.rebuild:_write_scope_pages", verb="rebuild one scope"),
+    Point("a rebuild that was asked for", "serve", "memtape.tools.keep.rebuild:verify", first="a request"),
+    *_both("an answer", "memtape.sinks.home.requests:Requests.reply", 4, verb="serve", first="a request"),
     # Mending the vault at the start.
-    *_both("a lost vault is mended", "recollect.tools.projecting:mend_vault", 4, first="a lost vault"),
-    *_both("the state of a lost page", "recollect.tools.rebuild:state_at", 3, first="a lost vault"),
-    *_both("pages of a lost vault", "recollect.sinks.vault:Vault.write", 4, first="a lost vault"),
-    Point("a lost page is pruned", target="recollect.sinks.vault:Vault.prune", most=3, first="a lost vault"),
+    *_both("a lost vault is mended", "memtape.tools.keep.owner:mend_vault", 4, first="a lost vault"),
+    *_both("the state of a lost page", "memtape.tools.keep.rebuild:state_at", 3, first="a lost vault"),
+    *_both("pages of a lost vault", "memtape.sinks.vault:Vault.write", 4, first="a lost vault"),
+    Point("a lost page is pruned", target="memtape.sinks.vault:Vault.prune", most=3, first="a lost vault"),
     # The past, and who only asks.
-    *_both("a view of the past", "recollect.tools.as_of:PastViews._make", 4, verb="ask the past"),
-    *_both("rows of the past", "recollect.sinks.lance:Shard._merge", 8, verb="ask the past"),
-    *_both("a search's own projecting", "recollect.sinks.lance:Shard._merge", 12, verb="search"),
+    *_both("a view of the past", "memtape.tools.ask.as_of:PastViews._make", 4, verb="ask the past"),
+    *_both("rows of the past", "memtape.sinks.tables:Shard._merge", 8, verb="ask the past"),
+    *_both("a search's own projecting", "memtape.sinks.tables:Shard._merge", 12, verb="search"),
     # Anywhere at all.
     *(Point(f"at a random time of `{verb}`", verb) for verb in ("project", "project", "serve", "serve", "rebuild",
                                                                  "rebuild one scope", "ask the past")),
@@ -155,10 +155,10 @@ POINTS = (
 
 def child() -> None:
     """Import everything, wait for one line of JSON that says what to do, and do it until the end or death."""
-    for module in ("lancedb", "bytewax.recovery", "recollect.flows.views", "recollect.tools.retrieval"):
+    for module in ("lancedb", "bytewax.recovery", "memtape.flows.views", "memtape.tools.ask.retrieval"):
         importlib.import_module(module)
-    from recollect.flows import projection, views
-    from recollect.sinks import lance
+    from memtape.flows import projection, views
+    from memtape.sinks import tables as lance
 
     # A small history has many batches, snapshots and clean-ups.
     projection.SNAPSHOT_EVENTS = 12
@@ -215,28 +215,28 @@ def _say(note: str) -> None:
 
 
 def _project(home: Path, workers: int) -> None:
-    from recollect.tools.projecting import Owner
+    from memtape.tools.keep.owner import Owner
 
     with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
         owner.project()
 
 
 def _serve(home: Path, workers: int) -> None:
-    from recollect.tools.projecting import Owner
+    from memtape.tools.keep.owner import Owner
 
     with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
         owner.serve()
 
 
 def _rebuild(home: Path, workers: int) -> None:
-    from recollect.tools.projecting import Owner
+    from memtape.tools.keep.owner import Owner
 
     with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
         owner.rebuild(None, lambda *_: None)
 
 
 def _rebuild_scope(home: Path, workers: int) -> None:
-    from recollect.tools.projecting import Owner
+    from memtape.tools.keep.owner import Owner
 
     with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say, workers) as owner:
         owner.project()  # What this command proves at its end, it proves of views that are whole.
@@ -244,22 +244,22 @@ def _rebuild_scope(home: Path, workers: int) -> None:
 
 
 def _search(home: Path, workers: int) -> None:
-    from recollect.tools.client import Client
+    from memtape.tools.client import Client
 
     with Client(home, scope="project:a") as client:
         client.search("port staging")
 
 
 def _ask_the_past(home: Path, workers: int) -> None:
-    from recollect.tools.client import Client
+    from memtape.tools.client import Client
 
     with Client(home, scope="project:a") as client:
         client.status(as_of=past_of(client.log))
 
 
 def _erase(home: Path, workers: int) -> None:
-    from recollect.tools.client import Client
-    from recollect.tools.erasing import plan
+    from memtape.tools.client import Client
+    from memtape.tools.keep.erasing import plan
 
     with Client(home, scope="project:a") as client:
         made = plan(client.home, client.log, client.scope, [make_id(f"canary {it}") for it in range(3)], only=False)
@@ -410,7 +410,7 @@ class Harness:
 
     def _judge(self, home: Home, log: EmbeddedLog) -> Iterator[str]:
         """Yield a sentence for whatever differs from a home over the same log that nothing ever happened to."""
-        from recollect.tools.verify import verify
+        from memtape.tools.keep.verify import verify
 
         try:
             project(home, log)
@@ -527,7 +527,7 @@ def append(log: EmbeddedLog, events: Iterator[Event], count: int, rng: random.Ra
 
 def project(home: Home, log: EmbeddedLog) -> list[str]:
     """Bring the views up to date in this process, undisturbed, and return what was said on the way."""
-    from recollect.tools.projecting import Owner
+    from memtape.tools.keep.owner import Owner
 
     notes: list[str] = []
     with Owner(home, log, notes.append) as owner:
@@ -537,8 +537,8 @@ def project(home: Home, log: EmbeddedLog) -> list[str]:
 
 def everything(home: Home, log: EmbeddedLog) -> dict[str, object]:
     """Return what a home has to say for itself, by name: files of the vault, watermarks, dead letters, the past."""
-    from recollect.sinks.lance import ROW_TYPES, Shard
-    from recollect.tools.as_of import PastViews, parse_position
+    from memtape.sinks.tables import ROW_TYPES, Shard
+    from memtape.tools.ask.as_of import PastViews, parse_position
 
     past = PastViews(home, log, parse_position(past_of(log), log, 0))
     found: dict[str, object] = {}
@@ -599,7 +599,7 @@ def _damage_snapshots(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
 
 
 def _make_views_under_other_rules(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    from recollect.state.digests import RULES
+    from memtape.state.core.digests import RULES
 
     rules = dict(RULES)
     RULES["memories"] = rng.randint(1_000, 10_000)
@@ -686,7 +686,7 @@ def main() -> int:
     if options.child:
         child()
         return 0
-    folder = options.folder or Path(tempfile.mkdtemp(prefix="recollect-crash-"))
+    folder = options.folder or Path(tempfile.mkdtemp(prefix="memtape-crash-"))
     chosen = tuple(point for point in POINTS if options.point in point.name)
     print(f"seed {options.seed}, in {folder}", flush=True)
     harness = Harness(folder, options.seed, chosen)

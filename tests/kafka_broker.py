@@ -1,7 +1,7 @@
 """A real Kafka broker for tests: one node on loopback in a temporary folder, about 370 MB, ready in some seconds.
 
 It is started from `KAFKA_HOME`, by default `../shared/kafka` beside this checkout, and needs Java 17. With
-`RECOLLECT_TEST_KAFKA=host:port` a broker that runs already is used, and tests that must stop it are skipped.
+`MEMTAPE_TEST_KAFKA=host:port` a broker that runs already is used, and tests that must stop it are skipped.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def make_broker(folder: Path) -> Broker:
     """Return a broker of this session that is not started yet, or skip the test that asked for it."""
     home = Path(os.environ.get("KAFKA_HOME") or ROOT.parent / "shared" / "kafka")
     if not (home / "bin" / "kafka-server-start.sh").is_file():
-        pytest.skip(f"no Kafka at {home}; set KAFKA_HOME or RECOLLECT_TEST_KAFKA")
+        pytest.skip(f"no Kafka at {home}; set KAFKA_HOME or MEMTAPE_TEST_KAFKA")
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else shutil.which("java")
     if not java or not Path(java).is_file():
         pytest.skip("no Java for Kafka; install a JRE 17 or newer")
@@ -238,7 +238,7 @@ def free_ports(count: int) -> list[int]:
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """One broker for all tests of a session."""
-    running = os.environ.get("RECOLLECT_TEST_KAFKA")
+    running = os.environ.get("MEMTAPE_TEST_KAFKA")
     if running:
         yield Broker(running)
         return

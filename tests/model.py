@@ -16,10 +16,10 @@ from hashlib import blake2b
 from math import isqrt
 from typing import Any
 
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.settings import Settings
-from recollect.state.floor import floor_vector
-from recollect.state.text import content_key, normal_text
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.state.text.normal import content_key, normal_text
+from memtape.state.vectors.floor import floor_vector
 
 SECOND = 1_000_000
 HOUR = 3_600 * SECOND

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("schemas", "state", "flows", "sinks", "tools")
 COPIED = (
     *ROOMS,
-    "recollect",
+    "memtape",
     "tests",
     "docs",
     "examples",
@@ -56,63 +56,63 @@ MUTANTS = [
     ),
     Mutant(
         "a forgotten guard in the merge",
-        "sinks/lance.py",
+        "sinks/tables.py",
         "merge = table.merge_insert(key).when_matched_update_all(where=newer)",
         "merge = table.merge_insert(key).when_matched_update_all()",
         ("tests/test_views.py::test_a_write_is_idempotent_and_never_goes_back",),
     ),
     Mutant(
         "a lost tombstone",
-        "state/tombstones.py",
+        "state/subjects/tombstones.py",
         "    elif id not in state.ids:\n",
         "    elif id not in state.ids and capture is not None:\n",
         ("tests/test_fold.py",),
     ),
     Mutant(
         "a tombstone lost in a snapshot",
-        "state/tombstones.py",
+        "state/subjects/tombstones.py",
         "return msgspec.msgpack.encode((state.texts, state.ids))",
         "return msgspec.msgpack.encode((state.texts, {}))",
         ("tests/test_laws.py",),
     ),
     Mutant(
         "a ban that does not reach the past",
-        "state/tombstones.py",
+        "state/subjects/tombstones.py",
         "        for seq in captures.seqs_of_normal[normal]:\n            _flip(captures.by_seq[seq], True, effect)",
         "        _flip(captures.by_seq[captures.seqs_of_normal[normal][-1]], True, effect)",
         ("tests/test_fold.py",),
     ),
     Mutant(
         "a clock that reads wall time",
-        "state/partition.py",
+        "state/core/partition.py",
         "at = event.at if state.clock is None else min(event.at,",
         "at = event.at if state.clock is None else min(__import__('time').time_ns() // 1_000,",
         ("tests/test_laws.py", "tests/test_rooms.py"),
     ),
     Mutant(
         "a time that is not clamped",
-        "state/partition.py",
+        "state/core/partition.py",
         "min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)",
         "event.at",
         ("tests/test_laws.py",),
     ),
     Mutant(
         "a clock that believes every tick",
-        "state/partition.py",
+        "state/core/partition.py",
         "> state.settings.tick_jump_days * DAY_US and not tick.accepted:",
         "> state.settings.tick_jump_days * DAY_US * 100:",
         ("tests/test_laws.py",),
     ),
     Mutant(
         "settings that go back",
-        "state/partition.py",
+        "state/core/partition.py",
         "if configured.revision > state.revision:",
         "if configured.revision != state.revision:",
         ("tests/test_golden_log.py",),
     ),
     Mutant(
         "duplicates counted as confirmations",
-        "state/scope.py",
+        "state/core/scope.py",
         "    if state.known(event, counters):\n        return []\n",
         "    state.known(event, counters)\n",
         ("tests/test_fold.py",),
@@ -133,63 +133,63 @@ MUTANTS = [
     ),
     Mutant(
         "a watermark written before its rows",
-        "sinks/views.py",
+        "sinks/epochs.py",
         "            self._shard.write(delta.rows, delta.dead_letters)\n",
         "            self._finish(delta.watermark)\n            self._shard.write(delta.rows, delta.dead_letters)\n",
         ("tests/test_invariance.py",),
     ),
     Mutant(
         "a snapshot restored without its index",
-        "state/memories.py",
+        "state/subjects/memories.py",
         "            _know(state, memory, captures.by_seq[join.seq])\n        for join in memory.echoes:",
         "            state.birth_of[join.seq] = memory.birth\n        for join in memory.echoes:",
         ("tests/test_laws.py",),
     ),
     Mutant(
         "similar vectors fold whatever is said",
-        "state/dense.py",
+        "state/fold/dense.py",
         "alike = (self._row_of[birth] for birth in self._alike.get(_likeness(own), ()) if self._agrees(birth, own))",
         "alike = iter(self._row_of.values())",
         ("tests/test_dense.py",),
     ),
     Mutant(
         "a time moves over a negation",
-        "state/specifics.py",
+        "state/fold/specifics.py",
         "if not (words.BINDERS | words.QUANTIFIERS).isdisjoint(order):",
         "if not words.QUANTIFIERS.isdisjoint(order):",
         ("tests/test_specifics.py",),
     ),
     Mutant(
         "what is read of a text can be written in one",
-        "state/specifics.py",
+        "state/fold/specifics.py",
         '_READ = "\\x1f"',
         '_READ = ""',
         ("tests/test_specifics.py",),
     ),
     Mutant(
         "rubbish for everything counts against the texts",
-        "flows/embedder_http.py",
+        "flows/embed/http.py",
         "if all(isinstance(one, Failure) for one in made) and",
         "if False and",
         ("tests/test_embedders.py", "tests/test_embedder_changes.py"),
     ),
     Mutant(
         "what came before an outage is thrown away",
-        "flows/embed_worker.py",
+        "flows/workers/embed.py",
         "self._record(batch[: len(made)], made, now_us)",
         "self._record(batch, made, now_us) if len(made) == len(batch) else None",
         ("tests/test_embedder_changes.py",),
     ),
     Mutant(
         "the last vector of a text counts",
-        "state/embeddings.py",
+        "state/subjects/embeddings.py",
         "if capture.seq in vectors:",
         "if False:",
         ("tests/test_dense.py",),
     ),
     Mutant(
         "what was expected is believed after it changed",
-        "state/dense.py",
+        "state/fold/dense.py",
         "        if self._touched:\n",
         "        if False:\n",
         ("tests/test_dense.py",),
@@ -217,56 +217,56 @@ MUTANTS = [
     ),
     Mutant(
         "echoes counted as confirmations",
-        "state/memories.py",
+        "state/subjects/memories.py",
         'if join.how == "echo":',
         'if join.how == "never":',
         ("tests/test_fold.py",),
     ),
     Mutant(
         "echoes of people",
-        "state/recalls.py",
+        "state/subjects/recalls.py",
         "if capture.session is None or capture.actor.origin not in ECHOING:",
         "if capture.session is None:",
         ("tests/test_fold.py",),
     ),
     Mutant(
         "a canonical text chosen by time only",
-        "state/captures.py",
+        "state/subjects/captures.py",
         "return TRUST[self.actor.origin], self.at, self.seq",
         "return 0, self.at, self.seq",
         ("tests/test_fold.py",),
     ),
     Mutant(
         "a dead member that still speaks",
-        "state/memories.py",
+        "state/subjects/memories.py",
         "    memory.canonical = max(living, key=lambda capture: capture.rank).seq if living else -1\n",
         "    memory.canonical = max(members, key=lambda capture: capture.rank).seq if living else -1\n",
         ("tests/test_fold.py",),
     ),
     Mutant(
         "a revision that is tied to the latest of its equals",
-        "state/floor.py",
+        "state/vectors/floor.py",
         "best[np.argmin(self._orders[best])]",
         "best[np.argmax(self._orders[best])]",
         ("tests/test_model.py",),
     ),
     Mutant(
         "a name that moves without its index",
-        "state/fold.py",
+        "state/fold/rule.py",
         "            self._columns.reorder(birth, name)\n            return\n",
         "            return\n",
         ("tests/test_model.py",),
     ),
     Mutant(
         "a fold that ignores negation",
-        "state/text.py",
+        "state/text/normal.py",
         "    tokens = _without_lead_in(tokens)\n    if found",
         '    tokens = [token for token in _without_lead_in(tokens) if token not in ("not", "never")]\n    if found',
         ("tests/test_fold.py",),
     ),
     Mutant(
         "a gone row that is not written",
-        "state/views.py",
+        "state/views/rows.py",
         "            rows.append(Guarded(change.table, row_of(scope, change), scope.generation, offset))\n",
         "            row = row_of(scope, change)\n"
         "            if not isinstance(row, GoneRow):\n"
@@ -275,7 +275,7 @@ MUTANTS = [
     ),
     Mutant(
         "a page that nobody touched",
-        "state/views.py",
+        "state/views/rows.py",
         "        for path in _paths(partition.scopes[change.scope], change):\n",
         "        for path in list(_paths(partition.scopes[change.scope], change))[1:]:\n",
         ("tests/test_laws.py", "tests/test_vault.py", "tests/test_model.py"),
@@ -289,21 +289,21 @@ MUTANTS = [
     ),
     Mutant(
         "the order of a set in a digest",
-        "state/digests.py",
+        "state/core/digests.py",
         "for item in sorted((key, ban.event_id, ban.at) for key, ban in bans.items())",
         "for item in {(key, ban.event_id, ban.at) for key, ban in bans.items()}",
         ("tests/test_golden_log.py",),
     ),
     Mutant(
         "a search that sees another scope",
-        "sinks/lance.py",
+        "sinks/tables.py",
         '            conditions.append(f"scope = {quoted(scope)}")\n',
         '            conditions.append("true")\n',
         ("tests/test_search.py", "tests/test_model.py"),
     ),
     Mutant(
         "a tail whose tombstones are ignored",
-        "state/tail.py",
+        "state/views/tail.py",
         "            case Forgotten(ids=ids):\n                bans.forget(ids)\n",
         "            case Forgotten(ids=ids):\n                pass\n",
         ("tests/test_search.py",),
@@ -317,154 +317,154 @@ MUTANTS = [
     ),
     Mutant(
         "a dead letter that stops the rest",
-        "state/partition.py",
+        "state/core/partition.py",
         "                folded.dead_letters.append(dead_letter(slot, error))\n",
         "                folded.dead_letters.append(dead_letter(slot, error))\n                break\n",
         ("tests/test_laws.py", "tests/test_golden_log.py"),
     ),
     Mutant(
         "damage that is not noticed",
-        "sinks/embedded_log.py",
+        "sinks/logs/embedded.py",
         "if not sound or _digest(salt, payload) != digest:",
         "if not sound:",
         ("tests/test_embedded_log.py::test_a_flipped_bit_is_found_and_its_slot_named",),
     ),
     Mutant(
         "an append that is not durable",
-        "sinks/embedded_log.py",
+        "sinks/logs/embedded.py",
         "PRAGMA synchronous=FULL",
         "PRAGMA synchronous=OFF",
         ("tests/test_embedded_log.py::test_every_connection_is_durable_and_overwrites_what_it_deletes",),
     ),
     Mutant(
         "a rebuild that is served unverified",
-        "tools/rebuild.py",
+        "tools/keep/rebuild.py",
         "    if not verdict.ok:\n        build.discard()\n",
         "    if not verdict.ok and not verdict.differences:\n        build.discard()\n",
         ("tests/test_invariance.py",),
     ),
     Mutant(
         "a verify that trusts the pages",
-        "tools/verify.py",
+        "tools/keep/verify.py",
         "            what = _difference(expected.get(path), pages.get(path))\n",
         "            what = _difference(expected.get(path), expected.get(path))\n",
         ("tests/test_views.py::test_verify_names_what_differs",),
     ),
     Mutant(
         "a past that is one event late",
-        "sinks/embedded_log.py",
+        "sinks/logs/embedded.py",
         "WHERE partition = ? AND sent > ?",
         "WHERE partition = ? AND sent >= ?",
         ("tests/test_time.py::test_as_of_a_time_is_before_the_first_event_sent_after_it",),
     ),
     Mutant(
         "an erasure that only counts from its place on",
-        "state/replay.py",
+        "state/core/replay.py",
         "Replay({number: erasures_of(found) for number, found in by_partition.items()})",
         "Replay({})",
         ("tests/test_erasures.py::test_erasing_is_folding_a_log_whose_slots_are_blank",),
     ),
     Mutant(
         "a write-ahead file that is not emptied",
-        "sinks/embedded_log.py",
+        "sinks/logs/embedded.py",
         "        self._empty_wal()\n",
         "",
         ("tests/test_erase.py::test_a_canary_is_in_every_place_before_and_in_none_afterwards",),
     ),
     Mutant(
         "an old build that outlives an erasure",
-        "tools/rebuild.py",
+        "tools/keep/rebuild.py",
         "    discard_old_builds(home)\n    on_phase",
         "    on_phase",
         ("tests/test_erase.py::test_a_canary_is_in_every_place_before_and_in_none_afterwards",),
     ),
     Mutant(
         "a tail that ignores erasures",
-        "state/tail.py",
+        "state/views/tail.py",
         "                bans.erase(ids)\n",
         "                pass\n",
         ("tests/test_erase.py::test_it_is_gone_for_every_reader_before_any_byte_is",),
     ),
     Mutant(
         "a search that passes over free pages",
-        "sinks/sqlite_pages.py",
+        "sinks/proof/sqlite_pages.py",
         '        yield Piece(f"page {number}", page(number))\n',
         "",
         ("tests/test_remains.py::test_a_canary_is_found_in",),
     ),
     Mutant(
         "what derives from the erased",
-        "state/erasures.py",
+        "state/core/erasures.py",
         "any(ref in named or ref in derived for ref in event.refs)",
         "any(ref in named for ref in event.refs)",
         ("tests/test_erasures.py::test_what_derives_from_an_erased_event_is_erased_however_late_it_comes",),
     ),
     Mutant(
         "a use that is said and seen counted twice",
-        "state/usage.py",
+        "state/subjects/usage.py",
         "            used = [seq for seq in told if seq not in known]\n",
         "            used = told\n",
         ("tests/test_usage.py",),
     ),
     Mutant(
         "a weight that does not decay when it is added to",
-        "state/edges.py",
+        "state/subjects/edges.py",
         "edge.weight = decayed(edge.weight, later - edge.at) + decayed(ONE, later - at)",
         "edge.weight = edge.weight + decayed(ONE, later - at)",
         ("tests/test_edges.py",),
     ),
     Mutant(
         "a learned weight that uses of one end alone leave as it is",
-        "state/association.py",
+        "state/subjects/association.py",
         "for seq in added for other in state.of.get(seq, ()))",
         "for seq in added for other in ())",
         ("tests/test_association.py",),
     ),
     Mutant(
         "windows that count for ever",
-        "state/association.py",
+        "state/subjects/association.py",
         "state.kept[-1].start - state.kept[0].start > SPAN_US or ",
         "",
         ("tests/test_association.py",),
     ),
     Mutant(
         "links that do not follow a forgotten memory",
-        "state/views.py",
+        "state/views/rows.py",
         "yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))",
         "yield from ()",
         ("tests/test_edges.py",),
     ),
     Mutant(
         "a sentence read by itself",
-        "state/passages.py",
+        "state/text/passages.py",
         "terms(text[start:end], language)",
         "terms(text[start:end])",
         ("tests/test_ranking.py::test_a_sentence_is_read_in_the_language_of_its_text",),
     ),
     Mutant(
         "a now that only others move",
-        "tools/retrieval.py",
+        "tools/ask/retrieval.py",
         "        return asked - asked % HOUR_US\n",
         "        return 0\n",
         ("tests/test_now.py",),
     ),
     Mutant(
         "evidence lost without a word",
-        "tools/eval_corpus.py",
+        "tools/measure/corpus.py",
         "    corpus.missing = len(missing)\n",
         "    corpus.missing = 0\n",
         ("tests/test_eval.py::test_evidence_that_no_turn_has_is_counted_and_said",),
     ),
     Mutant(
         "agents that instruct",
-        "state/context.py",
+        "state/views/context.py",
         'INSTRUCTING: tuple[Origin, ...] = ("operator", "user")',
         'INSTRUCTING: tuple[Origin, ...] = ("operator", "user", "agent")',
         ("tests/test_context.py",),
     ),
     Mutant(
         "an origin of one capture and a session of another",
-        "tools/filters.py",
+        "tools/ask/filters.py",
         "    return any(\n"
         "        (not filters.origins or made.origin in filters.origins)\n"
         "        and (not filters.sessions or made.session in filters.sessions)\n"
@@ -477,49 +477,49 @@ MUTANTS = [
     ),
     Mutant(
         "a forgotten capture that lends its origin",
-        "state/views.py",
+        "state/views/rows.py",
         "    shown = [capture for capture in captures if not capture.hidden] or captures\n",
         "    shown = captures\n",
         ("tests/test_filters.py",),
     ),
     Mutant(
         "a budget kept by its parts alone",
-        "state/context.py",
+        "state/views/context.py",
         "    while chosen and count(render(form, chosen)) > budget:",
         "    while False:",
         ("tests/test_context.py",),
     ),
     Mutant(
         "statements that outlive their flush",
-        "tools/distilling.py",
+        "tools/agents/distilling.py",
         "refs=(flushed.id,)",
         "refs=()",
         ("tests/test_distilling.py",),
     ),
     Mutant(
         "a model that leads",
-        "state/memories.py",
+        "state/subjects/memories.py",
         'key = (spoken.actor.origin == "model", ',
         "key = (False, ",
         ("tests/test_distilling.py",),
     ),
     Mutant(
         "a working directory on the path",
-        "tools/starting.py",
+        "tools/keep/starting.py",
         "for place in sys.path if place]",
         "for place in sys.path]",
         ("tests/test_starting.py",),
     ),
     Mutant(
         "a cut before the secrets are out",
-        "tools/redaction.py",
+        "tools/capture/secrets/redaction.py",
         "        read = text[: chars + LOOKAHEAD_CHARS]\n",
         "        read = text[:chars]\n",
         ("tests/test_cuts.py",),
     ),
     Mutant(
         "a memory that ends a host's block",
-        "tools/injected.py",
+        "tools/capture/injected.py",
         "    return f\"<{MARKER}>\\n{without_tags(context)}\\n</{MARKER}>\"\n",
         "    return f\"<{MARKER}>\\n{context}\\n</{MARKER}>\"\n",
         ("tests/test_injected.py",),
@@ -553,7 +553,7 @@ def copy_checkout(folder: Path) -> None:
 def run_tests(folder: Path, tests: Iterable[str]) -> subprocess.CompletedProcess[str]:
     """Run tests in a copy of the checkout, with the same examples every time."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
-    environment.pop("RECOLLECT_SEED", None)
+    environment.pop("MEMTAPE_SEED", None)
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--no-header"]
     command += [f"--rootdir={folder}", "-k", "not mutant", *dict.fromkeys(tests)]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
@@ -564,7 +564,7 @@ def try_mutant(mutant: Mutant) -> Outcome:
     reason = why_not(mutant)
     if reason:
         return Outcome(False, reason)
-    with tempfile.TemporaryDirectory(prefix="recollect-") as name:
+    with tempfile.TemporaryDirectory(prefix="memtape-") as name:
         folder = Path(name)
         copy_checkout(folder)
         path = folder / mutant.file
@@ -583,10 +583,10 @@ def try_mutant(mutant: Mutant) -> Outcome:
 
 def check_unmutated(mutants: Iterable[Mutant]) -> str:
     """Return what fails in a copy that nothing was put into, or nothing; otherwise no answer would mean anything."""
-    with tempfile.TemporaryDirectory(prefix="recollect-") as name:
+    with tempfile.TemporaryDirectory(prefix="memtape-") as name:
         folder = Path(name)
         copy_checkout(folder)
-        where = [sys.executable, "-c", "import recollect.state.fold as fold; print(fold.__file__)"]
+        where = [sys.executable, "-c", "import memtape.state.fold.rule as fold; print(fold.__file__)"]
         environment = {**os.environ, "PYTHONPATH": name}
         found = subprocess.run(where, cwd=folder, env=environment, capture_output=True, text=True).stdout.strip()
         if not Path(found).resolve().is_relative_to(folder.resolve()):

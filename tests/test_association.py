@@ -13,12 +13,16 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Client
-from recollect.schemas.codec import decode
-from recollect.schemas.events import Event, Used, make_tick
-from recollect.schemas.rows import EdgeRow, GoneRow
-from recollect.schemas.times import DAY_US
-from recollect.state.association import (
+from memtape import Client
+from memtape.schemas.codec import decode
+from memtape.schemas.events import Event, Used, make_tick
+from memtape.schemas.rows import EdgeRow, GoneRow
+from memtape.schemas.times import DAY_US
+from memtape.state.core.digests import state_leaves
+from memtape.state.core.partition import Partition, fold
+from memtape.state.core.replay import replay
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.association import (
     LEARNED_FROM,
     LEARNED_PER_ITEM,
     SPAN_US,
@@ -27,9 +31,8 @@ from recollect.state.association import (
     Learned,
     npmi,
 )
-from recollect.state.decay import ONE
-from recollect.state.digests import state_leaves
-from recollect.state.edges import (
+from memtape.state.subjects.decay import ONE
+from memtape.state.subjects.edges import (
     PER_ITEM,
     Edges,
     Tie,
@@ -42,11 +45,8 @@ from recollect.state.edges import (
     tie_of,
     weight_at,
 )
-from recollect.state.partition import Partition, fold
-from recollect.state.replay import replay
-from recollect.state.scope import Scope
-from recollect.state.views import all_changes, row_of
-from recollect.tools.cli import main
+from memtape.state.views.rows import all_changes, row_of
+from memtape.tools.commands.cli import main
 
 Use = tuple[str | None, list[int], int]
 """Session, seqs and time of a use."""
@@ -425,7 +425,7 @@ def test_edges_show_both_weights(memory: Client, tmp_path: Path) -> None:
 
 
 def test_a_table_of_older_rules_is_read_until_it_is_made_anew(memory: Client, tmp_path: Path) -> None:
-    from recollect.sinks.lance import Shard
+    from memtape.sinks.tables import Shard
 
     with Client(tmp_path, scope="project:a", origin="user") as client:
         before = client.edge_candidates().edges

@@ -1,4 +1,4 @@
-"""What Recollect notes for itself: no secrets and nothing that was said, and nothing at all where it only looks."""
+"""What Memtape notes for itself: no secrets and nothing that was said, and nothing at all where it only looks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 
 from test_hooks import hook, told
 
-from recollect.schemas.errors import RecollectError
-from recollect.sinks.home import Home
-from recollect.sinks.memory_log import MemoryLog
-from recollect.tools.agent_errors import LOST, latest_errors, note_error
-from recollect.tools.client import Client
-from recollect.tools.importing.finding import named_files
-from recollect.tools.importing.taking import Importer
-from recollect.tools.project import scope_of_folder
+from memtape.schemas.errors import MemtapeError
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.agents.errors import LOST, latest_errors, note_error
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.client import Client
+from memtape.tools.importing.finding import named_files
+from memtape.tools.importing.taking import Importer
 
 ROOT = Path(__file__).parent.parent
 TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
@@ -28,9 +28,9 @@ def kept(home: Path) -> str:
     return "".join(path.read_text(errors="replace") for path in sorted(home.iterdir()) if path.suffix != ".db")
 
 
-def recollect(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "RECOLLECT_HOME": str(home)}
-    command = [sys.executable, "-m", "recollect", *words]
+def memtape(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
+    command = [sys.executable, "-m", "memtape", *words]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -53,7 +53,7 @@ def test_an_error_that_found_no_room_is_told_when_there_is_room(tmp_path: Path) 
 
 def test_errors_name_no_file_and_no_secret(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
-    for error in (FileNotFoundError(2, "No such file", f"/x/{TOKEN}"), RecollectError(f"No {TOKEN}.")):
+    for error in (FileNotFoundError(2, "No such file", f"/x/{TOKEN}"), MemtapeError(f"No {TOKEN}.")):
         note_error(home.path, f"hook {TOKEN}", error)
     assert len(latest_errors(home.path, 10)) == 2 and TOKEN not in kept(home.path)
     assert "No such file" in latest_errors(home.path, 2)[0]
@@ -87,13 +87,13 @@ def test_who_only_looks_writes_nothing(tmp_path: Path) -> None:
     (folder / "note.md").write_text(f"The token is {TOKEN}.")
     row = {"type": "user", "uuid": "u1", "sessionId": "s", "message": {"content": TOKEN}, "cwd": str(folder)}
     (folder / "s.jsonl").write_text(json.dumps(row) + "\n")
-    done = recollect(home, "import", str(folder), "--dry-run", "--json")
+    done = memtape(home, "import", str(folder), "--dry-run", "--json")
     assert done.returncode == 0 and json.loads(done.stdout)["taken"] == 2, done
-    assert recollect(home, "connect", "claude", "--print").returncode == 0
+    assert memtape(home, "connect", "claude", "--print").returncode == 0
     assert not home.exists()
-    assert recollect(home, "import", str(folder), "--scope", "project:a").returncode == 0
+    assert memtape(home, "import", str(folder), "--scope", "project:a").returncode == 0
     before = {path: path.stat().st_mtime_ns for path in home.rglob("*")}
-    done = recollect(home, "import", str(folder), "--dry-run", "--json", "--scope", "project:a")
+    done = memtape(home, "import", str(folder), "--dry-run", "--json", "--scope", "project:a")
     assert (json.loads(done.stdout)["taken"], json.loads(done.stdout)["known"]) == (0, 2)
     assert {path: path.stat().st_mtime_ns for path in home.rglob("*") if path.suffix == ".json"} == {
         path: time for path, time in before.items() if path.suffix == ".json"

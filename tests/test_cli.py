@@ -17,8 +17,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.tools.cli import main
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.tools.commands.cli import main
 
 SCOPE = ("--scope", "project:test")
 README = Path(__file__).parent.parent / "README.md"
@@ -27,8 +27,8 @@ README = Path(__file__).parent.parent / "README.md"
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every test has a home of its own, and no session or scope from outside."""
-    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("RECOLLECT_SESSION", raising=False)
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("MEMTAPE_SESSION", raising=False)
     return tmp_path / "home"
 
 
@@ -62,11 +62,11 @@ def test_every_command_has_help_with_an_example_json_and_a_place_in_the_readme(
 ) -> None:
     help = call(*name.split(), "--help").output
     assert "Example:" in help
-    assert f"recollect {name}" in help
+    assert f"memtape {name}" in help
     assert "--json" in help
     assert "--home" in help
     assert all(getattr(option, "help", "x") for option in command.params if isinstance(option, click.Option))
-    assert re.search(rf"recollect {name}\b|`{name}`", README.read_text())
+    assert re.search(rf"memtape {name}\b|`{name}`", README.read_text())
 
 
 def test_capture_search_show_why_forget_restore() -> None:
@@ -88,7 +88,7 @@ def test_capture_search_show_why_forget_restore() -> None:
 
     assert len(document("forget", placed["id"], *SCOPE, "--reason", "old")["ids"]) == 2
     assert document("search", "staging port", *SCOPE)["results"] == []
-    assert "recollect restore" in call("show", placed["id"], *SCOPE).output
+    assert "memtape restore" in call("show", placed["id"], *SCOPE).output
     assert document("status")["hidden_ids"] == [placed["id"]]
     document("restore", placed["id"], *SCOPE)
     assert len(document("search", "staging port", *SCOPE)["results"]) == 1
@@ -230,12 +230,12 @@ def test_an_unusable_home_or_log_is_explained(tmp_path: Path, home: Path) -> Non
 
 def test_capture_never_loads_what_only_a_search_needs(home: Path) -> None:
     script = (
-        "import sys; from recollect.tools.cli import main\n"
+        "import sys; from memtape.tools.commands.cli import main\n"
         "main(['capture', 'Hello.', '--scope', 'project:test'], standalone_mode=False)\n"
         "heavy = {'lancedb', 'pyarrow', 'numpy', 'bytewax', 'kafka', 'snowballstemmer', 'pandas'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "RECOLLECT_HOME": str(home)})
+    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "MEMTAPE_HOME": str(home)})
 
 
 def test_a_bar_and_talk_go_to_stderr_and_data_to_stdout() -> None:
@@ -253,9 +253,7 @@ def test_json_errors_are_one_document_too() -> None:
 def test_the_daemon_projects_what_comes_and_ends_cleanly(home: Path) -> None:
     capture("Before it started.")
     for signal_name in ("SIGTERM", "SIGINT"):
-        daemon = subprocess.Popen(
-            [sys.executable, "-m", "recollect", "run", "--json"], stdout=subprocess.PIPE, text=True
-        )
+        daemon = subprocess.Popen([sys.executable, "-m", "memtape", "run", "--json"], stdout=subprocess.PIPE, text=True)
         capture(f"While it ran, {signal_name}.")
         deadline = time.monotonic() + 30
         while document("status")["lag"] and time.monotonic() < deadline:
@@ -293,7 +291,7 @@ def test_the_scope_of_a_repository_is_pinned(tmp_path: Path, monkeypatch: pytest
     assert scope_in(second) != scope
     (first / "inside").mkdir()
     assert scope_in(first / "inside") == scope
-    assert git("config", "recollect.scope", cwd=first) == scope
+    assert git("config", "memtape.scope", cwd=first) == scope
     moved = first.rename(tmp_path / "one" / "renamed")
     assert scope_in(moved) == scope
     # The origin gives the same scope on every machine, however it is reached.
@@ -303,7 +301,7 @@ def test_the_scope_of_a_repository_is_pinned(tmp_path: Path, monkeypatch: pytest
     ):
         folder.mkdir(exist_ok=True)
         git("init", "-q", cwd=folder)
-        git("config", "--unset-all", "recollect.scope", cwd=folder) if folder == second else None
+        git("config", "--unset-all", "memtape.scope", cwd=folder) if folder == second else None
         git("remote", "add", "origin", url, cwd=folder)
     assert scope_in(second) == scope_in(tmp_path / "third")
     outside = tmp_path / "plain"
@@ -336,7 +334,7 @@ def test_an_explained_search_adds_up() -> None:
 def test_a_scope_that_holds_nothing_says_so_and_what_to_do() -> None:
     empty = call("search", "harbour", "--scope", "project:nothere")
     assert empty.exit_code == 0 and "project:nothere holds nothing yet" in empty.output
-    assert "recollect capture" in empty.output
+    assert "memtape capture" in empty.output
     capture("The harbour gauge is broken.")
     assert "other words" in call("search", "zebra", *SCOPE).output
     assert "held nothing then" in call("search", "zebra", *SCOPE, "--as-of", "2001-01-01").output

@@ -17,17 +17,17 @@ import pytest
 from builders import captured, erased, make_id
 from test_views import filled, history, project, vault_bytes
 
-from recollect.flows.projection import Projection
-from recollect.schemas.codec import decode
-from recollect.schemas.errors import RecollectError
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.settings import Settings
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.memory_log import MemoryLog
-from recollect.state.partition import Partition
-from recollect.tools.projecting import Owner
-from recollect.tools.verify import verify
+from memtape.flows.projection import Projection
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.state.core.partition import Partition
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.verify import verify
 
 WAIT_S = 30.0
 A = "project:a"
@@ -42,11 +42,11 @@ def home(tmp_path: Path) -> Home:
 
 @pytest.fixture
 def run() -> Iterator[Run]:
-    """Start `recollect run` on a home with some words more; what is left at the end of the test is killed."""
+    """Start `memtape run` on a home with some words more; what is left at the end of the test is killed."""
     started: list[subprocess.Popen[str]] = []
 
     def start(home: Home, *words: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "recollect", "run", "--home", str(home.path), *words]
+        command = [sys.executable, "-m", "memtape", "run", "--home", str(home.path), *words]
         pipe = subprocess.PIPE
         started.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True))
         return started[-1]
@@ -150,7 +150,7 @@ class _NoSnapshots:
 
 
 def test_a_log_in_memory_is_refused_since_no_other_process_can_read_it(home: Home) -> None:
-    with Owner(home, MemoryLog(4, Settings()), processes=2) as owner, pytest.raises(RecollectError, match="memory"):
+    with Owner(home, MemoryLog(4, Settings()), processes=2) as owner, pytest.raises(MemtapeError, match="memory"):
         owner.project()
 
 
@@ -314,7 +314,7 @@ def test_what_ends_one_process_is_what_the_owner_raises(home: Home) -> None:
 
 
 def test_ports_of_a_cluster_are_free_and_on_loopback() -> None:
-    from recollect.tools.cluster import _addresses
+    from memtape.tools.keep.cluster import _addresses
 
     with _addresses(3) as addresses:
         pass
@@ -328,7 +328,7 @@ def test_ports_of_a_cluster_are_free_and_on_loopback() -> None:
 
 def _written(home: Home, log: EmbeddedLog) -> list[int]:
     """Return up to where the views of each partition are written."""
-    from recollect.tools.client import Client
+    from memtape.tools.client import Client
 
     with Client(home.path, scope=A, log=log) as client:
         return [client._retriever.offset(number) for number in range(log.partitions)]

@@ -20,9 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from recollect.schemas.codec import content_digest, decode, encode
-from recollect.schemas.errors import InvalidEvent
-from recollect.schemas.events import (
+from memtape.schemas.codec import content_digest, decode, encode
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import (
     BODIES,
     CONTROL,
     MAX_AT_LEAD_US,
@@ -53,11 +53,11 @@ from recollect.schemas.events import (
     make_tick,
     tick_id,
 )
-from recollect.schemas.json_schema import json_schemas
-from recollect.schemas.scopes import SCOPE_PATTERN
-from recollect.schemas.settings import Settings
-from recollect.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US
-from recollect.schemas.upcasts import STEPS, Step, upcast
+from memtape.schemas.json_schema import json_schemas
+from memtape.schemas.scopes import SCOPE_PATTERN
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US
+from memtape.schemas.upcasts import STEPS, Step, upcast
 
 LONG = 2**63 - 1
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.schemas.errors import RecollectError
-from recollect.sinks.home import Home
-from recollect.tools.connecting import CONNECTABLE, connect, disconnect, plugin_folder
-from recollect.tools.hook_hosts import HOSTS_OF_HOOKS
-from recollect.tools.plugins import MARKETPLACE, plugin_files
+from memtape.schemas.errors import MemtapeError
+from memtape.sinks.home.folders import Home
+from memtape.tools.agents.connecting import CONNECTABLE, connect, disconnect, plugin_folder
+from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
+from memtape.tools.agents.plugins import MARKETPLACE, plugin_files
 
 ROOT = Path(__file__).parent.parent
 HOST = """#!{python}
@@ -35,7 +35,7 @@ kind = "market" if "marketplace" in words else "plugin"
 if listing:
     if os.environ.get("NO_LIST"):
         sys.exit("no such option")
-    ours = "recollect-local" if kind == "market" else "recollect" if name == "gemini" else "recollect@recollect-local"
+    ours = "memtape-local" if kind == "market" else "memtape" if name == "gemini" else "memtape@memtape-local"
     print(json.dumps([{"id" if name == "claude" else "name": ours}] if kind in has else []))
 elif {"remove", "uninstall"} & set(words):
     if kind not in has and name != "codex":
@@ -64,12 +64,12 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return noted
 
 
-def recollect(home: Path, *words: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "RECOLLECT_HOME": str(home)}
+def memtape(home: Path, *words: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
     if path is not None:
         environment["PATH"] = path
     return subprocess.run(
-        [sys.executable, "-m", "recollect", *words], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "memtape", *words], env=environment, capture_output=True, text=True, check=False
     )
 
 
@@ -94,10 +94,10 @@ def test_a_host_that_refuses_or_is_not_there_is_named(
     said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAIL_AT", "install")
-    done = recollect(tmp_path / "home", "connect", "claude")
+    done = memtape(tmp_path / "home", "connect", "claude")
     assert done.returncode == 1 and "no such thing" in done.stderr and "Traceback" not in done.stderr
     assert "Reading the settings" in done.stderr and "backtrace" not in done.stderr
-    done = recollect(tmp_path / "home", "connect", "codex", path="/nowhere")
+    done = memtape(tmp_path / "home", "connect", "codex", path="/nowhere")
     assert done.returncode == 1 and "not on the PATH" in done.stderr and "--print" in done.stderr
 
 
@@ -111,14 +111,14 @@ def test_what_failed_is_undone_and_can_be_done_again(
 ) -> None:
     home = tmp_path / "home"
     monkeypatch.setenv("FAIL_AT", "plugin install")
-    done = recollect(home, "connect", "claude")
+    done = memtape(home, "connect", "claude")
     assert done.returncode == 1 and "Nothing of yours was changed." in done.stderr
     assert held(said, "claude") == "" and not plugin_folder(Home(home), "claude").exists()
-    assert recollect(home, "disconnect", "claude").returncode == 0  # There is nothing to do, and that is no error.
+    assert memtape(home, "disconnect", "claude").returncode == 0  # There is nothing to do, and that is no error.
     monkeypatch.delenv("FAIL_AT")
-    assert recollect(home, "connect", "claude").returncode == 0 and held(said, "claude")
+    assert memtape(home, "connect", "claude").returncode == 0 and held(said, "claude")
     monkeypatch.setenv("FAIL_AT", "plugin install")
-    done = recollect(home, "connect", "claude")
+    done = memtape(home, "connect", "claude")
     assert "not connected any more" in done.stderr and "Nothing of yours" not in done.stderr
     assert held(said, "claude") == ""
 
@@ -127,15 +127,15 @@ def test_what_could_not_be_undone_is_said_and_removed_once_it_can_be(
     said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home"
-    assert recollect(home, "connect", "claude").returncode == 0
+    assert memtape(home, "connect", "claude").returncode == 0
     monkeypatch.setenv("FAIL_AT", "install")  # And uninstall.
-    done = recollect(home, "connect", "claude")
+    done = memtape(home, "connect", "claude")
     assert done.returncode == 1 and "is left in Claude Code" in done.stderr and "Nothing of" not in done.stderr
-    done = recollect(home, "disconnect", "claude")
+    done = memtape(home, "disconnect", "claude")
     assert done.returncode == 1 and "no such thing" in done.stderr and held(said, "claude") == "plugin"
     monkeypatch.delenv("FAIL_AT")
     for _ in range(2):
-        assert recollect(home, "disconnect", "claude").returncode == 0
+        assert memtape(home, "disconnect", "claude").returncode == 0
         assert held(said, "claude") == ""
 
 
@@ -148,7 +148,7 @@ def test_a_host_whose_list_cannot_be_read_is_judged_by_its_exit_codes(
     connect(home, host)
     program = CONNECTABLE[host].program
     monkeypatch.setenv("FAIL_AT", CONNECTABLE[host].remove[0][-1])
-    with pytest.raises(RecollectError, match="no such thing"):
+    with pytest.raises(MemtapeError, match="no such thing"):
         disconnect(home, host)
     assert plugin_folder(home, host).exists()
     monkeypatch.delenv("FAIL_AT")
@@ -161,40 +161,40 @@ def test_a_host_whose_list_cannot_be_read_is_judged_by_its_exit_codes(
 
 @pytest.mark.parametrize("host", CONNECTABLE)
 def test_print_says_all_and_does_nothing(host: str, said: Path, tmp_path: Path) -> None:
-    printed = json.loads(recollect(tmp_path / "home", "connect", host, "--print", "--json").stdout)
+    printed = json.loads(memtape(tmp_path / "home", "connect", host, "--print", "--json").stdout)
     assert not said.read_text() and not (tmp_path / "home" / "plugins").exists()
     assert all(command.startswith(CONNECTABLE[host].program) for command in printed["commands"])
-    words = recollect(tmp_path / "home", "connect", host, "--print").stdout
+    words = memtape(tmp_path / "home", "connect", host, "--print").stdout
     assert all(command in words for command in printed["commands"]) and "hooks.json" in words
 
 
 @pytest.mark.parametrize("host", HOSTS_OF_HOOKS)
 def test_a_plugin_names_every_event_that_its_hook_knows_and_starts_us_in_full(host: str) -> None:
     home = "/a home/of 'mine'"
-    files = plugin_files(host, ["/opt/a b/recollect"], home)
-    under = "" if host == "gemini" else "recollect/"
+    files = plugin_files(host, ["/opt/a b/memtape"], home)
+    under = "" if host == "gemini" else "memtape/"
     hooks = json.loads(files[f"{under}hooks/hooks.json"])["hooks"]
     assert set(hooks) == set(HOSTS_OF_HOOKS[host].actions)
     for groups in hooks.values():
         (called,) = groups[0]["hooks"]
         words = shlex.split(called["command"])
-        assert words == ["/opt/a b/recollect", "hook", "--host", host, "--home", home]
+        assert words == ["/opt/a b/memtape", "hook", "--host", host, "--home", home]
         assert called["timeout"] >= (1_000 if host == "gemini" else 1)
-    told = json.loads(files["gemini-extension.json" if host == "gemini" else "recollect/.mcp.json"])
-    assert told["mcpServers"]["recollect"]["args"] == ["mcp", "--home", home]
+    told = json.loads(files["gemini-extension.json" if host == "gemini" else "memtape/.mcp.json"])
+    assert told["mcpServers"]["memtape"]["args"] == ["mcp", "--home", home]
     if host != "gemini":
         market = json.loads(files[".claude-plugin/marketplace.json"])
-        assert market["name"] == MARKETPLACE and market["plugins"][0]["source"] == "./recollect"
+        assert market["name"] == MARKETPLACE and market["plugins"][0]["source"] == "./memtape"
 
 
 @pytest.mark.slow
 def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    done = recollect(home, "doctor", "--json", path="/usr/bin:/bin")
+    done = memtape(home, "doctor", "--json", path="/usr/bin:/bin")
     findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
     assert done.returncode == 0, findings
     assert findings["capture and search"]["state"] == findings["MCP server"]["state"] == "good"
     assert findings["Codex"]["state"] == "not there"
     (home / "log.db").write_bytes(b"no database" * 1_000)
-    done = recollect(home, "doctor", path="/usr/bin:/bin")
+    done = memtape(home, "doctor", path="/usr/bin:/bin")
     assert done.returncode == 1 and "bad        capture and search" in done.stdout and "Traceback" not in done.stderr

@@ -11,19 +11,19 @@ from builders import slots, worlds
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from recollect import Client
-from recollect.schemas.errors import RecollectError
-from recollect.schemas.events import Event
-from recollect.schemas.rows import GoneRow
-from recollect.schemas.times import DAY_US
-from recollect.sinks.lance import ROW_TYPES
-from recollect.state.context import SECTIONS, Form, Item, Known, choose, importance, items_of, render
-from recollect.state.partition import Partition, fold
-from recollect.state.tail import overlay
-from recollect.state.views import all_changes, row_of
-from recollect.tools.context import FORMS, _form, _known, context_of
-from recollect.tools.injected import CONTEXT_BEGIN, CONTEXT_END
-from recollect.tools.tokens import CHARACTERS, tokenizer
+from memtape import Client
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Event
+from memtape.schemas.rows import GoneRow
+from memtape.schemas.times import DAY_US
+from memtape.sinks.tables import ROW_TYPES
+from memtape.state.core.partition import Partition, fold
+from memtape.state.views.context import SECTIONS, Form, Item, Known, choose, importance, items_of, render
+from memtape.state.views.rows import all_changes, row_of
+from memtape.state.views.tail import overlay
+from memtape.tools.ask.context import FORMS, _form, _known, context_of
+from memtape.tools.ask.tokens import CHARACTERS, tokenizer
+from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 
 NOW = 1_790_000_000_000_000
 COUNTS: dict[str, Callable[[str], int]] = {
@@ -39,7 +39,7 @@ texts = st.one_of(
         [
             "Always run the tests.", "I prefer tabs.", "Never push to main!", "Staging listens on 8081.",
             "始终使用中文。", "会议在大阪。" * 40, "👩‍🚀🎉" * 30, "a" * 900, "A long tale. " * 60, "x",
-            "`<b>` [a](b) <!-- recollect:end -->", "Immer testen.", "@/etc/passwd", "a\n- b\n# c",
+            "`<b>` [a](b) <!-- memtape:end -->", "Immer testen.", "@/etc/passwd", "a\n- b\n# c",
         ]
     ),
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=200).filter(str.strip),
@@ -100,7 +100,7 @@ def test_a_budget_is_never_exceeded_and_items_are_whole(
     assert choose(items_of(shuffled, NOW), budget, form, count) == chosen
 
 
-@pytest.mark.skipif(tokenizer() is CHARACTERS, reason="no tokenizer is installed: pip install 'recollect[tokens]'")
+@pytest.mark.skipif(tokenizer() is CHARACTERS, reason="no tokenizer is installed: pip install 'memtape[tokens]'")
 @given(knowns(), budgets)
 @example([], 1)
 def test_a_real_tokenizer_keeps_the_budget_too(known: list[Known], budget: int) -> None:
@@ -237,7 +237,7 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
         assert item_ids(found.items) == [style, said, goal, fact_id, erased]
         assert '"I prefer short answers."' in found.text
         assert 'from "runbook.md"' in found.text
-        from recollect.tools.erasing import plan
+        from memtape.tools.keep.erasing import plan
 
         memory.erase(plan(memory.home, memory.log, "project:a", [erased], only=False))
         end = sum(memory.log.ends())
@@ -247,9 +247,9 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
         assert item_ids(memory.context(as_of=before).items) == [style]
         assert memory.context(1).text == ""
         for wrong in (0, -1, 10**7):
-            with pytest.raises(RecollectError, match="budget"):
+            with pytest.raises(MemtapeError, match="budget"):
                 memory.context(wrong)
-        with pytest.raises(RecollectError, match="form"):
+        with pytest.raises(MemtapeError, match="form"):
             memory.context(form="word")  # type: ignore[arg-type]
         assert sum(memory.log.ends()) == end, "asking without a query puts nothing on the log"
 

@@ -16,20 +16,20 @@ from builders import START, captured, erased, forgotten, recalled
 from click.testing import CliRunner, Result
 from kafka_broker import Broker
 
-from recollect.schemas.errors import DamagedLog, InvalidEvent, LogExists, RecollectError
-from recollect.schemas.log import Log, Position
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.settings import Settings
-from recollect.schemas.times import HOUR_US
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.kafka_log import KafkaLog
-from recollect.tools import copying
-from recollect.tools.cli import main
-from recollect.tools.copying import copy_log
-from recollect.tools.logs import LOG_VARIABLE
-from recollect.tools.projecting import Owner
-from recollect.tools.verify import verify
+from memtape.schemas.errors import DamagedLog, InvalidEvent, LogExists, MemtapeError
+from memtape.schemas.log import Log, Position
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import HOUR_US
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.logs.opening import LOG_VARIABLE
+from memtape.tools.commands.cli import main
+from memtape.tools.keep import copying
+from memtape.tools.keep.copying import copy_log
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.verify import verify
 
 ROOT = Path(__file__).resolve().parent.parent
 SCOPES = [f"project:p{number}" for number in range(8)]
@@ -37,7 +37,7 @@ SCOPES = [f"project:p{number}" for number in range(8)]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
     monkeypatch.delenv(LOG_VARIABLE, raising=False)
     return Home(tmp_path / "home").path
 
@@ -154,7 +154,7 @@ def test_a_place_where_something_else_stands_is_refused_and_not_changed(
             source.append_raw(5, [b"else", b"and more"])
         log.close()
     before = path.read_bytes()
-    with pytest.raises(RecollectError) as refusal:
+    with pytest.raises(MemtapeError) as refusal:
         copy_log(source, str(path))
     assert isinstance(refusal.value, (LogExists, DamagedLog))
     assert refusal.value.hint
@@ -164,7 +164,7 @@ def test_a_place_where_something_else_stands_is_refused_and_not_changed(
 def test_the_log_itself_is_no_place_for_its_copy(source: EmbeddedLog, home: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(home)
     for to in (home, home / "log.db", tmp_path / "link"):
-        with pytest.raises(RecollectError, match="is the log that is to be copied"):
+        with pytest.raises(MemtapeError, match="is the log that is to be copied"):
             copy_log(source, str(to))
 
 
@@ -186,7 +186,7 @@ def test_a_slot_that_was_erased_after_it_was_copied_is_named(source: EmbeddedLog
     number = partition_of(SCOPES[1], 16)
     offset = next(slot.offset for slot in source.read(number, 0, 9, scope=SCOPES[1]))
     source.blank({number: [offset]})
-    with pytest.raises(RecollectError, match=f"offset {offset} of partition {number}"):
+    with pytest.raises(MemtapeError, match=f"offset {offset} of partition {number}"):
         copy_log(source, str(tmp_path / "copy.db"))
 
 
@@ -206,7 +206,7 @@ def test_the_command_says_what_it_copied_and_how_to_use_it(source: EmbeddedLog, 
     assert said["place"] == str(tmp_path / "other" / "log.db")
     result = copy_command("--to", str(tmp_path / "other"))
     assert result.exit_code == 0, result.output
-    assert f"RECOLLECT_HOME='{tmp_path / 'other'}'" in result.stdout
+    assert f"MEMTAPE_HOME='{tmp_path / 'other'}'" in result.stdout
     assert copy_command("--to", str(tmp_path / "x.db")).stdout.endswith("as log.db\n")
     assert copy_command().exit_code == 2
     for to in ("kafka:/localhost:9092/t", "kafka://ada:secret@localhost:9092/t", "https://example.org/x"):
@@ -284,7 +284,7 @@ def test_a_topic_in_its_next_generation_is_copied_as_it_is_now(
     copy_log(there, str(tmp_path / "back"))
     assert everything(EmbeddedLog(tmp_path / "back" / "log.db")) == everything(there) != everything(source)
     # What was erased on the copy is not put back, and what was erased on both is the same again.
-    with pytest.raises(RecollectError, match=f"offset {offset} of partition {number}"):
+    with pytest.raises(MemtapeError, match=f"offset {offset} of partition {number}"):
         copy_log(source, url)
     source.blank({number: [offset]})
     fill(source, 10, start=104)
@@ -302,8 +302,8 @@ def test_a_slot_that_no_topic_takes_is_said(source: EmbeddedLog, kafka: Broker) 
 KILLED = """
 import sys, time
 from pathlib import Path
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.tools import copying
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.tools import copying
 
 copying.PAGE_SLOTS = 5
 def slow(phase, done, total):

@@ -22,16 +22,16 @@ from builders import captured, forgotten
 from test_embedded_log import edited
 from test_views import filled, project
 
-from recollect.schemas.codec import decode
-from recollect.schemas.errors import Locked
-from recollect.schemas.log import Position
-from recollect.schemas.scopes import partition_of
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.tools import verify as verifying
-from recollect.tools.client import Client
-from recollect.tools.projecting import Owner
-from recollect.tools.verify import verify
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import Locked
+from memtape.schemas.log import Position
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.tools.client import Client
+from memtape.tools.keep import verify as verifying
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.verify import verify
 
 KILLS = 20
 PRODUCERS = 4
@@ -41,8 +41,8 @@ PRODUCER_KILLS = 200
 # until it is killed. It says what was acknowledged in a file of its own: what is written there outlives it.
 PRODUCERS_CODE = """
 import os, signal, sys
-from recollect.tools.client import Client
-from recollect.tools.lines import Line
+from memtape.tools.client import Client
+from memtape.tools.capture.lines import Line
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:
     home, said, name = line.rstrip("\\n").split("\\t")
@@ -65,7 +65,7 @@ FIRST_EVENTS_CODE = """
 import sys, threading
 import msgspec
 from builders import captured
-from recollect.schemas.codec import decode
+from memtape.schemas.codec import decode
 sys.setswitchinterval(1e-6)
 payload = msgspec.json.encode(captured("one"))
 together = threading.Barrier(4)
@@ -255,7 +255,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 @pytest.mark.slow
 def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home) -> None:
     log = filled(home, 60)
-    command = [sys.executable, "-m", "recollect", "run", "--home", str(home.path)]
+    command = [sys.executable, "-m", "memtape", "run", "--home", str(home.path)]
     holder = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(crash.ROOT)}, stderr=subprocess.DEVNULL)
     try:
         while home.projector_lock().holder() != holder.pid:

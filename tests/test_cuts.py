@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_hooks import hook, told
 
-from recollect.schemas.codec import decode
-from recollect.schemas.events import Event
-from recollect.schemas.placeholders import PLACEHOLDER, head_of, placeholder, tail_of
-from recollect.sinks.home import Home
-from recollect.tools.client import Client
-from recollect.tools.flushing import latest
-from recollect.tools.hooks import FLUSH_CHARS, FLUSH_LINES, TAIL_BYTES
-from recollect.tools.importing.finding import named_files
-from recollect.tools.importing.records import TOOL_HEAD_CHARS
-from recollect.tools.importing.taking import Importer
-from recollect.tools.mcp_server import Memory
-from recollect.tools.project import scope_of_folder
-from recollect.tools.redaction import Redactor
-from recollect.tools.warm import PROMPT_CHARS, Warm
+from memtape.schemas.codec import decode
+from memtape.schemas.events import Event
+from memtape.schemas.placeholders import PLACEHOLDER, head_of, placeholder, tail_of
+from memtape.sinks.home.folders import Home
+from memtape.tools.agents.flushing import latest
+from memtape.tools.agents.hooks import FLUSH_CHARS, FLUSH_LINES, TAIL_BYTES
+from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.warm import PROMPT_CHARS, Warm
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.client import Client
+from memtape.tools.importing.finding import named_files
+from memtape.tools.importing.records import TOOL_HEAD_CHARS
+from memtape.tools.importing.taking import Importer
 
 SECRET = "S3cr3tPazzW9x"
 A = "project:a"

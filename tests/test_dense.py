@@ -10,13 +10,13 @@ from builders import captured, configured, embedded, forgotten, make_id, pack, r
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.schemas.events import Event
-from recollect.schemas.settings import Settings
-from recollect.state.dense import DenseCandidates
-from recollect.state.memories import Memory
-from recollect.state.partition import Partition, fold
-from recollect.state.scope import Scope
-from recollect.state.specifics import same_specifics
+from memtape.schemas.events import Event
+from memtape.schemas.settings import Settings
+from memtape.state.core.partition import Partition, fold
+from memtape.state.core.scope import Scope
+from memtape.state.fold.dense import DenseCandidates
+from memtape.state.fold.specifics import same_specifics
+from memtape.state.subjects.memories import Memory
 
 TINY = "tiny@1/3"
 EAST, NEAR_EAST, NORTH = [4000, 0, 0], [3900, 800, 0], [0, 4000, 0]

@@ -22,12 +22,12 @@ from builders import captured
 from click.testing import CliRunner
 from kafka_broker import Broker, free_ports, make_broker
 
-from recollect import __version__
-from recollect.sinks.kafka_log import KafkaLog
-from recollect.sinks.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
-from recollect.tools.cli import main
-from recollect.tools.client import HOME_VARIABLE, SESSION_VARIABLE
-from recollect.tools.logs import LOG_VARIABLE
+from memtape import __version__
+from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
+from memtape.sinks.logs.opening import LOG_VARIABLE
+from memtape.tools.client import HOME_VARIABLE, SESSION_VARIABLE
+from memtape.tools.commands.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())
@@ -86,8 +86,8 @@ def test_images_are_pinned() -> None:
     images += [rest.split()[0] for name, rest in instructions() if name == "FROM"]
     for image in images:
         assert re.fullmatch(r"[a-z/]+:\d+\.\d+\.\d+(-[a-z]+)*(@sha256:[0-9a-f]{64})?", image), image
-    assert {service["image"] for service in OURS.values()} == {f"recollect:{__version__}"}
-    assert f"recollect:{__version__}" in DOCKERFILE
+    assert {service["image"] for service in OURS.values()} == {f"memtape:{__version__}"}
+    assert f"memtape:{__version__}" in DOCKERFILE
 
 
 def test_nothing_listens_for_other_machines() -> None:
@@ -114,7 +114,7 @@ def test_every_variable_is_one_that_is_read() -> None:
         assert set(service["environment"]) <= READ_BY_THE_CODE
     assert set(variables()) <= READ_BY_THE_CODE | KNOWN_TO_PYTHON
     for path in (ROOT / "docker").iterdir():
-        assert set(re.findall(r"\bRECOLLECT_\w+", path.read_text())) <= READ_BY_THE_CODE, path.name
+        assert set(re.findall(r"\bMEMTAPE_\w+", path.read_text())) <= READ_BY_THE_CODE, path.name
 
 
 def test_the_projector_reaches_the_broker_by_its_url() -> None:
@@ -156,7 +156,7 @@ def test_the_image_runs_as_a_user_of_its_own_who_owns_the_home() -> None:
 
 def test_the_image_starts_without_a_shell() -> None:
     words = [word for name in ("ENTRYPOINT", "CMD") for word in yaml.safe_load(last(name))]
-    assert words == ["recollect", "run"]
+    assert words == ["memtape", "run"]
 
 
 def test_libraries_come_from_the_lock_files_by_hash() -> None:
@@ -203,7 +203,7 @@ def test_what_is_copied_builds_the_whole_wheel(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     names = set(ZipFile(wheel).namelist())
     for room in ("schemas", "state", "flows", "sinks", "tools"):
-        files = {f"recollect/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / room).glob("*.py")}
+        files = {f"memtape/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / room).glob("*.py")}
         assert files and files <= names
 
 
@@ -211,15 +211,15 @@ def test_what_is_copied_builds_the_whole_wheel(tmp_path: Path) -> None:
 
 
 def spoken_of() -> Iterator[tuple[str, list[str]]]:
-    """Yield where a command of Recollect is named, and its words."""
+    """Yield where a command of Memtape is named, and its words."""
     for name, service in OURS.items():
         yield name, list(service["command"])
     yield "Dockerfile", yaml.safe_load(last("CMD"))
     for block in re.findall(r"```sh\n(.*?)```", (ROOT / "docker" / "README.md").read_text(), re.DOTALL):
         for line in block.splitlines():
             words = shlex.split(line.replace("\\", ""), comments=True)
-            if "recollect" in words:
-                yield "README", words[words.index("recollect") + 1 :]
+            if "memtape" in words:
+                yield "README", words[words.index("memtape") + 1 :]
 
 
 @pytest.mark.parametrize(("where", "words"), list(spoken_of()))

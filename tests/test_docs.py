@@ -16,15 +16,15 @@ BLOCKS = re.findall(r"<!-- run -->\n```(sh|python)\n(.*?)```", (ROOT / "README.m
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A home of its own, and a `recollect` on the path that is this checkout's."""
+    """A home of its own, and a `memtape` on the path that is this checkout's."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name, words in (("recollect", f"{sys.executable} -m recollect"), ("python3", sys.executable)):
+    for name, words in (("memtape", f"{sys.executable} -m memtape"), ("python3", sys.executable)):
         (folder / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         (folder / name).chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     home = str(tmp_path / "home")
-    return {**os.environ, "PATH": path, "RECOLLECT_HOME": home, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    return {**os.environ, "PATH": path, "MEMTAPE_HOME": home, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
 
 
 @pytest.mark.slow

@@ -10,12 +10,14 @@ from builders import MINUTE, START, captured, configured, forgotten, make_id, re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect import Client
-from recollect.schemas.events import Event, make_tick
-from recollect.schemas.rows import EdgeRow, MemoryPage
-from recollect.schemas.times import DAY_US, HOUR_US
-from recollect.state.decay import ONE, decayed
-from recollect.state.edges import (
+from memtape import Client
+from memtape.schemas.events import Event, make_tick
+from memtape.schemas.rows import EdgeRow, MemoryPage
+from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.state.core.replay import replay
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.decay import ONE, decayed
+from memtape.state.subjects.edges import (
     PER_ITEM,
     PROMOTED,
     PROMOTED_PER_SOURCE,
@@ -33,9 +35,7 @@ from recollect.state.edges import (
     restore,
     snapshot,
 )
-from recollect.state.replay import replay
-from recollect.state.scope import Scope
-from recollect.state.views import all_changes, page, row_of
+from memtape.state.views.rows import all_changes, page, row_of
 
 FACTS = [captured(f"Fact {name} {name}", name) for name in ("heron", "otter", "lynx", "marten", "stoat")]
 
@@ -55,7 +55,7 @@ def linked(scope: Scope) -> dict[tuple[int, int], int]:
 
 def links_of(scope: Scope, name: str) -> list[str]:
     """Return what the vault says that a memory was used with."""
-    from recollect.schemas.settings import Settings
+    from memtape.schemas.settings import Settings
 
     found = page(scope, "memories/001.md", Settings())
     assert isinstance(found, MemoryPage)
@@ -197,8 +197,8 @@ def test_the_vault_links_living_memories_the_strongest_first() -> None:
 
 def test_a_link_to_another_page_follows_what_happens_there() -> None:
     """Only the page of the other memory is named by a change of its own, so that this one must be named too."""
-    from recollect.state.partition import Partition, fold
-    from recollect.state.views import MEMORIES_PER_PAGE, pages_of
+    from memtape.state.core.partition import Partition, fold
+    from memtape.state.views.rows import MEMORIES_PER_PAGE, pages_of
 
     partition = Partition(0)
     many = [captured(f"Fact number {n} of many", n, "document") for n in range(MEMORIES_PER_PAGE)]
@@ -297,8 +297,8 @@ def test_a_client_shows_edges_as_of_now_and_as_of_then(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["uses", "edges"])
 def test_verify_notices_a_changed_row_and_rebuild_mends_it(tmp_path: Path, table: str) -> None:
-    from recollect.sinks.lance import Shard
-    from recollect.tools.projecting import rebuild_or_ask
+    from memtape.sinks.tables import Shard
+    from memtape.tools.keep.owner import rebuild_or_ask
 
     with Client(tmp_path, scope="project:a", origin="user", session="s") as memory:
         receipt = memory.use([memory.capture(text).id for text in ("Port 8081", "The proxy")])
@@ -315,7 +315,7 @@ def test_the_window_is_half_an_hour() -> None:
 
 
 def test_what_is_erased_is_linked_with_nothing_in_any_file(tmp_path: Path) -> None:
-    from recollect.tools.erasing import plan
+    from memtape.tools.keep.erasing import plan
 
     with Client(tmp_path, scope="project:a", origin="user", session="s") as memory:
         port, proxy, code = (memory.capture(text).id for text in ("Port 8081", "The proxy", "The code is marmalade"))

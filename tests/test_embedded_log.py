@@ -24,14 +24,14 @@ import pytest
 from builders import START, captured
 from test_logs import SCOPES, A, check_producers, events, everything, payloads, said
 
-import recollect
-from recollect.schemas.codec import decode, encode
-from recollect.schemas.errors import DamagedLog, LogExists, RecollectError
-from recollect.schemas.events import Event
-from recollect.schemas.log import Position
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.times import HOUR_US
-from recollect.sinks.embedded_log import EmbeddedLog
+import memtape
+from memtape.schemas.codec import decode, encode
+from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError
+from memtape.schemas.events import Event
+from memtape.schemas.log import Position
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import HOUR_US
+from memtape.sinks.logs.embedded import EmbeddedLog
 
 P = partition_of(A, 16)
 
@@ -40,8 +40,8 @@ P = partition_of(A, 16)
 PRODUCER = """
 import os, sys
 from pathlib import Path
-from recollect.schemas.codec import decode
-from recollect.sinks.embedded_log import EmbeddedLog
+from memtape.schemas.codec import decode
+from memtape.sinks.logs.embedded import EmbeddedLog
 log = EmbeddedLog(Path(sys.argv[1]))
 os.write(1, b"ready\\n")
 for line in sys.stdin.buffer:
@@ -55,8 +55,8 @@ READER = """
 import sys, time
 from hashlib import blake2b
 from pathlib import Path
-from recollect.schemas.codec import decode
-from recollect.sinks.embedded_log import EmbeddedLog
+from memtape.schemas.codec import decode
+from memtape.sinks.logs.embedded import EmbeddedLog
 log, wanted, read = EmbeddedLog(Path(sys.argv[1])), int(sys.argv[2]), blake2b()
 parts = [[] for _ in range(log.partitions)]
 while wanted > 0:
@@ -74,7 +74,7 @@ print(*map(len, parts), read.hexdigest())
 OPENER = """
 import os, sys
 from pathlib import Path
-from recollect.sinks.embedded_log import EmbeddedLog
+from memtape.sinks.logs.embedded import EmbeddedLog
 os.write(1, b"ready\\n")
 for line in sys.stdin:
     log = EmbeddedLog(Path(line.rstrip("\\n")))
@@ -92,7 +92,7 @@ def start() -> Iterator[Start]:
     started: list[subprocess.Popen[bytes]] = []
 
     def process(code: str, *arguments: object, stdin: IO[bytes] | int | None = None) -> subprocess.Popen[bytes]:
-        root = Path(recollect.__file__).parents[1]
+        root = Path(memtape.__file__).parents[1]
         # Unbuffered, since `communicate` does not see what a buffer took while one line was read.
         started.append(
             subprocess.Popen(
@@ -321,12 +321,12 @@ def test_any_flipped_bit_of_the_file_is_an_error_or_changes_nothing(path: Path) 
         path.write_bytes(sound[:place] + bytes([sound[place] ^ 1 << bit]) + sound[place + 1 :])
         try:
             log = EmbeddedLog(path)
-        except RecollectError:
+        except MemtapeError:
             continue
         for partition, expected in enumerate(whole):
             try:
                 found = payloads(log, partition)
-            except RecollectError:
+            except MemtapeError:
                 continue
             if found != expected:
                 print(f"bit {bit} of byte {place}: {len(found)} of {len(expected)} in partition {partition}")
@@ -377,7 +377,7 @@ def test_a_format_that_names_other_things_is_refused_too(path: Path) -> None:
 def test_somebody_elses_database_is_left_alone(path: Path) -> None:
     with edited(path) as db:
         db.execute("CREATE TABLE notes (text)")
-    with pytest.raises(RecollectError):
+    with pytest.raises(MemtapeError):
         EmbeddedLog(path)
     with edited(path) as db:
         assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("notes",)]
@@ -399,7 +399,7 @@ def test_the_number_of_partitions_never_changes(path: Path) -> None:
 
 @pytest.mark.parametrize("partitions", [-1, 0, 1_025])
 def test_a_number_of_partitions_that_cannot_be_makes_no_log(path: Path, partitions: int) -> None:
-    with pytest.raises(RecollectError):
+    with pytest.raises(MemtapeError):
         EmbeddedLog(path, partitions)
     assert EmbeddedLog(path, 5).ends() == [1] * 5
 
@@ -410,7 +410,7 @@ def test_a_number_of_partitions_that_cannot_be_makes_no_log(path: Path, partitio
 @pytest.mark.parametrize("name", [".", "missing/log.db", "file/log.db"])
 def test_a_path_that_cannot_be_is_one_sentence(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(RecollectError, match="cannot be used") as refusal:
+    with pytest.raises(MemtapeError, match="cannot be used") as refusal:
         EmbeddedLog(tmp_path / name)
     assert not isinstance(refusal.value, DamagedLog)
     assert refusal.value.hint
@@ -442,7 +442,7 @@ def open_folder() -> Iterator[Path]:
 
 def test_a_folder_without_permission_to_write_is_one_sentence(open_folder: Path) -> None:
     open_folder.chmod(0o555)
-    with unprivileged(), pytest.raises(RecollectError, match="cannot be used") as refusal:
+    with unprivileged(), pytest.raises(MemtapeError, match="cannot be used") as refusal:
         EmbeddedLog(open_folder / "log.db")
     open_folder.chmod(0o755)
     assert not isinstance(refusal.value, DamagedLog)
@@ -461,7 +461,7 @@ def test_a_log_without_permission_to_write_takes_nothing(open_folder: Path) -> N
         # A log that is in use can be read without permission to write.
         reader = EmbeddedLog(path)
         assert everything(reader) == before
-        with pytest.raises(RecollectError, match="readonly") as refusal:
+        with pytest.raises(MemtapeError, match="readonly") as refusal:
             reader.append([captured("two", scope=A)])
         reader.close()
     open_folder.chmod(0o755)
@@ -489,7 +489,7 @@ def test_a_log_that_could_not_be_made_can_be_made_later(tmp_path: Path) -> None:
         with files_up_to(size):
             try:
                 EmbeddedLog(path).close()
-            except RecollectError as error:
+            except MemtapeError as error:
                 assert not isinstance(error, DamagedLog) and error.hint
         assert EmbeddedLog(path).ends() == [1] * 16
 
@@ -502,13 +502,13 @@ def test_a_write_that_fails_is_never_acknowledged(tmp_path: Path) -> None:
         path = tmp_path / f"{size}.db"
         log = EmbeddedLog(path)
         taken: dict[str, Position] = {}
-        refusals: list[RecollectError] = []
+        refusals: list[MemtapeError] = []
         with files_up_to(size):
             for number in range(200):
                 event = captured(f"0:{number}:0", scope=SCOPES[number % 3])
                 try:
                     [taken[event.id]] = log.append([event])
-                except RecollectError as error:
+                except MemtapeError as error:
                     refusals.append(error)
                 if len(refusals) == 3:
                     break
@@ -563,6 +563,6 @@ def test_a_closed_log_is_not_called_damaged(path: Path) -> None:
     log = EmbeddedLog(path)
     log.close()
     for use in (log.ends, lambda: log.read(0, 0, 1), lambda: log.append([captured("one")])):
-        with pytest.raises(RecollectError) as refusal:
+        with pytest.raises(MemtapeError) as refusal:
             use()
         assert not isinstance(refusal.value, DamagedLog)

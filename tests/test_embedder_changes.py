@@ -12,18 +12,18 @@ from test_embedders import server as server  # A fixture.
 from test_embedding import A, call, recorded, said
 from test_embedding import home as home  # A fixture.
 
-from recollect.flows.embedder_http import HttpEmbedder
-from recollect.schemas.codec import decode
-from recollect.schemas.embedding import FLOOR
-from recollect.schemas.errors import RecollectError
-from recollect.schemas.events import Embedded
-from recollect.sinks.configuring import configured_on, settings_on
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.tools.cli import main
-from recollect.tools.embedding import Embedding
-from recollect.tools.recorded_vectors import RecordedVectors
-from recollect.tools.settings import local_settings
+from memtape.flows.embed.http import HttpEmbedder
+from memtape.schemas.codec import decode
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Embedded
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+from memtape.sinks.logs.configuring import configured_on, settings_on
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.tools.ask.recorded_vectors import RecordedVectors
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.embedding import Embedding
 
 TINY = "tiny-embed@tiny-embed/8"
 
@@ -38,7 +38,7 @@ def no_waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 class Running:
-    """The embedding of a `recollect run` that goes on for the length of a test, a step at a time."""
+    """The embedding of a `memtape run` that goes on for the length of a test, a step at a time."""
 
     def __init__(self, home: Home) -> None:
         self.home = home
@@ -51,7 +51,7 @@ class Running:
         before = self.embedding.done
         try:
             self.embedding.catch_up()
-        except RecollectError as error:
+        except MemtapeError as error:
             self.notes.append(f"{error} {error.hint}")
         return self.embedding.done - before
 
@@ -168,7 +168,7 @@ def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server
     server.always = lambda *_: (401, b"")
     outcome = CliRunner().invoke(main, ["run", "--once"])
     assert outcome.stderr.count("found by words") == outcome.stderr.count("401") == 1
-    assert "RECOLLECT_EMBED_KEY" in outcome.stderr
+    assert "MEMTAPE_EMBED_KEY" in outcome.stderr
 
 
 # --- Another shell changes the embedder while `run` goes on ---
@@ -176,7 +176,7 @@ def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server
 
 def in_another_shell(*words: str, **variables: str) -> str:
     """Run a command with its own environment and return what it says."""
-    outcome = CliRunner().invoke(main, [*words], env={"RECOLLECT_EMBEDDER": None, **variables})
+    outcome = CliRunner().invoke(main, [*words], env={"MEMTAPE_EMBEDDER": None, **variables})
     assert outcome.exit_code == 0, outcome.output
     return outcome.output
 
@@ -184,7 +184,7 @@ def in_another_shell(*words: str, **variables: str) -> str:
 @pytest.fixture
 def own_choice(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `settings.toml` says is followed, as where nobody set the variable."""
-    monkeypatch.delenv("RECOLLECT_EMBEDDER")
+    monkeypatch.delenv("MEMTAPE_EMBEDDER")
 
 
 @pytest.mark.usefixtures("own_choice")
@@ -214,13 +214,13 @@ def test_a_run_whose_endpoint_is_another_says_once_what_to_do(running: Running, 
     assert running.step() == 2
     other = Server()
     other.dimensions = 12
-    in_another_shell("embedder", "set", "http", RECOLLECT_EMBED_URL=other.url, RECOLLECT_EMBED_MODEL="other")
+    in_another_shell("embedder", "set", "http", MEMTAPE_EMBED_URL=other.url, MEMTAPE_EMBED_MODEL="other")
     for text in ("One more.", "And another."):
         said(text)
         running.step()
     assert running.settings == (TINY, "other@tiny-embed/12")
     (note,) = [note for note in running.notes if "other@tiny-embed/12" in note]
-    assert "RECOLLECT_EMBED_URL" in note and "start" in note and "embedder set" not in note
+    assert "MEMTAPE_EMBED_URL" in note and "start" in note and "embedder set" not in note
     other.close()
 
 
@@ -228,14 +228,14 @@ def test_a_run_whose_endpoint_is_another_says_once_what_to_do(running: Running, 
 def test_a_run_without_an_endpoint_says_once_what_to_do(
     running: Running, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("RECOLLECT_EMBED_URL")
+    monkeypatch.delenv("MEMTAPE_EMBED_URL")
     assert running.step() == 0
-    in_another_shell("embedder", "set", "http", RECOLLECT_EMBED_URL=server.url)
+    in_another_shell("embedder", "set", "http", MEMTAPE_EMBED_URL=server.url)
     for _ in range(3):
         assert running.step() == 0
     (note,) = set(running.notes)
-    assert "RECOLLECT_EMBED_URL" in note and "start" in note
-    monkeypatch.setenv("RECOLLECT_EMBED_URL", server.url)
+    assert "MEMTAPE_EMBED_URL" in note and "start" in note
+    monkeypatch.setenv("MEMTAPE_EMBED_URL", server.url)
     assert Running(running.home).step() == 2 and running.settings == (TINY, None)
 
 
@@ -303,8 +303,8 @@ def test_going_back_from_the_floor_uses_the_endpoint_again(running: Running, hom
 def test_going_back_to_what_is_not_here_says_what_to_do(running: Running, home: Home) -> None:
     running.step()
     in_another_shell("embedder", "set", "floor")
-    output = in_another_shell("embedder", "rollback", RECOLLECT_EMBED_URL="", RECOLLECT_EMBED_MODEL="")
-    assert f"does not have the embedder {TINY}" in output and "recollect embedder set http" in output
+    output = in_another_shell("embedder", "rollback", MEMTAPE_EMBED_URL="", MEMTAPE_EMBED_MODEL="")
+    assert f"does not have the embedder {TINY}" in output and "memtape embedder set http" in output
     in_another_shell("embedder", "set", "http")  # As it says, where the endpoint is known.
     assert running.settings == (TINY, None) and running.step() == 0
     said("One more.")
@@ -314,8 +314,8 @@ def test_going_back_to_what_is_not_here_says_what_to_do(running: Running, home: 
 @pytest.mark.usefixtures("own_choice")
 def test_a_variable_that_goes_before_a_choice_is_named(running: Running) -> None:
     running.step()
-    output = in_another_shell("embedder", "set", "floor", RECOLLECT_EMBEDDER="http")
-    assert "RECOLLECT_EMBEDDER=http goes before the choice of floor" in output
+    output = in_another_shell("embedder", "set", "floor", MEMTAPE_EMBEDDER="http")
+    assert "MEMTAPE_EMBEDDER=http goes before the choice of floor" in output
 
 
 @pytest.mark.usefixtures("own_choice")

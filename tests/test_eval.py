@@ -13,14 +13,14 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.schemas.lanes import LANES
-from recollect.schemas.times import format_time
-from recollect.state.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
-from recollect.state.evaluation import Asked, overlap, percentile, recall, summary
-from recollect.tools.cli import main
-from recollect.tools.client import Client
-from recollect.tools.eval_chart import bars
-from recollect.tools.eval_corpus import read_corpus
+from memtape.schemas.lanes import LANES
+from memtape.schemas.times import format_time
+from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
+from memtape.state.ranking.evaluation import Asked, overlap, percentile, recall, summary
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.measure.chart import bars
+from memtape.tools.measure.corpus import read_corpus
 
 PLAIN: dict[str, Any] = {
     "conversations": [
@@ -84,10 +84,10 @@ def test_a_plain_file_is_measured_and_drawn(tmp_path: Path) -> None:
     measured = json.loads(told.stdout)
     assert (measured["questions"], measured["turns"], measured["embedder"]) == (3, 4, "floor")
     retrievers = measured["retrievers"]
-    assert list(retrievers) == ["bm25", "dense", "rrf", "recollect", "recollect without sparse"]
-    for name in ("bm25", "recollect"):
+    assert list(retrievers) == ["bm25", "dense", "rrf", "memtape", "memtape without sparse"]
+    for name in ("bm25", "memtape"):
         assert retrievers[name]["turn"] == {"5": 1.0, "10": 1.0, "20": 1.0, "50": 1.0} == retrievers[name]["session"]
-    assert set(retrievers["recollect without sparse"]["turn"].values()) == {0}
+    assert set(retrievers["memtape without sparse"]["turn"].values()) == {0}
     assert {category: its["questions"] for category, its in retrievers["bm25"]["by_category"].items()} == {
         "all": 2,
         "colours": 1,
@@ -95,17 +95,17 @@ def test_a_plain_file_is_measured_and_drawn(tmp_path: Path) -> None:
     assert list(retrievers["rrf"]["latency_ms"]) == ["p50", "p95"]
     assert len(list(ElementTree.parse(chart).iter("{http://www.w3.org/2000/svg}rect"))) == 1 + 5 * 4 + 5
     assert not (tmp_path / "home" / "log.db").exists()
-    shown = run(*command, "--retriever", "recollect").output
-    assert "3 questions with evidence" in shown and "recollect without sparse" in shown and "bm25" not in shown
+    shown = run(*command, "--retriever", "memtape").output
+    assert "3 questions with evidence" in shown and "memtape without sparse" in shown and "bm25" not in shown
 
 
 def test_the_published_form_is_read(tmp_path: Path) -> None:
     file = tmp_path / "locomo.json"
     file.write_text(json.dumps(LOCOMO))
-    told = run("eval", str(file), "--embedder", "floor", "--retriever", "recollect", "--json")
+    told = run("eval", str(file), "--embedder", "floor", "--retriever", "memtape", "--json")
     measured = json.loads(told.stdout)
     assert measured["questions"] == 1
-    assert measured["retrievers"]["recollect"]["by_category"]["4"]["turn"]["5"] == 1.0, "a caption is found too"
+    assert measured["retrievers"]["memtape"]["by_category"]["4"]["turn"]["5"] == 1.0, "a caption is found too"
 
 
 @pytest.mark.parametrize(
@@ -151,19 +151,19 @@ def test_what_was_asked_is_asked_again(tmp_path: Path) -> None:
         told = json.loads(run("compare", *where, "--json").stdout)
         assert client.log.ends() == ends
     assert (told["recalls"], told["truth"], told["views"]) == (2, "returned", "present")
-    assert told["retrievers"]["recollect"]["overlap"] == {"5": 1.0, "10": 1.0}
-    assert told["retrievers"]["recollect"]["recall"] == {"5": 1.0, "10": 1.0, "25": 1.0, "50": 1.0}
+    assert told["retrievers"]["memtape"]["overlap"] == {"5": 1.0, "10": 1.0}
+    assert told["retrievers"]["memtape"]["recall"] == {"5": 1.0, "10": 1.0, "25": 1.0, "50": 1.0}
     assert told["retrievers"]["bm25"]["recall"]["10"] < 1, "plain words know no inflections"
     assert told["marginal"] == {"sparse": 1.0, "dense": 0.0, "hot": 0.0, "fresh": 0.0, "edges": 0.0}
     unused = run("compare", *where)
     assert unused.exit_code == 0 and "says nothing about recall" in unused.output
-    assert "recollect used" in unused.output and "1.000" not in unused.output
+    assert "memtape used" in unused.output and "1.000" not in unused.output
     with Client(home, scope="project:mine") as client:
         asked = client.search("kayak")
         assert asked.recall_id is not None
         used = run("used", asked.answer.results[-1].id, "--recall", asked.recall_id, *where)
         assert used.exit_code == 0, used.output
-    assert "what each lane adds" in run("compare", *where, "--retriever", "recollect").output
+    assert "what each lane adds" in run("compare", *where, "--retriever", "memtape").output
     told = json.loads(run("compare", *where, "--json").stdout)
     assert (told["truth"], told["judged"], told["recalls"]) == ("used", 1, 3)
     dense = run("compare", *where, "--retriever", "dense")
@@ -298,8 +298,8 @@ def test_a_chart_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> 
 def test_a_retriever_has_one_colour_and_a_title_is_never_cut() -> None:
     turn = {"turn": {"5": 0.5, "10": 0.6, "20": 0.7, "50": 0.8}}
     title = "a-corpus-of-conversations.json: evidence found by turn, 1,234 questions, local:some-maker/some-model-v2"
-    lane_names = [f"recollect without {lane}" for lane in LANES]
-    for names in (["recollect"], ["bm25", "recollect"], ["bm25", "dense", "rrf", "recollect", *lane_names]):
+    lane_names = [f"memtape without {lane}" for lane in LANES]
+    for names in (["memtape"], ["bm25", "memtape"], ["bm25", "dense", "rrf", "memtape", *lane_names]):
         drawn = ElementTree.fromstring(bars(title, dict.fromkeys(names, turn)))
         texts = list(drawn.iter("{http://www.w3.org/2000/svg}text"))
         lines = [text for text in texts if text.get("font-size") == "15"]
@@ -307,6 +307,6 @@ def test_a_retriever_has_one_colour_and_a_title_is_never_cut() -> None:
         assert all(44 + 8 * len(line.text or "") <= int(drawn.get("width") or 0) for line in lines)
         filled = [rect.get("fill") for rect in drawn.iter("{http://www.w3.org/2000/svg}rect")]
         keys = filled[-len(names) :]
-        assert len(dict.fromkeys(keys)) == len(names) and keys[names.index("recollect")] == "#2a6fdb"
+        assert len(dict.fromkeys(keys)) == len(names) and keys[names.index("memtape")] == "#2a6fdb"
         assert all(filled.count(colour) == 5 for colour in keys)
         assert max(int(text.get("y") or 0) for text in texts) < int(drawn.get("height") or 0)

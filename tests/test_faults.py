@@ -24,16 +24,16 @@ from click.testing import CliRunner, Result
 from test_embedded_log import edited
 from test_views import filled, history, project, vault_bytes
 
-from recollect.schemas.codec import decode
-from recollect.schemas.errors import RecollectError
-from recollect.schemas.log import Position
-from recollect.schemas.rows import MemoryRow, TurnRow
-from recollect.schemas.scopes import partition_of
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.lance import Shard
-from recollect.tools.cli import main
-from recollect.tools.verify import verify
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.log import Position
+from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.tables import Shard
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.verify import verify
 
 ERRORS = ("ENOSPC", "EIO", "EROFS")
 WRITING_CALLS = ("write", "pwrite64", "fsync", "fdatasync", "ftruncate")
@@ -47,9 +47,9 @@ P = partition_of(A, 16)
 # Captures one after another, and says each id before it tries and what came of it. The third is longer than a page.
 CAPTURER = """
 import os, sys
-from recollect.schemas.errors import RecollectError
-from recollect.tools.client import Client
-from recollect.tools.lines import Line
+from memtape.schemas.errors import MemtapeError
+from memtape.tools.client import Client
+from memtape.tools.capture.lines import Line
 try:
     with Client(sys.argv[1], scope="project:a", actor="Ada") as client:
         for number in range(int(sys.argv[2])):
@@ -58,11 +58,11 @@ try:
             os.write(1, b"tries %s\\n" % event.id.encode())
             try:
                 [position] = client.log.append([event])
-            except RecollectError as refusal:
+            except MemtapeError as refusal:
                 os.write(1, b"refused %s %s\\n" % (event.id.encode(), str(refusal).encode()))
             else:
                 os.write(1, b"took %s %d %d\\n" % (event.id.encode(), position.partition, position.offset))
-except RecollectError as refusal:
+except MemtapeError as refusal:
     os.write(1, b"refused - %s\\n" % str(refusal).encode())
 """
 
@@ -311,7 +311,7 @@ def test_a_full_disk_takes_nothing_and_loses_nothing(small_disk: Path, harness: 
         log.append([captured(f"{number} {place}", scope=A) for place in range(20)])
         filler = fill(small_disk, left)
         taken: list[str] = []
-        with pytest.raises(RecollectError) as refusal:
+        with pytest.raises(MemtapeError) as refusal:
             for place in range(10_000):
                 event = captured(f"more {number} {place} {'x' * 2_000}", scope=A)
                 log.append([event])
@@ -347,7 +347,7 @@ def refused(result: Result, *expected: str) -> None:
 
 
 def run_once(home: Home, timeout_s: float = 30) -> Result:
-    """Call `recollect run --once`, which must come to an end."""
+    """Call `memtape run --once`, which must come to an end."""
     timer = subprocess.Popen(
         [sys.executable, "-c", f"import os, time; time.sleep({timeout_s}); os.kill({os.getpid()}, {signal.SIGINT:d})"]
     )
@@ -480,7 +480,7 @@ def test_a_damaged_page_header_is_never_passed_over_in_silence(home: Home) -> No
                             break
                     if found != payloads or log.ends() != ends:
                         silent.append(f"bit {bit} of byte {byte} of page {page // 4096}, partition {number}")
-            except RecollectError:
+            except MemtapeError:
                 refusals += 1
             finally:
                 if log is not None:

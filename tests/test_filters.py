@@ -15,24 +15,24 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.schemas.codec import canonical, decode
-from recollect.schemas.errors import RecollectError
-from recollect.schemas.events import Captured, Event, Filters, Origin, Recalled
-from recollect.schemas.rows import MemoryRow, Provenance, TombstoneRow, TurnRow
-from recollect.schemas.scopes import partition_of
-from recollect.sinks.lance import Shard
-from recollect.state.partition import Partition, fold
-from recollect.state.tail import overlay
-from recollect.state.views import all_changes, row_of
-from recollect.tools.cli import main
-from recollect.tools.client import Client
-from recollect.tools.comparing import recalls_of
-from recollect.tools.erasing import plan
-from recollect.tools.filters import NO_FILTERS, make_filters, passes
-from recollect.tools.lines import Line
-from recollect.tools.mcp_tools import call
-from recollect.tools.rebuild import rebuild_scope
-from recollect.tools.retrieval import results_of
+from memtape.schemas.codec import canonical, decode
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Captured, Event, Filters, Origin, Recalled
+from memtape.schemas.rows import MemoryRow, Provenance, TombstoneRow, TurnRow
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.tables import Shard
+from memtape.state.core.partition import Partition, fold
+from memtape.state.views.rows import all_changes, row_of
+from memtape.state.views.tail import overlay
+from memtape.tools.agents.mcp.tools import call
+from memtape.tools.ask.comparing import recalls_of
+from memtape.tools.ask.filters import NO_FILTERS, make_filters, passes
+from memtape.tools.ask.retrieval import results_of
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.erasing import plan
+from memtape.tools.keep.rebuild import rebuild_scope
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 SESSIONS = ("s1", "s2", "s3", "nobody's")
@@ -223,7 +223,7 @@ def home(tmp_path: Path) -> Path:
 
 def run(home: Path, *words: str, **env: str) -> Result:
     asked_of = ["search", "tabs", "--scope", SCOPE, "--home", str(home), "--json", *words]
-    return CliRunner().invoke(main, asked_of, env={"RECOLLECT_SESSION": "", **env})
+    return CliRunner().invoke(main, asked_of, env={"MEMTAPE_SESSION": "", **env})
 
 
 def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None:
@@ -257,7 +257,7 @@ def test_an_agent_is_told_the_sessions_that_it_can_ask_for(home: Path) -> None:
 
 def test_who_asks_is_no_filter(home: Path) -> None:
     """Also where the shell has a session: it is that of the search, and narrows nothing."""
-    for words, env in (((), {"RECOLLECT_SESSION": "s2"}), (("--session", "s2", "--origin", "agent"), {})):
+    for words, env in (((), {"MEMTAPE_SESSION": "s2"}), (("--session", "s2", "--origin", "agent"), {})):
         told = json.loads(run(home, *words, **env).stdout)
         assert len(told["results"]) == 3
         with Client(home, scope=SCOPE) as client:
@@ -279,10 +279,10 @@ def test_what_there_is_not_is_refused_in_a_sentence(home: Path) -> None:
             ({"sessions": ["s"] * 65}, "sessions"),
         ):
             for quiet in (True, False):
-                with pytest.raises(RecollectError, match=said) as told:
+                with pytest.raises(MemtapeError, match=said) as told:
                     client.search("tabs", filters=asked(**fields), quiet=quiet)
                 assert told.value.hint and len(str(told.value)) < 200
-        with pytest.raises(RecollectError, match="robot"):
+        with pytest.raises(MemtapeError, match="robot"):
             call(client, "search_memories", {"query": "tabs", "origins": ["robot"]})
         assert client.log.ends() == ends
 
@@ -307,7 +307,7 @@ def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
     with Client(home, scope=SCOPE) as client:
         narrowed = client.search("tabs", filters=asked(origins=["user"], sessions=["s1"]))
         assert len(narrowed.answer.results) == 1
-        told = client.compare(["recollect", "bm25"])
+        told = client.compare(["memtape", "bm25"])
         assert [its["overlap"]["5"] for its in told["retrievers"].values()] == [1.0, 1.0]
         # A search of version 1 was narrowed by neither.
         (slot,) = client.read_log(_partition(client), 0, 99, ["recalled"])
@@ -318,8 +318,8 @@ def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
         client.log.append_raw(_partition(client), [canonical(old)])
         filters = [recall.filters for recall in recalls_of(client.log, SCOPE)]
         assert filters == [asked(origins=["user"], sessions=["s1"]), NO_FILTERS, NO_FILTERS]
-        told = client.compare(["recollect"])
-        assert told["recalls"] == 3 and told["retrievers"]["recollect"]["overlap"]["5"] < 1
+        told = client.compare(["memtape"])
+        assert told["recalls"] == 3 and told["retrievers"]["memtape"]["overlap"]["5"] < 1
 
 
 def test_views_of_older_rules_answer_by_the_text_that_speaks_until_they_are_made_anew(home: Path) -> None:
@@ -337,7 +337,7 @@ def test_views_of_older_rules_answer_by_the_text_that_speaks_until_they_are_made
     with Client(home, scope=SCOPE) as client:
         assert len(texts(client)) == 3
         assert texts(client, sessions=["s3"]) == ["tabs, says Ada"] and texts(client, origins=["user"]) == []
-        with pytest.raises(RecollectError, match="other rules"):
+        with pytest.raises(MemtapeError, match="other rules"):
             rebuild_scope(client.home, client.log, SCOPE, lambda *_: None)
         client.project()
         assert client.verify().ok

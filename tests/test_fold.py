@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from builders import MINUTE, START, captured, configured, forgotten, make_id, recalled, restored, slots
 
-from recollect.schemas.events import Event
-from recollect.schemas.rows import Change, MemoryRow
-from recollect.schemas.settings import Settings
-from recollect.state.partition import Partition, fold
-from recollect.state.scope import Scope
-from recollect.state.views import row_of
+from memtape.schemas.events import Event
+from memtape.schemas.rows import Change, MemoryRow
+from memtape.schemas.settings import Settings
+from memtape.state.core.partition import Partition, fold
+from memtape.state.core.scope import Scope
+from memtape.state.views.rows import row_of
 
 PAIRS = [json.loads(line) for line in (Path(__file__).parent / "data" / "fold_pairs.jsonl").read_text().splitlines()]
 

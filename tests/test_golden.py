@@ -17,8 +17,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from recollect.schemas.codec import canonical, content_digest, decode, encode
-from recollect.schemas.events import (
+from memtape.schemas.codec import canonical, content_digest, decode, encode
+from memtape.schemas.events import (
     BODIES,
     SYSTEM,
     VERSIONS,
@@ -42,11 +42,11 @@ from recollect.schemas.events import (
     make_tick,
     tick_id,
 )
-from recollect.schemas.ids import derived_id
-from recollect.schemas.scopes import murmur2, partition_of
-from recollect.schemas.settings import Settings
-from recollect.tools import json_schemas
-from recollect.tools.filters import NO_FILTERS
+from memtape.schemas.ids import derived_id
+from memtape.schemas.scopes import murmur2, partition_of
+from memtape.schemas.settings import Settings
+from memtape.tools import json_schemas
+from memtape.tools.ask.filters import NO_FILTERS
 
 with warnings.catch_warnings():
     warnings.simplefilter(
@@ -307,7 +307,7 @@ VALUES: dict[str, list[Event]] = {
 
 # Of each golden event its `content_digest`, which the state keeps to tell a repetition of an id from another event. A
 # `configured` has none here, since its content grows when a setting is introduced; nothing compares it. That of an old
-# version is that of the event it is lifted to, so a new version changes it, and so must the rules (state/digests.py).
+# version is that of the event it is lifted to, so a new version changes it, and so must the rules (state/core/digests.py).
 DIGESTS = {
     "captured": [
         "f82193d51b0e634e",
@@ -429,7 +429,7 @@ def test_ids_of_ticks_stay(tick: Event) -> None:
         ("project:a", 1),
         ("project:atlas-7f3a", 2),
         ("project:my-app-1a2b3c4d", 10),
-        ("project:recollect", 8),
+        ("project:memtape", 8),
         ("project:" + "z" * 80, 14),
     ],
 )

@@ -22,9 +22,9 @@ import msgspec
 import orjson
 import pytest
 
-from recollect.schemas.codec import canonical, decode
-from recollect.schemas.errors import InvalidEvent
-from recollect.schemas.events import (
+from memtape.schemas.codec import canonical, decode
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import (
     VERSIONS,
     Actor,
     Captured,
@@ -39,20 +39,20 @@ from recollect.schemas.events import (
     make_configured,
     make_tick,
 )
-from recollect.schemas.ids import derived_id
-from recollect.schemas.log import Slot
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.settings import Settings
-from recollect.schemas.times import DAY_US, HOUR_US
-from recollect.sinks.vault import render
-from recollect.state.digests import RULES, digest, root, rows_digest, state_leaves
-from recollect.state.partition import Partition
-from recollect.state.replay import Replay, replay
-from recollect.state.views import all_changes, pages_of, row_of
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Slot
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.sinks.vault import render
+from memtape.state.core.digests import RULES, digest, root, rows_digest, state_leaves
+from memtape.state.core.partition import Partition
+from memtape.state.core.replay import Replay, replay
+from memtape.state.views.rows import all_changes, pages_of, row_of
 
 if TYPE_CHECKING:
-    from recollect.sinks.embedded_log import EmbeddedLog
-    from recollect.sinks.home import Home
+    from memtape.sinks.home.folders import Home
+    from memtape.sinks.logs.embedded import EmbeddedLog
 
 GOLDEN = Path(__file__).parent / "golden"
 LOGS = sorted(path.name for path in GOLDEN.glob("log-v*"))
@@ -100,7 +100,7 @@ def pages_by_scope(partition: Partition) -> dict[str, dict[str, str]]:
 
 def copy_into(home: Home, name: str) -> EmbeddedLog:
     """Return an embedded log in a home that holds a golden log and nothing else."""
-    from recollect.sinks.embedded_log import EmbeddedLog
+    from memtape.sinks.logs.embedded import EmbeddedLog
 
     slots = slots_of(name)
     partitions = slots[-1].partition + 1
@@ -133,7 +133,7 @@ def test_a_golden_log_replays_to_its_tree_leaf_by_leaf(name: str) -> None:
     found = tree(replay(slots_of(name)))
     other = [f"{leaf}: pinned {leaves.get(leaf)}, now {found.get(leaf)}" for leaf in sorted(leaves | found)
              if leaves.get(leaf) != found.get(leaf)]  # fmt: skip
-    assert not other, "\n".join(["Leaves differ. A changed rule raises its version in state/digests.py:", *other])
+    assert not other, "\n".join(["Leaves differ. A changed rule raises its version in state/core/digests.py:", *other])
 
 
 @each_log
@@ -144,9 +144,9 @@ def test_a_golden_log_leaves_the_same_events_unread(name: str) -> None:
 
 @each_log
 def test_a_home_that_holds_a_golden_log_verifies_to_its_root(name: str, tmp_path: Path) -> None:
-    from recollect.sinks.home import Home
-    from recollect.tools.projecting import Owner
-    from recollect.tools.verify import verify
+    from memtape.sinks.home.folders import Home
+    from memtape.tools.keep.owner import Owner
+    from memtape.tools.keep.verify import verify
 
     home = Home(tmp_path / "home")
     log = copy_into(home, name)
@@ -180,7 +180,7 @@ T = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
 PARTITIONS = 4
 SCOPES = (
     "project:atlas-7f3a",
-    "project:recollect",
+    "project:memtape",
     "project:0.a_b-c",
     "project:" + "z" * 80,
     "project:lighthouse",

@@ -17,22 +17,22 @@ from typing import Any
 import pytest
 from transcripts import at
 
-from recollect.schemas.codec import decode
-from recollect.schemas.events import Captured, Event, Recalled
-from recollect.schemas.ids import derived_id
-from recollect.sinks.home import Home
-from recollect.tools import hooks
-from recollect.tools.agent_errors import latest_errors
-from recollect.tools.client import Client
-from recollect.tools.flushing import latest, outcomes
-from recollect.tools.hook_hosts import MAX_CONTEXT_CHARS, answer, read
-from recollect.tools.importing.finding import named_session
-from recollect.tools.importing.taking import Importer
-from recollect.tools.mcp_server import Memory
-from recollect.tools.native_ids import HOSTS, claude_prompt, heard
-from recollect.tools.project import scope_of_folder
-from recollect.tools.redaction import Redactor
-from recollect.tools.warm import Warm, ask
+from memtape.schemas.codec import decode
+from memtape.schemas.events import Captured, Event, Recalled
+from memtape.schemas.ids import derived_id
+from memtape.sinks.home.folders import Home
+from memtape.tools.agents import hooks
+from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.flushing import latest, outcomes
+from memtape.tools.agents.hook_hosts import MAX_CONTEXT_CHARS, answer, read
+from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.warm import Warm, ask
+from memtape.tools.capture.native_ids import HOSTS, claude_prompt, heard
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.client import Client
+from memtape.tools.importing.finding import named_session
+from memtape.tools.importing.taking import Importer
 
 ROOT = Path(__file__).parent.parent
 PROMPT = {"claude": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent"}
@@ -51,7 +51,7 @@ def hook(
     """Call a hook, which must end well and quietly whatever it was told, and return what it answered."""
     data = told if isinstance(told, bytes) else json.dumps(told).encode()
     done = subprocess.run(
-        [sys.executable, "-m", "recollect", "hook", "--host", host, "--home", str(home), *words],
+        [sys.executable, "-m", "memtape", "hook", "--host", host, "--home", str(home), *words],
         input=data, stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=limit,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
     )  # fmt: skip
@@ -95,7 +95,7 @@ def test_a_prompt_that_its_host_names_has_that_id(home: Path, project: Path) -> 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_what_was_only_injected_is_not_captured(host: str, home: Path, project: Path) -> None:
-    for text in ("", "   ", "<recollect>\nold\n</recollect>", "<hook_context>old</hook_context>"):
+    for text in ("", "   ", "<memtape>\nold\n</memtape>", "<hook_context>old</hook_context>"):
         assert hook(home, host, told(project, PROMPT[host], prompt=text)) == b""
     assert not events_of(home, project, "captured")
 
@@ -167,7 +167,7 @@ def test_a_start_is_given_the_context(host: str, home: Path, project: Path) -> N
     out = json.loads(hook(home, host, told(project, "SessionStart", source="startup")))
     given = out["hookSpecificOutput"]["additionalContext"]
     assert set(out) == {"hookSpecificOutput"} and len(given) <= MAX_CONTEXT_CHARS
-    assert given.startswith("<recollect>") and "tide alerts" in given
+    assert given.startswith("<memtape>") and "tide alerts" in given
 
 
 @pytest.mark.slow
@@ -184,7 +184,7 @@ def test_a_prompt_is_given_what_it_surely_needs_and_only_that(home: Path, projec
         ask(home, {**asked, "prompt": "Nothing."}, 30)  # Comes back once the views are up to date.
         out = json.loads(hook(home, "claude", told(project, "UserPromptSubmit", prompt="Is the staging port ok?")))
         given = out["hookSpecificOutput"]["additionalContext"]
-        assert id in given and "tea" not in given and given.startswith("<recollect>")
+        assert id in given and "tea" not in given and given.startswith("<memtape>")
         assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Write a poem about rivers.")) == b""
         # What this session said itself is before the agent already.
         assert "poem" not in ask(home, {**asked, "prompt": "Write a poem about rivers, please."}, 30)
@@ -385,12 +385,12 @@ def test_an_import_in_between_adds_nothing_twice(live: Live, moment: int) -> Non
 
 @pytest.mark.slow
 def test_servers_and_hooks_on_one_home_lose_nothing(home: Path, project: Path) -> None:
-    """Eight servers and eight hooks at once. RECOLLECT_TEST_CAPTURES=20000 makes it as many as are promised."""
-    wanted = int(os.environ.get("RECOLLECT_TEST_CAPTURES", "400"))
+    """Eight servers and eight hooks at once. MEMTAPE_TEST_CAPTURES=20000 makes it as many as are promised."""
+    wanted = int(os.environ.get("MEMTAPE_TEST_CAPTURES", "400"))
     each = wanted // 8 - 2
     scope = scope_of_folder(project, Home(home))
     code = (
-        "import sys, pathlib; from recollect.tools.mcp_server import Memory\n"
+        "import sys, pathlib; from memtape.tools.agents.mcp.server import Memory\n"
         "memory = Memory(pathlib.Path(sys.argv[1]), scope=sys.argv[2])\n"
         "for n in range(int(sys.argv[4])):\n"
         "    memory.call('add_memory', {'text': f'server {sys.argv[3]} says {n}'}, pathlib.Path('.'), 'x')\n"

@@ -18,24 +18,24 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.schemas.codec import decode
-from recollect.schemas.events import Captured, Erased, Event
-from recollect.schemas.log import Log
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.times import parse_time
-from recollect.sinks.memory_log import MemoryLog
-from recollect.tools.client import Client
-from recollect.tools.importing import chatgpt, claude_code, codex, exports, gemini, reading
-from recollect.tools.importing.finding import Source, host_files, named_files
-from recollect.tools.importing.live import growth
-from recollect.tools.importing.records import Record, Skipped, kept_text
-from recollect.tools.importing.summary import Summary
-from recollect.tools.importing.taking import Importer
-from recollect.tools.injected import MARKER, without_injected, wrap
-from recollect.tools.lines import Line
-from recollect.tools.native_ids import HOSTS, claude_prompt, claude_tool, heard
-from recollect.tools.project import scope_of_folder
-from recollect.tools.redaction import Redactor
+from memtape.schemas.codec import decode
+from memtape.schemas.events import Captured, Erased, Event
+from memtape.schemas.log import Log
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import parse_time
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.capture.injected import MARKER, without_injected, wrap
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.native_ids import HOSTS, claude_prompt, claude_tool, heard
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.client import Client
+from memtape.tools.importing import chatgpt, claude_code, codex, exports, gemini, reading
+from memtape.tools.importing.finding import Source, host_files, named_files
+from memtape.tools.importing.live import growth
+from memtape.tools.importing.records import Record, Skipped, kept_text
+from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.taking import Importer
 
 SCOPE = "project:test"
 
@@ -263,7 +263,7 @@ def test_what_we_hand_to_a_host_is_recognised_whatever_is_in_it() -> None:
     split = without_injected(f"<recol{wrap('a')}lect>fact</{MARKER}> b")
     assert without_injected(split) == split
     assert heard("s", "user", wrap("fact") + " Hello") == heard("s", "user", "Hello")
-    assert without_injected("What is <recollect> for?") == "What is <recollect> for?"
+    assert without_injected("What is <memtape> for?") == "What is <memtape> for?"
 
 
 def test_several_importers_at_once_add_a_thing_once(tmp_path: Path) -> None:

@@ -10,31 +10,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.sinks.memory_log import MemoryLog
-from recollect.tools.client import Client
-from recollect.tools.context import FORMS
-from recollect.tools.importing import claude_code, codex, gemini
-from recollect.tools.importing.records import RECALLED
-from recollect.tools.injected import _PAIRED, MARKER, asks_memory, is_memory_tool, without_injected, wrap
-from recollect.tools.mcp_tools import call
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.agents.mcp.tools import call
+from memtape.tools.ask.context import FORMS
+from memtape.tools.capture.injected import _PAIRED, MARKER, asks_memory, is_memory_tool, without_injected, wrap
+from memtape.tools.client import Client
+from memtape.tools.importing import claude_code, codex, gemini
+from memtape.tools.importing.records import RECALLED
 
 ASKING: list[Any] = [
-    "recollect context",
-    "/opt/bin/recollect search 'tide tables'",
-    "cd /x && python -m recollect context --json | head",
-    '{"command":["recollect","search","x"]}',
-    json.dumps({"cmd": json.dumps(["bash", "-lc", "recollect   edges 01234"])}),
-    {"command": ["python", "-m", "recollect", "why", "x"]},
-    "x" * 5_000 + "; recollect log",
-    {"file_path": "/home/ada/.local/share/recollect/vault/projects/tide-01234567/MEMORY.md"},
+    "memtape context",
+    "/opt/bin/memtape search 'tide tables'",
+    "cd /x && python -m memtape context --json | head",
+    '{"command":["memtape","search","x"]}',
+    json.dumps({"cmd": json.dumps(["bash", "-lc", "memtape   edges 01234"])}),
+    {"command": ["python", "-m", "memtape", "why", "x"]},
+    "x" * 5_000 + "; memtape log",
+    {"file_path": "/home/ada/.local/share/memtape/vault/projects/tide-01234567/MEMORY.md"},
     {"file_path": "/srv/memory/vault/global/memories/001.md"},
     r"type D:\memory\vault\projects\tide-01234567\MEMORY.md",
 ]
 NOT_ASKING: list[Any] = [
-    "ls", "pip install recollect", "recollect capture 'x'", "cat vault/notes.md", "I recollect the search", {},
+    "ls", "pip install memtape", "memtape capture 'x'", "cat vault/notes.md", "I memtape the search", {},
 ]  # fmt: skip
 MEMORY_TOOLS = """
-mcp__recollect__search_memories mcp__claude-mem__search mcp__plugin_claude-mem_mcp-search__timeline
+mcp__memtape__search_memories mcp__claude-mem__search mcp__plugin_claude-mem_mcp-search__timeline
 mcp__claude_mem__get_observations mcp__cognee.recall mcp__cognee__search mcp_supermemory_recall supermemory__recall
 mcp__basic-memory__view_note basic-memory__build_context view_note mcp__memory__read_graph mcp__mem0__anything
 """.split()
@@ -45,7 +45,7 @@ WebSearch
 
 
 @pytest.mark.parametrize("arguments", ASKING, ids=range(len(ASKING)))
-def test_whoever_asks_recollect_or_reads_its_vault_asks_a_memory(arguments: Any) -> None:
+def test_whoever_asks_memtape_or_reads_its_vault_asks_a_memory(arguments: Any) -> None:
     assert asks_memory(arguments)
 
 

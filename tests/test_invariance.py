@@ -26,12 +26,12 @@ from typing import Any
 import pytest
 from mutants import MUTANTS, why_not
 
-from recollect.schemas.log import Slot
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.vault import Vault
-from recollect.state.digests import root, rows_digest
-from recollect.state.replay import replay
+from memtape.schemas.log import Slot
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.vault import Vault
+from memtape.state.core.digests import root, rows_digest
+from memtape.state.core.replay import replay
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = "log-v1"
@@ -110,8 +110,8 @@ def expected() -> Row:
     """Return what the oracle says that a row must find, worked out here in plain Python."""
     from test_golden_log import pages_by_scope, pinned, slots_of
 
-    from recollect.sinks.lance import ROW_TYPES
-    from recollect.state.views import all_changes, row_of
+    from memtape.sinks.tables import ROW_TYPES
+    from memtape.state.views.rows import all_changes, row_of
 
     replayed = replay(slots_of(GOLDEN))
     tables: dict[str, list[Any]] = {name: [] for name in ROW_TYPES}
@@ -143,10 +143,10 @@ def digest_of(pages: Mapping[str, bytes]) -> str:
 
 def project(path: Path, row: Row) -> Row:
     """Project the log of a home as a row says, and return what stands in its views then. This runs in a child."""
-    from recollect.schemas.log import slots_between
-    from recollect.sinks.lance import ROW_TYPES, Shard
-    from recollect.tools.projector import Projector
-    from recollect.tools.verify import verify
+    from memtape.schemas.log import slots_between
+    from memtape.sinks.tables import ROW_TYPES, Shard
+    from memtape.tools.keep.projector import Projector
+    from memtape.tools.keep.verify import verify
 
     home = Home(path)
     log = GrowingLog(home.log_path)
@@ -214,9 +214,9 @@ def test_a_watermark_never_speaks_of_rows_that_are_not_there(home: Home, monkeyp
     """An epoch that ends in its midst, whatever the reason, is written again by the next start."""
     from test_golden_log import copy_into
 
-    from recollect.sinks.lance import Shard
-    from recollect.tools.projecting import Owner
-    from recollect.tools.verify import verify
+    from memtape.sinks.tables import Shard
+    from memtape.tools.keep.owner import Owner
+    from memtape.tools.keep.verify import verify
 
     def full(*_: object) -> None:
         raise OSError("No space left on device")
@@ -239,17 +239,17 @@ def test_a_watermark_never_speaks_of_rows_that_are_not_there(home: Home, monkeyp
 def test_a_build_that_differs_from_the_log_is_never_served(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     from test_golden_log import copy_into
 
-    from recollect.schemas.errors import RecollectError
-    from recollect.sinks.lance import Shard
-    from recollect.tools.projecting import Owner
-    from recollect.tools.verify import verify
+    from memtape.schemas.errors import MemtapeError
+    from memtape.sinks.tables import Shard
+    from memtape.tools.keep.owner import Owner
+    from memtape.tools.keep.verify import verify
 
     log = copy_into(home, GOLDEN)
     with Owner(home, log) as owner:
         owner.project()
         write = Shard.write
         monkeypatch.setattr(Shard, "write", lambda shard, rows, letters: write(shard, rows[1:], letters))
-        with pytest.raises(RecollectError, match="differs from the log"):
+        with pytest.raises(MemtapeError, match="differs from the log"):
             owner.rebuild(None, lambda *_: None)
     assert [build.number for build in home.builds()] == [home.current().number] == [1]
     assert verify(home, log).ok

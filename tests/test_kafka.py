@@ -21,27 +21,28 @@ import pytest
 from builders import START, captured, configured, event
 from kafka_broker import PASSWORD, USER, Broker, free_ports, new_topic
 
-from recollect.schemas.codec import blanked, decode, encode
-from recollect.schemas.errors import (
+from memtape.schemas.codec import blanked, decode, encode
+from memtape.schemas.errors import (
     DamagedLog,
     InvalidEvent,
     LogExists,
+    MemtapeError,
     OffsetOutOfRange,
-    RecollectError,
     UnknownOutcome,
 )
-from recollect.schemas.events import MAX_EVENT_BYTES, Captured, Event, Media
-from recollect.schemas.log import Position, slots_between
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.settings import Settings
-from recollect.sinks import kafka_log, kafka_rewrite, kafka_topic
-from recollect.sinks.home import Home
-from recollect.sinks.kafka_log import KafkaLog
-from recollect.sinks.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
-from recollect.tools.client import Client
-from recollect.tools.erasing import plan, prove
-from recollect.tools.projecting import Owner
-from recollect.tools.verify import verify
+from memtape.schemas.events import MAX_EVENT_BYTES, Captured, Event, Media
+from memtape.schemas.log import Position, slots_between
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs import kafka as kafka_log
+from memtape.sinks.logs import kafka_rewrite, kafka_topic
+from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
+from memtape.tools.client import Client
+from memtape.tools.keep.erasing import plan, prove
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.verify import verify
 
 ROOT = Path(__file__).resolve().parent.parent
 A = "project:a"
@@ -148,7 +149,7 @@ def test_a_url_says_where_the_log_is(url: str, field: str, value: object) -> Non
     ],
 )
 def test_what_is_no_url_is_refused_with_a_hint(url: str) -> None:
-    with pytest.raises(RecollectError) as refusal:
+    with pytest.raises(MemtapeError) as refusal:
         parse_kafka_url(url)
     assert refusal.value.hint and str(refusal.value).endswith(".")
 
@@ -156,14 +157,14 @@ def test_what_is_no_url_is_refused_with_a_hint(url: str) -> None:
 @pytest.mark.parametrize("host", ["kafka.example:9092", "10.0.0.1:9092", "localhost:1,10.0.0.1:1", "0.0.0.0:1"])
 def test_nothing_goes_readable_to_another_machine_unless_that_is_said(host: str) -> None:
     for query in ("", "?security=SASL_PLAINTEXT&mechanism=PLAIN&user=ada"):
-        with pytest.raises(RecollectError, match="readable"):
+        with pytest.raises(MemtapeError, match="readable"):
             parse_kafka_url(f"kafka://{host}/t{query}")
     parse_kafka_url(f"kafka://{host}/t?insecure=yes")
     parse_kafka_url(f"kafka://{host}/t?security=SSL")
 
 
 def test_a_password_is_never_in_a_url_nor_quoted() -> None:
-    with pytest.raises(RecollectError) as refusal:
+    with pytest.raises(MemtapeError) as refusal:
         parse_kafka_url("kafka://ada:secret@localhost:9092/t")
     assert "secret" not in f"{refusal.value} {refusal.value.hint}"
     assert PASSWORD_VARIABLE in refusal.value.hint
@@ -172,7 +173,7 @@ def test_a_password_is_never_in_a_url_nor_quoted() -> None:
 def test_a_missing_password_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
     target = parse_kafka_url("kafka://localhost:9/t?security=SASL_PLAINTEXT&mechanism=PLAIN&user=ada")
-    with pytest.raises(RecollectError, match="password of ada is missing"):
+    with pytest.raises(MemtapeError, match="password of ada is missing"):
         target.options()
     monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
     assert target.options()["sasl_plain_password"] == "secret"
@@ -180,13 +181,13 @@ def test_a_missing_password_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_who_has_no_log_on_kafka_does_not_load_the_library() -> None:
-    code = "import sys, recollect.sinks.kafka_log; sys.exit('kafka' in sys.modules)"
+    code = "import sys, memtape.sinks.logs.kafka; sys.exit('kafka' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
 def test_a_broker_that_is_not_there_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 1.0)
-    with pytest.raises(RecollectError, match=r"does not answer") as refusal:
+    with pytest.raises(MemtapeError, match=r"does not answer") as refusal:
         KafkaLog(f"kafka://127.0.0.1:{free_ports(1)[0]}/t")
     assert "\n" not in str(refusal.value) and refusal.value.hint
 
@@ -201,7 +202,7 @@ def test_who_has_the_password_is_let_in_and_nobody_else(
     monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 3.0)
     monkeypatch.setenv(PASSWORD_VARIABLE, "wrong")
     # The library is not told more than that the connection ended.
-    with pytest.raises(RecollectError, match=f"does not let {USER} in|does not answer") as refusal:
+    with pytest.raises(MemtapeError, match=f"does not let {USER} in|does not answer") as refusal:
         opened(1, url)
     assert PASSWORD_VARIABLE in refusal.value.hint and "=wrong" not in f"{refusal.value} {refusal.value.hint}"
     monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
@@ -216,7 +217,7 @@ def test_a_broker_is_believed_only_with_a_certificate_that_is_trusted(
         pytest.skip("no OpenSSL to make a certificate with")
     monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 2.0)
     url = f"kafka://{kafka.private}/{new_topic()}?security=SSL"
-    with pytest.raises(RecollectError, match=r"(?i)certificate"):
+    with pytest.raises(MemtapeError, match=r"(?i)certificate"):
         opened(1, url)
     assert kafka.folder
     assert opened(1, f"{url}&cafile={kafka.folder / 'ca.pem'}").append([captured("one", scope=A)]) == [Position(0, 2)]
@@ -240,7 +241,7 @@ def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_i
     kafka: Broker, admin: Any, opened: Open, name: str, value: str
 ) -> None:
     topic = make_topic(admin, **{name.replace(".", "_"): value})
-    with pytest.raises(RecollectError, match=f"{name} is ") as refusal:
+    with pytest.raises(MemtapeError, match=f"{name} is ") as refusal:
         opened(1, kafka.url(topic))
     command, *arguments = shlex.split(refusal.value.hint)
     kafka.tool(command, *arguments)
@@ -248,7 +249,7 @@ def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_i
     log.check()
     # And where somebody changes it later, a check says so.
     kafka.tool(command, *arguments[:-1], f"{name}=[{value}]" if "," in value else f"{name}={value}")
-    with pytest.raises(RecollectError, match=f"{name} is "):
+    with pytest.raises(MemtapeError, match=f"{name} is "):
         log.check()
 
 
@@ -265,7 +266,7 @@ def test_a_new_topic_keeps_everything_on_a_broker_that_would_not(admin: Any, ope
 
 @pytest.mark.slow
 def test_replicas_that_a_cluster_does_not_have_are_refused(opened: Open, kafka: Broker) -> None:
-    with pytest.raises(RecollectError, match=r"(?i)replication"):
+    with pytest.raises(MemtapeError, match=r"(?i)replication"):
         opened(1, kafka.url() + "?replication=3")
 
 
@@ -285,7 +286,7 @@ def test_another_number_of_partitions_is_refused(admin: Any, opened: Open, kafka
 def test_a_topic_of_something_else_is_left_alone(admin: Any, opened: Open, stranger: Any, kafka: Broker) -> None:
     topic = make_topic(admin, 2)
     stranger.send(topic, b"an order", partition=0).get(10)
-    with pytest.raises(LogExists, match="no log of Recollect"):
+    with pytest.raises(LogExists, match="no log of Memtape"):
         opened(None, kafka.url(topic))
     from kafka import KafkaConsumer, TopicPartition
 
@@ -532,7 +533,7 @@ def test_nothing_that_is_written_meanwhile_is_lost(opened: Open) -> None:
 
 REWRITE = """
 import os, signal, sys, importlib, itertools
-from recollect.sinks.kafka_log import KafkaLog
+from memtape.sinks.logs.kafka import KafkaLog
 url, target, nth, when = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
 module, _, path = target.partition(":")
 owner = importlib.import_module(module)
@@ -552,14 +553,14 @@ setattr(owner, name, wrapped)
 KafkaLog(url).blank({0: [3, 5]})
 """
 REWRITE_POINTS = (
-    ("recollect.sinks.kafka_topic:KafkaTopic.set", 1),
-    ("recollect.sinks.kafka_rewrite:_await_silence", 1),
-    ("recollect.sinks.kafka_topic:KafkaTopic.create_next", 1),
-    ("recollect.sinks.kafka_log:KafkaLog.append_raw", 1),
-    ("recollect.sinks.kafka_rewrite:_fill", 1),
-    ("recollect.sinks.kafka_rewrite:_verify", 1),
-    ("recollect.sinks.kafka_topic:KafkaTopic.set", 2),
-    ("recollect.sinks.kafka_topic:KafkaTopic.delete", 1),
+    ("memtape.sinks.logs.kafka_topic:KafkaTopic.set", 1),
+    ("memtape.sinks.logs.kafka_rewrite:_await_silence", 1),
+    ("memtape.sinks.logs.kafka_topic:KafkaTopic.create_next", 1),
+    ("memtape.sinks.logs.kafka:KafkaLog.append_raw", 1),
+    ("memtape.sinks.logs.kafka_rewrite:_fill", 1),
+    ("memtape.sinks.logs.kafka_rewrite:_verify", 1),
+    ("memtape.sinks.logs.kafka_topic:KafkaTopic.set", 2),
+    ("memtape.sinks.logs.kafka_topic:KafkaTopic.delete", 1),
 )
 
 
@@ -599,7 +600,7 @@ def test_a_topic_that_is_closed_and_not_gone_on_with_takes_nothing_and_says_why(
     kafka_rewrite._await_silence(log)
     with pytest.raises(UnknownOutcome, match="closed while something is erased") as refusal:
         log.append([captured("refused", scope=A)])
-    assert "recollect run" in refusal.value.hint
+    assert "memtape run" in refusal.value.hint
     assert len(log.read(0, 0, 100)) == log.ends()[0]
     log.topic.set({"max.message.bytes": str(kafka_topic.MESSAGE_BYTES)})
 
@@ -796,10 +797,10 @@ def test_an_append_to_a_broker_that_is_gone_stores_nothing_and_says_so(opened: O
     kafka.kill()
     log._seen = 0.0
     try:
-        with pytest.raises(RecollectError, match="does not answer") as refusal:
+        with pytest.raises(MemtapeError, match="does not answer") as refusal:
             log.append([captured("one", scope=A)])
         assert not isinstance(refusal.value, UnknownOutcome)
-        with pytest.raises(RecollectError, match="does not answer"):
+        with pytest.raises(MemtapeError, match="does not answer"):
             log.read(0, 0, 10)
     finally:
         kafka.start()
@@ -815,7 +816,7 @@ def test_a_closed_log_says_so(opened: Open) -> None:
     log.close()
     uses: Sequence[Callable[[], object]] = (log.ends, lambda: log.append([captured("x")]), lambda: log.read(0, 0, 1))
     for use in uses:
-        with pytest.raises(RecollectError, match="is closed"):
+        with pytest.raises(MemtapeError, match="is closed"):
             use()
 
 

@@ -25,20 +25,20 @@ from builders import captured, erased
 from kafka_broker import PASSWORD, USER, Broker, new_topic
 from test_views import history, vault_bytes
 
-from recollect.schemas.codec import decode, encode
-from recollect.schemas.errors import RecollectError
-from recollect.schemas.events import MAX_EVENT_BYTES
-from recollect.schemas.log import Log, slots_between
-from recollect.schemas.rows import TurnRow
-from recollect.schemas.scopes import partition_of
-from recollect.sinks import kafka_topic
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.kafka_log import KafkaLog
-from recollect.sinks.kafka_url import PASSWORD_VARIABLE
-from recollect.sinks.lance import Shard
-from recollect.tools.projecting import Owner
-from recollect.tools.verify import verify
+from memtape.schemas.codec import decode, encode
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import MAX_EVENT_BYTES
+from memtape.schemas.log import Log, slots_between
+from memtape.schemas.rows import TurnRow
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs import kafka_topic
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE
+from memtape.sinks.tables import Shard
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.verify import verify
 
 ROOT = Path(__file__).resolve().parent.parent
 SEED = 17
@@ -56,8 +56,8 @@ A = "project:a"
 PRODUCER = """
 import json, sys, time
 from builders import START, captured
-from recollect.schemas.errors import RecollectError
-from recollect.sinks.kafka_log import KafkaLog
+from memtape.schemas.errors import MemtapeError
+from memtape.sinks.logs.kafka import KafkaLog
 url, producer, deadline, batches, size, *scopes = sys.argv[1:]
 log, again, slowest = KafkaLog(url, deadline_s=float(deadline)), 0, 0.0
 for batch in range(int(batches)):
@@ -71,7 +71,7 @@ for batch in range(int(batches)):
         try:
             log.append(events)
             break
-        except RecollectError:
+        except MemtapeError:
             again += 1
             time.sleep(0.2)
     slowest = max(slowest, time.monotonic() - began)
@@ -83,9 +83,9 @@ print(json.dumps({"taken": int(batches) * int(size), "again": again, "slowest_s"
 PROJECTOR = """
 import sys
 from pathlib import Path
-from recollect.sinks.home import Home
-from recollect.sinks.kafka_log import KafkaLog
-from recollect.tools.projecting import Owner
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.kafka import KafkaLog
+from memtape.tools.keep.owner import Owner
 log = KafkaLog(sys.argv[1])
 with Owner(Home(Path(sys.argv[2])), log) as owner:
     owner.serve()
@@ -264,11 +264,11 @@ def test_a_log_is_kept_and_projected_over_tls_with_a_password(
     monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
     with monkeypatch.context() as impatient:
         impatient.setattr(kafka_topic, "OPEN_TIMEOUT_S", 3.0)
-        with pytest.raises(RecollectError, match=r"(?i)certificate"):
+        with pytest.raises(MemtapeError, match=r"(?i)certificate"):
             opened(url)
         url += f"&cafile={kafka.folder / 'ca.pem'}"
         impatient.setenv(PASSWORD_VARIABLE, "wrong")
-        with pytest.raises(RecollectError, match=f"does not let {USER} in|does not answer"):
+        with pytest.raises(MemtapeError, match=f"does not let {USER} in|does not answer"):
             opened(url)
     log, home = opened(url), Home(tmp_path / "home")
     log.append(history(300))

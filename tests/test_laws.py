@@ -6,13 +6,13 @@ from builders import START, captured, configured, dense_worlds, slots, worlds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.schemas.codec import encode
-from recollect.schemas.events import Event
-from recollect.schemas.log import Slot
-from recollect.state.digests import state_leaves
-from recollect.state.partition import Partition, fold, restore, snapshot
-from recollect.state.replay import replay
-from recollect.state.views import all_changes, guarded_rows, page, pages_of, row_of
+from memtape.schemas.codec import encode
+from memtape.schemas.events import Event
+from memtape.schemas.log import Slot
+from memtape.state.core.digests import state_leaves
+from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.core.replay import replay
+from memtape.state.views.rows import all_changes, guarded_rows, page, pages_of, row_of
 
 histories = st.one_of(worlds(), dense_worlds())
 
@@ -116,8 +116,8 @@ def test_what_changed_is_all_that_changed(events: list[Event], data: st.DataObje
 
 
 def test_the_clock_only_moves_by_ticks_and_clamps_the_future() -> None:
-    from recollect.schemas.events import make_tick
-    from recollect.schemas.times import DAY_US, HOUR_US
+    from memtape.schemas.events import make_tick
+    from memtape.schemas.times import DAY_US, HOUR_US
 
     late = captured("late", sent=START + 10 * DAY_US)
     partition = folded([late])

@@ -1,4 +1,4 @@
-"""A home whose log is elsewhere: by `RECOLLECT_LOG` or its settings, with every command, and on a real broker."""
+"""A home whose log is elsewhere: by `MEMTAPE_LOG` or its settings, with every command, and on a real broker."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from builders import captured
 from click.testing import CliRunner, Result
 from kafka_broker import Broker, free_ports, new_topic
 
-from recollect.schemas.errors import RecollectError
-from recollect.sinks import kafka_url
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.kafka_log import KafkaLog
-from recollect.sinks.kafka_url import parse_kafka_url
-from recollect.sinks.memory_log import MemoryLog
-from recollect.tools import client as clients
-from recollect.tools.cli import main
-from recollect.tools.client import Client
-from recollect.tools.logs import LOG_VARIABLE, environment_for, log_url
+from memtape.schemas.errors import MemtapeError
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs import kafka_url
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.logs.kafka_url import parse_kafka_url
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.opening import LOG_VARIABLE, environment_for, log_url
+from memtape.tools import client as clients
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
 
 SCOPE = ("--scope", "project:test")
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
-    for name in ("RECOLLECT_SESSION", LOG_VARIABLE):
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
+    for name in ("MEMTAPE_SESSION", LOG_VARIABLE):
         monkeypatch.delenv(name, raising=False)
     return tmp_path / "home"
 
@@ -132,9 +132,9 @@ def test_status_says_which_log_it_is(home: Path) -> None:
 def test_a_capture_on_the_embedded_log_does_not_load_kafka(home: Path) -> None:
     Home(home).settings_path.write_text("catch_up = false\n")
     script = (
-        "import sys; from recollect import Client\n"
+        "import sys; from memtape import Client\n"
         "Client(scope='project:test').capture('Hello.')\n"
-        "assert not {'kafka', 'recollect.sinks.kafka_url'} & set(sys.modules)"
+        "assert not {'kafka', 'memtape.sinks.logs.kafka_url'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
 
@@ -256,12 +256,12 @@ def test_views_of_another_log_answer_nothing_and_are_made_anew(
 
 @pytest.mark.slow
 def test_a_broker_that_is_not_there_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.sinks import kafka_topic
+    from memtape.sinks.logs import kafka_topic
 
     monkeypatch.setattr(kafka_topic, "OPEN_TIMEOUT_S", 1.0)
     monkeypatch.setenv(LOG_VARIABLE, f"kafka://127.0.0.1:{free_ports(1)[0]}/t")
     result = call("capture", "x", *SCOPE)
     assert (result.exit_code, "does not answer" in result.stderr) == (1, True)
     assert len(result.stderr.splitlines()) == 2
-    with pytest.raises(RecollectError):
+    with pytest.raises(MemtapeError):
         Client(scope="project:test").log.append([captured("x", scope="project:test")])

@@ -18,16 +18,16 @@ from builders import MINUTE, START, captured, erased, forgotten, make_id, recall
 from kafka_broker import Broker
 from msgspec.structs import replace
 
-from recollect.schemas.codec import decode, encode
-from recollect.schemas.errors import InvalidEvent, OffsetOutOfRange
-from recollect.schemas.events import SYSTEM, Configured, Event, make_configured, make_tick
-from recollect.schemas.log import Log, Position, Slot
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.settings import Settings
-from recollect.schemas.times import HOUR_US
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.kafka_log import KafkaLog
-from recollect.sinks.memory_log import MemoryLog
+from memtape.schemas.codec import decode, encode
+from memtape.schemas.errors import InvalidEvent, OffsetOutOfRange
+from memtape.schemas.events import SYSTEM, Configured, Event, make_configured, make_tick
+from memtape.schemas.log import Log, Position, Slot
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import HOUR_US
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.logs.memory import MemoryLog
 
 A, B = "project:a", "project:b"
 SCOPES = [f"project:s{number}" for number in range(50)]

@@ -1,6 +1,6 @@
 """A long life of a real home beside the naive model: whatever is said, hidden, broken and rebuilt, both agree.
 
-A seed chooses everything, the ids and the time of day included. It is printed, and `RECOLLECT_SEED` repeats it.
+A seed chooses everything, the ids and the time of day included. It is printed, and `MEMTAPE_SEED` repeats it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from hypothesis import strategies as st
 from model import Model, Scope, World, describe, ids_of
 from test_golden_log import LOGS, slots_of
 
-from recollect.flows import projection
-from recollect.schemas.codec import canonical, decode
-from recollect.schemas.errors import InvalidEvent, NotFound
-from recollect.schemas.events import (
+from memtape.flows import projection
+from memtape.schemas.codec import canonical, decode
+from memtape.schemas.errors import InvalidEvent, NotFound
+from memtape.schemas.events import (
     VERSIONS,
     Actor,
     Captured,
@@ -39,26 +39,26 @@ from recollect.schemas.events import (
     make_configured,
     make_tick,
 )
-from recollect.schemas.ids import derived_id
-from recollect.schemas.log import Slot
-from recollect.schemas.rows import MemoryRow, TombstoneRow, TurnRow
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.settings import Settings
-from recollect.schemas.times import format_day
-from recollect.schemas.visible import one_line
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.lance import Shard
-from recollect.sinks.vault import escape
-from recollect.state.partition import Partition, fold
-from recollect.state.replay import replay
-from recollect.state.views import all_changes, row_of
-from recollect.tools import client as client_module
-from recollect.tools.client import Client
-from recollect.tools.erasing import plan
-from recollect.tools.filters import make_filters
-from recollect.tools.lines import Line, MediaLine
-from recollect.tools.projecting import Owner, rebuild_or_ask
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Slot
+from memtape.schemas.rows import MemoryRow, TombstoneRow, TurnRow
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import format_day
+from memtape.schemas.visible import one_line
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.tables import Shard
+from memtape.sinks.vault import escape
+from memtape.state.core.partition import Partition, fold
+from memtape.state.core.replay import replay
+from memtape.state.views.rows import all_changes, row_of
+from memtape.tools import client as client_module
+from memtape.tools.ask.filters import make_filters
+from memtape.tools.capture.lines import Line, MediaLine
+from memtape.tools.client import Client
+from memtape.tools.keep.erasing import plan
+from memtape.tools.keep.owner import Owner, rebuild_or_ask
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
@@ -624,8 +624,8 @@ def ids_in(pages: Iterable[Path], pattern: str) -> list[str]:
 
 def live(path: Path, patch: pytest.MonkeyPatch, steps: int, every: int) -> Life:
     """Let a home live for so many steps, comparing it with its model all the time."""
-    seed = int(os.environ.get("RECOLLECT_SEED") or (4 if os.environ.get("CI") else random.randrange(10**6)))
-    print(f"\nRECOLLECT_SEED={seed}")
+    seed = int(os.environ.get("MEMTAPE_SEED") or (4 if os.environ.get("CI") else random.randrange(10**6)))
+    print(f"\nMEMTAPE_SEED={seed}")
     life = Life(path, seed, patch)
     try:
         for number in range(1, steps + 1):

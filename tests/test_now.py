@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from builders import START
 
-from recollect.schemas.codec import decode
-from recollect.schemas.events import Recalled
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.times import DAY_US, HOUR_US, format_time
-from recollect.tools.client import Client
-from recollect.tools.retrieval import Answer
+from memtape.schemas.codec import decode
+from memtape.schemas.events import Recalled
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import DAY_US, HOUR_US, format_time
+from memtape.tools.ask.retrieval import Answer
+from memtape.tools.client import Client
 
 MINE = "project:mine"
 
@@ -106,7 +106,7 @@ def test_a_search_can_be_asked_again_as_of_its_time(tmp_path: Path, clock: Clock
         mine.capture("The harbour gauge is mended.", "turn")
         assert scores(mine.search("harbour gauge", quiet=True).answer) != scores(first.answer)
         assert scores(mine.search("harbour gauge", as_of=then).answer) == scores(first.answer)
-        told = mine.compare(["recollect"])["retrievers"]["recollect"]
+        told = mine.compare(["memtape"])["retrievers"]["memtape"]
         clock.now += 50 * DAY_US
-        again = mine.compare(["recollect"])["retrievers"]["recollect"]
+        again = mine.compare(["memtape"])["retrievers"]["memtape"]
         assert {**told, "latency_ms": 0} == {**again, "latency_ms": 0}

@@ -1,6 +1,6 @@
 """What is installed is whole, also from a checkout that has no symbolic links.
 
-Windows and some file systems check the links in `recollect/` out as small text files. setuptools' own lists decide what
+Windows and some file systems check the links in `memtape/` out as small text files. setuptools' own lists decide what
 is built, so a wheel, an sdist and an editable install are made here from such a checkout and compared with what git
 holds. Only what is committed is tested.
 """
@@ -28,7 +28,7 @@ pytestmark = [
 IMPORT_ROOMS = f"""
 import importlib
 for room in {ROOMS}:
-    print(importlib.import_module("recollect." + room).__file__)
+    print(importlib.import_module("memtape." + room).__file__)
 """
 
 
@@ -53,7 +53,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a checkout of HEAD without symbolic links."""
     path = tmp_path_factory.mktemp("packaging") / "clone"
     run("git", "-c", "core.symlinks=false", "clone", "--quiet", ROOT, path, cwd=path.parent)
-    assert [room for room in ROOMS if not (path / "recollect" / room).is_file()] == [], "the links are links after all"
+    assert [room for room in ROOMS if not (path / "memtape" / room).is_file()] == [], "the links are links after all"
     return path
 
 
@@ -66,16 +66,16 @@ def wheel(clone: Path) -> Path:
 
 def committed(clone: Path) -> set[str]:
     """Return what git holds of the package and its rooms, by the names that a wheel gives them; notes are left out."""
-    paths = run("git", "ls-files", "-z", "recollect", *ROOMS, cwd=clone).split("\0")
-    links = {f"recollect/{room}" for room in ROOMS}
-    named = {path if path.startswith("recollect/") else f"recollect/{path}" for path in paths if path}
-    samples = "recollect/tools/sample/"
+    paths = run("git", "ls-files", "-z", "memtape", *ROOMS, cwd=clone).split("\0")
+    links = {f"memtape/{room}" for room in ROOMS}
+    named = {path if path.startswith("memtape/") else f"memtape/{path}" for path in paths if path}
+    samples = "memtape/tools/sample/"
     return {name for name in named - links if name.startswith(samples) or not name.endswith(".md")}
 
 
 def packed(wheel: Path) -> set[str]:
     """Return the package's files in a wheel."""
-    return {name for name in ZipFile(wheel).namelist() if name.startswith("recollect/")}
+    return {name for name in ZipFile(wheel).namelist() if name.startswith("memtape/")}
 
 
 def test_the_wheel_holds_every_file(clone: Path, wheel: Path) -> None:
@@ -93,7 +93,7 @@ def test_each_room_imports_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "target"
     run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", target, wheel, cwd=tmp_path)
     places = run(sys.executable, "-c", IMPORT_ROOMS, cwd=tmp_path, PYTHONPATH=str(target)).split("\n")[:-1]
-    assert places == [str(target / "recollect" / room / "__init__.py") for room in ROOMS]
+    assert places == [str(target / "memtape" / room / "__init__.py") for room in ROOMS]
 
 
 def test_each_room_imports_from_an_editable_install(clone: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.state.polarity import polarity, same_instruction, standing
+from memtape.state.text.polarity import polarity, same_instruction, standing
 
 RULES = [
     "Always run the tests before committing.",

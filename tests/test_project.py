@@ -10,22 +10,22 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from recollect.schemas.codec import decode
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.times import format_time
-from recollect.sinks.home import Home
-from recollect.tools import hooks
-from recollect.tools.cli import main
-from recollect.tools.client import Client
-from recollect.tools.importing.finding import began_in
-from recollect.tools.mcp_server import Memory
-from recollect.tools.project import is_unmade, scope_of_folder
+from memtape.schemas.codec import decode
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import format_time
+from memtape.sinks.home.folders import Home
+from memtape.tools.agents import hooks
+from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.capture.project import is_unmade, scope_of_folder
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.importing.finding import began_in
 
 
 @pytest.fixture(autouse=True)
 def outside_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    for name in ("CLAUDE_PROJECT_DIR", "RECOLLECT_SCOPE"):
+    for name in ("CLAUDE_PROJECT_DIR", "MEMTAPE_SCOPE"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -71,7 +71,7 @@ def test_looking_makes_no_project_and_puts_nothing_on_the_log(tmp_path: Path, ho
         memory.call("get_context", {}, where, "x")
     memory.call("memory_status", {}, Path("/"), "x")
     assert not home.folders_path.exists()
-    assert "recollect" not in (repository / ".git/config").read_text()
+    assert "memtape" not in (repository / ".git/config").read_text()
     # What is kept makes it, for everyone who asks from then on.
     memory.call("add_memory", {"text": "Use spaces here."}, plain, "x")
     assert "spaces" in memory.call("search_memories", {"query": "spaces"}, plain, "x")

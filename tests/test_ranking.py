@@ -11,17 +11,17 @@ from builders import START
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.schemas.errors import RecollectError
-from recollect.schemas.events import Filters
-from recollect.schemas.lanes import LANES, Lane
-from recollect.state.asking import first_person
-from recollect.state.documents import Document
-from recollect.state.lanes import DENSE_HITS, EDGE_HITS, HITS_A_SEED, HOT_HITS, SPARSE_HITS, Hit
-from recollect.state.passages import PASSAGE_CHARS, Passages
-from recollect.state.ranking import Corpus
-from recollect.state.vectors import quantised
-from recollect.tools.client import Client
-from recollect.tools.lines import Line
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Filters
+from memtape.schemas.lanes import LANES, Lane
+from memtape.state.ranking.asking import first_person
+from memtape.state.ranking.documents import Document
+from memtape.state.ranking.lanes import DENSE_HITS, EDGE_HITS, HITS_A_SEED, HOT_HITS, SPARSE_HITS, Hit
+from memtape.state.ranking.ranker import Corpus
+from memtape.state.text.passages import PASSAGE_CHARS, Passages
+from memtape.state.vectors.recorded import quantised
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
 
 DAY = 86_400_000_000
 WORDS = ("kayak", "river", "violin", "lake", "tabs", "Ada", "port", "when", "I", "the", "?", "東京", "٣", "e\u0301")
@@ -315,7 +315,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
             ("tabs", {"limit": "3"}),
             ("tabs", {"limit": True}),
         ):
-            with pytest.raises(RecollectError) as told:
+            with pytest.raises(MemtapeError) as told:
                 client.search(query, **options)  # type: ignore[arg-type]
             assert len(str(told.value)) < 200
         assert client.log.ends() == ends

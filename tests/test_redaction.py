@@ -20,19 +20,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secret_cases import COUNT, TOKENS, Case, false_cases, true_cases
 
-from recollect.schemas.codec import decode
-from recollect.schemas.errors import Denied, RecollectError
-from recollect.schemas.events import Actor, Captured, Forgotten, Recalled, Restored
-from recollect.schemas.placeholders import PLACEHOLDER, placeholder, placeholders, texts_of
-from recollect.sinks.home import Home
-from recollect.sinks.memory_log import MemoryLog
-from recollect.tools import known_secrets
-from recollect.tools.cli import main
-from recollect.tools.client import Client
-from recollect.tools.denied_paths import DENIED_PATHS, denied_by
-from recollect.tools.filters import make_filters
-from recollect.tools.lines import Line, MediaLine
-from recollect.tools.redaction import Redactor, findings
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import Denied, MemtapeError
+from memtape.schemas.events import Actor, Captured, Forgotten, Recalled, Restored
+from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders, texts_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.ask.filters import make_filters
+from memtape.tools.capture.denied_paths import DENIED_PATHS, denied_by
+from memtape.tools.capture.lines import Line, MediaLine
+from memtape.tools.capture.secrets import known as known_secrets
+from memtape.tools.capture.secrets.redaction import Redactor, findings
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
@@ -223,7 +223,7 @@ def test_a_placeholder_tells_the_same_secret_in_one_home_and_nothing_in_another(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len({path.read_bytes(), Home(tmp_path / "b").redaction_key_path.read_bytes()}) == 2
     path.write_bytes(b"short")
-    with pytest.raises(RecollectError, match="no key"):
+    with pytest.raises(MemtapeError, match="no key"):
         Redactor(Home(tmp_path / "a")).text(KEY)
 
 
@@ -235,8 +235,8 @@ def test_texts_with_other_secrets_are_other_memories(client: Client) -> None:
 
 def test_processes_that_start_at_once_have_one_key(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom pathlib import Path\nfrom recollect.sinks.home import Home\n"
-        "from recollect.tools.redaction import Redactor\nsys.stdin.readline()\n"
+        "import sys\nfrom pathlib import Path\nfrom memtape.sinks.home.folders import Home\n"
+        "from memtape.tools.capture.secrets.redaction import Redactor\nsys.stdin.readline()\n"
         f"print(Redactor(Home(Path({str(tmp_path / 'home')!r}))).text({KEY!r}))"
     )
     started = [
@@ -311,7 +311,7 @@ def test_a_long_document_is_redacted_before_it_is_cut(client: Client) -> None:
 
 
 def call(home: Path, *words: str, input: str | None = None) -> tuple[int, str, str]:
-    done = CliRunner().invoke(main, words, input=input, env={"RECOLLECT_HOME": str(home), "RECOLLECT_SESSION": ""})
+    done = CliRunner().invoke(main, words, input=input, env={"MEMTAPE_HOME": str(home), "MEMTAPE_SESSION": ""})
     return done.exit_code, done.stdout, done.stderr
 
 
@@ -345,7 +345,7 @@ def test_the_commands_count_what_was_taken_out(tmp_path: Path) -> None:
 
 def test_capturing_prose_loads_no_detectors_of_the_library(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom recollect import Client\n"
+        "import sys\nfrom memtape import Client\n"
         f"client = Client({str(tmp_path / 'home')!r}, scope='project:test')\n"
         "client.capture('The staging database listens on port 5433, see commit 3f9a2c1d.')\n"
         "assert not {'detect_secrets', 'requests', 'lancedb'} & set(sys.modules), 'loaded for nothing'\n"

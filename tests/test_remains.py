@@ -22,16 +22,16 @@ from hypothesis import strategies as st
 from lance.file import LanceFileReader
 from lancedb.index import FTS
 
-from recollect.schemas.rows import Basis, Guarded, VectorRow
-from recollect.sinks import lance
-from recollect.sinks.fst import terms
-from recollect.sinks.home import Build
-from recollect.sinks.lance import Shard, _vectors_table
-from recollect.sinks.remains import TERMS_COLUMN, Needles, Place, search_home
-from recollect.sinks.snapshots import Snapshots
-from recollect.sinks.vault import escape
-from recollect.state.traces import Traces, is_searched, parts
-from recollect.state.vectors import quantised
+from memtape.schemas.rows import Basis, Guarded, VectorRow
+from memtape.sinks import tables as lance
+from memtape.sinks.home.folders import Build
+from memtape.sinks.proof.fst import terms
+from memtape.sinks.proof.remains import TERMS_COLUMN, Needles, Place, search_home
+from memtape.sinks.snapshots import Snapshots
+from memtape.sinks.tables import Shard, _vectors_table
+from memtape.sinks.vault import escape
+from memtape.state.text.traces import Traces, is_searched, parts
+from memtape.state.vectors.recorded import quantised
 
 CANARY = (
     'The *vault* opens at dawn, says "Zebrafish-Quokka",\nand C:\\new is <b>where</b> [it](is) — größer als 東京の予算.'

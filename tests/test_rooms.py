@@ -41,7 +41,7 @@ STATE_MAY = set(
     """
     __future__ abc array base64 binascii bisect collections contextlib copy crc32c dataclasses datetime decimal enum
     fractions functools hashlib heapq html itertools json keyword math msgspec numpy operator orjson re
-    recollect snowballstemmer sortedcontainers string struct textwrap types typing typing_extensions unicodedata zlib
+    memtape snowballstemmer sortedcontainers string struct textwrap types typing typing_extensions unicodedata zlib
     """.split()
 )
 
@@ -53,12 +53,12 @@ IMPURE_BUILTINS = {"__import__", "breakpoint", "eval", "exec", "hash", "id", "in
 
 # Files of `state` that may hold floats, by path from the root, each with the reason.
 FLOATS_ALLOWED: dict[str, str] = {
-    "state/baselines.py": "scores are answers to a question, never state",
-    "state/lanes.py": "scores are answers to a question, never state",
-    "state/lexical.py": "scores are answers to a question, never state",
-    "state/ranking.py": "scores are answers to a question, never state",
-    "state/recipes.py": "the constants of scores",
-    "state/wording.py": "weights are answers to a question, never state",
+    "state/ranking/baselines.py": "scores are answers to a question, never state",
+    "state/ranking/lanes.py": "scores are answers to a question, never state",
+    "state/ranking/lexical.py": "scores are answers to a question, never state",
+    "state/ranking/ranker.py": "scores are answers to a question, never state",
+    "state/ranking/recipes.py": "the constants of scores",
+    "state/ranking/wording.py": "weights are answers to a question, never state",
 }
 
 # What may be handed a walk over a set, since its answer is the same in any order; and what passes the order on.
@@ -82,8 +82,8 @@ def imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
-            # `from recollect import state` names a room in its last part.
-            names = [f"recollect.{alias.name}" for alias in node.names] if module == "recollect" else [module]
+            # `from memtape import state` names a room in its last part.
+            names = [f"memtape.{alias.name}" for alias in node.names] if module == "memtape" else [module]
             yield from ((node.lineno, name) for name in names)
 
 
@@ -93,10 +93,10 @@ def wrong_direction(tree: ast.Module, room: str) -> Iterator[str]:
         top, _, rest = name.partition(".")
         target = rest.partition(".")[0]
         if name.startswith(".") or top in MAY_IMPORT:
-            yield f"line {line}: {name} must be spelled recollect.<room>"
-        elif name == "recollect.__version__":
+            yield f"line {line}: {name} must be spelled memtape.<room>"
+        elif name == "memtape.__version__":
             continue
-        elif top == "recollect" and target not in MAY_IMPORT[room]:
+        elif top == "memtape" and target not in MAY_IMPORT[room]:
             yield f"line {line}: {room} may not import {name}"
 
 
@@ -257,15 +257,15 @@ def loaded_by(code: str) -> set[str]:
 
 
 def test_no_room_is_loaded_by_its_bare_name() -> None:
-    rooms = ", ".join(f"recollect.{room}" for room in ROOMS)
-    loaded = loaded_by(f"import recollect.tools.cli, {rooms}")
-    assert {f"recollect.{room}" for room in ROOMS} <= loaded
+    rooms = ", ".join(f"memtape.{room}" for room in ROOMS)
+    loaded = loaded_by(f"import memtape.tools.commands.cli, {rooms}")
+    assert {f"memtape.{room}" for room in ROOMS} <= loaded
     assert loaded & set(ROOMS) == set()
 
 
-def test_importing_recollect_loads_nothing_else() -> None:
-    loaded = loaded_by("import recollect")
-    assert {name for name in loaded if name.startswith("recollect.")} == set()
+def test_importing_memtape_loads_nothing_else() -> None:
+    loaded = loaded_by("import memtape")
+    assert {name for name in loaded if name.startswith("memtape.")} == set()
     assert loaded & {"bytewax", "click", "httpx", "kafka", "lancedb", "msgspec", "numpy", "orjson", "pyarrow"} == set()
 
 
@@ -276,18 +276,18 @@ def in_room(room: str) -> Callable[[ast.Module], Iterator[str]]:
 @pytest.mark.parametrize(
     ("rule", "code"),
     [
-        (in_room("schemas"), "from recollect.state.fold import Fold"),
-        (in_room("state"), "import recollect.sinks.vault"),
-        (in_room("state"), "from recollect import tools"),
-        (in_room("state"), "from recollect import Client"),
-        (in_room("flows"), "def f():\n    from recollect.sinks import log"),
-        (in_room("sinks"), "from recollect.flows import views"),
-        (in_room("sinks"), "from recollect.tools.cli import main"),
+        (in_room("schemas"), "from memtape.state.fold.rule import Fold"),
+        (in_room("state"), "import memtape.sinks.vault"),
+        (in_room("state"), "from memtape import tools"),
+        (in_room("state"), "from memtape import Client"),
+        (in_room("flows"), "def f():\n    from memtape.sinks import log"),
+        (in_room("sinks"), "from memtape.flows import views"),
+        (in_room("sinks"), "from memtape.tools.commands.cli import main"),
         (in_room("tools"), "import state"),
         (in_room("tools"), "from state.fold import Fold"),
         (in_room("tools"), "from . import cli"),
         (in_room("tools"), "from .cli import main"),
-        (in_room("tools"), "import recollect"),
+        (in_room("tools"), "import memtape"),
         (does_io, "import os.path"),
         (does_io, "def f():\n    from pathlib import Path"),
         (impure, "import time"),
@@ -332,8 +332,8 @@ def test_each_rule_finds_what_it_is_for(rule: Callable[[ast.Module], Iterator[st
 @pytest.mark.parametrize(
     ("rule", "code"),
     [
-        (in_room("tools"), "from recollect import __version__\nfrom recollect.flows import views\nimport stateful"),
-        (in_room("sinks"), "from recollect.state.fold import Fold\nfrom recollect.schemas import ids\nimport os"),
+        (in_room("tools"), "from memtape import __version__\nfrom memtape.flows import views\nimport stateful"),
+        (in_room("sinks"), "from memtape.state.fold.rule import Fold\nfrom memtape.schemas import ids\nimport os"),
         (impure, "from datetime import datetime\ndatetime.fromtimestamp(1, tz=utc)\nrow.id = state.now"),
         (impure, "def f(id): return id"),
         (floating, "from math import gcd, isqrt\nx = 1\ny = Decimal('0.5')\nz = '0.5'"),

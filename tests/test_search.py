@@ -12,22 +12,22 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.schemas.codec import encode
-from recollect.schemas.events import Captured, Event
-from recollect.schemas.log import Slot
-from recollect.schemas.rows import GoneRow, MemoryRow, TombstoneRow, TurnRow
-from recollect.schemas.times import parse_time
-from recollect.sinks.lance import ROW_TYPES
-from recollect.state.documents import Document, answers_of
-from recollect.state.partition import Partition, fold
-from recollect.state.ranking import Corpus
-from recollect.state.tail import overlay
-from recollect.state.views import all_changes, row_of
-from recollect.tools.cli import main
-from recollect.tools.client import Client
-from recollect.tools.filters import make_filters
-from recollect.tools.lines import Line, MediaLine
-from recollect.tools.offering import MOST, sure_for
+from memtape.schemas.codec import encode
+from memtape.schemas.events import Captured, Event
+from memtape.schemas.log import Slot
+from memtape.schemas.rows import GoneRow, MemoryRow, TombstoneRow, TurnRow
+from memtape.schemas.times import parse_time
+from memtape.sinks.tables import ROW_TYPES
+from memtape.state.core.partition import Partition, fold
+from memtape.state.ranking.documents import Document, answers_of
+from memtape.state.ranking.ranker import Corpus
+from memtape.state.views.rows import all_changes, row_of
+from memtape.state.views.tail import overlay
+from memtape.tools.agents.offering import MOST, sure_for
+from memtape.tools.ask.filters import make_filters
+from memtape.tools.capture.lines import Line, MediaLine
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
 
 
 @pytest.fixture

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from recollect.schemas.events import Media
-from recollect.schemas.rows import DayPage, IndexPage, MemoryPage, Page
-from recollect.schemas.visible import one_line, visible, visible_json
-from recollect.sinks.vault import escape, render
-from recollect.state.partition import Partition, fold
-from recollect.state.views import all_changes, pages_of
-from recollect.tools.cli import main
+from memtape.schemas.events import Media
+from memtape.schemas.rows import DayPage, IndexPage, MemoryPage, Page
+from memtape.schemas.visible import one_line, visible, visible_json
+from memtape.sinks.vault import escape, render
+from memtape.state.core.partition import Partition, fold
+from memtape.state.views.rows import all_changes, pages_of
+from memtape.tools.commands.cli import main
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
@@ -182,7 +182,7 @@ EVIL = "\x1b[31mred\x1b]0;title\x07 \u202eabc \x9b2J \u200b\U000e0041 end"
 def test_no_command_lets_a_text_act_on_the_terminal(tmp_path: Path) -> None:
     def call(*words: str) -> str:
         done = CliRunner().invoke(
-            main, [*words, *SCOPE], env={"RECOLLECT_HOME": str(tmp_path / "h"), "RECOLLECT_SESSION": ""}
+            main, [*words, *SCOPE], env={"MEMTAPE_HOME": str(tmp_path / "h"), "MEMTAPE_SESSION": ""}
         )
         said = done.stdout + done.stderr
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\U000e0000-\U000e007f]", said), (

@@ -19,9 +19,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.state.specifics import agree, same_specifics, specifics
-from recollect.state.text import content_key
-from recollect.state.vectors import quantised
+from memtape.state.fold.specifics import agree, same_specifics, specifics
+from memtape.state.text.normal import content_key
+from memtape.state.vectors.recorded import quantised
 
 PAIRS: list[dict[str, Any]] = [
     json.loads(line)
@@ -92,7 +92,7 @@ def is_near(pair: dict[str, Any]) -> bool:
 @pytest.mark.slow
 @pytest.mark.skipif(
     find_spec("sentence_transformers") is None or find_spec(MODEL) is None,
-    reason="the local model is not installed: pip install 'recollect[dense-test]'",
+    reason="the local model is not installed: pip install 'memtape[dense-test]'",
 )
 def test_guard_and_vectors_together_fold_no_two_facts_and_many_paraphrases() -> None:
     wrong = [pair for pair in APART if is_near(pair) and is_same(pair)]

@@ -1,4 +1,4 @@
-"""No file of a foreign project is run by what Recollect starts, and no special file holds it for ever."""
+"""No file of a foreign project is run by what Memtape starts, and no special file holds it for ever."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from recollect.schemas.codec import decode
-from recollect.schemas.events import Event
-from recollect.sinks.home import Home
-from recollect.tools import hooks
-from recollect.tools.agent_errors import latest_errors
-from recollect.tools.client import Client
-from recollect.tools.connecting import own_command
-from recollect.tools.importing import reading
-from recollect.tools.project import scope_of_folder
-from recollect.tools.starting import python_of
+from memtape.schemas.codec import decode
+from memtape.schemas.events import Event
+from memtape.sinks.home.folders import Home
+from memtape.tools.agents import hooks
+from memtape.tools.agents.connecting import own_command
+from memtape.tools.agents.errors import latest_errors
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.client import Client
+from memtape.tools.importing import reading
+from memtape.tools.keep.starting import python_of
 
 ROOT = Path(__file__).resolve().parent.parent
 # Without the empty entry that stands for the working directory.
@@ -33,7 +33,7 @@ def hostile(tmp_path: Path) -> Path:
     """A folder whose modules have the names of ours and of libraries, and leave a mark when they are run."""
     folder = tmp_path / "project"
     folder.mkdir()
-    for name in ("recollect", "click", "orjson", "msgspec", "runpy", "json"):
+    for name in ("memtape", "click", "orjson", "msgspec", "runpy", "json"):
         (folder / f"{name}.py").write_text(f"open({str(folder / 'ran')!r}, 'a').write({name!r})\nraise SystemExit(3)\n")
     return folder
 
@@ -52,8 +52,8 @@ def ran(folder: Path, *words: str, data: bytes = b"") -> subprocess.CompletedPro
 def test_what_is_started_in_a_foreign_folder_runs_nothing_of_it(hostile: Path) -> None:
     for command in (python_of(), own_command()):
         done = ran(hostile, *command, "--version")
-        assert done.returncode == 0 and b"recollect" in done.stdout, done
-    done = ran(hostile, *python_of("recollect.tools.worker"))
+        assert done.returncode == 0 and b"memtape" in done.stdout, done
+    done = ran(hostile, *python_of("memtape.tools.keep.cluster_process"))
     assert done.returncode != 3 and not (hostile / "ran").exists(), done
 
 

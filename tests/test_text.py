@@ -16,8 +16,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.state import lexicon
-from recollect.state.text import content_key, normal_text, words
+from memtape.state.text import lexicon
+from memtape.state.text.normal import content_key, normal_text, words
 
 PAIRS: list[dict[str, Any]] = [
     json.loads(line)

@@ -13,22 +13,22 @@ import pytest
 from builders import MINUTE, captured
 from test_views import SCOPES, filled, history, project, vault_bytes
 
-from recollect.flows import projection
-from recollect.schemas.errors import OffsetOutOfRange, RecollectError
-from recollect.schemas.log import slots_between
-from recollect.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow
-from recollect.schemas.scopes import partition_of
-from recollect.schemas.times import to_datetime
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.lance import Shard
-from recollect.sinks.requests import Request, Requests
-from recollect.state.replay import replay
-from recollect.tools import rebuild as rebuilding
-from recollect.tools.as_of import parse_position
-from recollect.tools.client import Client
-from recollect.tools.projecting import Owner, rebuild_or_ask
-from recollect.tools.verify import Verdict, verify
+from memtape.flows import projection
+from memtape.schemas.errors import MemtapeError, OffsetOutOfRange
+from memtape.schemas.log import slots_between
+from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import to_datetime
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.requests import Request, Requests
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.tables import Shard
+from memtape.state.core.replay import replay
+from memtape.tools.ask.as_of import parse_position
+from memtape.tools.client import Client
+from memtape.tools.keep import rebuild as rebuilding
+from memtape.tools.keep.owner import Owner, rebuild_or_ask
+from memtape.tools.keep.verify import Verdict, verify
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ DAMAGE = {
         path.read_bytes()[:-30] + bytes([path.read_bytes()[-30] ^ 4]) + path.read_bytes()[-29:]
     ),
     "an empty snapshot": lambda path: path.write_bytes(b""),
-    "a snapshot of another version": lambda path: path.write_bytes(b"recollect snapshot 9\n{}\n"),
+    "a snapshot of another version": lambda path: path.write_bytes(b"memtape snapshot 9\n{}\n"),
     "a missing snapshot": lambda path: path.unlink(),
 }
 
@@ -208,7 +208,7 @@ def test_damaged_views_are_a_sentence_for_who_searches(home: Home) -> None:
     log = filled(home, 200)
     project(home, log)
     break_views(home, log, "a zero-byte manifest")
-    with Client(home.path, scope="project:a", log=log) as client, pytest.raises(RecollectError, match="cannot be read"):
+    with Client(home.path, scope="project:a", log=log) as client, pytest.raises(MemtapeError, match="cannot be read"):
         for scope in SCOPES:
             client._scope = scope
             client.search("port", quiet=True)
@@ -227,7 +227,7 @@ def test_searches_are_served_while_builds_are_switched(home: Home) -> None:
             while not stop.is_set():
                 try:
                     answers.append(client.search("port staging", 50, quiet=True).answer.results == before)
-                except RecollectError as error:
+                except MemtapeError as error:
                     failures.append(error)
 
         asker = threading.Thread(target=ask)
@@ -277,7 +277,7 @@ def test_a_living_projector_is_asked_to_rebuild(home: Home, tmp_path: Path) -> N
     log = filled(home, 200)
     project(home, log)
     before = sound(home, log).state_hash
-    daemon = subprocess.Popen([sys.executable, "-m", "recollect", "run", "--home", str(home.path)])
+    daemon = subprocess.Popen([sys.executable, "-m", "memtape", "run", "--home", str(home.path)])
     try:
         while home.projector_lock().holder() is None:
             assert daemon.poll() is None
@@ -304,7 +304,7 @@ def test_changed_rules_are_noticed_and_the_views_made_anew(home: Home, monkeypat
     log = filled(home, 150)
     project(home, log)
     before = sound(home, log).state_hash
-    monkeypatch.setitem(__import__("recollect.state.digests", fromlist=["RULES"]).RULES, "memories", 99)
+    monkeypatch.setitem(__import__("memtape.state.core.digests", fromlist=["RULES"]).RULES, "memories", 99)
     notes: list[str] = []
     with Owner(home, log, notes.append) as owner:
         owner.project()
@@ -329,7 +329,7 @@ def test_views_of_another_version_are_made_anew(home: Home) -> None:
 
 
 def test_a_dead_letter_that_has_become_readable_is_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recollect.schemas import events
+    from memtape.schemas import events
 
     log = filled(home, 100)
     monkeypatch.setitem(events.VERSIONS, "captured", 0)  # As a reader of an older version would see it.
@@ -377,7 +377,7 @@ def test_as_of_a_time_is_before_the_first_event_sent_after_it(home: Home) -> Non
         answer = client.search("number", 50, as_of=then).answer
         assert {result.id for result in answer.results} == {event.id for event in events[:5]}
         assert client.show(events[2].id, as_of=then).turn is not None
-        with pytest.raises(RecollectError):
+        with pytest.raises(MemtapeError):
             client.show(events[9].id, as_of=then)
 
 
@@ -387,7 +387,7 @@ def test_positions_are_read_in_several_forms(home: Home) -> None:
     assert parse_position("3:1", log, 0) == ends | {3: 1}
     assert parse_position('{"3": 1, "4":0}', log, 0) == ends | {3: 1, 4: 0}
     for wrong in ("99:1", "3:100000", "yesterday", "3:", "-1:2"):
-        with pytest.raises(RecollectError):
+        with pytest.raises(MemtapeError):
             parse_position(wrong, log, 0)
 
 
@@ -409,7 +409,7 @@ def test_a_diff_names_what_was_added_folded_revised_and_forgotten(home: Home) ->
         assert (changes.turns, changes.forgotten) == (1, ())
         assert [changed.id for changed in client.diff(f"{number}:{middle}", f"{number}:{end}").forgotten] == [first.id]
         assert [changed.id for changed in client.diff(f"{number}:{end}", "0s").restored] == [first.id]
-        with pytest.raises(RecollectError, match="before the first"):
+        with pytest.raises(MemtapeError, match="before the first"):
             client.diff(f"{number}:{end}", f"{number}:{start}")
 
 

@@ -10,19 +10,19 @@ from builders import MINUTE, START, captured, configured, erased, forgotten, mak
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Client
-from recollect.schemas.errors import NotFound, RecollectError
-from recollect.schemas.events import Event, make_tick
-from recollect.schemas.rows import UseRow
-from recollect.schemas.times import DAY_US
-from recollect.sinks.lance import Shard
-from recollect.state.carrying import carries, words_of
-from recollect.state.decay import HALF_LIFE_US, ONE, decayed
-from recollect.state.partition import Partition, fold
-from recollect.state.replay import replay
-from recollect.state.scope import Scope
-from recollect.state.usage import HOT_WINDOW_US, MAX_TIMES, SESSIONS, hot, other_row_id, times_of
-from recollect.state.views import all_changes, row_of
+from memtape import Client
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import Event, make_tick
+from memtape.schemas.rows import UseRow
+from memtape.schemas.times import DAY_US
+from memtape.sinks.tables import Shard
+from memtape.state.core.partition import Partition, fold
+from memtape.state.core.replay import replay
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.decay import HALF_LIFE_US, ONE, decayed
+from memtape.state.subjects.usage import HOT_WINDOW_US, MAX_TIMES, SESSIONS, hot, other_row_id, times_of
+from memtape.state.text.carrying import carries, words_of
+from memtape.state.views.rows import all_changes, row_of
 
 PORT = captured("Staging listens on port 8081.", "port")
 PROXY = captured("The proxy is set up in infra/proxy.toml by Mira.", "proxy")
@@ -235,10 +235,10 @@ def test_a_client_says_what_it_used(tmp_path: Path) -> None:
         assert memory.verify().ok
         end = sum(memory.log.ends())
         for wrong in ([], [foreign], [port, "no id"]):
-            with pytest.raises((NotFound, RecollectError)):
+            with pytest.raises((NotFound, MemtapeError)):
                 memory.use(wrong)
-        with pytest.raises(RecollectError, match="no id of a recall"):
+        with pytest.raises(MemtapeError, match="no id of a recall"):
             memory.use([port], "it")
         assert sum(memory.log.ends()) == end
-    with Client(tmp_path, scope="global", origin="agent") as agent, pytest.raises(RecollectError, match="operator"):
+    with Client(tmp_path, scope="global", origin="agent") as agent, pytest.raises(MemtapeError, match="operator"):
         agent.use([style])

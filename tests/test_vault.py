@@ -10,13 +10,13 @@ from builders import START, captured, configured, slots
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.schemas.rows import DayPage, IndexPage
-from recollect.schemas.settings import Settings
-from recollect.schemas.visible import one_line, visible
-from recollect.sinks.home import Home
-from recollect.sinks.vault import Vault, escape, render
-from recollect.state.partition import Partition, fold
-from recollect.state.views import all_changes, page, pages_of
+from memtape.schemas.rows import DayPage, IndexPage
+from memtape.schemas.settings import Settings
+from memtape.schemas.visible import one_line, visible
+from memtape.sinks.home.folders import Home
+from memtape.sinks.vault import Vault, escape, render
+from memtape.state.core.partition import Partition, fold
+from memtape.state.views.rows import all_changes, page, pages_of
 
 HOSTILE = [
     "# heading",

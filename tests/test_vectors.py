@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recollect.schemas.events import MAX_DIMENSIONS
-from recollect.state.vectors import dequantised, quantised, vector_fault
+from memtape.schemas.events import MAX_DIMENSIONS
+from memtape.state.vectors.recorded import dequantised, quantised, vector_fault
 
 COMPONENTS = st.one_of(
     st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(-9, 9).map(float), st.just(0.0)

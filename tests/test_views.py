@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from builders import START, captured, forgotten, make_id, recalled, restored
 
-from recollect.schemas.events import Event
-from recollect.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, Watermark
-from recollect.sinks.embedded_log import EmbeddedLog
-from recollect.sinks.home import Home
-from recollect.sinks.lance import Shard
-from recollect.sinks.locks import FileLock
-from recollect.state.replay import replay
-from recollect.tools.client import Client
-from recollect.tools.projecting import Owner
-from recollect.tools.projector import Projector
-from recollect.tools.verify import verify
+from memtape.schemas.events import Event
+from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, Watermark
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.locks import FileLock
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.tables import Shard
+from memtape.state.core.replay import replay
+from memtape.tools.client import Client
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.projector import Projector
+from memtape.tools.keep.verify import verify
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
 SEED = 11
@@ -234,13 +234,13 @@ def test_dead_letters_are_counted_and_hold_nothing_of_the_payload(home: Home) ->
 
 def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None:
     filled(home, 20).close()
-    holder = subprocess.Popen([sys.executable, "-m", "recollect", "run", "--home", str(home.path)])
+    holder = subprocess.Popen([sys.executable, "-m", "memtape", "run", "--home", str(home.path)])
     try:
         lock = home.projector_lock()
         while lock.holder() is None:
             assert holder.poll() is None
         second = subprocess.run(
-            [sys.executable, "-m", "recollect", "run", "--once", "--home", str(home.path)],
+            [sys.executable, "-m", "memtape", "run", "--once", "--home", str(home.path)],
             capture_output=True, text=True, timeout=30,
         )  # fmt: skip
         assert second.returncode == 1
@@ -252,7 +252,7 @@ def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None
 
 
 def test_a_lock_is_held_by_one_thread_and_given_back(tmp_path: Path) -> None:
-    from recollect.schemas.errors import Locked
+    from memtape.schemas.errors import Locked
 
     lock, other = FileLock(tmp_path / "lock", "It"), FileLock(tmp_path / "lock", "It")
     with lock:

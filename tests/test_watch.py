@@ -16,15 +16,15 @@ import pytest
 import transcripts as t
 from click.testing import CliRunner, Result
 
-from recollect.sinks.memory_log import MemoryLog
-from recollect.tools.cli import main
-from recollect.tools.client import Client
-from recollect.tools.importing.finding import named_session
-from recollect.tools.importing.latest import find_turn
-from recollect.tools.importing.live import ENDED_S, QUIET_S, Growth, Sessions, growth, is_due
-from recollect.tools.importing.taking import Importer
-from recollect.tools.importing.watching import Indexed, Watcher
-from recollect.tools.native_ids import CLAUDE_CODE, CODEX, GEMINI, claude_message
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI, claude_message
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.importing.finding import named_session
+from memtape.tools.importing.latest import find_turn
+from memtape.tools.importing.live import ENDED_S, QUIET_S, Growth, Sessions, growth, is_due
+from memtape.tools.importing.taking import Importer
+from memtape.tools.importing.watching import Indexed, Watcher
 
 ROOT = Path(__file__).parent.parent
 SCOPE = "project:test"
@@ -193,7 +193,7 @@ def test_a_hook_finds_its_turn_in_the_transcript(
 @pytest.fixture
 def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folders of three hosts and a home of their own, in the current folder."""
-    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path / "gemini"))
@@ -256,7 +256,7 @@ def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
 
 
 def test_what_has_no_session_gets_none(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_SESSION", "of the shell")
+    monkeypatch.setenv("MEMTAPE_SESSION", "of the shell")
     (hosts / "note.md").write_text("Tides are late.")
     assert document("import", hosts / "note.md", "--scope", SCOPE)["taken"] == 1
     [entry] = document("log", "--scope", SCOPE, "--type", "captured")["events"]
@@ -289,7 +289,7 @@ def test_watching_where_no_host_is_says_what_to_do(hosts: Path, monkeypatch: pyt
 @pytest.mark.slow
 def test_watch_takes_what_there_is_and_ends_in_peace(hosts: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "recollect", "watch", "--json"],
+        [sys.executable, "-m", "memtape", "watch", "--json"],
         env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip

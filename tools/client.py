@@ -1,7 +1,7 @@
-"""The Python client: every verb of Recollect on one home. The commands are a thin shell over it.
+"""The Python client: every verb of Memtape on one home. The commands are a thin shell over it.
 
 ```python
-from recollect import Client
+from memtape import Client
 
 with Client(scope="project:demo", actor="Ada", origin="user") as memory:
     memory.capture("The staging database listens on port 5433.")
@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import uuid_utils
 
-from recollect.schemas.errors import Denied, InvalidEvent, Locked, RecollectError
-from recollect.schemas.events import (
+from memtape.schemas.errors import Denied, InvalidEvent, Locked, MemtapeError
+from memtape.schemas.events import (
     MAX_AT_LEAD_US,
     MAX_TEXT_BYTES,
     VERSIONS,
@@ -42,31 +42,31 @@ from recollect.schemas.events import (
     Unfolded,
     Used,
 )
-from recollect.schemas.ids import ID_PATTERN, derived_id
-from recollect.schemas.lanes import LANES, Lane
-from recollect.schemas.log import Log, Position, Slot
-from recollect.schemas.scopes import check_scope, partition_of
-from recollect.schemas.times import parse_time
-from recollect.sinks.home import Home
-from recollect.tools.filters import NO_FILTERS, check_filters
-from recollect.tools.lines import Line, check_label, check_size, chunks
-from recollect.tools.logs import open_log
-from recollect.tools.project import Began, is_unmade, scope_of_folder
+from memtape.schemas.ids import ID_PATTERN, derived_id
+from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.log import Log, Position, Slot
+from memtape.schemas.scopes import check_scope, partition_of
+from memtape.schemas.times import parse_time
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.opening import open_log
+from memtape.tools.ask.filters import NO_FILTERS, check_filters
+from memtape.tools.capture.lines import Line, check_label, check_size, chunks
+from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
 
 if TYPE_CHECKING:
-    from recollect.tools.context import Context, FormName
-    from recollect.tools.diff import Diff
-    from recollect.tools.edges import EdgeList
-    from recollect.tools.embedder_state import EmbedderState
-    from recollect.tools.erasing import Erasure, Plan
-    from recollect.tools.inspection import Explained, Opened, Status
-    from recollect.tools.rebuild import OnPhase
-    from recollect.tools.redaction import Redactor
-    from recollect.tools.retrieval import Answer, Result, Retriever
-    from recollect.tools.verify import Verdict
+    from memtape.tools.ask.context import Context, FormName
+    from memtape.tools.ask.diff import Diff
+    from memtape.tools.ask.edges import EdgeList
+    from memtape.tools.ask.inspection import Explained, Opened, Status
+    from memtape.tools.ask.retrieval import Answer, Result, Retriever
+    from memtape.tools.capture.secrets.redaction import Redactor
+    from memtape.tools.keep.embedder_state import EmbedderState
+    from memtape.tools.keep.erasing import Erasure, Plan
+    from memtape.tools.keep.rebuild import OnPhase
+    from memtape.tools.keep.verify import Verdict
 
-HOME_VARIABLE = "RECOLLECT_HOME"
-SESSION_VARIABLE = "RECOLLECT_SESSION"
+HOME_VARIABLE = "MEMTAPE_HOME"
+SESSION_VARIABLE = "MEMTAPE_SESSION"
 EMBED_AGAIN_S = 60
 """So long after texts were embedded, or tried to be, no projector is started for it: the embedder may not answer."""
 INLINE_EVENTS = 2_000
@@ -103,9 +103,9 @@ class Found(NamedTuple):
 class Client:
     """One door to a home, for one actor in one scope. Not for several threads at once.
 
-    `home` is a folder, by default `$RECOLLECT_HOME` or the user's data folder. `scope` is by default that of the
+    `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `scope` is by default that of the
     project of a `folder`, by default the current one; `began` tells the folder that a session began in. `origin` says
-    what kind of actor speaks, see `schemas.events`. `log` is by default what `$RECOLLECT_LOG` or the home's settings
+    what kind of actor speaks, see `schemas.events`. `log` is by default what `$MEMTAPE_LOG` or the home's settings
     name, else the log in the home itself.
     """
 
@@ -137,7 +137,7 @@ class Client:
     def redactor(self) -> Redactor:
         """What takes secrets out of every text on its way to the log, and counts them."""
         if self._redactor_made is None:
-            from recollect.tools.redaction import Redactor
+            from memtape.tools.capture.secrets.redaction import Redactor
 
             self._redactor_made = Redactor(self.home)
         return self._redactor_made
@@ -241,7 +241,7 @@ class Client:
 
     def erased_ids(self, scope: str) -> dict[str, None]:
         """Return the ids of a scope that were erased, and are not to be captured again."""
-        from recollect.state.erasures import erasures_of
+        from memtape.state.core.erasures import erasures_of
 
         slots = self.log.erased(partition_of(scope, self.log.partitions))
         return erasures_of(slots).named.get(scope, {}) if slots else {}
@@ -263,7 +263,7 @@ class Client:
         and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before, if the project
         has anything. With
         `as_of`, a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out,
-        `filters` (`tools.filters.make_filters`) say what may be returned. With `explain`
+        `filters` (`tools.ask.filters.make_filters`) say what may be returned. With `explain`
         every result has the parts of its relevance, and the answer how the question was read.
         """
         _check_asked(query, limit)
@@ -276,7 +276,7 @@ class Client:
             filters = msgspec.structs.replace(filters, tags=tuple(tags), sessions=tuple(sessions))
         lanes = tuple(lane for lane in LANES if lane not in without)
         if not lanes:
-            raise RecollectError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
+            raise MemtapeError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
         views = self._views(as_of)
         answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes, explain=explain))
         if quiet or as_of is not None or not self._is_made():
@@ -318,15 +318,13 @@ class Client:
         """Say which recalled ids shaped an answer, and of which recall (`Found.recall_id`); return the receipt.
 
         It stands in this scope also where a memory of `global` was used, and counts in this scope alone. Raises
-        `NotFound` for an id that neither scope has, and `RecollectError` for none at all.
+        `NotFound` for an id that neither scope has, and `MemtapeError` for none at all.
         """
         named = tuple(dict.fromkeys(ids))
         if not named:
-            raise RecollectError("No id was named.", "Name the ids of results that shaped the answer.")
+            raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
         if recall is not None and not re.match(ID_PATTERN, recall):
-            raise RecollectError(
-                f"{recall[:60]} is no id of a recall.", "`recollect search --json` has it as recall_id."
-            )
+            raise MemtapeError(f"{recall[:60]} is no id of a recall.", "`memtape search --json` has it as recall_id.")
         self.catch_up()
         for id in named:
             self._retriever.reading(partial(self._retriever.find, self.scope, id))
@@ -334,14 +332,14 @@ class Client:
 
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
         """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
-        from recollect.tools.inspection import opened
+        from memtape.tools.ask.inspection import opened
 
         views = self._views(as_of)
         return views.reading(lambda: opened(views, self.scope, id))
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory. Raises `NotFound`."""
-        from recollect.tools.inspection import explained
+        from memtape.tools.ask.inspection import explained
 
         self.catch_up()
         return self._retriever.reading(lambda: explained(self._retriever, self.log, self.scope, id))
@@ -352,7 +350,7 @@ class Client:
         Standing instructions of people come first, then goal, plan, what holds and what happened lately, of this scope
         and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or `GEMINI.md`.
         """
-        from recollect.tools.context import context_of
+        from memtape.tools.ask.context import context_of
 
         views = self._views(as_of)
         return views.reading(lambda: context_of(views, self.scope, budget_tokens, form))
@@ -362,14 +360,14 @@ class Client:
 
         Raises `NotFound`.
         """
-        from recollect.tools.edges import edges_of
+        from memtape.tools.ask.edges import edges_of
 
         views = self._views(as_of)
         return views.reading(lambda: edges_of(views, self.scope, id))
 
     def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
         """Return the edges of this scope that are proposed for curated ones; nothing writes them by itself."""
-        from recollect.tools.edges import proposed
+        from memtape.tools.ask.edges import proposed
 
         views = self._views(as_of)
         return views.reading(lambda: proposed(views, self.scope))
@@ -384,22 +382,22 @@ class Client:
     def erase(
         self, made: Plan, on_phase: OnPhase = lambda *_: None, on_note: Callable[[str], None] = lambda note: None
     ) -> Erasure:
-        """Erase for good what `tools.erasing.plan` has planned, and return the proof. Raises `StillHeld`."""
-        from recollect.tools.erasing import erase
+        """Erase for good what `tools.keep.erasing.plan` has planned, and return the proof. Raises `StillHeld`."""
+        from memtape.tools.keep.erasing import erase
 
         return erase(self.home, self.log, made, self._append, on_phase, on_note)
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:
         """Split a memory for good: each of its captures becomes one of its own, or with `only` just this one.
 
-        Returns the ids that were named. Raises `NotFound`, and `RecollectError` where nothing was folded.
+        Returns the ids that were named. Raises `NotFound`, and `MemtapeError` where nothing was folded.
         """
-        from recollect.tools.inspection import members_of
+        from memtape.tools.ask.inspection import members_of
 
         self.catch_up()
         scope, members = self._retriever.reading(lambda: members_of(self._retriever, self.scope, id))
         if len(members) < 2 or (only and id not in members):
-            raise RecollectError(f"Nothing is folded into {id}.", "`recollect why` shows what a memory is made of.")
+            raise MemtapeError(f"Nothing is folded into {id}.", "`memtape why` shows what a memory is made of.")
         named = [id] if only else list(members)
         self._append("unfolded", Unfolded(ids=tuple(named)), scope)
         return named
@@ -410,23 +408,23 @@ class Client:
 
     def status(self, *, as_of: str | None = None) -> Status:
         """Return counts, positions and lag of the whole home, now or in the past."""
-        from recollect.tools.inspection import status
+        from memtape.tools.ask.inspection import status
 
         views = self._retriever if as_of is None else self._views(as_of)
         return views.reading(lambda: status(self.home, self.log, views))
 
     def diff(self, before: str, after: str, *, scope: str | None = None) -> Diff:
         """Return what changed between two positions or times, in one scope or in all."""
-        from recollect.tools.as_of import parse_position
-        from recollect.tools.diff import diff
+        from memtape.tools.ask.as_of import parse_position
+        from memtape.tools.ask.diff import diff
 
         now = _now_us()
         first, second = (parse_position(text, self.log, now) for text in (before, after))
         return diff(self.home, self.log, first, second, scope)
 
     def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
-        """Ask the scope's latest searches again of retrievers, as `tools.comparing` says; by default of all."""
-        from recollect.tools.comparing import compare
+        """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""
+        from memtape.tools.ask.comparing import compare
 
         self.catch_up()
         views = self._retriever
@@ -438,7 +436,7 @@ class Client:
 
     def verify(self, scope: str | None = None, on_progress: Callable[[int], None] | None = None) -> Verdict:
         """Replay the log and compare what it says with the views, of all scopes or one."""
-        from recollect.tools.verify import verify
+        from memtape.tools.keep.verify import verify
 
         return verify(self.home, self.log, scope=scope, on_progress=on_progress)
 
@@ -452,8 +450,8 @@ class Client:
 
     def embedder(self) -> EmbedderState:
         """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
-        from recollect.tools.embedder_state import embedder_state
-        from recollect.tools.inspection import counted
+        from memtape.tools.ask.inspection import counted
+        from memtape.tools.keep.embedder_state import embedder_state
 
         return embedder_state(self.home, self.log, counted(self._retriever, self.log.partitions), opened=True)
 
@@ -464,16 +462,16 @@ class Client:
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
-        from recollect.tools.projecting import Owner
+        from memtape.tools.keep.owner import Owner
 
         with Owner(self.home, self.log) as owner:
             return owner.project(on_progress)
 
     def catch_up(self) -> None:
         """Project what is pending if that is quick and nobody else does, else start a projector in the background."""
-        from recollect.tools.inspection import pending
-        from recollect.tools.retrieval import scopes_read
-        from recollect.tools.settings import local_settings
+        from memtape.sinks.home.settings import local_settings
+        from memtape.tools.ask.inspection import pending
+        from memtape.tools.ask.retrieval import scopes_read
 
         partitions = {partition_of(scope, self.log.partitions): None for scope in scopes_read(self.scope)}
         if not pending(self.log, self._retriever, partitions):
@@ -485,20 +483,20 @@ class Client:
                 return  # Whoever holds the lock is projecting; the tail covers what is not there yet.
             self._embed_later()
         elif local_settings(self.home).catch_up and self.home.projector_lock().holder() is None:
-            from recollect.tools.projector import start_detached
+            from memtape.tools.keep.projector import start_detached
 
             start_detached(self.home, self.log)
 
     def _embed_later(self) -> None:
         """Start a projector in the background where texts wait for vectors, at most once a minute."""
-        from recollect.tools.settings import local_settings
+        from memtape.sinks.home.settings import local_settings
 
         if not self.unembedded() or not local_settings(self.home).catch_up:
             return
         marks = self.home.embedding_path  # It is written whenever texts were embedded, and touched when it is tried.
         tried_lately = marks.exists() and time.time() - marks.stat().st_mtime < EMBED_AGAIN_S
         if not tried_lately and self.home.projector_lock().holder() is None:
-            from recollect.tools.projector import start_detached
+            from memtape.tools.keep.projector import start_detached
 
             marks.touch()
             start_detached(self.home, self.log)
@@ -520,8 +518,8 @@ class Client:
     def _retriever(self) -> Retriever:
         # Reading the views needs LanceDB, which whoever only captures never loads.
         if self._retriever_made is None:
-            from recollect.tools.recorded_vectors import RecordedVectors
-            from recollect.tools.retrieval import Retriever
+            from memtape.tools.ask.recorded_vectors import RecordedVectors
+            from memtape.tools.ask.retrieval import Retriever
 
             self._retriever_made = Retriever(self.home, self.log, dense=RecordedVectors(self.home))
         return self._retriever_made
@@ -531,15 +529,15 @@ class Client:
         if as_of is None:
             self.catch_up()
             return self._retriever
-        from recollect.tools.as_of import PastViews, parse_position, time_asked
-        from recollect.tools.retrieval import Retriever
+        from memtape.tools.ask.as_of import PastViews, parse_position, time_asked
+        from memtape.tools.ask.retrieval import Retriever
 
         now = _now_us()
         past = PastViews(self.home, self.log, parse_position(as_of, self.log, now), time_asked(as_of, now))
         return Retriever(self.home, self.log, past)
 
     def _tombstone(self, type: str, id: str, only: bool, reason: str | None) -> list[str]:
-        from recollect.tools.inspection import ids_behind
+        from memtape.tools.ask.inspection import ids_behind
 
         check_label("reason", reason)
         self.catch_up()
@@ -559,13 +557,13 @@ class Client:
 
 
 def default_home() -> Path:
-    """Return `$RECOLLECT_HOME`, or the user's data folder of this platform."""
+    """Return `$MEMTAPE_HOME`, or the user's data folder of this platform."""
     named = os.environ.get(HOME_VARIABLE)
     if named:
         return Path(named)
     from platformdirs import user_data_path
 
-    return user_data_path("recollect", appauthor=False)
+    return user_data_path("memtape", appauthor=False)
 
 
 def default_actor() -> str:
@@ -585,21 +583,21 @@ def _new_id() -> str:
 
 
 def _check_asked(query: object, limit: object) -> None:
-    """Raise `RecollectError` for what cannot be asked, whatever a program hands in."""
+    """Raise `MemtapeError` for what cannot be asked, whatever a program hands in."""
     if not isinstance(query, str):
-        raise RecollectError(f"The query is not a text but {_named(query)}.", "Give a text of what to look for.")
+        raise MemtapeError(f"The query is not a text but {_named(query)}.", "Give a text of what to look for.")
     if not query.strip():
-        raise RecollectError("The query is empty.", "Say what to look for.")
+        raise MemtapeError("The query is empty.", "Say what to look for.")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000:
-        raise RecollectError(
+        raise MemtapeError(
             f"A limit of {_named(limit)} is not a whole number between 1 and 1000.", "Ask for fewer, as limit 10."
         )
     if len(query) > MAX_TEXT_BYTES:
-        raise RecollectError(
+        raise MemtapeError(
             f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
         )
     if any("\ud800" <= char <= "\udfff" for char in query):
-        raise RecollectError("The query has half of a character (a lone surrogate).", "Ask in valid Unicode.")
+        raise MemtapeError("The query has half of a character (a lone surrogate).", "Ask in valid Unicode.")
 
 
 def _named(given: object) -> str:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import orjson
 
-import recollect.schemas
-from recollect.schemas.json_schema import json_schemas
+import memtape.schemas
+from memtape.schemas.json_schema import json_schemas
 
-FOLDER = Path(recollect.schemas.__file__).parent / "json"
+FOLDER = Path(memtape.schemas.__file__).parent / "json"
 
 
 def files() -> dict[str, bytes]:

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from recollect.schemas.errors import Denied, InvalidEvent, RecollectError
-from recollect.schemas.events import Event
-from recollect.schemas.ids import derived_id
-from recollect.sinks.admission import check_admissible
-from recollect.tools.client import Client
-from recollect.tools.importing.finding import began_in
-from recollect.tools.importing.records import Record, Skipped, clean, kept_text
-from recollect.tools.importing.summary import Summary
-from recollect.tools.lines import Line
-from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI
-from recollect.tools.project import scope_of_folder
-from recollect.tools.redaction import Redactor
+from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
+from memtape.schemas.events import Event
+from memtape.schemas.ids import derived_id
+from memtape.sinks.logs.admission import check_admissible
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.client import Client
+from memtape.tools.importing.finding import began_in
+from memtape.tools.importing.records import Record, Skipped, clean, kept_text
+from memtape.tools.importing.summary import Summary
 
 MAX_RECORDS = 1_000
 MAX_CHARS = 8_000_000
@@ -153,7 +153,7 @@ class Batch:
         try:
             pin, began = not self._summary.dry_run, partial(_began, path) if path else None
             return scope_of_folder(_folder(cwd), self._client.home, pin=pin, began=began)
-        except (RecollectError, OSError, RuntimeError, ValueError):
+        except (MemtapeError, OSError, RuntimeError, ValueError):
             return None
 
 

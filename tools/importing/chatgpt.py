@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from recollect.tools.importing.records import (
+from memtape.tools.capture.lines import MediaLine
+from memtape.tools.capture.native_ids import CHATGPT, chatgpt_message
+from memtape.tools.importing.records import (
     BOOKKEEPING,
     CALL,
     EMPTY,
@@ -20,8 +22,6 @@ from recollect.tools.importing.records import (
     time_of,
     unknown,
 )
-from recollect.tools.lines import MediaLine
-from recollect.tools.native_ids import CHATGPT, chatgpt_message
 
 _CYCLE = Skipped("a conversation that runs in a circle", problem=True)
 _BROKEN = Skipped("a conversation without its messages", problem=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from recollect.tools.importing.records import (
+from memtape.tools.capture.native_ids import CLAUDE_AI, claude_ai_message, memory, note
+from memtape.tools.importing.records import (
     CALL,
     EMPTY,
     INJECTED,
@@ -20,7 +21,6 @@ from recollect.tools.importing.records import (
     time_of,
     unknown,
 )
-from recollect.tools.native_ids import CLAUDE_AI, claude_ai_message, memory, note
 
 _NO_ID = Skipped("a turn without an id", problem=True)
 _TOOL = Skipped("a tool's message")

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from recollect.tools.importing.records import (
+from memtape.tools.capture.injected import is_memory_tool
+from memtape.tools.capture.native_ids import CLAUDE_CODE, Role, claude_message, claude_prompt, claude_tool, heard
+from memtape.tools.importing.records import (
     BOOKKEEPING,
     CALL,
     EMPTY,
@@ -29,8 +31,6 @@ from recollect.tools.importing.records import (
     time_of,
     unknown,
 )
-from recollect.tools.injected import is_memory_tool
-from recollect.tools.native_ids import CLAUDE_CODE, Role, claude_message, claude_prompt, claude_tool, heard
 
 BOOKKEEPING_TYPES = frozenset(
     """

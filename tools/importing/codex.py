@@ -11,7 +11,9 @@ from typing import Any
 
 import orjson
 
-from recollect.tools.importing.records import (
+from memtape.tools.capture.injected import is_memory_tool
+from memtape.tools.capture.native_ids import CODEX, Role, codex_message, codex_tool, digest, heard
+from memtape.tools.importing.records import (
     BOOKKEEPING,
     CALL,
     EMPTY,
@@ -31,8 +33,6 @@ from recollect.tools.importing.records import (
     time_of,
     unknown,
 )
-from recollect.tools.injected import is_memory_tool
-from recollect.tools.native_ids import CODEX, Role, codex_message, codex_tool, digest, heard
 
 RECENT = 8
 """Among so many messages back the second telling of a message is looked for."""

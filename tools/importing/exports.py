@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from recollect.tools.importing import chatgpt, claude_ai, gemini, mem0
-from recollect.tools.importing.reading import HEAD, WHOLE
-from recollect.tools.importing.records import Found, Skipped, State
-from recollect.tools.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0
+from memtape.tools.capture.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0
+from memtape.tools.importing import chatgpt, claude_ai, gemini, mem0
+from memtape.tools.importing.reading import HEAD, WHOLE
+from memtape.tools.importing.records import Found, Skipped, State
 
 SHAPES = {CHATGPT: chatgpt, CLAUDE_AI: claude_ai, MEM0: mem0}
 

@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recollect.tools.importing import exports, reading
-from recollect.tools.importing.records import Skipped, clean, text_of
-from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
+from memtape.tools.importing import exports, reading
+from memtape.tools.importing.records import Skipped, clean, text_of
 
 EXPORT = "export"
 ARCHIVE = "archive"

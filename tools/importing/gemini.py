@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from recollect.tools.importing.records import (
+from memtape.tools.capture.injected import is_memory_tool
+from memtape.tools.capture.native_ids import GEMINI, Role, gemini_message, gemini_tool, heard
+from memtape.tools.importing.records import (
     BOOKKEEPING,
     EMPTY,
     INJECTED,
@@ -28,8 +30,6 @@ from recollect.tools.importing.records import (
     time_of,
     unknown,
 )
-from recollect.tools.injected import is_memory_tool
-from recollect.tools.native_ids import GEMINI, Role, gemini_message, gemini_tool, heard
 
 _AGAIN = Skipped("an earlier version of a row")
 _REWOUND = Skipped("taken back by the user")

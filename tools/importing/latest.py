@@ -10,9 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect.tools.importing import reading
-from recollect.tools.importing.records import Record, State, Take
-from recollect.tools.native_ids import CLAUDE_CODE, CODEX, GEMINI, Role, digest
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI, Role, digest
+from memtape.tools.importing import reading
+from memtape.tools.importing.records import Record, State, Take
 
 TAIL_BYTES = 128 * 1_024
 _MODULES = {CLAUDE_CODE: "claude_code", CODEX: "codex", GEMINI: "gemini"}
@@ -48,7 +48,7 @@ def records(path: Path, host: str, state: State, start: int) -> Iterator[Record]
     """Yield the records of a transcript from near an offset on: from the first whole line. Raises `OSError`."""
     if host not in _MODULES:
         return
-    module = import_module(f"recollect.tools.importing.{_MODULES[host]}")
+    module = import_module(f"memtape.tools.importing.{_MODULES[host]}")
     take: Take = module.take
     with reading.opened(path) as file:
         if start:

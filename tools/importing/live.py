@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect.tools.importing import reading
-from recollect.tools.importing.finding import Source
-from recollect.tools.importing.latest import records
-from recollect.tools.importing.records import State
+from memtape.tools.importing import reading
+from memtape.tools.importing.finding import Source
+from memtape.tools.importing.latest import records
+from memtape.tools.importing.records import State
 
 GROWN_BYTES = 100_000
 GROWN_MESSAGES = 50

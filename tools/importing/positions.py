@@ -13,8 +13,8 @@ from typing import IO, Any
 
 import msgspec
 
-from recollect.sinks.home import Home, write_whole
-from recollect.tools.redaction import Redactor
+from memtape.sinks.home.folders import Home, write_whole
+from memtape.tools.capture.secrets.redaction import Redactor
 
 RULES = 2
 """Raised when parsers take what they left before, so that everything is read again."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from recollect.schemas.errors import RecollectError
-from recollect.schemas.events import Kind, Origin
-from recollect.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
-from recollect.tools.injected import asks_memory, without_injected
-from recollect.tools.lines import MediaLine
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Kind, Origin
+from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
+from memtape.tools.capture.injected import asks_memory, without_injected
+from memtape.tools.capture.lines import MediaLine
 
 if TYPE_CHECKING:
-    from recollect.tools.redaction import Redactor
+    from memtape.tools.capture.secrets.redaction import Redactor
 
 TOOL_HEAD_CHARS = 2_000
 """So much of a tool's output is kept: what it is about stands at its head."""
@@ -96,7 +96,7 @@ def time_of(value: Any) -> int | None:
             return _sound(parse_time(value, 0)) if len(value) >= 8 else None
         if isinstance(value, int | float):
             return _sound(round(value * (1_000 if abs(value) >= 10**11 else US_PER_S)))
-    except (RecollectError, ValueError, OverflowError):
+    except (MemtapeError, ValueError, OverflowError):
         pass
     return None
 
@@ -135,11 +135,11 @@ def blocks_text(content: Any, *types: str) -> str:
 
 
 def remember_call(state: State, id: Any, name: Any, arguments: Any) -> None:
-    """Keep the name of a tool until its answer comes. A shell that asks Recollect counts as a memory tool."""
+    """Keep the name of a tool until its answer comes. A shell that asks Memtape counts as a memory tool."""
     if not isinstance(id, str) or not isinstance(name, str):
         return
     calls = state.setdefault("calls", {})
-    calls[id] = "recollect" if asks_memory(arguments) else clean(name) if len(name) <= MAX_NAME_CHARS else "tool"
+    calls[id] = "memtape" if asks_memory(arguments) else clean(name) if len(name) <= MAX_NAME_CHARS else "tool"
     while len(calls) > MAX_CALLS:
         del calls[next(iter(calls))]
 

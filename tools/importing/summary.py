@@ -6,7 +6,7 @@ from collections import Counter
 
 import msgspec
 
-from recollect.tools.importing.records import Skipped
+from memtape.tools.importing.records import Skipped
 
 MAX_PROBLEMS = 1_000
 

@@ -11,15 +11,15 @@ from typing import IO, Any
 
 import msgspec
 
-from recollect.schemas.errors import RecollectError
-from recollect.tools.client import Client
-from recollect.tools.importing import claude_code, codex, exports, finding, gemini, notes, reading
-from recollect.tools.importing.batches import Batch, Waiting
-from recollect.tools.importing.finding import Source, Unfit
-from recollect.tools.importing.positions import Position, Positions, digest
-from recollect.tools.importing.records import Found, Record, Skipped, State, Take
-from recollect.tools.importing.summary import Summary
-from recollect.tools.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
+from memtape.schemas.errors import MemtapeError
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
+from memtape.tools.client import Client
+from memtape.tools.importing import claude_code, codex, exports, finding, gemini, notes, reading
+from memtape.tools.importing.batches import Batch, Waiting
+from memtape.tools.importing.finding import Source, Unfit
+from memtape.tools.importing.positions import Position, Positions, digest
+from memtape.tools.importing.records import Found, Record, Skipped, State, Take
+from memtape.tools.importing.summary import Summary
 
 SAVE_EVERY_S = 2.0
 PARSERS: dict[str, Take] = {CLAUDE_CODE: claude_code.take, CODEX: codex.take, GEMINI: gemini.take}
@@ -95,7 +95,7 @@ class Importer:
         try:
             self._batch.append()
         except OSError as error:
-            raise RecollectError(
+            raise MemtapeError(
                 f"The home cannot be written: {error.strerror}.", "Give the same command again."
             ) from None
         for path, position in self._pending.items():

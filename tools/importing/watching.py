@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from watchfiles import watch as changes_in
 
-from recollect.schemas.errors import RecollectError
-from recollect.tools.client import Client
-from recollect.tools.importing import finding
-from recollect.tools.importing.finding import BY_ROWS, Source
-from recollect.tools.importing.live import Sessions, growth, is_due
-from recollect.tools.importing.taking import Importer
+from memtape.schemas.errors import MemtapeError
+from memtape.tools.client import Client
+from memtape.tools.importing import finding
+from memtape.tools.importing.finding import BY_ROWS, Source
+from memtape.tools.importing.live import Sessions, growth, is_due
+from memtape.tools.importing.taking import Importer
 
 LOOK_MS = 500
 """How often it is looked for what has been quiet."""
@@ -56,7 +56,7 @@ class Watcher:
     def run(self) -> None:
         """Index what was left from before, then watch until `stop` is set, and index what is left."""
         if not self._watched():
-            raise RecollectError(
+            raise MemtapeError(
                 "No host has kept a session here yet.",
                 "Use Claude Code, Codex or Gemini once, or set its home variable.",
             )

@@ -1,0 +1,1 @@
+"""Embedders: effects that make vectors, and which of them can be had here."""

@@ -1,0 +1,77 @@
+"""Which embedder can be had here: asks the endpoint, looks for the local model, and opens what the table decides.
+
+What follows from the answers is decided in `state/vectors/choice.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from memtape.flows.embed.embedder import Embedder, FloorEmbedder, clause
+from memtape.flows.embed.target import URL_VARIABLE, http_target
+from memtape.schemas.embedding import EmbedderOptions, Probed, Refusal, Resolved
+from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
+from memtape.state.vectors.choice import resolve
+
+
+class Chosen(NamedTuple):
+    """The embedder in effect, open; None while it is degraded: then nothing new is embedded."""
+
+    embedder: Embedder | None
+    resolved: Resolved
+
+
+def choose_embedder(
+    options: EmbedderOptions, dense_on_log: bool, environment: Mapping[str, str] = os.environ, *, brief: bool = False
+) -> Chosen:
+    """Find out what is at hand and open the embedder in effect.
+
+    `brief` is for somebody who waits for it: an endpoint is asked once and not for long, now and afterwards.
+    Raises `MemtapeError` where the table refuses, or where what is set up is wrong (a bad URL, a refused key).
+    """
+    http, probed = _probe(options, environment, brief)
+    decided = resolve(options, probed, dense_on_log)
+    if isinstance(decided, Refusal):
+        raise MemtapeError(decided.message, decided.hint)
+    if decided.degraded:
+        return Chosen(None, decided)
+    if decided.kind == "http":
+        return Chosen(http, decided)
+    if decided.kind == "local":
+        from memtape.flows.embed.local import LocalEmbedder
+
+        return Chosen(LocalEmbedder(options), decided)
+    return Chosen(FloorEmbedder(), decided)
+
+
+def probe(options: EmbedderOptions, environment: Mapping[str, str] = os.environ) -> Probed:
+    """Return what is at hand. The endpoint is asked, briefly; no model is loaded. Raises `MemtapeError` as above."""
+    return _probe(options, environment, brief=True)[1]
+
+
+def _probe(options: EmbedderOptions, environment: Mapping[str, str], brief: bool) -> tuple[Embedder | None, Probed]:
+    """Look only as far as the choice needs: an endpoint that answers under `auto` ends the search."""
+    http, http_reason = None, ""
+    configured = options.choice in ("auto", "http") and bool(environment.get(URL_VARIABLE, "").strip())
+    if configured:
+        http, http_reason = _ask_endpoint(environment, brief)
+    local_reason = "it was not looked for"
+    if options.choice == "local" or (options.choice == "auto" and http is None):
+        from memtape.flows.embed.local import why_not_local
+
+        local_reason = why_not_local(options)
+    return http, Probed(http_configured=configured, http_reason=http_reason, local_reason=local_reason)
+
+
+def _ask_endpoint(environment: Mapping[str, str], brief: bool) -> tuple[Embedder | None, str]:
+    from memtape.flows.embed.http import BRIEF_TIMEOUT_S, HttpEmbedder
+
+    target = http_target(environment)
+    if target is None:
+        return None, f"{URL_VARIABLE} is not set"
+    try:
+        return HttpEmbedder(target, timeout_s=BRIEF_TIMEOUT_S, attempts=1) if brief else HttpEmbedder(target), ""
+    except EmbedderUnavailable as error:
+        return None, clause(error)

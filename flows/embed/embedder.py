@@ -1,0 +1,130 @@
+"""What an embedder is, what every embedder must do with texts and vectors, and the lexical floor as one of them.
+
+An embedder is an effect: its vectors can differ from run to run, so they are recorded once. It never makes a vector up:
+what is not certainly the vector of its text is a `Failure`. Nothing here imports a model or a network client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.schemas.errors import MemtapeError, NotEmbedded
+from memtape.state.text.normal import content_key
+from memtape.state.vectors.floor import DIMENSIONS, floor_sums
+from memtape.state.vectors.recorded import vector_fault
+
+HARMLESS = "hello"
+"""A text that every embedder has a vector of. Where it has none, no other text is to blame for having none."""
+
+
+class Failure(NamedTuple):
+    """A text that has no vector, and why: a clause that holds nothing of the text and no secret, fit for the log."""
+
+    reason: str
+
+
+Embedding = NDArray[np.float32] | Failure
+
+
+class Embedder(Protocol):
+    """Texts to vectors of float32, shape (dimensions,), of which only the direction counts (see `quantised`).
+
+    Vectors are comparable where `name`, `revision` and `dimensions` are the same, and nowhere else.
+    """
+
+    @property
+    def name(self) -> str:
+        """The model's own name."""
+
+    @property
+    def revision(self) -> str:
+        """What changes when the model's weights do, as far as can be known."""
+
+    @property
+    def dimensions(self) -> int:
+        """How many components each vector has."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question. Raises `NotEmbedded`, or `EmbedderUnavailable` if that may pass."""
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
+        """Return, in the order given, the vector of each text or why it alone has none.
+
+        Raises `EmbedderUnavailable` where the embedder and not a text is the cause; then no result is known.
+        """
+
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """Yield the same as they come. Where it raises, what was yielded before is what became of the first texts."""
+
+
+def text_fault(text: str) -> str:
+    """Return why no embedder is asked about this text, in a few words; nothing if it can be."""
+    if not text.strip():
+        return "the text is blank"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "the text holds half a surrogate pair"
+    return ""
+
+
+def checked(vector: NDArray[np.float32], dimensions: int) -> Embedding:
+    """Return the vector if it is one of an embedder with so many dimensions, else a `Failure`."""
+    fault = vector_fault(vector, dimensions)
+    return Failure(fault) if fault else vector
+
+
+def sound_only(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embedding]]) -> Iterator[Embedding]:
+    """Yield what `embed` makes of the texts that can be asked about, each back in its place among the others."""
+    faults = [text_fault(text) for text in texts]
+    asked = [text for text, fault in zip(texts, faults, strict=True) if not fault]
+    made = iter(embed(asked) if asked else [])
+    return (Failure(fault) if fault else next(made) for fault in faults)
+
+
+def clause(error: MemtapeError) -> str:
+    """Return what an error says and the next step, as a part of another sentence."""
+    hint = error.hint.rstrip(".")
+    return str(error).rstrip(".") + (f" ({hint[0].lower()}{hint[1:]})" if hint else "")
+
+
+def the_vector(embedding: Embedding) -> NDArray[np.float32]:
+    """Return a vector, or raise `NotEmbedded` for a failure."""
+    if isinstance(embedding, Failure):
+        raise NotEmbedded(
+            f"There is no vector of this text: {embedding.reason}.", "Say it otherwise, or search by words."
+        )
+    return embedding
+
+
+class FloorEmbedder:
+    """The lexical floor: vectors of hashed terms, 384 dimensions, at once and everywhere the same.
+
+    A vector's components are whole numbers, so that `quantised` gives exactly what `floor_vector` says.
+    """
+
+    name = "floor"
+    revision = "1"
+    dimensions = DIMENSIONS
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question; raises `NotEmbedded`."""
+        return the_vector(self.embed_documents([text])[0])
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
+        """Return the vectors of texts; a text whose terms cancel out has none."""
+        return list(self.embed_each(texts))
+
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """Yield the same."""
+        return sound_only(texts, lambda asked: [checked(self._vector(text), DIMENSIONS) for text in asked])
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        vector = np.zeros(DIMENSIONS, dtype=np.float32)
+        for dim, total in floor_sums(content_key(text)).items():
+            vector[dim] = total
+        return vector

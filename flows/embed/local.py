@@ -1,0 +1,201 @@
+"""A model of sentence-transformers on this machine as an embedder. torch is loaded when one is made, not before.
+
+Nothing of a model runs as code: weights are safetensors, modules are the library's own. Nothing is downloaded unless
+the settings say so.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.flows.embed.embedder import HARMLESS, Embedding, Failure, checked, clause, sound_only, the_vector
+from memtape.schemas.embedding import EmbedderOptions
+from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
+
+BATCH = 32
+_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_INSTALL = "Install it with: pip install 'memtape[dense]'."
+
+
+class LocalEmbedder:
+    """Vectors of a local model on the CPU, in float32. What is beyond the model's longest text is not read by it.
+
+    `name` is the model's name without `sentence-transformers/`, of a folder its own; `revision` is 12 hex of the
+    SHA-256 of its model.safetensors. Raises what `model_folder` raises, and `MemtapeError` if it cannot be loaded.
+    """
+
+    def __init__(self, options: EmbedderOptions, name: str | None = None) -> None:
+        folder = model_folder(options)
+        self.name = name or _name(options.model)
+        self.revision = _digest(folder)
+        self._model = _load(folder)
+        self.dimensions = int(self._model.encode("hello", show_progress_bar=False).size)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question, with the model's prompt for one if it has it; raises `NotEmbedded`."""
+        return the_vector(self._embed([text], self._model.encode_query)[0])
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
+        """Return the vectors of texts, in order. One may differ in its last bits with the others of its batch."""
+        return self._embed(texts, self._model.encode_document)
+
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """Yield the same."""
+        return iter(self.embed_documents(texts))
+
+    def _embed(self, texts: Sequence[str], encode: Callable[..., Any]) -> list[Embedding]:
+        return list(sound_only(texts, lambda asked: self._sound(asked, encode)))
+
+    def _sound(self, texts: list[str], encode: Callable[..., Any]) -> list[Embedding]:
+        """Return what becomes of texts; where none has a vector, nor has a harmless one, it is the model's fault."""
+        made = self._encode(texts, encode)
+        if all(isinstance(one, Failure) for one in made):
+            (harmless,) = self._encode([HARMLESS], encode)
+            if isinstance(harmless, Failure):
+                raise EmbedderUnavailable(
+                    f"The model {self.name} gives no vectors: {harmless.reason}.",
+                    "See whether memory is free; then start again.",
+                )
+        return made
+
+    def _encode(self, texts: list[str], encode: Callable[..., Any]) -> list[Embedding]:
+        try:
+            vectors = np.asarray(encode(texts, batch_size=BATCH, convert_to_numpy=True, show_progress_bar=False))
+        except Exception as error:
+            # Whatever the model does not take must not fail with the texts beside it.
+            if len(texts) == 1:
+                return [Failure(f"the model does not take it ({type(error).__name__})")]
+            return [made for text in texts for made in self._encode([text], encode)]
+        if vectors.shape[:1] != (len(texts),):
+            return [Failure("the model gave another number of vectors")] * len(texts)
+        return [checked(np.asarray(vector, dtype=np.float32), self.dimensions) for vector in vectors]
+
+
+def why_not_local(options: EmbedderOptions) -> str:
+    """Return, in a clause with the next step, why the local model cannot be used here; nothing if it can be.
+
+    Loads no model; downloads one if the options say so.
+    """
+    try:
+        model_folder(options)
+    except MemtapeError as error:
+        return clause(error)
+    return ""
+
+
+def model_folder(options: EmbedderOptions) -> Path:
+    """Return the folder of a model: the one named, or that of the hub's cache, downloaded if the options say so.
+
+    Raises `EmbedderUnavailable` where it is not at hand, `MemtapeError` where the library is not or where the model
+    may not be used.
+    """
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise MemtapeError("The library sentence-transformers is not installed.", _INSTALL)
+    folder = Path(options.model).expanduser()
+    if not folder.is_dir():
+        folder = _from_hub(options)
+    _check_no_code(folder)
+    return folder
+
+
+def _from_hub(options: EmbedderOptions) -> Path:
+    from huggingface_hub import snapshot_download
+
+    repository = options.model if "/" in options.model else f"sentence-transformers/{options.model}"
+    try:
+        return Path(snapshot_download(repository, local_files_only=True, allow_patterns=_FILES))
+    except Exception:
+        # Names that no repository can have raise other errors than those that are not in the cache.
+        if not options.download:
+            raise EmbedderUnavailable(
+                f"The model {options.model} is not on this machine.",
+                "Set download = true under [embedder] in settings.toml, or name a folder that holds it.",
+            ) from None
+    try:
+        return Path(snapshot_download(repository, allow_patterns=_FILES))
+    except Exception as error:
+        raise EmbedderUnavailable(
+            f"The model {options.model} could not be downloaded ({type(error).__name__}).",
+            "Check its name and the network, or name a folder that holds it.",
+        ) from None
+
+
+def _check_no_code(folder: Path) -> None:
+    """Raise `MemtapeError` for a model that would bring code of its own, or weights that can hold some."""
+    try:
+        modules = json.loads((folder / "modules.json").read_bytes())
+        kinds = [str(module["type"]) for module in modules]
+    except (OSError, ValueError, TypeError, KeyError):
+        raise MemtapeError(
+            f"{folder} is no model of sentence-transformers: its modules.json is missing or damaged.",
+            "Name another model, or get this one again.",
+        ) from None
+    own = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
+    if own:
+        raise MemtapeError(f"The model in {folder} brings code of its own ({own[0][:60]}).", "Name another model.")
+    pickled = {path.parent for path in folder.rglob("pytorch_model*.bin")}
+    safe = {path.parent for path in folder.rglob("*.safetensors")}
+    if not safe or pickled - safe:
+        raise MemtapeError(
+            f"The model in {folder} has weights that are not safetensors.", "Name one that has model.safetensors."
+        )
+
+
+def _digest(folder: Path) -> str:
+    """Return 12 hex of the SHA-256 of the weights; of several files, of their digests in the order of their paths."""
+    digests = []
+    for path in sorted(folder.rglob("*.safetensors")):
+        digest = sha256()
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+        digests.append(digest.hexdigest())
+    whole = digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
+    return whole[:12]
+
+
+def _load(folder: Path) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    try:
+        with _no_progress_bars():
+            model = SentenceTransformer(
+                str(folder),
+                device="cpu",
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True},
+            )
+    except Exception as error:
+        raise MemtapeError(
+            f"The model in {folder} cannot be loaded ({type(error).__name__}).", "Get it again, or name another one."
+        ) from error
+    return model.float().eval()
+
+
+@contextmanager
+def _no_progress_bars() -> Iterator[None]:
+    """Keep the library from drawing on the terminal of whoever only asked a question."""
+    from transformers.utils import logging
+
+    drawn = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if drawn:
+            logging.enable_progress_bar()
+
+
+def _name(model: str) -> str:
+    folder = Path(model).expanduser()
+    return folder.resolve().name if folder.is_dir() else model.removeprefix("sentence-transformers/")

@@ -1,0 +1,110 @@
+"""An endpoint of an OpenAI-compatible API as a person names it, checked, so that texts go nowhere else. No I/O.
+
+What is asked there, and how, is in the files that ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from memtape.schemas.errors import MemtapeError
+
+
+class Names(NamedTuple):
+    """What is asked (`what`), the last segments of its path (`ending`), and the variables that name place and key."""
+
+    what: str
+    ending: str
+    url: str
+    model: str
+    key: str
+    insecure: str
+
+
+class HttpTarget(msgspec.Struct, frozen=True):
+    """An endpoint and its model. `key` is empty where none is wanted, and no `repr` or error shows it."""
+
+    url: str
+    model: str
+    key: str = ""
+    what: str = "embedder"
+
+    def __repr__(self) -> str:
+        return f"HttpTarget(url={self.url!r}, model={self.model!r}, key={'***' if self.key else ''!r})"
+
+    @property
+    def place(self) -> str:
+        """What errors call it."""
+        return f"The {self.what} {self.model} at {urlsplit(self.url).netloc}"
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether what goes there cannot be read on the way."""
+        return self.url.startswith("https:")
+
+    def redirected(self, status: int, url_variable: str) -> MemtapeError:
+        """Return the refusal of an answer that names another place."""
+        return MemtapeError(
+            f"{self.place} redirects elsewhere ({status}), and texts and keys follow no redirect.",
+            f"Set {url_variable} to where it is.",
+        )
+
+
+def target_of(named: Mapping[str, str], names: Names) -> HttpTarget | None:
+    """Return the endpoint that variables name, or None without a URL. Raises `MemtapeError` for a bad one."""
+    base = named.get(names.url, "").strip()
+    if not base:
+        return None
+    model = named.get(names.model, "").strip()
+    if not model:
+        raise MemtapeError(
+            f"{names.url} is set and {names.model} is not.", f"Set {names.model} to the model's name there."
+        )
+    key = named.get(names.key, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise MemtapeError(f"{names.key} holds characters that no header may have.", "Copy the key again, on one line.")
+    insecure = named.get(names.insecure, "").strip() == "yes"
+    return HttpTarget(_endpoint(base, names, insecure), model, key, names.what)
+
+
+def _endpoint(base: str, names: Names, insecure: bool) -> str:
+    """Return the URL that is asked, made from the base of the API or given whole."""
+    try:
+        parts = urlsplit(base)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise _bad(names, "it cannot be read") from None
+    if parts.username is not None or parts.password is not None or "@" in parts.netloc:
+        # Not quoted: what stands there may be a password.
+        raise _bad(names, f"it names a user; a key goes into {names.key}")
+    if parts.scheme not in ("http", "https") or not host:
+        raise _bad(names, "it does not begin with https:// or http:// and a host")
+    if parts.query or parts.fragment:
+        raise _bad(names, "it has a query or a fragment")
+    if parts.scheme == "http" and not _is_loopback(host) and not insecure:
+        raise MemtapeError(
+            f"What goes to {host} by plain http would be readable on the way.",
+            f"Use https, or set {names.insecure}=yes if that network is yours alone.",
+        )
+    path = parts.path.rstrip("/")
+    if not path.endswith(f"/{names.ending}"):
+        path = f"{path or '/v1'}/{names.ending}"
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _bad(names: Names, why: str) -> MemtapeError:
+    return MemtapeError(
+        f"{names.url} is no base URL of an API: {why}.", "Write https://host/v1 or http://127.0.0.1:port/v1."
+    )

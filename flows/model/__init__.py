@@ -1,0 +1,1 @@
+"""Models: a prompt goes in, a text comes out, within a time limit."""

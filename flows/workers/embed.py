@@ -1,0 +1,181 @@
+"""The embed worker: log -> texts without a vector -> batches -> `embedded` events, at least once.
+
+What it appends has ids that follow from the texts, so that two workers, or one that was killed, add nothing twice. How
+far it has come is kept beside the views and is a cache: without it the log is read again. The embedder and the time are
+handed in by whoever runs it.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import NamedTuple, Protocol
+
+from memtape.flows.embed.embedder import Embedder, Embedding, Failure
+from memtape.schemas.codec import decode
+from memtape.schemas.embedding import dimensions_of
+from memtape.schemas.errors import EmbedderUnavailable, InvalidEvent
+from memtape.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, make_embedded
+from memtape.schemas.log import Log
+from memtape.state.core.erasures import erasures_of
+from memtape.state.subjects.captures import whole_text
+from memtape.state.vectors.recorded import quantised
+
+WINDOW_TEXTS = 2_000
+"""How many texts are held at once, whatever waits on the log."""
+PAGE_SLOTS = 1_000
+
+
+class Marks(Protocol):
+    """Where it is kept, by embedder, below which offset of each partition no text waits."""
+
+    def read(self, embedder: str) -> list[int] | None: ...
+
+    def write(self, embedder: str, offsets: list[int]) -> None: ...
+
+
+class _Waiting(NamedTuple):
+    scope: str
+    offset: int
+    text: str
+    attempts: int
+
+
+class EmbedWorker:
+    """Gives the texts of a log their vectors under the embedder of a key. Not for several threads at once."""
+
+    def __init__(self, log: Log, key: str, marks: Marks) -> None:
+        self.key = key
+        self.tried = 0
+        """How many vectors and failures it has recorded."""
+        self._log = log
+        self._marks = marks
+        self._offsets = marks.read(key) or [0] * log.partitions
+        self._put_off: dict[str, int] = {}
+        self._waiting: list[dict[str, _Waiting]] = [{} for _ in range(log.partitions)]
+        # What stands further on for texts that have not been read yet: how often each was tried, MAX_ATTEMPTS if done.
+        self._ahead: list[dict[str, int]] = [self._look_ahead(number) for number in range(log.partitions)]
+
+    @property
+    def waiting(self) -> int:
+        """How many of the texts that were read so far wait for a vector."""
+        return sum(map(len, self._waiting))
+
+    def look(self) -> bool:
+        """Read what came onto the log, so far as it can be held; whether the end was reached."""
+        ends = self._log.ends()
+        for number, end in enumerate(ends):
+            while self._offsets[number] < end and self.waiting < WINDOW_TEXTS:
+                self._read(number, end)
+        self._mark()
+        return self._offsets == ends
+
+    def embed(self, embedder: Embedder, texts: int, now_us: int) -> None:
+        """Record what becomes of the next texts, at most so many.
+
+        Raises `EmbedderUnavailable`; then those go on waiting of which nothing is known.
+        """
+        batch = [
+            (number, ref, waiting)
+            for number, held in enumerate(self._waiting)
+            for ref, waiting in islice(held.items(), texts)
+        ]
+        batch = sorted(batch, key=lambda item: self._put_off.get(item[1], 0))[:texts]
+        if not batch:
+            return
+        erased = {number: erasures_of(self._log.erased(number)).named for number, _, _ in batch}
+        for number, ref, waiting in batch:
+            if ref in erased[number].get(waiting.scope, {}):
+                del self._waiting[number][ref]
+        batch = [item for item in batch if item[1] in self._waiting[item[0]]]
+        made: list[Embedding] = []
+        try:
+            for embedding in embedder.embed_each([waiting.text for _, _, waiting in batch]):
+                made.append(embedding)
+        except EmbedderUnavailable:
+            self._put_behind(*batch[min(len(made), len(batch) - 1)][:2])
+            raise
+        finally:  # What came before an outage was paid for, and might never come so far again.
+            self._record(batch[: len(made)], made, now_us)
+
+    def _put_behind(self, number: int, ref: str) -> None:
+        """Try a text at which the embedder went away after all others: if it went for that, the others get through."""
+        self._put_off[ref] = self._put_off.get(ref, 0) + 1
+        self._waiting[number][ref] = self._waiting[number].pop(ref)
+
+    def _record(self, batch: list[tuple[int, str, _Waiting]], made: list[Embedding], now_us: int) -> None:
+        if not made:
+            return
+        events = []
+        for (_, ref, waiting), embedding in zip(batch, made, strict=True):
+            failed = isinstance(embedding, Failure)
+            body = Embedded(
+                attempt=waiting.attempts + 1,
+                dimensions=dimensions_of(self.key),
+                embedder=self.key,
+                reason=embedding.reason[:1_000] if isinstance(embedding, Failure) else None,
+                vector=None if isinstance(embedding, Failure) else quantised(embedding),
+            )
+            events.append((failed, make_embedded(waiting.scope, ref, body, now_us)))
+        self._log.append([event for _, event in events])
+        self.tried += len(events)
+        for (number, ref, waiting), (failed, _) in zip(batch, events, strict=True):
+            if failed and waiting.attempts + 1 < MAX_ATTEMPTS:
+                self._waiting[number][ref] = waiting._replace(attempts=waiting.attempts + 1)
+            else:
+                del self._waiting[number][ref]
+                self._put_off.pop(ref, None)
+        self._mark()
+
+    def _look_ahead(self, number: int) -> dict[str, int]:
+        found: dict[str, int] = {}
+        offset, end = self._offsets[number], self._log.ends()[number]
+        while offset < end:
+            slots = self._log.read(number, offset, PAGE_SLOTS, types=("embedded",))
+            for slot in slots:
+                self._note(found, _event(slot.payload))
+            offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
+        return found
+
+    def _read(self, number: int, end: int) -> None:
+        held, ahead = self._waiting[number], self._ahead[number]
+        slots = self._log.read(number, self._offsets[number], PAGE_SLOTS, types=("captured", "embedded"))
+        for slot in slots:
+            event = _event(slot.payload)
+            if event is None or event.scope is None:
+                continue
+            if isinstance(event.body, Captured):
+                attempts = ahead.pop(event.id, 0)
+                if attempts < MAX_ATTEMPTS:
+                    held.setdefault(event.id, _Waiting(event.scope, slot.offset, whole_text(event.body), attempts))
+            elif event.refs and event.refs[0] in held:
+                self._settle(held, event)
+        self._offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
+
+    def _settle(self, held: dict[str, _Waiting], event: Event) -> None:
+        """Another worker has tried this text meanwhile, or this one has."""
+        ref = event.refs[0]
+        tried: dict[str, int] = {}
+        self._note(tried, event)
+        attempts = max(held[ref].attempts, tried.get(ref, 0))
+        held[ref] = held[ref]._replace(attempts=attempts)
+        if attempts >= MAX_ATTEMPTS:
+            del held[ref]
+
+    def _note(self, tried: dict[str, int], event: Event | None) -> None:
+        body = event.body if event is not None else None
+        if event is not None and isinstance(body, Embedded) and body.embedder == self.key:
+            attempts = MAX_ATTEMPTS if body.vector is not None else body.attempt
+            tried[event.refs[0]] = max(attempts, tried.get(event.refs[0], 0))
+
+    def _mark(self) -> None:
+        first = (min((wait.offset for wait in held.values()), default=None) for held in self._waiting)
+        self._marks.write(
+            self.key, [end if offset is None else offset for end, offset in zip(self._offsets, first, strict=True)]
+        )
+
+
+def _event(payload: bytes) -> Event | None:
+    try:
+        return decode(payload)
+    except InvalidEvent:  # The fold makes it a dead letter.
+        return None

@@ -1,0 +1,24 @@
+"""Agent memory you can replay.
+
+Everything that agents say, recall and delete is an event on one append-only log, and every memory is a view of that
+log. `Client` is the door for Python programs. It is loaded when first asked for and not before, because a hook that
+captures one line should not wait for libraries that only a search needs.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memtape.tools.client import Client
+
+__all__ = ["Client", "__version__"]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Load `Client` when it is first asked for (PEP 562)."""
+    if name == "Client":
+        from memtape.tools.client import Client
+
+        return Client
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

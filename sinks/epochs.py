@@ -1,0 +1,120 @@
+"""The views of one partition as a whole: the order in which an epoch is written, and where it stood before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memtape.schemas.rows import Basis, Delta, Watermark
+from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.snapshots import Snapshots
+from memtape.sinks.tables import Shard
+from memtape.sinks.vault import Vault
+
+
+class PartitionViews:
+    """Writes the deltas of one partition: rows, pages, and last the watermark that says that they are there.
+
+    A build that is not served yet has no vault: its pages are written when it takes over.
+    """
+
+    def __init__(self, home: Home, build: Build, partition: int, *, vault: bool = True) -> None:
+        self.partition = partition
+        self._shard = Shard(build.shard(partition), partition)
+        self._vault = Vault(home) if vault else None
+        self._epoch_lock = home.epoch_lock(partition)
+        self._unwritten: Watermark | None = None
+
+    def start(self, basis: Basis) -> int:
+        """Return the offset below which everything is written, 0 where the views are to be made anew.
+
+        Views of another log, of other rules, that may hold what was erased, or that LanceDB cannot open are
+        discarded: they come back.
+        """
+        if not self._shard.exists():
+            return 0
+        try:
+            watermark = self._shard.watermark()
+        except Exception:  # LanceDB names no class for damage, and whatever it is, the log has it all.
+            watermark = None
+        if watermark is None or watermark.basis != basis:
+            self._shard.discard()
+            return 0
+        return watermark.offset
+
+    def vault_offset(self) -> int:
+        """Return the offset up to which the pages are known to stand on disk."""
+        return 0 if self._vault is None else self._vault.covered(self.partition)
+
+    def apply(self, delta: Delta) -> None:
+        """Write one delta; one that changes nothing is only remembered until the next, or until `close`."""
+        assert delta.watermark.partition == self.partition
+        if delta.empty:
+            self._unwritten = delta.watermark
+            return
+        with self._epoch_lock:
+            self._shard.write(delta.rows, delta.dead_letters)
+            if self._vault is not None:
+                self._vault.write(delta.pages, delta.marks)
+            self._finish(delta.watermark)
+
+    def close(self) -> None:
+        """Write the watermark of the deltas that changed nothing.
+
+        It makes no shard, but where something was erased: only a watermark says that nothing of it is left, and that
+        the pages are to follow.
+        """
+        if self._unwritten is not None and (self._shard.exists() or self._unwritten.erased):
+            with self._epoch_lock:
+                self._finish(self._unwritten)
+
+    def _finish(self, watermark: Watermark) -> None:
+        self._shard.write_watermark(watermark)
+        # After it, so that a vault that claims more than the tables is one whose tables were lost.
+        if self._vault is not None:
+            self._vault.cover(self.partition, watermark.offset)
+        self._unwritten = None
+
+
+class BuildTarget:
+    """Everything that a flow writes of one build: views and snapshots of every partition, each with its basis.
+
+    `written` is found out once, at the start, unless the caller has done so; `vault` is False for a build that is not
+    served yet.
+    """
+
+    def __init__(
+        self, home: Home, build: Build, bases: Sequence[Basis], *, vault: bool, written: Sequence[int] | None = None
+    ) -> None:
+        numbers = range(len(bases))
+        self._bases = bases
+        self._views = [PartitionViews(home, build, number, vault=vault) for number in numbers]
+        self._snapshots = [Snapshots(build, number, bases[number]) for number in numbers]
+        if written is None:
+            written = [views.start(basis) for views, basis in zip(self._views, bases, strict=True)]
+        self._written = written
+
+    def views(self, partition: int) -> PartitionViews:
+        """Return what writes the views of a partition."""
+        return self._views[partition]
+
+    def snapshots(self, partition: int) -> Snapshots:
+        """Return the snapshots of a partition."""
+        return self._snapshots[partition]
+
+    def written(self, partition: int) -> int:
+        """Return the offset below which the views of a partition were written when the flow started."""
+        return self._written[partition]
+
+    def basis(self, partition: int) -> Basis:
+        """Return what the views of a partition were found to be made from when the flow started."""
+        return self._bases[partition]
+
+    def uncovered(self) -> list[tuple[int, int]]:
+        """Return (partition, offset) where the vault is behind the tables: deleted, or cut short."""
+        offsets = enumerate(self._written)
+        return [(number, offset) for number, offset in offsets if self._views[number].vault_offset() < offset]
+
+    @property
+    def doubts(self) -> list[str]:
+        """What was discarded on the way, a sentence each."""
+        return [doubt for snapshots in self._snapshots for doubt in snapshots.doubts]

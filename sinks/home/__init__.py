@@ -1,0 +1,1 @@
+"""The data folder: where each thing lies, its locks, requests, marks and settings."""

@@ -1,0 +1,206 @@
+"""The folders of a home: where each thing lies. Only this file spells their names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.scopes import project_name
+from memtape.sinks.home.locks import FileLock, all_of
+
+UNFINISHED = ".new"
+"""The ending of a file that is not whole yet. Each has one writer, so that what a killed one left is written over."""
+
+
+def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Write a file whole or not at all; `durable` also outlives the machine."""
+    temporary = path.with_name(f".{path.name}{UNFINISHED}")
+    with temporary.open("wb") as file:
+        file.write(data)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+class Build:
+    """One whole set of LanceDB tables, with the state that a projector keeps beside them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def number(self) -> int:
+        """Builds are counted from 1."""
+        return int(self.path.name)
+
+    @property
+    def state(self) -> Path:
+        """Snapshots of the partitions."""
+        return self.path / "state"
+
+    @property
+    def recovery(self) -> Path:
+        """Bytewax's own recovery store, which holds the next offset of each partition."""
+        return self.path / "state" / "recovery"
+
+    def snapshots(self, partition: int) -> Path:
+        """The snapshots of one partition."""
+        return self.state / f"p{partition:02}"
+
+    @property
+    def blanked_path(self) -> Path:
+        """Up to where erased slots of the log are known to be blank."""
+        return self.state / "blanked.json"
+
+    def shard(self, partition: int) -> Path:
+        """The LanceDB folder of one partition."""
+        return self.path / "lance" / f"p{partition:02}"
+
+    def adopt(self, other: Build, partition: int) -> None:
+        """Take over the tables and snapshots of a partition from another build, file by file, without copying a byte.
+
+        What LanceDB and the projector write is never changed in place, so that both builds can share it.
+        """
+        for folder in (self.shard(partition), self.snapshots(partition)):
+            source = other.path / folder.relative_to(self.path)
+            if source.is_dir() and not folder.exists():
+                unfinished = folder.with_name(f".{folder.name}{UNFINISHED}")
+                shutil.rmtree(unfinished, ignore_errors=True)
+                shutil.copytree(source, unfinished, copy_function=os.link)
+                unfinished.rename(folder)
+
+    def discard(self) -> None:
+        """Delete the build. What cannot be deleted is tried again when the next one is made."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class Home:
+    """A data folder, readable by its owner alone (0700). It is made when it is first opened, unless `make` is false."""
+
+    LOG_NAME = "log.db"
+
+    def __init__(self, path: Path, *, make: bool = True) -> None:
+        self.path = path
+        if not make:
+            return
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
+                path.chmod(0o700)
+        except OSError as error:
+            raise MemtapeError(
+                f"The home {path} cannot be used: {error.strerror}.",
+                "Choose another with --home or MEMTAPE_HOME.",
+            ) from error
+
+    @property
+    def log_path(self) -> Path:
+        """The embedded log."""
+        return self.path / self.LOG_NAME
+
+    @property
+    def vault(self) -> Path:
+        """The root of the Markdown vault."""
+        return self.path / "vault"
+
+    @property
+    def requests(self) -> Path:
+        """What other processes ask of the projector."""
+        return self.path / "requests"
+
+    @property
+    def as_of(self) -> Path:
+        """Cached views of past positions."""
+        return self.path / "as-of"
+
+    @property
+    def embedding_path(self) -> Path:
+        """Below which offsets no text waits for a vector."""
+        return self.path / "embedding.json"
+
+    @property
+    def folders_path(self) -> Path:
+        """Which folders outside git have which scope."""
+        return self.path / "folders.json"
+
+    @property
+    def imports_path(self) -> Path:
+        """How far each file that was imported has been read; it only saves time."""
+        return self.path / "imports.json"
+
+    @property
+    def settings_path(self) -> Path:
+        """What this machine prefers."""
+        return self.path / "settings.toml"
+
+    @property
+    def redaction_key_path(self) -> Path:
+        """The key under which secrets get their placeholders, readable by the owner alone."""
+        return self.path / "redaction.key"
+
+    def scope_folder(self, scope: str) -> Path:
+        """The Markdown of one scope."""
+        name = project_name(scope)
+        return self.vault / "global" if name is None else self.vault / "projects" / name
+
+    def current(self) -> Build:
+        """Return the build that is being served, as `current` names it; the first where there is none."""
+        pointer = self.path / "current"
+        try:
+            number = pointer.read_text().strip()
+        except FileNotFoundError:
+            number = "1"
+        if not number.isdigit():
+            raise MemtapeError(f"{pointer} names no build.", f"Delete it together with {self.path / 'builds'}.")
+        return self.build(int(number))
+
+    def build(self, number: int) -> Build:
+        """Return a build, whether it is there or not."""
+        return Build(self.path / "builds" / str(number))
+
+    def builds(self) -> list[Build]:
+        """Return the builds that are there, oldest first."""
+        folder = self.path / "builds"
+        found = (path for path in folder.iterdir() if path.name.isdigit()) if folder.is_dir() else ()
+        return sorted((Build(path) for path in found), key=lambda build: build.number)
+
+    def serve(self, build: Build) -> None:
+        """Make `current` name a build, in one step."""
+        write_whole(self.path / "current", f"{build.number}\n".encode(), durable=True)
+
+    def remove_unfinished(self) -> None:
+        """Remove the files that killed projectors left half written; only who holds the projector's lock may."""
+        pattern = f".*{UNFINISHED}"
+        for path in (
+            *self.path.glob(f".current{UNFINISHED}"),
+            *self.vault.rglob(pattern),
+            *self.path.glob(f"builds/*/state/**/{pattern}"),
+            *self.path.glob(f"builds/*/lance/{pattern}"),
+        ):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+    def imports_lock(self) -> FileLock:
+        """Held while an importer sees what is new and appends it, so that two of them never add the same."""
+        return FileLock(self.path / "imports.lock", "The right to import into this home")
+
+    def projector_lock(self) -> FileLock:
+        """Held for life by the one process that writes the views."""
+        return FileLock(self.path / "projector.lock", "The right to project this home")
+
+    def epoch_lock(self, partition: int) -> FileLock:
+        """Held from the first write of a partition's epoch to its watermark: who takes it reads whole epochs of it."""
+        folder = self.path / "epochs"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return FileLock(folder / f"p{partition:02}.lock", f"The right to the views of partition {partition}")
+
+    def epoch_locks(self, partitions: Iterable[int], wait_s: float) -> AbstractContextManager[None]:
+        """Hold the locks of partitions, each of which may take `wait_s` to get; raises `Locked`."""
+        return all_of([self.epoch_lock(number) for number in sorted(partitions)], wait_s)

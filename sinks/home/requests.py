@@ -1,0 +1,77 @@
+"""What other processes ask of the projector that holds a home's lock: a file for the question, one for the answer.
+
+The asker writes `<id>.json` and reads `<id>.reply` as often as it likes; the projector rewrites the reply
+while it works, each time whole, and takes the question away when it is done.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import uuid_utils
+
+from memtape.sinks.home.folders import write_whole
+
+
+class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`scope` is None for everything. `pid` is who asks."""
+
+    verb: str
+    scope: str | None
+    pid: int
+
+
+class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How far the projector is; `error` and `result` are only there when it is `finished`."""
+
+    phase: str
+    done: int
+    total: int
+    finished: bool = False
+    error: str | None = None
+    hint: str | None = None
+    result: str | None = None
+
+
+class Requests:
+    """The folder of questions and answers."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def ask(self, request: Request) -> str:
+        """Put a question and return its id."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        id = str(uuid_utils.uuid7())
+        write_whole(self._folder / f"{id}.json", msgspec.json.encode(request))
+        return id
+
+    def waiting(self) -> list[str]:
+        """Return the ids of the questions that are not answered, oldest first."""
+        return sorted(path.stem for path in self._folder.glob("*.json")) if self._folder.is_dir() else []
+
+    def read(self, id: str) -> Request | None:
+        """Return a question, None for one that cannot be read or was taken back."""
+        try:
+            return msgspec.json.decode((self._folder / f"{id}.json").read_bytes(), type=Request)
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    def reply(self, id: str, reply: Reply) -> None:
+        """Answer, or say how far the answer is."""
+        write_whole(self._folder / f"{id}.reply", msgspec.json.encode(reply))
+        if reply.finished:
+            (self._folder / f"{id}.json").unlink(missing_ok=True)
+
+    def answer(self, id: str) -> Reply | None:
+        """Return the answer so far, None while there is none."""
+        try:
+            return msgspec.json.decode((self._folder / f"{id}.reply").read_bytes(), type=Reply)
+        except FileNotFoundError:
+            return None
+
+    def forget(self, id: str) -> None:
+        """Take question and answer away."""
+        for suffix in ("json", "reply"):
+            (self._folder / f"{id}.{suffix}").unlink(missing_ok=True)

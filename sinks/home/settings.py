@@ -1,0 +1,63 @@
+"""What this machine prefers: `settings.toml` in the home. None of it changes what an event means."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from memtape.schemas.embedding import EmbedderOptions
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.model import ModelOptions
+from memtape.sinks.home.folders import Home, write_whole
+
+CHOICE_VARIABLE = "MEMTAPE_EMBEDDER"
+CHOICES = ("auto", "http", "local", "floor")
+
+
+class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`catch_up`: whether a search that finds the views behind starts a projector in the background.
+
+    `denied_paths`: globs of files that are not captured, besides those of `tools/capture/denied_paths.py`.
+    `prompt_recall`: whether a hook adds the few memories that a prompt surely needs, in at most `prompt_recall_chars`.
+    `log`: the URL of the home's log, where it is not the embedded one; `$MEMTAPE_LOG` goes before it.
+    `embedder`: which embedder is wanted here; `$MEMTAPE_EMBEDDER` goes before its choice.
+    `model`: the model that writes text for Memtape, if any; `$MEMTAPE_MODEL_URL` and `_COMMAND` go before it.
+    """
+
+    catch_up: bool = True
+    denied_paths: tuple[str, ...] = ()
+    prompt_recall: bool = True
+    prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_500
+    log: str | None = None
+    embedder: EmbedderOptions = EmbedderOptions()
+    model: ModelOptions = ModelOptions()
+
+
+def local_settings(home: Home) -> LocalSettings:
+    """Return the settings of a home, the defaults where it has none."""
+    try:
+        settings = msgspec.toml.decode(home.settings_path.read_bytes(), type=LocalSettings)
+    except FileNotFoundError:
+        settings = LocalSettings()
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise MemtapeError(f"{home.settings_path} cannot be used: {error}.", "Mend or delete it.") from None
+    choice = os.environ.get(CHOICE_VARIABLE)
+    if not choice:
+        return settings
+    if choice not in CHOICES:
+        raise MemtapeError(f"{CHOICE_VARIABLE} names no embedder.", f"Set it to one of {', '.join(CHOICES)}.")
+    return msgspec.structs.replace(settings, embedder=msgspec.structs.replace(settings.embedder, choice=choice))
+
+
+def prefer_embedder(home: Home, options: EmbedderOptions) -> None:
+    """Keep in `settings.toml` which embedder is wanted here; whatever else it says, comments too, stays."""
+    import tomlkit
+
+    path = home.settings_path
+    document = tomlkit.parse(path.read_text()) if path.exists() else tomlkit.document()
+    table = document.setdefault("embedder", tomlkit.table())
+    table["choice"], table["model"] = options.choice, options.model
+    write_whole(path, tomlkit.dumps(document).encode(), durable=True)

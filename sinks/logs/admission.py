@@ -1,0 +1,63 @@
+"""What every log does at its door: checks events, finds their partitions, and puts the hour's tick before them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from memtape.schemas.codec import encode
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import Configured, Event, Ticked, make_tick, may_write
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import HOUR_US
+
+
+class Admitted(NamedTuple):
+    """An event with its bytes and partition; `place` is its place among those given, None for what was added."""
+
+    partition: int
+    event: Event
+    payload: bytes
+    place: int | None
+
+
+def admit(events: Sequence[Event], partitions: int, has_tick: Callable[[int, str, int], bool]) -> list[Admitted]:
+    """Return what is to be appended for `events`, in order, with the ticks that are still missing.
+
+    `has_tick(partition, id, hour)` says whether the log holds a tick. Raises `InvalidEvent` for the first
+    event that may not pass; then nothing may be appended.
+    """
+    admitted: list[Admitted] = []
+    ticked: dict[tuple[int, int], None] = {}
+    for place, event in enumerate(events):
+        payload = check_admissible(event)
+        if isinstance(event.body, Configured):
+            admitted += [
+                Admitted(number, event, payload, place if number == 0 else None) for number in range(partitions)
+            ]
+            continue
+        if isinstance(event.body, Ticked):
+            if event.body.partition >= partitions:
+                raise InvalidEvent("invalid", f"The log has no partition {event.body.partition}.", "$.body.partition")
+            if not event.body.accepted:
+                ticked[event.body.partition, event.body.hour] = None
+            admitted.append(Admitted(event.body.partition, event, payload, place))
+            continue
+        assert event.scope is not None
+        partition, hour = partition_of(event.scope, partitions), event.sent // HOUR_US
+        if (partition, hour) not in ticked:
+            ticked[partition, hour] = None
+            tick = make_tick(partition, event.sent)
+            if not has_tick(partition, tick.id, hour):
+                admitted.append(Admitted(partition, tick, encode(tick), None))
+        admitted.append(Admitted(partition, event, payload, place))
+    return admitted
+
+
+def check_admissible(event: Event) -> bytes:
+    """Return the bytes of an event that may be appended, or raise `InvalidEvent`."""
+    if event.body is None:
+        raise InvalidEvent("invalid", "A blank event cannot be appended; it only comes of erasing.", "$.body")
+    if not may_write(event):
+        raise InvalidEvent("invalid", "Only an operator may write to the scope global.", "$.actor.origin")
+    return encode(event)

@@ -1,0 +1,90 @@
+"""Changing the settings on a log: what is in force, and how a change comes to stand first in every partition.
+
+Partitions decide by their own `configured` events. A log that cannot append to all of them at once may hold a revision
+in some and not in others; what stands first for it in partition 0 is copied to the rest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import uuid_utils
+
+from memtape.schemas.codec import decode, encode
+from memtape.schemas.errors import InvalidEvent, MemtapeError
+from memtape.schemas.events import Configured, make_configured
+from memtape.schemas.log import PAGE_SLOTS, Log, Slot
+from memtape.schemas.settings import Settings
+
+
+class History:
+    """What took effect on a partition, in order, the settings in force last. It reads only what is new."""
+
+    def __init__(self, log: Log, partition: int = 0) -> None:
+        self._log = log
+        self._partition = partition
+        self._offset = 0
+        self._found: list[Configured] = []
+
+    def read(self) -> list[Configured]:
+        """Return all that took effect until now."""
+        end = self._log.ends()[self._partition]
+        while self._offset < end:
+            slots = self._log.read(self._partition, self._offset, PAGE_SLOTS, types=("configured",))
+            for body in map(_configured, slots):
+                if body is not None and (not self._found or body.revision > self._found[-1].revision):
+                    self._found.append(body)
+            self._offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else max(end, self._offset)
+        return self._found
+
+
+def configured_on(log: Log, partition: int = 0) -> list[Configured]:
+    """Return what took effect on a partition, in order."""
+    return History(log, partition).read()
+
+
+def settings_on(log: Log) -> Settings:
+    """Return the settings in force on a log."""
+    return configured_on(log)[-1].settings
+
+
+def configure(log: Log, change: Callable[[Settings], Settings]) -> Settings:
+    """Change the settings of a log in every partition and return those that are then in force.
+
+    Where another change comes first, `change` is asked again with its settings. What changes nothing is not appended.
+    """
+    while True:
+        last = configured_on(log)[-1]
+        wanted = change(last.settings)
+        if wanted == last.settings:
+            complete_settings(log)
+            return wanted
+        log.append_raw(0, [_payload(last, wanted, last.revision + 1)])
+        complete_settings(log)
+        if configured_on(log)[-1].settings == wanted:
+            return wanted
+
+
+def complete_settings(log: Log) -> None:
+    """Copy the settings in force from partition 0 to every partition that lacks them."""
+    last = configured_on(log)[-1]
+    for number in range(1, log.partitions):
+        own = configured_on(log, number)
+        if not own:
+            raise MemtapeError(f"Partition {number} of the log does not begin with its settings.")
+        if own[-1].revision < last.revision:
+            log.append_raw(number, [_payload(last, last.settings, last.revision)])
+
+
+def _payload(last: Configured, settings: Settings, revision: int) -> bytes:
+    now = time.time_ns() // 1_000
+    return encode(make_configured(last.log_id, last.partitions, settings, revision, now, str(uuid_utils.uuid7())))
+
+
+def _configured(slot: Slot) -> Configured | None:
+    try:
+        body = decode(slot.payload).body
+    except InvalidEvent:  # The fold makes it a dead letter.
+        return None
+    return body if isinstance(body, Configured) else None

@@ -1,0 +1,371 @@
+"""The embedded log: one SQLite database in WAL mode, with many writing and reading processes at once.
+
+This file owns the format of `log.db`. An append is durable when it returns (`synchronous=FULL`), deleted
+bytes are overwritten (`secure_delete`), and every slot carries a salted digest, so that damage is found.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+
+import uuid_utils
+
+from memtape.schemas.codec import blanked, decode
+from memtape.schemas.errors import DamagedLog, InvalidEvent, LogExists, MemtapeError, OffsetOutOfRange, StillHeld
+from memtape.schemas.events import CONTROL, Event, make_configured
+from memtape.schemas.log import Position, Slot
+from memtape.schemas.settings import Settings
+from memtape.sinks.logs.admission import admit
+
+SCHEMA_VERSION = "1"
+UNFINISHED = "copying"
+"""Stands for the version while a copy of another log is not whole, so that nobody takes it for that."""
+DEFAULT_PARTITIONS = 16
+BUSY_TIMEOUT_S = 60.0
+SALT_BYTES = 16
+CHECKPOINT_WAIT_S = 3.0
+IDS_AT_ONCE = 500
+
+_TABLES = """
+CREATE TABLE slots (
+    partition INTEGER NOT NULL, offset INTEGER NOT NULL, scope TEXT, id TEXT, type TEXT, sent INTEGER,
+    salt BLOB NOT NULL, digest BLOB NOT NULL, payload BLOB NOT NULL,
+    PRIMARY KEY (partition, offset)
+) WITHOUT ROWID;
+CREATE INDEX slots_by_scope ON slots (scope, type, partition, offset);
+CREATE INDEX slots_by_id ON slots (id);
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+_ERASED_INDEX = "CREATE INDEX IF NOT EXISTS slots_erased ON slots (partition, offset) WHERE type = 'erased'"
+_INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class EmbeddedLog:
+    """A `Log` on a file. Safe for threads; each process opens its own.
+
+    `partitions` is only asked when the log is made; opened with another number it raises `LogExists`. With
+    `copy_of`, another log's id, it is made without a slot, to be filled by `append_raw`, or opened to go on.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        partitions: int | None = None,
+        settings: Settings | None = None,
+        *,
+        copy_of: str | None = None,
+    ) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._ticks: set[tuple[int, int]] = set()
+        with self._explained():
+            self._db = sqlite3.connect(
+                path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+            self._use_wal()
+            self._db.execute("PRAGMA synchronous=FULL")
+            self._db.execute("PRAGMA secure_delete=ON")
+            meta = self._meta() or self._create(
+                DEFAULT_PARTITIONS if partitions is None else partitions, settings or Settings(), copy_of
+            )
+            schema = meta.get("schema")
+            if schema == UNFINISHED and copy_of is not None:
+                schema = SCHEMA_VERSION
+            if schema == SCHEMA_VERSION:
+                self._db.execute(_ERASED_INDEX)
+        if schema == UNFINISHED:
+            raise DamagedLog(f"{path} is a copy that is not whole.", "Give `memtape copy` again: it goes on.")
+        if schema != SCHEMA_VERSION:
+            raise DamagedLog(f"{path} has format {schema}, this version reads {SCHEMA_VERSION}.", "Upgrade Memtape.")
+        try:
+            self.log_id, self.partitions = meta["log_id"], int(meta["partitions"])
+        except (KeyError, ValueError):
+            raise DamagedLog(f"{path} does not say what it is.", "Restore it from a backup.") from None
+        if partitions is not None and partitions != self.partitions:
+            raise LogExists(
+                f"{path} has {self.partitions} partitions, not {partitions}.",
+                "The number never changes; copy the log into a new one to have another.",
+            )
+
+        if copy_of not in (None, self.log_id):
+            raise LogExists(f"{path} holds another log.", "Name a place where nothing is; nothing has been changed.")
+
+    @property
+    def place(self) -> str:
+        """See `Log.place`."""
+        return str(self.path)
+
+    def append(self, events: Sequence[Event]) -> list[Position]:
+        """See `Log.append`. The call is one transaction."""
+        positions = [Position(0, 0)] * len(events)
+        with self._writing():
+            admitted = admit(events, self.partitions, self._has_tick)
+            ends = {partition: self._end(partition) for partition in {entry.partition for entry in admitted}}
+            salts = os.urandom(SALT_BYTES * len(admitted))
+            rows = []
+            for number, (partition, event, payload, place) in enumerate(admitted):
+                offset = ends[partition]
+                ends[partition] += 1
+                salt = salts[number * SALT_BYTES : (number + 1) * SALT_BYTES]
+                rows.append(_row(partition, offset, event, salt, payload))
+                if place is not None:
+                    positions[place] = Position(partition, offset)
+            self._db.executemany(_INSERT, rows)
+        return positions
+
+    def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
+        """See `Log.append_raw`. The call is one transaction."""
+        self._check_partition(partition)
+        with self._writing():
+            first = self._end(partition)
+            self._db.executemany(
+                _INSERT,
+                (
+                    _row(partition, first + index, _header(payload), os.urandom(SALT_BYTES), payload)
+                    for index, payload in enumerate(payloads)
+                ),
+            )
+        return [Position(partition, first + index) for index in range(len(payloads))]
+
+    def finish_copy(self) -> None:
+        """Make a copy a log that anybody may open, once all of its slots are there."""
+        with self._writing():
+            self._db.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [SCHEMA_VERSION])
+
+    def read(
+        self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
+    ) -> list[Slot]:
+        """See `Log.read`."""
+        self._check_partition(partition)
+        if not 0 <= offset < 2**63:
+            raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}.")
+        where = "partition = ? AND offset >= ?"
+        values: list[object] = [partition, offset]
+        if scope is not None:
+            where, values = where + " AND scope = ?", [*values, scope]
+        if types and all(type in CONTROL for type in types):
+            where += " AND scope IS NULL"  # So that an index finds them among a million others.
+        if types:
+            where, values = f"{where} AND type IN ({', '.join('?' * len(types))})", [*values, *types]
+        query = f"SELECT offset, salt, digest, payload FROM slots WHERE {where} ORDER BY offset LIMIT ?"
+        with self._lock, self._explained():
+            rows = self._db.execute(query, [*values, limit]).fetchall()
+            if not rows and not offset <= (end := self._end(partition)):
+                raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
+        whole = scope is None and not types
+        slots = []
+        for expected, row in enumerate(rows, offset):
+            if whole and row[0] != expected:
+                raise DamagedLog(
+                    f"Slot {expected} of partition {partition} in {self.path} is missing.",
+                    "Restore log.db from a backup; nothing has been skipped.",
+                )
+            slots.append(self._slot(partition, *row))
+        return slots
+
+    def erased(self, partition: int) -> list[Slot]:
+        """See `Log.erased`."""
+        self._check_partition(partition)
+        # Left to itself SQLite reads the whole partition in its order.
+        query = (
+            "SELECT offset, salt, digest, payload FROM slots INDEXED BY slots_erased"
+            " WHERE partition = ? AND type = 'erased' ORDER BY offset"
+        )
+        with self._lock, self._explained():
+            rows = self._db.execute(query, [partition]).fetchall()
+        return [self._slot(partition, *row) for row in rows]
+
+    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
+        """See `Log.known`."""
+        found: set[str] = set()
+        with self._lock, self._explained():
+            for start in range(0, len(ids), IDS_AT_ONCE):
+                some = ids[start : start + IDS_AT_ONCE]
+                query = f"SELECT id FROM slots WHERE id IN ({', '.join('?' * len(some))}) AND +scope = ?"
+                found.update(id for (id,) in self._db.execute(query, [*some, scope]))
+        return found
+
+    def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
+        """See `Log.blank`. The database is written anew, some 100 MB a second, and the write-ahead file emptied."""
+        with self._writing():
+            for partition, offset in ((number, offset) for number in slots for offset in slots[number]):
+                (slot,) = self.read(partition, offset, 1)
+                payload, salt = blanked(slot.payload), os.urandom(SALT_BYTES)
+                self._db.execute(
+                    "UPDATE slots SET salt = ?, digest = ?, payload = ? WHERE partition = ? AND offset = ?",
+                    [salt, _digest(salt, payload), payload, partition, offset],
+                )
+        # Where SQLite moved a cell to another page it leaves a copy behind, which only new pages are rid of.
+        with self._lock, self._explained():
+            self._db.execute("VACUUM")
+        self._empty_wal()
+
+    def offset_after(self, partition: int, sent: int) -> int:
+        """See `Log.offset_after`."""
+        query = "SELECT min(offset) FROM slots WHERE partition = ? AND sent > ?"
+        with self._lock, self._explained():
+            (offset,) = self._db.execute(query, [partition, sent]).fetchone()
+            return self._end(partition) if offset is None else int(offset)
+
+    def ends(self) -> list[int]:
+        """See `Log.ends`."""
+        with self._lock, self._explained():
+            return [self._end(partition) for partition in range(self.partitions)]
+
+    def check(self) -> None:
+        """See `Log.check`. A page that hides its last slots is found by nothing less than SQLite's full check."""
+        with self._lock, self._explained():
+            ((found,),) = self._db.execute("PRAGMA integrity_check(1)").fetchall()
+            ((page_bytes,),) = self._db.execute("PRAGMA page_size").fetchall()
+        if self.path.stat().st_size % page_bytes:
+            found = "its last page was cut short"
+        if found != "ok":
+            raise DamagedLog(
+                f"{self.path} is damaged: {' '.join(str(found).split())[:200]}.",
+                "Restore log.db from a backup; nothing has been skipped.",
+            )
+
+    def close(self) -> None:
+        """See `Log.close`."""
+        with self._lock:
+            self._db.close()
+
+    def _use_wal(self) -> None:
+        """Switch to WAL, which is the one statement that SQLite does not wait for another process with."""
+        give_up = time.monotonic() + BUSY_TIMEOUT_S
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > give_up:
+                    raise
+                time.sleep(0.005)
+
+    def _empty_wal(self) -> None:
+        """Write all that stands in the write-ahead file to the database and cut the file to nothing."""
+        with self._lock, self._explained():
+            self._db.execute(f"PRAGMA busy_timeout={int(CHECKPOINT_WAIT_S * 1_000)}")
+            try:
+                busy, _, _ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                self._db.execute(f"PRAGMA busy_timeout={int(BUSY_TIMEOUT_S * 1_000)}")
+        if busy:
+            raise StillHeld(
+                f"{self.path.name}-wal still holds what was taken out of the log: another process reads an old state.",
+                "End it (`fuser` names it) and give the same command again.",
+            )
+
+    def _slot(self, partition: int, offset: int, salt: bytes, digest: bytes, payload: bytes) -> Slot:
+        sound = type(salt) is bytes is type(payload)  # A flipped bit can also change what SQLite takes a value for.
+        if not sound or _digest(salt, payload) != digest:
+            raise DamagedLog(
+                f"Slot {offset} of partition {partition} in {self.path} does not match its digest.",
+                "Restore log.db from a backup; nothing has been skipped.",
+            )
+        return Slot(partition, offset, payload)
+
+    def _check_partition(self, partition: int) -> None:
+        if not 0 <= partition < self.partitions:
+            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
+
+    def _end(self, partition: int) -> int:
+        (last,) = self._db.execute("SELECT max(offset) FROM slots WHERE partition = ?", [partition]).fetchone()
+        return 0 if last is None else int(last) + 1
+
+    def _has_tick(self, partition: int, id: str, hour: int) -> bool:
+        if (partition, hour) not in self._ticks:
+            found = self._db.execute("SELECT 1 FROM slots WHERE id = ? AND partition = ?", [id, partition]).fetchone()
+            if found is None:
+                return False
+            # Only what stands committed is remembered: this transaction may still fail.
+            self._ticks.add((partition, hour))
+        return True
+
+    def _meta(self) -> dict[str, str]:
+        tables = [name for (name,) in self._db.execute("SELECT name FROM sqlite_master")]
+        if not tables:
+            return {}
+        if "meta" not in tables:
+            raise DamagedLog(f"{self.path} is another program's database.", "Choose another path.")
+        return dict(self._db.execute("SELECT key, value FROM meta"))
+
+    def _create(self, partitions: int, settings: Settings, copy_of: str | None) -> dict[str, str]:
+        """Make the tables and put the settings first into every partition, unless another process just did.
+
+        A copy gets the settings of what it is a copy of, with all other slots.
+        """
+        with self._writing():
+            if meta := self._meta():
+                return meta
+            for statement in _TABLES.split(";\n"):
+                self._db.execute(statement)
+            log_id = copy_of or str(uuid_utils.uuid7())
+            schema = UNFINISHED if copy_of else SCHEMA_VERSION
+            meta = {"log_id": log_id, "partitions": str(partitions), "schema": schema}
+            self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+            if copy_of:
+                return meta
+            configured = make_configured(log_id, partitions, settings, 0, time.time_ns() // 1_000, log_id)
+            rows = [
+                _row(entry.partition, 0, entry.event, os.urandom(SALT_BYTES), entry.payload)
+                for entry in admit([configured], partitions, lambda *_: True)
+            ]
+            self._db.executemany(_INSERT, rows)
+        return meta
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction that holds the database's write lock from its start, and is all or nothing."""
+        with self._lock, self._explained():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except UnicodeDecodeError as error:  # Python cannot say SQLite's complaint where it quotes damaged text.
+            raise DamagedLog(f"{self.path} cannot be read as a log.", "Restore it from a backup.") from error
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorname", None) or str(error)
+            if isinstance(error, sqlite3.DatabaseError) and not isinstance(
+                error, (sqlite3.OperationalError, sqlite3.ProgrammingError)
+            ):
+                raise DamagedLog(
+                    f"{self.path} cannot be read as a log: {error}.", "Restore it from a backup."
+                ) from error
+            raise MemtapeError(
+                f"The log {self.path} cannot be used: {error} ({code}).",
+                "See that the folder exists, is writable and its disk has room; nothing of this call was stored.",
+            ) from error
+
+
+def _row(partition: int, offset: int, event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:
+    scope, id, type, sent = (event.scope, event.id, event.type, event.sent) if event else (None, None, None, None)
+    return partition, offset, scope, id, type, sent, salt, _digest(salt, payload), payload
+
+
+def _digest(salt: bytes, payload: bytes) -> bytes:
+    return blake2b(salt + payload, digest_size=16).digest()
+
+
+def _header(payload: bytes) -> Event | None:
+    """Return the event of bytes that nobody has checked, None where they are none; they are stored all the same."""
+    try:
+        return decode(payload)
+    except InvalidEvent:
+        return None

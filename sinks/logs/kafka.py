@@ -1,0 +1,660 @@
+"""The log on Kafka: one topic, keyed by scope, read by explicit offsets and without a consumer group.
+
+This file owns what a record is: the key is the scope (null for settings and time), the value the event's bytes, and
+the headers `type` and `v` are for people and other programs; no decision is taken by them. A record's own timestamp
+is when it was sent, never the event's `at`: brokers judge and delete by it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import uuid_utils
+
+from memtape.schemas.codec import decode, encode
+from memtape.schemas.errors import (
+    DamagedLog,
+    InvalidEvent,
+    LogExists,
+    MemtapeError,
+    OffsetOutOfRange,
+    UnknownOutcome,
+)
+from memtape.schemas.events import Configured, Event, Ticked, make_configured
+from memtape.schemas.ids import id_bytes
+from memtape.schemas.log import PAGE_SLOTS, Position, Slot, slots_between
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.sinks.logs.admission import admit
+from memtape.sinks.logs.kafka_topic import MESSAGE_BYTES, OPEN_TIMEOUT_S, REQUEST_TIMEOUT_S, KafkaTopic, explained
+from memtape.sinks.logs.kafka_url import KafkaTarget, parse_kafka_url
+
+if TYPE_CHECKING:
+    from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+
+DEFAULT_PARTITIONS = 16
+DEADLINE_S = 60.0
+FOLLOW_S = 0.2
+LOOK_AGAIN_S = 1.0
+"""How long it is believed that the topic is still the same one."""
+CONFIGURED_WITHIN = 1_000
+"""Among so many slots of a partition its first settings are looked for: other clients may have been quicker."""
+MAX_RAW_BYTES = 1_040_000
+"""The largest payload that a topic takes uncompressed, with a key and headers."""
+BATCH_BYTES = 256 * 1_024
+POLL_S = 1.0
+RETRY_BACKOFF_MS = 10
+"""The library also sleeps so long before it first knows a topic, and when it reads again what it has read."""
+
+
+class _Record(NamedTuple):
+    partition: int
+    payload: bytes
+    event: Event | None
+
+
+class _Sending(NamedTuple):
+    """Records on their way: a future of each, and the producer that has them."""
+
+    producer: KafkaProducer | None
+    futures: list[Any]
+    topic: str
+
+
+class _Closed(Exception):
+    """The generation to which records were sent takes no more; some of them may be on it."""
+
+
+class _Sent(msgspec.Struct):
+    """All of an event that most of a search by time looks at."""
+
+    sent: int
+
+
+_ERASED = ("erased",)
+_sent_decoder = msgspec.json.Decoder(_Sent)
+
+
+class KafkaLog:
+    """A `Log` on a topic. Safe for threads; each process opens its own.
+
+    It is made where it is missing, with `partitions` (16 unless said) and, on three brokers or more, three replicas.
+    An append is durable as far as its replicas are: one broker alone loses with its machine what its disk had not yet
+    taken. `deadline_s` is how long a call goes on trying while brokers do not answer. With `generation` just that
+    topic is opened, as it is, by who fills it. With `copy_of`, another log's id, nothing is put on it: its slots are to
+    be that log's, by `append_raw`, and whoever copies compares what is there.
+
+    Raises `LogExists` where the topic has another number of partitions or holds something else, and `MemtapeError`
+    where the URL is none, the broker cannot be used, or the topic would not keep every event for ever.
+    """
+
+    log_id: str
+    partitions: int
+
+    def __init__(
+        self,
+        url: str | KafkaTarget,
+        partitions: int | None = None,
+        settings: Settings | None = None,
+        *,
+        copy_of: str | None = None,
+        deadline_s: float = DEADLINE_S,
+        generation: int | None = None,
+    ) -> None:
+        self.target = parse_kafka_url(url) if isinstance(url, str) else url
+        self._deadline_s = deadline_s
+        self._sending = threading.Lock()
+        self._reading = threading.RLock()
+        self._ticks: set[tuple[int, int]] = set()
+        self._producer: KafkaProducer | None = None
+        self._consumer: KafkaConsumer | None = None
+        self._places: list[TopicPartition] = []
+        self._closed = False
+        self.topic = KafkaTopic(self.target, generation)
+        try:
+            found = self.topic.open(partitions, DEFAULT_PARTITIONS)
+            self._topic_id, self.partitions = found.id, found.partitions
+            self._seen = time.monotonic()
+            self._known_ends = [0] * self.partitions
+            self._erased: list[tuple[int, list[Slot]]] = [(0, [])] * self.partitions
+            self._known: dict[int, tuple[int, dict[str, set[bytes]]]] = {}
+            self._next: list[int | None] = [None] * self.partitions
+            if copy_of is not None:
+                self.log_id = copy_of
+            elif generation is None:
+                self._settle(settings or Settings())
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def place(self) -> str:
+        """See `Log.place`."""
+        return self.target.url
+
+    def append(self, events: Sequence[Event]) -> list[Position]:
+        """See `Log.append`. All of `events` are checked before any is sent, and all are on the log when it returns.
+
+        Kafka stores records of several partitions one by one, so that a failure can leave some of them: it raises
+        `UnknownOutcome` unless it is certain that none was stored. A tick can stand twice where several producers
+        append in the same hour; it has one id, and counts once.
+        """
+        with self._sending:
+            admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, hour) in self._ticks)
+        offsets = self._store([_Record(entry.partition, entry.payload, entry.event) for entry in admitted])
+        positions = [Position(0, 0)] * len(events)
+        for entry, offset in zip(admitted, offsets, strict=True):
+            if entry.place is not None:
+                positions[entry.place] = Position(entry.partition, offset)
+        return positions
+
+    def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
+        """See `Log.append_raw`. Raises `InvalidEvent` for more than `MAX_RAW_BYTES`, and otherwise as `append`."""
+        self._check_partition(partition)
+        if any(len(payload) > MAX_RAW_BYTES for payload in payloads):
+            raise InvalidEvent("oversized", f"A topic takes at most {MAX_RAW_BYTES:,} bytes in one record.")
+        offsets = self._store([_Record(partition, bytes(payload), _event(payload)) for payload in payloads])
+        return [Position(partition, offset) for offset in offsets]
+
+    def read(
+        self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
+    ) -> list[Slot]:
+        """See `Log.read`. A record with a null value is a slot of no bytes."""
+        self._check_partition(partition)
+        narrowed = scope is not None or bool(types)
+        slots: list[Slot] = []
+        with self._reading, self._explained():
+            self._look_again()
+            end = self._known_ends[partition]
+            if narrowed or offset + limit > end:
+                end = self._end(partition)
+            if not 0 <= offset <= end:
+                raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
+            while offset < end and len(slots) < limit:
+                wanted = PAGE_SLOTS if narrowed else min(PAGE_SLOTS, limit - len(slots))
+                for slot in self._page(partition, offset, min(wanted, end - offset)):
+                    offset = slot.offset + 1
+                    if not narrowed or _matches(slot.payload, scope, types):
+                        slots.append(slot)
+                        if len(slots) == limit:
+                            break
+        return slots
+
+    def erased(self, partition: int) -> list[Slot]:
+        """See `Log.erased`. The first call of a process reads the partition, later ones what has come since."""
+        self._check_partition(partition)
+        with self._reading:
+            offset, found = self._erased[partition]
+            with self._explained():
+                self._look_again()
+                end = self._end(partition)
+            new = [
+                slot for slot in slots_between(self, partition, offset, end) if _matches(slot.payload, None, _ERASED)
+            ]
+            self._erased[partition] = end, [*found, *new]
+            return list(self._erased[partition][1])
+
+    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
+        """See `Log.known`. The first call of a process reads the partition, later ones what has come since."""
+        partition = partition_of(scope, self.partitions)
+        with self._reading:
+            offset, held = self._known.get(partition, (0, {}))
+            with self._explained():
+                self._look_again()
+                end = self._end(partition)
+            for slot in slots_between(self, partition, offset, end):
+                event = _event(slot.payload)
+                if event is not None and event.scope is not None:
+                    held.setdefault(event.scope, set()).add(id_bytes(event.id))
+            self._known[partition] = end, held
+        return {id for id in ids if id_bytes(id) in held.get(scope, ())}
+
+    def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
+        """See `Log.blank`. Kafka changes no record in place: the log goes on in the topic's next generation."""
+        from memtape.sinks.logs.kafka_rewrite import rewrite
+
+        rewrite(self, slots)
+
+    def follow(self) -> bool:
+        """Go on in the highest generation of the topic that is whole; whether that is another one."""
+        if not self.topic.follow():
+            return False
+        found = self.topic.describe(self._deadline_s)
+        if found is not None:
+            self._topic_id = found.id
+        return True
+
+    def next_generation(self) -> KafkaLog:
+        """Open the generation that is being filled, to fill it or to see how far it is."""
+        return KafkaLog(self.target, deadline_s=self._deadline_s, generation=self.topic.generation + 1)
+
+    def refuses(self, partition: int, payload: bytes) -> bool:
+        """Whether the broker of a partition takes no events, tried with one that it may as well take."""
+        with self._sending:
+            sending = self._send([_Record(partition, payload, _event(payload))])
+        try:
+            self._offsets(sending)
+        except _Closed:
+            return True
+        return False
+
+    def offset_after(self, partition: int, sent: int) -> int:
+        """See `Log.offset_after`. It reads from the beginning: `sent` need not rise, and a record's time is another."""
+        self._check_partition(partition)
+        offset = 0
+        while page := self.read(partition, offset, PAGE_SLOTS):
+            for slot in page:
+                if _is_after(slot.payload, sent):
+                    return slot.offset
+            offset = page[-1].offset + 1
+        return offset
+
+    def ends(self) -> list[int]:
+        """See `Log.ends`."""
+        with self._reading, self._explained():
+            self._look_again()
+            return self._ends()
+
+    def check(self) -> None:
+        """See `Log.check`: it is the same topic, keeps everything, and each partition begins with this log's settings.
+
+        The records' own checksums are held by every read.
+        """
+        with self._reading, self._explained():
+            self._look_again(at_once=True)
+            self.topic.check_settings()
+            self._check_begins()
+            ends = self._ends()
+        for partition in range(self.partitions):
+            found = self._first_configured(partition, ends[partition])
+            if found is None or found[0].log_id != self.log_id:
+                raise DamagedLog(
+                    f"Partition {partition} of {self.target.place} does not begin with the settings of this log.",
+                    "Another client wrote there first; copy what it holds into a new topic.",
+                )
+
+    def __enter__(self) -> KafkaLog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """See `Log.close`."""
+        with self._sending:
+            producer, self._producer, self._closed = self._producer, None, True
+        if producer is not None:
+            _close_producer(producer, self._deadline_s)
+        with self._reading:
+            self._drop_consumer()
+            self.topic.close()
+
+    # Opening
+
+    def _settle(self, settings: Settings) -> None:
+        """See to it that every partition begins with the settings.
+
+        What stands first in partition 0 decides, for openers come at once: only when it has been read back are the
+        other partitions given the same bytes. Who copies them twice does no harm, the state takes a revision once.
+        """
+        with self._explained():
+            self._check_begins()
+            ends = self._ends()
+        if not ends[0]:
+            id, now = str(uuid_utils.uuid7()), time.time_ns() // 1_000
+            own = make_configured(id, self.partitions, settings, 0, now, id)
+            self._store([_Record(0, encode(own), own)])
+            with self._explained():
+                ends = self._ends()
+        found = self._first_configured(0, ends[0])
+        if found is None:
+            raise LogExists(
+                f"The {self.target.place} holds {ends[0]} records and no log of Memtape.", "Name another topic."
+            )
+        configured, payload = found
+        if configured.partitions != self.partitions:
+            raise LogExists(
+                f"The log of {self.target.place} was made with {configured.partitions} partitions, and the topic now "
+                f"has {self.partitions}.",
+                "Partitions were added, so that scopes would change theirs; copy the first ones into a new topic.",
+            )
+        self.log_id = configured.log_id
+        self._store([_Record(number, payload, decode(payload)) for number, end in enumerate(ends) if not end])
+
+    def _store(self, records: list[_Record]) -> list[int]:
+        """Send records and return their offsets; into the next generation where this one closes meanwhile."""
+        deadline = time.monotonic() + self._deadline_s
+        while True:
+            with self._sending:
+                sending = self._send(records)
+            try:
+                return self._offsets(sending)
+            except _Closed:
+                self._await_next_generation(sending.topic, deadline)
+
+    def _await_next_generation(self, name: str, deadline: float) -> None:
+        while self.topic.name == name and not self.follow():
+            if time.monotonic() > deadline:
+                raise UnknownOutcome(
+                    f"The {self.target.place} is closed while something is erased from it; what was sent may be on it.",
+                    "`memtape run --once` goes on with the erasure. Then append again with the same ids.",
+                )
+            time.sleep(FOLLOW_S)
+
+    def _first_configured(self, partition: int, end: int) -> tuple[Configured, bytes] | None:
+        for offset, count in ((0, 1), (1, CONFIGURED_WITHIN)):  # Nearly always it is the first.
+            for slot in self.read(partition, min(offset, end), count):
+                event = _event(slot.payload)
+                if event is not None and isinstance(event.body, Configured):
+                    return event.body, slot.payload
+        return None
+
+    def _look_again(self, at_once: bool = False) -> None:
+        """Raise `DamagedLog` where the topic was deleted or made anew, so that no offset of one is read in another."""
+        if self._closed:
+            raise MemtapeError(f"The log on {self.target.place} is closed.", "Open it again.")
+        if not at_once and time.monotonic() < self._seen + LOOK_AGAIN_S:
+            return
+        self.follow()
+        found = self.topic.describe(self._deadline_s)
+        if found is None or found.id != self._topic_id:
+            raise DamagedLog(
+                f"The {self.target.place} was deleted{' and made again' if found else ''} since it was opened.",
+                "Restore it from a copy, or begin a new home for the new topic; nothing has been skipped.",
+            )
+        if found.partitions != self.partitions:
+            raise DamagedLog(
+                f"The {self.target.place} had {self.partitions} partitions and now has {found.partitions}.",
+                "The number never changes; copy the first ones into a new topic.",
+            )
+        self._seen = time.monotonic()
+
+    # Sending
+
+    def _send(self, records: Sequence[_Record]) -> _Sending:
+        """Hand records to the producer, without waiting for it; `_sending` is held.
+
+        A tick is remembered from here on, so that the next call of this process does not send it as well.
+        """
+        from kafka.errors import KafkaError
+
+        if not records:
+            return _Sending(None, [], self.topic.name)
+        with self._explained():
+            self._look_again()
+            if self._producer is None:
+                self._producer = self._make_producer()
+            futures: list[Any] = []
+            topic = self.topic.name
+            for partition, payload, event in records:
+                try:
+                    future = self._producer.send(
+                        topic,
+                        value=payload,
+                        key=event.scope.encode() if event is not None and event.scope is not None else None,
+                        headers=_headers(event),
+                        partition=partition,
+                    )
+                except (KafkaError, ValueError) as error:  # The library's word for a partition that has gone.
+                    if futures:
+                        raise self._unknown(error) from error
+                    if isinstance(error, KafkaError):
+                        raise
+                    raise MemtapeError(
+                        f"The {self.target.place} has no partition {partition} now.", "Look at the broker."
+                    ) from error
+                futures.append(future)
+            producer = self._producer
+        self._ticks.update(_hours(records))
+        return _Sending(producer, futures, topic)
+
+    def _offsets(self, sending: _Sending) -> list[int]:
+        """Wait for every acknowledgement and return the offsets, or raise `UnknownOutcome`.
+
+        Where the broker refused every record, that is raised instead: then nothing was stored.
+        """
+        from kafka import errors
+
+        refusals = (
+            errors.MessageSizeTooLargeError,
+            errors.RecordListTooLargeError,
+            errors.InvalidRecordError,
+            errors.InvalidTimestampError,
+            errors.AuthorizationError,
+        )
+        offsets, failures = [], []
+        deadline = time.monotonic() + self._deadline_s + REQUEST_TIMEOUT_S
+        for future in sending.futures:
+            try:
+                offsets.append(future.get(timeout=max(0.0, deadline - time.monotonic())).offset)
+            except Exception as error:
+                failures.append(error)
+        if not failures and min(offsets, default=0) >= 0:
+            return offsets
+        self._retire(sending.producer)
+        # Only a broker that answers can have closed the topic, and only it is asked.
+        answered = (errors.MessageSizeTooLargeError, errors.UnknownTopicOrPartitionError)
+        if any(isinstance(error, answered) for error in failures) and self._has_moved(sending.topic):
+            raise _Closed
+        first = failures[0] if failures else None
+        if not offsets and all(isinstance(error, refusals) for error in failures):
+            with self._explained():
+                raise failures[0]
+        raise self._unknown(first) from first
+
+    def _has_moved(self, name: str) -> bool:
+        return self.topic.name != name or self.topic.is_closed()
+
+    def _unknown(self, error: Exception | None) -> UnknownOutcome:
+        why = type(error).__name__ if error is not None else "no offset was told"
+        return UnknownOutcome(
+            f"The broker of {self.target.place} did not confirm an append ({why}): it may or may not have been stored.",
+            "Append again with the same ids: an id counts once.",
+        )
+
+    def _make_producer(self) -> KafkaProducer:
+        from kafka import KafkaProducer
+
+        return KafkaProducer(
+            **self.target.options(),
+            acks="all",
+            enable_idempotence=True,
+            allow_auto_create_topics=False,
+            compression_type=_compression(),
+            batch_size=BATCH_BYTES,
+            max_request_size=MESSAGE_BYTES,
+            delivery_timeout_ms=int(self._deadline_s * 1_000),
+            request_timeout_ms=int(min(REQUEST_TIMEOUT_S, self._deadline_s) * 1_000),
+            max_block_ms=int(self._deadline_s * 1_000),
+            bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
+            reconnect_backoff_max_ms=1_000,
+            retry_backoff_ms=RETRY_BACKOFF_MS,
+            metrics_enabled=False,
+        )
+
+    def _retire(self, producer: KafkaProducer | None) -> None:
+        """Take another producer from now on: after a failure this one's sequence numbers may not be the broker's.
+
+        What other threads have with it still comes to its end. Its ticks may be missing, so none is believed.
+        """
+        with self._sending:
+            self._ticks.clear()
+            if producer is None or producer is not self._producer:
+                return  # Another thread's failure has retired it.
+            self._producer = None
+        threading.Thread(target=_close_producer, args=[producer, self._deadline_s], daemon=True).start()
+
+    # Reading; `_reading` is held
+
+    def _page(self, partition: int, offset: int, count: int) -> list[Slot]:
+        """Return at least one and at most `count` slots from an offset that is there."""
+        from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
+
+        consumer = self._consumer_of()
+        place = self._places[partition]
+        if self._next[partition] != offset:
+            consumer.seek(place, offset)
+        self._next[partition] = None
+        consumer.resume(place)
+        deadline = time.monotonic() + self._deadline_s
+        try:
+            while not (records := consumer.poll(int(POLL_S * 1_000), max_records=count).get(place, [])):
+                self._look_again()
+                if time.monotonic() > deadline:
+                    raise KafkaTimeoutError(f"no record of partition {partition} in {self._deadline_s:.0f} s")
+        except OffsetOutOfRangeError:
+            self._drop_consumer()
+            begin = self._consumer_of().beginning_offsets([place])[place]
+            raise OffsetOutOfRange(
+                f"Partition {partition} of {self.target.place} has no offset {offset} any more: it begins at {begin}.",
+                "Events were deleted; restore the topic from a copy. Nothing has been skipped.",
+            ) from None
+        except BaseException:
+            # What the library had fetched is in an unknown state: after a damaged batch its next poll never returns.
+            self._drop_consumer()
+            raise
+        consumer.pause(place)
+        slots = [Slot(partition, record.offset, record.value or b"") for record in records]
+        if slots[0].offset != offset or slots[-1].offset != offset + len(slots) - 1:
+            raise DamagedLog(
+                f"Partition {partition} of {self.target.place} has no record at some offset from {offset} on.",
+                "It was compacted or written in transactions, which a log cannot be; copy it into a new topic.",
+            )
+        self._next[partition] = offset + len(slots)
+        return slots
+
+    def _end(self, partition: int) -> int:
+        consumer = self._consumer_of()
+        place = self._places[partition]
+        end = int(consumer.end_offsets([place], self._deadline_s * 1_000)[place])
+        return self._learn_end(partition, end)
+
+    def _ends(self) -> list[int]:
+        consumer = self._consumer_of()
+        ends = consumer.end_offsets(self._places, self._deadline_s * 1_000)
+        return [self._learn_end(partition, int(ends[place])) for partition, place in enumerate(self._places)]
+
+    def _learn_end(self, partition: int, end: int) -> int:
+        if end < self._known_ends[partition]:
+            self._look_again(at_once=True)
+            before = self._known_ends[partition]
+            raise DamagedLog(
+                f"Partition {partition} of {self.target.place} ended at offset {before} and now ends at {end}.",
+                "A broker has lost its last events; restore the topic from a replica or a copy.",
+            )
+        self._known_ends[partition] = end
+        return end
+
+    def _check_begins(self) -> None:
+        consumer = self._consumer_of()
+        begins = consumer.beginning_offsets(self._places)
+        for partition, place in enumerate(self._places):
+            if begins[place]:
+                raise DamagedLog(
+                    f"Partition {partition} of {self.target.place} begins at offset {begins[place]}: what stood before "
+                    "was deleted.",
+                    "Restore the topic from a copy; nothing has been skipped.",
+                )
+
+    def _consumer_of(self) -> KafkaConsumer:
+        """Return the consumer, which has every partition and fetches only from the one that is being read."""
+        from kafka import KafkaConsumer, TopicPartition
+
+        if self._consumer is not None and self._places[0].topic != self.topic.name:
+            self._drop_consumer()  # Every offset of a generation is the same in the next.
+        if self._consumer is None:
+            self._places = [TopicPartition(self.topic.name, number) for number in range(self.partitions)]
+            self._consumer = KafkaConsumer(
+                **self.target.options(),
+                group_id=None,
+                enable_auto_commit=False,
+                auto_offset_reset="none",
+                check_crcs=True,
+                allow_auto_create_topics=False,
+                # A fetch at the end would otherwise hold up the next partition's: it is only asked for what is there.
+                fetch_max_wait_ms=1,
+                request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
+                bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
+                reconnect_backoff_max_ms=1_000,
+                retry_backoff_ms=RETRY_BACKOFF_MS,
+                metrics_enabled=False,
+            )
+            self._consumer.assign(self._places)
+            self._consumer.pause(*self._places)
+            for place in self._places:  # One without a position stops the reading of all.
+                self._consumer.seek(place, 0)
+            self._next = [0] * self.partitions
+        return self._consumer
+
+    def _drop_consumer(self) -> None:
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            consumer.close()
+
+    def _check_partition(self, partition: int) -> None:
+        if not 0 <= partition < self.partitions:
+            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        with explained(self.target):
+            yield
+
+
+def _compression() -> str:
+    from kafka.codec import has_lz4, has_zstd
+
+    return "zstd" if has_zstd() else "lz4" if has_lz4() else "gzip"
+
+
+def _headers(event: Event | None) -> list[tuple[str, bytes]]:
+    return [] if event is None else [("type", event.type.encode()), ("v", str(event.v).encode())]
+
+
+def _hours(records: Sequence[_Record]) -> Iterator[tuple[int, int]]:
+    """Yield the partition and hour of each tick that is every writer's, which one that an operator accepted is not."""
+    for partition, _, event in records:
+        if event is not None and isinstance(event.body, Ticked) and not event.body.accepted:
+            yield partition, event.body.hour
+
+
+def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
+    from kafka.errors import KafkaError
+
+    with suppress(KafkaError):  # What was still on its way has been told to who sent it.
+        producer.close(timeout=deadline_s)
+
+
+def _event(payload: bytes) -> Event | None:
+    """Return the event of bytes that nobody has checked, None where they are none."""
+    try:
+        return decode(payload)
+    except InvalidEvent:
+        return None
+
+
+def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
+    """Whether these are the bytes of an event of the scope and of one of the types; headers could say anything.
+
+    JSON can only say a scope or a type in its own letters or by escapes, so that most payloads need not be decoded.
+    """
+    if b"\\u" not in payload:
+        if scope is not None and scope.encode() not in payload:
+            return False
+        if types and not any(name.encode() in payload for name in types):
+            return False
+    event = _event(payload)
+    return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)
+
+
+def _is_after(payload: bytes, sent: int) -> bool:
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        if _sent_decoder.decode(payload).sent <= sent:
+            return False
+    event = _event(payload)
+    return event is not None and event.sent > sent

@@ -1,0 +1,127 @@
+"""Blanking slots on Kafka: the topic is closed, copied slot for slot into its next generation, and that one is opened.
+
+Bodies that go are null in the copy, and everything else is what it was, at the same offsets. Cut short at any point,
+the next call goes on: a generation that is being filled is filled further, and one that is behind the open one is
+deleted. Nobody reads a generation before it is whole, and nobody writes to one that is closed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from memtape.schemas.codec import blanked, encode
+from memtape.schemas.errors import MemtapeError, StillHeld
+from memtape.schemas.events import make_tick
+from memtape.schemas.log import PAGE_SLOTS, Slot
+from memtape.sinks.logs.kafka_topic import CLOSED, FOR_EVER
+
+if TYPE_CHECKING:
+    from memtape.sinks.logs.kafka import KafkaLog
+
+STALLED_S = 10.0
+"""A copy that another process makes and that has not grown for so long is gone on with."""
+POLL_S = 0.2
+
+Offsets = Mapping[int, Sequence[int]]
+
+
+def rewrite(log: KafkaLog, slots: Offsets) -> None:
+    """Blank these slots of a topic; it returns when the generation that held their bodies is deleted."""
+    topic = log.topic
+    while pending := _with_bodies(log, slots):
+        if _another_is_copying(log):
+            continue
+        topic.set(CLOSED)
+        _await_silence(log)
+        topic.create_next(log.partitions, {"replication": str(topic.replication())})
+        with log.next_generation() as copy:
+            begun = copy.ends()
+            _fill(log, copy, pending)
+            _verify(log, copy, pending, begun)
+        topic.set(FOR_EVER, topic.generation + 1)
+        log.follow()
+    for generation in topic.generations():
+        if generation < topic.generation:
+            topic.delete(generation)
+
+
+def _with_bodies(log: KafkaLog, slots: Offsets) -> dict[int, frozenset[int]]:
+    """Return which of these slots still differ from what they are without their bodies."""
+    found = {}
+    for partition, offsets in slots.items():
+        wanted = [slot for offset in offsets for slot in log.read(partition, offset, 1)]
+        found[partition] = frozenset(slot.offset for slot in wanted if blanked(slot.payload) != slot.payload)
+    return {partition: offsets for partition, offsets in found.items() if offsets}
+
+
+def _another_is_copying(log: KafkaLog) -> bool:
+    """Wait for a copy that another process makes, as long as it grows; whether it was opened."""
+    if log.topic.generation + 1 not in log.topic.generations():
+        return False
+    seen, since = None, time.monotonic()
+    while time.monotonic() < since + STALLED_S:
+        if log.follow():
+            return True
+        with log.next_generation() as copy:
+            ends = copy.ends()
+        if seen is not None and ends != seen:
+            since = time.monotonic()
+        seen = ends
+        time.sleep(POLL_S)
+    return False
+
+
+def _await_silence(log: KafkaLog) -> None:
+    """Return when every partition has refused an event: settings reach the brokers one by one.
+
+    A tick of the hour is what is tried, since one more of it changes nothing.
+    """
+    for partition in range(log.partitions):
+        tick = encode(make_tick(partition, time.time_ns() // 1_000))
+        deadline = time.monotonic() + STALLED_S
+        while not log.refuses(partition, tick):
+            if time.monotonic() > deadline:
+                raise StillHeld(
+                    f"The {log.target.place} still takes events, though it was closed.", "Give the same command again."
+                )
+            time.sleep(POLL_S)
+
+
+def _fill(log: KafkaLog, copy: KafkaLog, slots: Mapping[int, frozenset[int]]) -> None:
+    for partition, (start, end) in enumerate(zip(copy.ends(), log.ends(), strict=True)):
+        while start < end:
+            page = log.read(partition, start, min(PAGE_SLOTS, end - start))
+            positions = copy.append_raw(partition, [_as_copied(slot, slots) for slot in page])
+            if [position.offset for position in positions] != [slot.offset for slot in page]:
+                raise StillHeld("Another process fills the same copy.", "Give the same command again.")
+            start = page[-1].offset + 1
+
+
+def _verify(log: KafkaLog, copy: KafkaLog, slots: Mapping[int, frozenset[int]], begun: Sequence[int]) -> None:
+    """Raise unless the copy holds what it should, to the byte.
+
+    What another process copied before, up to `begun`, may be blank where it knew more to be erased, or have a body
+    where it knew less; the next generation then is without it. A copy that differs otherwise is deleted.
+    """
+    for partition, end in enumerate(log.ends()):
+        start, same = 0, copy.ends()[partition] == end
+        while same and start < end:
+            page = log.read(partition, start, min(PAGE_SLOTS, end - start))
+            for slot, copied in zip(page, copy.read(partition, start, len(page)), strict=True):
+                known = {_as_copied(slot, slots)}
+                if slot.offset < begun[partition]:
+                    known |= {slot.payload, blanked(slot.payload)}
+                same = same and copied.payload in known
+            start = page[-1].offset + 1
+        if not same and log.topic.is_filling(log.topic.generation + 1):
+            log.topic.delete(log.topic.generation + 1)
+            raise MemtapeError(
+                f"The copy of {log.target.place} differs from it in partition {partition} and was deleted.",
+                "Nothing is lost and the topic is closed; give the same command again.",
+            )
+
+
+def _as_copied(slot: Slot, slots: Mapping[int, frozenset[int]]) -> bytes:
+    return blanked(slot.payload) if slot.offset in slots.get(slot.partition, ()) else slot.payload

@@ -1,0 +1,309 @@
+"""The topic that a log on Kafka stands on: made so that nothing on it is deleted, and refused where that is not so.
+
+Kafka changes no record in place, so that erasing copies a topic into its next generation: `captures`, then
+`captures.g1`, `captures.g2`. What a generation is stands in its own settings: one that is being filled keeps a number
+of bytes that is never reached instead of -1, and one that is closed takes no message. The highest that is not being
+filled is the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple, TypeVar
+
+from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError, StillHeld
+from memtape.schemas.events import MAX_EVENT_BYTES
+from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, KafkaTarget, check_private
+
+OPEN_TIMEOUT_S = 15.0
+REQUEST_TIMEOUT_S = 10.0
+RETRY_S = 0.2
+MAX_REPLICATION = 3
+
+FOR_EVER = {"cleanup.policy": "delete", "retention.bytes": "-1", "retention.ms": "-1"}
+"""The settings without which a broker would delete what is remembered."""
+
+MESSAGE_BYTES = 1_048_588
+"""`max.message.bytes` of a new topic, Kafka's default; the largest event fits with its key, headers and batch."""
+
+FILLING = {"retention.bytes": str(2**63 - 1)}
+"""The setting of a generation that is not whole yet; nothing on it is deleted either."""
+
+CLOSED = {"max.message.bytes": "0"}
+"""The setting of a generation that takes no more events. A broker refuses every producer from then on."""
+
+LEAST_MESSAGE_BYTES = MAX_EVENT_BYTES + 1_024
+
+T = TypeVar("T")
+
+
+class Description(NamedTuple):
+    """What a topic is now. A topic that was deleted and made again has another `id`."""
+
+    id: str
+    partitions: int
+
+
+class KafkaTopic:
+    """What is asked of the cluster about one topic. Safe for threads."""
+
+    def __init__(self, target: KafkaTarget, generation: int | None = None) -> None:
+        from kafka import KafkaAdminClient
+
+        self._target = target
+        self.generation = generation or 0
+        self._is_fixed = generation is not None
+        with explained(target), _causes_told():
+            self._admin = KafkaAdminClient(
+                **target.options(),
+                request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
+                bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
+                reconnect_backoff_max_ms=1_000,
+            )
+
+    @property
+    def name(self) -> str:
+        """The name of the generation that is meant."""
+        return self.name_of(self.generation)
+
+    def name_of(self, generation: int) -> str:
+        """Return the name of a generation of the log."""
+        return f"{self._target.topic}.g{generation}" if generation else self._target.topic
+
+    def generations(self) -> list[int]:
+        """Return the generations that are there, whole or not, in their order."""
+        names = self._retried(self._admin.list_topics)
+        form = re.compile(rf"{re.escape(self._target.topic)}(?:\.g([1-9][0-9]*))?\Z")
+        return sorted(int(found[1] or 0) for name in names if (found := form.match(name)))
+
+    def follow(self) -> bool:
+        """Go on to the highest generation that is whole; whether that is another one."""
+        before = self.generation
+        if not self._is_fixed:
+            while self.describe(generation=self.generation + 1) and not self.is_filling(self.generation + 1):
+                self.generation += 1
+        return self.generation != before
+
+    def is_filling(self, generation: int) -> bool:
+        """Whether a generation is not whole yet."""
+        return self.settings(generation).get("retention.bytes") == FILLING["retention.bytes"]
+
+    def is_closed(self) -> bool:
+        """Whether this generation takes no more events, since its next is being filled."""
+        return self.settings().get("max.message.bytes") == "0"
+
+    def set(self, settings: dict[str, str], generation: int | None = None) -> None:
+        """Give a generation other settings."""
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        name = self.name_of(self.generation if generation is None else generation)
+        self._retried(lambda: self._admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, name, settings)]))
+
+    def create_next(self, partitions: int, like: dict[str, str]) -> None:
+        """Make the next generation, which is to be filled; nothing happens where it is there."""
+        self._create(partitions, self.name_of(self.generation + 1), like | FILLING)
+        self._wait_for(self.generation + 1)
+
+    def delete(self, generation: int) -> None:
+        """Delete a generation and wait until the brokers have taken it from their disks' folders."""
+        from kafka.errors import UnknownTopicOrPartitionError
+
+        name = self.name_of(generation)
+        deadline = time.monotonic() + OPEN_TIMEOUT_S
+        with suppress(UnknownTopicOrPartitionError):
+            self.set({"file.delete.delay.ms": "0"}, generation)
+        while self.describe(generation=generation) is not None:
+            with explained(self._target), suppress(UnknownTopicOrPartitionError):
+                self._admin.delete_topics([name])
+            if time.monotonic() > deadline:
+                raise StillHeld(f"The broker has not deleted {name} yet.", "Give the same command again.")
+            time.sleep(RETRY_S)
+
+    def open(self, partitions: int | None, default_partitions: int) -> Description:
+        """Return the topic, made where it is missing.
+
+        Raises `LogExists` where it has another number of partitions than asked, and `MemtapeError` where a
+        broker would delete events, or others could read them on the way.
+        """
+        brokers = self._retried(self._admin.describe_cluster)["brokers"]
+        check_private(self._target, [broker["host"] for broker in brokers])
+        if not self._is_fixed:
+            there = self.generations()
+            self.generation = max((number for number in there if not self.is_filling(number)), default=0)
+        found = self.describe()
+        if found is None:
+            replication = self._target.replication or min(MAX_REPLICATION, len(brokers))
+            self._create(partitions or default_partitions, self.name, {"replication": str(replication)})
+            found = self._wait_for(self.generation)
+        if partitions is not None and partitions != found.partitions:
+            raise LogExists(
+                f"The {self._target.place} has {found.partitions} partitions, not {partitions}.",
+                "The number never changes; copy the log into a new topic to have another.",
+            )
+        if not self._is_fixed:
+            self.check_settings()
+        return found
+
+    def describe(self, deadline_s: float = OPEN_TIMEOUT_S, generation: int | None = None) -> Description | None:
+        """Return what the topic is, or another generation of it, None where there is none."""
+        name = self.name_of(self.generation if generation is None else generation)
+        (found,) = self._retried(lambda: self._described(name), deadline_s)
+        return found
+
+    def settings(self, generation: int | None = None) -> dict[str, str]:
+        """Return the settings of a generation that matter to a log, and its replication."""
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        name = self.name_of(self.generation if generation is None else generation)
+        wanted = ConfigResource(ConfigResourceType.TOPIC, name, [*FOR_EVER, "max.message.bytes"])
+        answer = self._retried(lambda: self._admin.describe_configs([wanted], config_filter="all"))
+        return {key: entry["value"] for key, entry in answer["topic"][name].items()}
+
+    def replication(self) -> int:
+        """Return of how many replicas each partition has."""
+        (topic,) = self._retried(lambda: self._admin.describe_topics([self.name]))
+        return len(topic["partitions"][0]["replica_nodes"])
+
+    def check_settings(self) -> None:
+        """Raise `MemtapeError` with the command that mends it where the broker would delete or refuse events."""
+        settings = self.settings()
+        wrong = {name: value for name, value in FOR_EVER.items() if settings.get(name) != value}
+        said = [f"{name} is {settings.get(name)}" for name in wrong]
+        closed = settings.get("max.message.bytes") == "0"
+        if not closed and int(settings.get("max.message.bytes") or 0) < LEAST_MESSAGE_BYTES:
+            wrong["max.message.bytes"] = str(MESSAGE_BYTES)
+            said.append(f"max.message.bytes is {settings.get('max.message.bytes')}")
+        if wrong:
+            login = "" if self._target.security == "PLAINTEXT" else " --command-config client.properties"
+            raise MemtapeError(
+                f"The {self._target.place} would not keep every event for ever: {', '.join(said)}.",
+                f"kafka-configs.sh --bootstrap-server {self._target.servers[0]}{login} --alter --entity-type topics "
+                f"--entity-name {self.name} --add-config "
+                + ",".join(f"{name}={value}" for name, value in wrong.items()),
+            )
+
+    def close(self) -> None:
+        """End the connection. Closing twice is allowed."""
+        self._admin.close()
+
+    def _create(self, partitions: int, name: str, like: dict[str, str]) -> None:
+        from kafka.errors import KafkaTimeoutError, RequestTimedOutError, TopicAlreadyExistsError
+
+        configs = FOR_EVER | {"max.message.bytes": str(MESSAGE_BYTES), "message.timestamp.type": "CreateTime"} | like
+        replication = int(configs.pop("replication"))
+        if replication >= MAX_REPLICATION:
+            configs["min.insync.replicas"] = "2"
+        made = {"num_partitions": partitions, "replication_factor": replication, "configs": configs}
+        another_was_first = (TopicAlreadyExistsError, RequestTimedOutError, KafkaTimeoutError)  # Or it still comes.
+        with explained(self._target), suppress(*another_was_first):
+            self._admin.create_topics({name: made})
+
+    def _wait_for(self, generation: int) -> Description:
+        deadline = time.monotonic() + OPEN_TIMEOUT_S
+        while (found := self.describe(generation=generation)) is None:
+            if time.monotonic() > deadline:
+                raise MemtapeError(f"The {self._target.place} was made and does not appear.", "Look at the broker.")
+            time.sleep(RETRY_S / 4)
+        return found
+
+    def _described(self, name: str) -> tuple[Description | None]:
+        from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, for_code
+
+        (topic,) = self._admin.describe_topics([name])
+        if topic["error_code"] == UnknownTopicOrPartitionError.errno:
+            return (None,)
+        if topic["error_code"]:
+            raise for_code(topic["error_code"])()
+        if any(partition["leader_id"] < 0 for partition in topic["partitions"]):
+            raise LeaderNotAvailableError()
+        return (Description(str(topic["topic_id"]), len(topic["partitions"])),)
+
+    def _retried(self, call: Callable[[], T], deadline_s: float = OPEN_TIMEOUT_S) -> T:
+        """Ask until there is an answer; the library's admin client gives up at the first broken connection."""
+        from kafka.errors import RetriableError
+
+        deadline = time.monotonic() + deadline_s
+        with explained(self._target):
+            while True:
+                try:
+                    return call()
+                except RetriableError:
+                    if time.monotonic() > deadline:
+                        raise
+                time.sleep(RETRY_S)
+
+
+@contextmanager
+def explained(target: KafkaTarget) -> Iterator[None]:
+    """Turn kafka-python's errors into one sentence and the next step."""
+    from kafka import errors
+
+    try:
+        yield
+    except (errors.SaslAuthenticationFailedError, errors.UnsupportedSaslMechanismError, errors.IllegalSaslStateError):
+        raise MemtapeError(
+            f"The broker of {target.place} does not let {target.user or 'a client without a user'} in.",
+            f"See user= and mechanism= of the URL, and {PASSWORD_VARIABLE}.",
+        ) from None
+    except errors.AuthorizationError as error:
+        raise MemtapeError(
+            f"The broker does not allow {target.user or 'this client'} to use {target.place}: {_said(error)}.",
+            "It needs to describe, read and write the topic, and to create it where it is missing.",
+        ) from error
+    except (errors.CorruptRecordError, errors.LogTruncationError) as error:
+        raise DamagedLog(
+            f"What the broker gives of {target.place} is damaged: {_said(error)}.",
+            "Restore the topic from a replica or a copy; nothing has been skipped.",
+        ) from error
+    except errors.UnsupportedCodecError as error:
+        raise MemtapeError(
+            f"The {target.place} holds records in a compression that cannot be read here: {_said(error)}.",
+            "Install the library that the message names (lz4, python-snappy or zstandard).",
+        ) from error
+    except (errors.RetriableError, OSError) as error:
+        # To a wrong password a broker may answer by nothing but the end of the connection.
+        login = f", and user=, mechanism= and {PASSWORD_VARIABLE} too" if target.mechanism else ""
+        raise MemtapeError(
+            f"The broker of {target.place} does not answer: {_said(error)}.",
+            f"See that it runs, and that its address and security= are right{login}.",
+        ) from error
+    except errors.KafkaError as error:
+        raise MemtapeError(f"The {target.place} cannot be used: {_said(error)}.", "Look at the broker.") from error
+
+
+class _LastCause(logging.Handler):
+    """Keeps the last error that the library spoke of, but for that it has waited long enough."""
+
+    cause: BaseException | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from kafka.errors import KafkaTimeoutError
+
+        for value in record.args if isinstance(record.args, tuple) else ():
+            if isinstance(value, BaseException) and not isinstance(value, KafkaTimeoutError):
+                self.cause = value
+
+
+@contextmanager
+def _causes_told() -> Iterator[None]:
+    """Raise why a first connection failed: the library only logs that, tries again, and at last says "timeout"."""
+    from kafka.errors import KafkaTimeoutError
+
+    handler, logger = _LastCause(logging.WARNING), logging.getLogger("kafka.net.manager")
+    logger.addHandler(handler)
+    try:
+        yield
+    except KafkaTimeoutError as error:
+        raise handler.cause or error from None
+    finally:
+        logger.removeHandler(handler)
+
+
+def _said(error: Any) -> str:
+    name = type(error).__name__.removesuffix("Error")
+    text = " ".join(str(error).split())[:200].rstrip(".")
+    return text if name in text else f"{name}: {text}" if text else name

@@ -1,0 +1,179 @@
+"""Where a log on Kafka is: its URL, taken apart and checked. Nothing here connects.
+
+`kafka://host:port[,host:port]/topic?security=SASL_SSL&mechanism=SCRAM-SHA-512&user=NAME`. Passwords are never in it:
+they come by the environment, since URLs stand in histories, process lists and settings files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode
+
+import msgspec
+
+from memtape.schemas.errors import MemtapeError
+
+PASSWORD_VARIABLE = "MEMTAPE_KAFKA_PASSWORD"
+SECURITY = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+OPTIONS = ("security", "mechanism", "user", "cafile", "replication", "insecure")
+FORM = "Write kafka://host:port[,host:port]/topic[?security=…&mechanism=…&user=…&cafile=…&replication=…]."
+
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}\Z")
+_SERVER = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-9]{1,5})\Z")
+
+
+class KafkaTarget(msgspec.Struct, frozen=True):
+    """A topic on a cluster and how to reach it. `replication` is None where it follows the number of brokers."""
+
+    servers: tuple[str, ...]
+    topic: str
+    security: str = "PLAINTEXT"
+    mechanism: str | None = None
+    user: str | None = None
+    cafile: str | None = None
+    replication: int | None = None
+    insecure: bool = False
+
+    @property
+    def place(self) -> str:
+        """What errors call it."""
+        return f"topic {self.topic} at {','.join(self.servers)}"
+
+    @property
+    def url(self) -> str:
+        """The URL from which `parse_kafka_url` makes this target again, in whatever folder."""
+        options = {
+            "security": None if self.security == "PLAINTEXT" else self.security,
+            "mechanism": self.mechanism,
+            "user": self.user,
+            "cafile": os.path.abspath(self.cafile) if self.cafile else None,
+            "replication": self.replication,
+            "insecure": "yes" if self.insecure else None,
+        }
+        query = urlencode({name: value for name, value in options.items() if value is not None})
+        return f"kafka://{','.join(self.servers)}/{self.topic}" + (f"?{query}" if query else "")
+
+    @property
+    def readable_by_others(self) -> bool:
+        """Whether what goes over the network is not encrypted."""
+        return not self.security.endswith("SSL")
+
+    def options(self) -> dict[str, Any]:
+        """Return kafka-python's settings for any client; raises `MemtapeError` where a password is missing."""
+        options: dict[str, Any] = {"bootstrap_servers": list(self.servers), "security_protocol": self.security}
+        if self.cafile:
+            options["ssl_cafile"] = self.cafile
+        if self.mechanism:
+            password = os.environ.get(PASSWORD_VARIABLE)
+            if not password:
+                raise MemtapeError(
+                    f"The password of {self.user} is missing.", f"Set {PASSWORD_VARIABLE} in the environment."
+                )
+            options |= {
+                "sasl_mechanism": self.mechanism,
+                "sasl_plain_username": self.user,
+                "sasl_plain_password": password,
+            }
+        return options
+
+
+def parse_kafka_url(url: str) -> KafkaTarget:
+    """Return what a `kafka://` URL names. Raises `MemtapeError` for what is not one, or would not be private."""
+    scheme, _, rest = url.partition("://")
+    if scheme != "kafka":
+        raise _bad("it does not begin with kafka://")
+    rest, _, query = rest.partition("?")
+    authority, _, topic = rest.partition("/")
+    if "@" in authority:
+        # Not quoted: what stands there may be a password.
+        raise MemtapeError(
+            "A Kafka URL names no user before its hosts.", f"Say ?user=NAME, and set {PASSWORD_VARIABLE}."
+        )
+    servers = tuple(authority.split(","))
+    hosts = [_host(server) for server in servers]
+    if not _TOPIC.match(topic) or topic in (".", ".."):
+        raise _bad(f"{topic[:60]!r} is no name of a topic")
+    options = _options(query)
+    target = KafkaTarget(
+        servers=servers,
+        topic=topic,
+        security=_one_of("security", options.get("security", "PLAINTEXT"), SECURITY),
+        mechanism=_one_of("mechanism", options["mechanism"], MECHANISMS) if "mechanism" in options else None,
+        user=options.get("user"),
+        cafile=options.get("cafile"),
+        replication=_replication(options.get("replication")),
+        insecure=_one_of("insecure", options.get("insecure", "no"), ("yes", "no")) == "yes",
+    )
+    _check_login(target)
+    check_private(target, hosts)
+    return target
+
+
+def check_private(target: KafkaTarget, hosts: list[str]) -> None:
+    """Raise `MemtapeError` if what is remembered would go readable to another machine and nobody has agreed to it."""
+    strange = [host for host in hosts if not _is_loopback(host)]
+    if target.readable_by_others and strange and not target.insecure:
+        raise MemtapeError(
+            f"What goes to {strange[0]} would be readable on the way.",
+            "Say ?security=SSL or SASL_SSL, or ?insecure=yes if that network is yours alone.",
+        )
+
+
+def _check_login(target: KafkaTarget) -> None:
+    if target.security.startswith("SASL") != bool(target.mechanism) or bool(target.mechanism) != bool(target.user):
+        raise _bad("SASL_SSL and SASL_PLAINTEXT need a mechanism and a user, and nothing else takes them")
+    if target.cafile and target.readable_by_others:
+        raise _bad("cafile is only for SSL and SASL_SSL")
+    if target.cafile and not Path(target.cafile).is_file():
+        raise MemtapeError(f"The CA file {target.cafile} is not there.", "Give the path of a PEM file as cafile=.")
+
+
+def _options(query: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
+    except ValueError:
+        raise _bad("what follows the question mark is not name=value") from None
+    for name, value in pairs:
+        if name not in OPTIONS or name in options:
+            why = "is given twice" if name in options else "is no option"
+            raise _bad(f"{name[:60]!r} {why}; there are {', '.join(OPTIONS)}")
+        options[name] = value
+    return options
+
+
+def _host(server: str) -> str:
+    found = _SERVER.match(server)
+    if not found or not 0 < int(found["port"]) < 65_536:
+        raise _bad(f"{server[:60]!r} is no host:port")
+    return unquote(found["host"]).strip("[]")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _one_of(name: str, value: str, values: tuple[str, ...]) -> str:
+    if value not in values:
+        raise _bad(f"{name} is {value[:60]!r}, not one of {', '.join(values)}")
+    return value
+
+
+def _replication(value: str | None) -> int | None:
+    if value is None:
+        return None
+    if not value.isascii() or not value.isdigit() or not 1 <= int(value) <= 32_767:
+        raise _bad(f"replication is {value[:60]!r}, not a count of brokers")
+    return int(value)
+
+
+def _bad(why: str) -> MemtapeError:
+    return MemtapeError(f"That is no Kafka URL: {why}.", FORM)

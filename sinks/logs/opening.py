@@ -1,0 +1,60 @@
+"""Which log a home has: what `MEMTAPE_LOG` or its settings name by a URL, else the embedded one in its folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.log import Log
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+from memtape.sinks.logs.embedded import EmbeddedLog
+
+LOG_VARIABLE = "MEMTAPE_LOG"
+URL_MARK = "://"
+"""What has it is a URL and never a path."""
+
+
+def open_log(home: Home) -> Log:
+    """Open the log of a home, made where it is missing.
+
+    Raises `MemtapeError` for a URL that names no log, and whatever the log itself raises.
+    """
+    url = log_url(home)
+    if url is None:
+        return EmbeddedLog(home.log_path)
+    # The library costs a capture 0.2 s, which who keeps the log in the home does not pay.
+    from memtape.sinks.logs.kafka import KafkaLog
+
+    return KafkaLog(url)
+
+
+def log_url(home: Home) -> str | None:
+    """Return the URL of a home's log, None where it is the embedded one. The environment goes before the settings."""
+    url = os.environ.get(LOG_VARIABLE)
+    source, url = (LOG_VARIABLE, url) if url else (str(home.settings_path), local_settings(home).log)
+    if url is not None and URL_MARK not in url:
+        # Not quoted: nobody knows what it is.
+        raise MemtapeError(
+            f"The log that {source} names is no URL.",
+            "Write kafka://host:port/topic, or leave it out for the log in the home itself.",
+        )
+    return url
+
+
+def environment_for(home: Home, log: Log) -> dict[str, str] | None:
+    """Return the environment in which another process opens this log for this home, None where none does."""
+    if URL_MARK in log.place:
+        return os.environ | {LOG_VARIABLE: log.place}
+    return dict(os.environ) if log_url(home) is None and log.place == str(home.log_path) else None
+
+
+def how_to_use(place: str) -> str:
+    """Return what to set so that the log at a place is the one that is used."""
+    if URL_MARK in place:
+        return f"{LOG_VARIABLE}='{place}', or log = \"{place}\" in settings.toml of the home"
+    path = Path(place)
+    if path.name == Home.LOG_NAME:
+        return f"MEMTAPE_HOME='{path.parent}', without {LOG_VARIABLE}"
+    return f"put it into an empty home as {Home.LOG_NAME}"

@@ -1,0 +1,76 @@
+"""What has been erased in a partition, and the door at which the bodies of erased events stop.
+
+An erasure counts as if its events had never been said, before and after it on the log. So readers learn the
+erasures of a partition first and fold it then. It bans ids, never a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import Erased, Event, may_write
+from memtape.schemas.log import Slot
+
+
+class Erasures:
+    """The ids that were erased, by scope: those that an `erased` event names, and those that derive from them."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, dict[str, None]] = {}
+        self.derived: dict[str, dict[str, None]] = {}
+
+    @property
+    def count(self) -> int:
+        """How many ids are named. It only grows, so that equal counts of one log mean equal erasures."""
+        return sum(map(len, self.named.values()))
+
+    def learn(self, event: Event) -> bool:
+        """Take in an event; whether it erases something that was not known to be erased."""
+        if not isinstance(event.body, Erased) or event.scope is None or not may_write(event):
+            return False
+        named = self.named.setdefault(event.scope, {})
+        before = len(named)
+        named.update(dict.fromkeys(event.body.ids))
+        return len(named) > before
+
+    def covers(self, event: Event) -> bool:
+        """Whether an event is erased: it is named, or derives from one that is. Ask in the order of the log."""
+        named = self.named.get(event.scope or "")
+        if not named or isinstance(event.body, Erased):
+            return False
+        if event.id in named:
+            return True
+        derived = self.derived.setdefault(event.scope or "", {})
+        if event.id not in derived and not any(ref in named or ref in derived for ref in event.refs):
+            return False
+        derived[event.id] = None
+        return True
+
+
+def erasures_of(slots: Iterable[Slot]) -> Erasures:
+    """Return what the `erased` events among slots erase."""
+    erasures = Erasures()
+    for slot in slots:
+        try:
+            erasures.learn(decode(slot.payload))
+        except InvalidEvent:  # The fold makes it a dead letter.
+            continue
+    return erasures
+
+
+def snapshot(state: Erasures) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode((state.named, state.derived))
+
+
+def restore(data: bytes) -> Erasures:
+    """Return the state of a snapshot."""
+    state = Erasures()
+    state.named, state.derived = msgspec.msgpack.decode(
+        data, type=tuple[dict[str, dict[str, None]], dict[str, dict[str, None]]]
+    )
+    return state

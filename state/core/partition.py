@@ -1,0 +1,180 @@
+"""A partition: its scopes, its clock, its settings, and the step from bytes on the log to changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from itertools import islice
+from typing import NamedTuple
+
+import msgspec
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import Configured, Embedded, Event, Ticked
+from memtape.schemas.log import Slot
+from memtape.schemas.rows import Change, Counters, DeadLetter
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
+from memtape.state.core import erasures as erasures_state
+from memtape.state.core import scope as scope_state
+from memtape.state.core.erasures import Erasures
+from memtape.state.core.moment import Moment
+from memtape.state.core.scope import Scope
+
+CHUNK_SLOTS = 128
+"""How many slots are looked at ahead, so that their vectors are compared at once; no result depends on it."""
+
+
+class Partition:
+    """Everything that one partition's events mean.
+
+    `clock` is None until the first `configured`; after that only ticks move it, forward. `offset` is
+    the next to be read. `counters` are for people and take no part in any decision or digest.
+
+    `erasures` are those that were known before anything was folded. An `erased` event that says more makes
+    the state `stale`: what it holds is no longer what the log says, and it must be folded anew.
+    `met_erased` says that an erased event still had its body on the log.
+    """
+
+    def __init__(self, number: int, erasures: Erasures | None = None) -> None:
+        self.number = number
+        self.erasures = erasures or Erasures()
+        self.stale = False
+        self.met_erased = False
+        self.offset = 0
+        self.clock: int | None = None
+        self.log_id = ""
+        self.partitions = 0
+        self.revision = -1
+        self.settings = Settings()
+        self.scopes: dict[str, Scope] = {}
+        self.counters = Counters()
+
+
+class Folded(NamedTuple):
+    """What a run of slots did: each touched row with the offset of the last event that did, and what was unreadable."""
+
+    changes: dict[Change, int]
+    dead_letters: list[DeadLetter]
+
+
+def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
+    """Take in slots of this partition, in order; what cannot be read is a dead letter and stops nothing."""
+    folded = Folded({}, [])
+    for chunk in _chunks(slots):
+        read = [(slot, _decoded(slot)) for slot in chunk]
+        _expect(state, [event for _, event in read if isinstance(event, Event)])
+        for slot, event in read:
+            error = event if isinstance(event, InvalidEvent) else _fault(state, event)
+            if error is not None:
+                state.counters.dead_letters += 1
+                folded.dead_letters.append(dead_letter(slot, error))
+            elif isinstance(event, Event):
+                for change in evolve(state, event, slot.offset):
+                    folded.changes[change] = slot.offset
+            state.offset = slot.offset + 1
+    return folded
+
+
+def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
+    """Take in an event at its offset and return the rows that it touched."""
+    match event.body:
+        case Configured() as configured:
+            _configure(state, configured, event.sent)
+            return []
+        case Ticked() as tick:
+            _tick(state, tick)
+            return []
+    assert event.scope is not None
+    name = event.scope
+    if state.erasures.learn(event):
+        state.stale = True
+    if event.body is not None and state.erasures.covers(event):
+        state.met_erased = True
+        event = msgspec.structs.replace(event, body=None)
+    scope = state.scopes.get(name)
+    if scope is None:
+        scope = state.scopes[name] = Scope(name)
+    at = event.at if state.clock is None else min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)
+    return scope_state.evolve(scope, event, Moment(scope.seq, offset, at, state.settings), state.counters)
+
+
+def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
+    """Return the dead letter of a slot, which holds nothing of its payload."""
+    digest = blake2b(slot.payload, digest_size=16).hexdigest()
+    return DeadLetter(slot.partition, slot.offset, error.reason, digest)
+
+
+def snapshot(state: Partition) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    head = (state.number, state.offset, state.clock, state.log_id, state.partitions, state.revision)
+    scopes = [scope_state.snapshot(scope) for scope in state.scopes.values()]
+    erased = erasures_state.snapshot(state.erasures)
+    return msgspec.msgpack.encode((head, state.settings, state.counters, erased, scopes))
+
+
+def restore(data: bytes) -> Partition:
+    """Return the state of a snapshot."""
+    head, settings, counters, erased, scopes = msgspec.msgpack.decode(
+        data, type=tuple[tuple[int, int, int | None, str, int, int], Settings, Counters, bytes, list[bytes]]
+    )
+    state = Partition(head[0], erasures_state.restore(erased))
+    _, state.offset, state.clock, state.log_id, state.partitions, state.revision = head
+    state.settings, state.counters = settings, counters
+    for scope in map(scope_state.restore, scopes):
+        state.scopes[scope.name] = scope
+    return state
+
+
+def _chunks(slots: Iterable[Slot]) -> Iterator[list[Slot]]:
+    rest = iter(slots)
+    while chunk := list(islice(rest, CHUNK_SLOTS)):
+        yield chunk
+
+
+def _decoded(slot: Slot) -> Event | InvalidEvent:
+    try:
+        return decode(slot.payload)
+    except InvalidEvent as error:
+        return error
+
+
+def _fault(state: Partition, event: Event) -> InvalidEvent | None:
+    """Return what is wrong with an event that stands in the wrong partition."""
+    if event.scope is not None and state.partitions and partition_of(event.scope, state.partitions) != state.number:
+        return InvalidEvent("misplaced", f"{event.scope} does not belong to partition {state.number}.", "$.scope")
+    if isinstance(event.body, Ticked) and event.body.partition != state.number:
+        return InvalidEvent("misplaced", f"A tick of another partition than {state.number}.", "$.body.partition")
+    return None
+
+
+def _expect(state: Partition, events: list[Event]) -> None:
+    """Let scopes compare the vectors that are about to come at once, which is ten times as fast as one by one."""
+    coming: dict[str, list[Event]] = {}
+    for event in events:
+        if isinstance(event.body, Embedded) and event.scope in state.scopes:
+            coming.setdefault(event.scope, []).append(event)
+    for name, embedded in coming.items():
+        scope_state.expect(state.scopes[name], embedded, state.settings.embedder)
+
+
+def _configure(state: Partition, configured: Configured, sent: int) -> None:
+    if state.clock is None:
+        state.clock = sent
+        state.log_id, state.partitions = configured.log_id, configured.partitions
+    if configured.revision > state.revision:
+        state.revision, state.settings = configured.revision, configured.settings
+    else:
+        state.counters.ignored += 1
+
+
+def _tick(state: Partition, tick: Ticked) -> None:
+    time = tick.hour * HOUR_US
+    if state.clock is None or time <= state.clock:
+        return
+    if time - state.clock > state.settings.tick_jump_days * DAY_US and not tick.accepted:
+        state.counters.ignored += 1
+    else:
+        state.clock = time

@@ -1,0 +1,53 @@
+"""The oracle: the whole of a log folded in plain Python, which every flow and every view is tested against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from memtape.schemas.log import Slot
+from memtape.schemas.rows import DeadLetter
+from memtape.state.core.digests import root, state_leaves
+from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.state.core.partition import Partition, fold
+
+
+class Replay:
+    """The state of every partition that was read, and the dead letters in the order they were met.
+
+    `erasures` are those of each partition, which must be known first.
+    """
+
+    def __init__(self, erasures: Mapping[int, Erasures]) -> None:
+        self._erasures = erasures
+        self.partitions: dict[int, Partition] = {}
+        self.dead_letters: list[DeadLetter] = []
+
+    def feed(self, slots: Iterable[Slot]) -> None:
+        """Fold more slots, each partition's in order; the partitions may interleave in any way."""
+        for slot in slots:
+            partition = self.partitions.get(slot.partition)
+            if partition is None:
+                partition = Partition(slot.partition, self._erasures.get(slot.partition))
+                self.partitions[slot.partition] = partition
+            self.dead_letters += fold(partition, (slot,)).dead_letters
+
+    @property
+    def state_hash(self) -> str:
+        """The root over the logical state alone; that of a home also covers its views."""
+        return root(state_leaves(self.partitions[number] for number in sorted(self.partitions)))
+
+
+def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None) -> Replay:
+    """Return the state that these slots mean.
+
+    `erased` are the slots of the `erased` events, where a log can tell them; otherwise they are looked for.
+    """
+    if erased is None:
+        slots = list(slots)
+        erased = (slot for slot in slots if b'"erased"' in slot.payload)
+    by_partition: dict[int, list[Slot]] = {}
+    for slot in erased:
+        by_partition.setdefault(slot.partition, []).append(slot)
+    replayed = Replay({number: erasures_of(found) for number, found in by_partition.items()})
+    replayed.feed(slots)
+    return replayed

@@ -1,0 +1,64 @@
+"""The plain rankings that Memtape's own is compared with, as anybody would build them, none of its recipe in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.state.ranking.postings import Postings, counts_of, inverse_frequencies
+
+K1, B = 1.5, 0.75
+"""What rank-bm25 sets by default."""
+RRF_K = 60
+"""The constant of reciprocal rank fusion (Cormack et al. 2009)."""
+
+_WORD = re.compile(r"\w+")
+
+
+class PlainBm25:
+    """BM25 over lower-case words of texts that stand alone: no stemming, no stop words, no context.
+
+    idf is Lucene's, which unlike that of Okapi is never negative.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        tokens = [_WORD.findall(text.lower()) for text in texts]
+        self._number = {term: n for n, term in enumerate(dict.fromkeys(term for found in tokens for term in found))}
+        counts = counts_of(tokens, self._number)
+        self._postings = Postings(counts, inverse_frequencies(counts, len(self._number)), K1, B)
+
+    def rank(self, query: str, most: int) -> list[int]:
+        """Return the places of the texts that hold most of a question, best first, earlier ones first among equals."""
+        asked = _WORD.findall(query.lower())
+        scores = self._postings.score([(self._number[term], 1) for term in asked if term in self._number])
+        order = np.argsort(-scores, kind="stable")[:most]
+        return [int(place) for place in order if scores[place] > 0]
+
+
+class PlainCosine:
+    """Cosine alone, over quantised vectors; a row of zeros is a text without one, which is never found."""
+
+    def __init__(self, vectors: NDArray[np.int16]) -> None:
+        self._vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        self._norms = np.sqrt(np.square(self._vectors, dtype=np.float64).sum(axis=1))
+
+    def rank(self, query: NDArray[np.int16] | None, most: int) -> list[int]:
+        """Return the places of the nearest texts, nearest first; nothing where the question has no vector."""
+        if query is None:
+            return []
+        known = self._norms > 0
+        cosines = np.where(known, (self._vectors @ query.astype(np.float32)) / np.where(known, self._norms, 1), -np.inf)
+        order = np.argsort(-cosines, kind="stable")[:most]
+        return [int(place) for place in order if known[place]]
+
+
+def reciprocal_rank_fusion(orders: Sequence[Sequence[int]], most: int) -> list[int]:
+    """Return the places of several rankings by the sum of 1 / (60 + rank), earlier ones first among equals."""
+    scores: dict[int, float] = {}
+    for order in orders:
+        for rank, place in enumerate(order, start=1):
+            scores[place] = scores.get(place, 0) + 1 / (RRF_K + rank)
+    return sorted(scores, key=lambda place: (-scores[place], place))[:most]

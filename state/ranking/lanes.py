@@ -1,0 +1,86 @@
+"""The lanes by which a text can be found, what each may bring, and the factors by which relevance becomes a score.
+
+Which texts a lane finds is in `ranking`. Scores are answers and never state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.schemas.lanes import Lane
+from memtape.schemas.times import HOUR_US
+from memtape.state.ranking.postings import Floats, Ints
+
+DAY_US = 24 * HOUR_US
+SPARSE_HITS = 1_000
+DENSE_HITS = 100
+HOT_HITS = FRESH_HITS = 40
+SEEDS, HITS_A_SEED, EDGE_HITS = 18, 6, 45
+"""Edges are walked from so many of the best, to so many neighbours of each, to so many in all."""
+LEAST_COSINE = 0.2
+"""What only its vector finds is at least so similar; measured with MiniLM, where less than this finds only noise."""
+MOVING: dict[Lane, float] = {"hot": 0.1, "fresh": 0.05}
+"""Use and youth move what was found; they find nothing by themselves, since they know nothing of the question."""
+FRESH_DAYS = 3
+LENT = 0.5
+"""The share of a seed's relevance that an edge of full weight lends."""
+AGE_DAYS, LEAST_AGE = 180, 0.5
+USE_STEP, MOST_USE = 0.02, 0.5
+LEAST_CONFIDENCE = 0.3
+MODELS_CONFIDENCE = 0.7
+"""Of what only models say: below what anybody else says as well, and above what is hardly about the question."""
+
+
+class Hit(NamedTuple):
+    """A document's place in the list that was ranked, its score, and why: lanes with their scores, and the factors.
+
+    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence`. `parts` has what was added up to
+    `relevance`, and is empty where nobody asked for it, or where edges alone have led here.
+    """
+
+    place: int
+    score: float
+    relevance: float
+    age: float
+    use: float
+    confidence: float
+    lanes: dict[Lane, float]
+    parts: Mapping[str, float] = MappingProxyType({})
+
+
+def age_factor(days: Floats, ages: NDArray[np.bool_]) -> Floats:
+    """Return max(0.5, 1 - days/180) of what ages, and 1 of the rest; what is to come is not old."""
+    factors: Floats = np.where(ages, np.maximum(LEAST_AGE, 1 - np.maximum(days, 0) / AGE_DAYS), 1)
+    return factors
+
+
+def use_factor(uses: Ints) -> Floats:
+    """Return 1 + min(0.02 n, 0.5) for n uses."""
+    factors: Floats = 1 + np.minimum(USE_STEP * uses, MOST_USE)
+    return factors
+
+
+def confidence_factor(confidences: Floats) -> Floats:
+    """Return confidences, held between 0.3 and 1."""
+    return np.clip(confidences, LEAST_CONFIDENCE, 1)
+
+
+def freshness(days: Floats) -> Floats:
+    """Return how young something is, from 1 now to 0 at three days."""
+    return np.clip(1 - np.maximum(days, 0) / FRESH_DAYS, 0, 1)
+
+
+def first_of(scores: Floats, places: Ints, most: int, order: Ints) -> Ints:
+    """Return those of `places` with the greatest positive scores, at most so many; `order` decides among equals."""
+    places = places[scores[places] > 0]
+    if len(places) <= most:
+        return places
+    least = np.partition(scores[places], -most)[-most]
+    near = places[scores[places] >= least]
+    best: Ints = near[np.lexsort((order[near], -scores[near]))[:most]]
+    return best

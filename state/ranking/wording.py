@@ -1,0 +1,82 @@
+"""What is made of a question's words in a scope: which of them count, how much, and which are passed over, and why.
+
+How texts are scored by them is in `lexical`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from memtape.state.ranking.asking import day_terms
+from memtape.state.ranking.lexical import Lexical
+from memtape.state.text.lexicon import SEARCH_STOP
+from memtape.state.text.normal import words
+from memtape.state.text.terms import ENGLISH, terms
+
+_AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
+
+
+class Reading(NamedTuple):
+    """A question as it is asked of a scope's texts. Terms are stemmed; the passed over words are as they are compared.
+
+    `used` has the weight (inverse frequency) of each term that some text or its day holds, `unheld` the words that none
+    does, `names` the terms left out since they name who speaks, `common` the words left out since every text has them.
+    """
+
+    used: dict[str, float]
+    unheld: tuple[str, ...]
+    names: tuple[str, ...]
+    common: tuple[str, ...]
+
+
+class Wording(Lexical):
+    """The words of one scope's texts, and what of a question they have."""
+
+    def weights(self, query: str) -> dict[str, float]:
+        """Return what each term that is asked for is worth where a text holds it."""
+        asked = self._asked(query, self._called(query))
+        return {held: self._idf_of(held) for term in asked for held in self._held(term) or [term]}
+
+    def reading(self, query: str) -> Reading:
+        """Return what of a question counts and what does not."""
+        called = self._called(query)
+        asked = self._asked(query, called)
+        days = (term for term in day_terms(query) if term in self._dated)
+        used = {term: self._idf_of(term) for term in (*(held for term in asked for held in self._held(term)), *days)}
+        names = tuple(term for term in called if term not in asked)
+        return Reading(used, self._unheld(query, {**used, **dict.fromkeys(names)}), names, _common(query))
+
+    def _asked(self, query: str, called: Mapping[str, None]) -> dict[str, None]:
+        return dict.fromkeys(term for reading in self._readings(query, called) for term in reading)
+
+    def _unheld(self, query: str, known: Mapping[str, object]) -> tuple[str, ...]:
+        """Return the words of a question that are none of these terms in any language of the scope."""
+        forms = {
+            word: [held for term in self._terms_of(word) for held in self._held(term) or [term]]
+            for word in words(query)
+            if word not in SEARCH_STOP
+        }
+        return tuple(word for word, its in forms.items() if not any(term in known for term in its))
+
+    def _terms_of(self, word: str) -> list[str]:
+        return [term for language in self._languages or [ENGLISH] for term in terms(word, language)]
+
+    def held(self, place: int, text: str, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return which of the used terms a text holds itself, and which only the turns around it or its day do."""
+        own = dict.fromkeys(terms(text))
+        others = [term for term in reading.used if term not in own]
+        around = [term for term in others if self._is_around(term, place)]
+        return tuple(term for term in reading.used if term in own), tuple(around)
+
+    def _is_around(self, term: str, place: int) -> bool:
+        number = self._number.get(term)
+        by_turns = number is not None and self._texts.score([(number, 1.0)])[place] > 0
+        return bool(by_turns or (term in self._dated and place in self._dated[term]))
+
+
+def _common(query: str) -> tuple[str, ...]:
+    """Return the words of a question that are passed over as too common; none where it has no others."""
+    kept = words(query)
+    said = (run.strip(_AROUND) for run in query.lower().split())
+    return tuple(dict.fromkeys(word for word in said if word in SEARCH_STOP and word not in kept))

@@ -1,0 +1,1 @@
+"""What events mean, a reducer a file: its state, `evolve`, `snapshot` and `restore`."""

@@ -1,0 +1,132 @@
+"""What was captured in a scope: every text once, by seq, by id and by normalised text.
+
+The store only remembers. Whether captures are one memory is decided in `memories`, whether they are
+hidden in `tombstones`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from hashlib import blake2b
+
+import msgspec
+
+from memtape.schemas.events import Actor, Captured, Event
+from memtape.schemas.times import format_day
+from memtape.state.core.moment import Moment
+from memtape.state.text.normal import normal_text
+
+TRUST = {"operator": 5, "user": 4, "agent": 3, "tool": 2, "web": 1, "model": 0}
+"""Who is believed over whom, by origin."""
+
+FAMILIES = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
+"""Kinds that fold, each with its family: only texts of one family are ever compared."""
+
+REPLACING = ("goal", "plan")
+"""Families in which a later text takes over from the one before."""
+
+ENTRY_KINDS = ("turn", "journal")
+"""Kinds that stand in the daily log."""
+
+
+class Capture(msgspec.Struct, gc=False):
+    """One captured text. `at` is already clamped; `normal` is blake2b-128 of the normalised text.
+
+    `ordinal` counts the scope's captures that are not turns, for the pages of the vault; a turn has -1.
+    Captures hold no cycles, so that the garbage collector need not walk a million of them.
+    """
+
+    id: str
+    seq: int
+    offset: int
+    at: int
+    session: str | None
+    actor: Actor
+    body: Captured
+    normal: bytes
+    ordinal: int
+    hidden: bool = False
+
+    @property
+    def family(self) -> str | None:
+        """The family of its kind, None where the kind never folds."""
+        return FAMILIES.get(self.body.kind)
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """By which the canonical text of a memory is chosen: trust, then time, then order."""
+        return TRUST[self.actor.origin], self.at, self.seq
+
+
+class Captures:
+    """The captures of a scope in log order, with the ways to find them."""
+
+    def __init__(self) -> None:
+        self.by_seq: dict[int, Capture] = {}
+        self.seq_of: dict[str, int] = {}
+        self.seqs_of_normal: dict[bytes, list[int]] = {}
+        self.days: dict[str, list[int]] = {}
+        self.ordinals: list[int] = []
+
+    def get(self, id: str) -> Capture | None:
+        """Return the capture of this id, None where the scope has none."""
+        seq = self.seq_of.get(id)
+        return None if seq is None else self.by_seq[seq]
+
+    def day_place(self, capture: Capture) -> tuple[str, int]:
+        """Return the UTC day of an entry of the daily log and how many came before it on the log that day."""
+        day = format_day(capture.at)
+        return day, bisect_left(self.days[day], capture.seq)  # Sorted, since the log is read in order.
+
+
+def evolve(state: Captures, event: Event, moment: Moment) -> Capture:
+    """Take in a `captured` event with a body and return its capture."""
+    body = event.body
+    assert isinstance(body, Captured)
+    capture = Capture(
+        id=event.id,
+        seq=moment.seq,
+        offset=moment.offset,
+        at=moment.at,
+        session=event.session,
+        actor=event.actor,
+        body=body,
+        normal=normal_digest(body.text) if body.kind in FAMILIES else b"",
+        ordinal=-1 if body.kind == "turn" else len(state.ordinals),
+    )
+    _take(state, capture)
+    return capture
+
+
+def whole_text(body: Captured) -> str:
+    """Return what a captured text is found and embedded by: it and the captions of its media."""
+    return "\n".join((body.text, *(media.caption for media in body.media if media.caption)))
+
+
+def normal_digest(text: str) -> bytes:
+    """Return blake2b-128 of the normalised text, by which texts are called the same."""
+    return blake2b(normal_text(text).encode(), digest_size=16).digest()
+
+
+def snapshot(state: Captures) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode(list(state.by_seq.values()))
+
+
+def restore(data: bytes) -> Captures:
+    """Return the state of a snapshot."""
+    state = Captures()
+    for capture in msgspec.msgpack.decode(data, type=list[Capture]):
+        _take(state, capture)
+    return state
+
+
+def _take(state: Captures, capture: Capture) -> None:
+    state.by_seq[capture.seq] = capture
+    state.seq_of[capture.id] = capture.seq
+    if capture.family:
+        state.seqs_of_normal.setdefault(capture.normal, []).append(capture.seq)
+    if capture.body.kind in ENTRY_KINDS:
+        state.days.setdefault(format_day(capture.at), []).append(capture.seq)
+    if capture.ordinal >= 0:
+        state.ordinals.append(capture.seq)

@@ -1,0 +1,281 @@
+"""Edges: what was used together within one window of a session, with weights that decay on event time.
+
+A window opens with a use and holds those of the next 30 minutes of its session; a later use of any session that
+stands past its end closes it. Each pair in it adds one to the pair's weight, at the moment when it is complete, so that
+closing changes nothing. Weights are stored with their time, by captured id; only their own events write them. Readers
+decay them to now and resolve the ids to memories. What the windows teach over 90 days, the learned weight of a pair, is
+the subject of `association`; here it is resolved and walked together with the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from memtape.schemas.rows import EdgeRow
+from memtape.schemas.times import US_PER_S
+from memtape.state.subjects import association
+from memtape.state.subjects.association import (
+    LEARNED_PER_ITEM,
+    UNLEARNED,
+    Association,
+    Learned,
+    Pair,
+    Window,
+    believed,
+    pair_of,
+)
+from memtape.state.subjects.decay import ONE, decayed
+
+WINDOW_US = 1_800 * US_PER_S
+WINDOW_ITEMS = 32
+"""The most of one window that is linked, so that who names hundreds of ids does not link all with all."""
+PER_ITEM = 6
+"""The most edges that one item keeps and shows; the weakest go, and of equals the later captured."""
+PRUNED_BELOW = ONE // 100
+WALKED_ABOVE = ONE // 10
+"""An edge is walked while it weighs a tenth: ten days after one use together."""
+SEEDS, PER_SEED, WALKED, HOPS = 18, 6, 45, 2
+"""Of a walk (spec R4): seeds, edges taken from each item, items in all, and how far it goes."""
+PROMOTED_FROM = ONE * 3 // 2
+PROMOTED, PROMOTED_PER_SOURCE = 20, 3
+"""What is proposed for a curated edge: from which weight, at most how many at once and of one source."""
+
+
+class Edge(msgspec.Struct):
+    """A pair's weight in billionths as of the time `at`, and how many windows used both."""
+
+    weight: int
+    at: int
+    count: int
+
+
+class Edges:
+    """The edges of a scope by pair of seqs, the lower first; `of` has the other ends of each seq.
+
+    `windows` are those that are open, by session. A pair can have a learned weight in `learned` and none here.
+    """
+
+    def __init__(self) -> None:
+        self.pairs: dict[Pair, Edge] = {}
+        self.of: dict[int, dict[int, None]] = {}
+        self.windows: dict[str, Window] = {}
+        self.learned = Association()
+
+
+class Tie(NamedTuple):
+    """An edge between two ids as a reader has it: `weight` in billionths as of `at`, `windows` used both.
+
+    `learned` is the other weight of the pair; either may be nothing.
+    """
+
+    source: str
+    target: str
+    weight: int
+    at: int
+    windows: int = 1
+    learned: Learned = UNLEARNED
+
+
+class Neighbour(NamedTuple):
+    """What a walk found: `strength` in billionths, over how many hops, and from which item it was reached."""
+
+    id: str
+    strength: int
+    hops: int
+    via: str
+
+
+def evolve(state: Edges, session: str | None, used: Sequence[int], at: int) -> list[Pair]:
+    """Take in what an event used at a time (seqs, each once) and return the pairs that this touched.
+
+    Without a session, what one event names is a window of its own.
+    """
+    if not used:
+        return []
+    window = _window(state, session, at)
+    before = len(window.seqs)
+    completed: list[Pair] = []
+    for seq in used:
+        if seq in window.seqs or len(window.seqs) >= WINDOW_ITEMS:
+            continue
+        for other in window.seqs:
+            _strengthen(state, pair_of(seq, other), at)
+            completed.append(pair_of(seq, other))
+        window.seqs.append(seq)
+    touched = dict.fromkeys(completed)
+    for seq in dict.fromkeys(end for pair in completed for end in pair):
+        touched.update(dict.fromkeys(_trim(state, seq)))
+    touched.update(dict.fromkeys(association.evolve(state.learned, window, window.seqs[before:], completed, at)))
+    return list(touched)
+
+
+def tie_of(row: EdgeRow) -> Tie:
+    """Return the edge of a row."""
+    learned = Learned(row.learned, row.learned_windows, row.learned_at)
+    return Tie(row.source, row.target, row.weight, row.at, row.count, learned)
+
+
+def row_id(low: str, high: str) -> str:
+    """Return the row id of the edge of two captured ids, the earlier captured first."""
+    return f"{low}~{high}"
+
+
+def strongest(ties: Iterable[tuple[int, int, int]], limit: int = PER_ITEM) -> list[int]:
+    """Return the numbers of the strongest of (number, weight, at), first the strongest; equals by their number.
+
+    All decay alike, so that the order is the same at any time.
+    """
+    listed = list(ties)
+    now = max((at for _, _, at in listed), default=0)
+    ranked = sorted(
+        ((decayed(weight, now - at), number) for number, weight, at in listed), key=lambda it: (-it[0], it[1])
+    )
+    return [number for worth, number in ranked if worth >= PRUNED_BELOW][:limit]
+
+
+def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[Tie]:
+    """Return the edges between the memories and turns that captured ids resolve to, with their weights at `now`.
+
+    `name_of` has the ids of all that may be shown; an edge of another id is not there. What joins an item with itself
+    falls away. Of parallel edges the weights add up, and the greatest learned weight counts. What weighs less than a
+    hundredth is gone, and of each kind six of an item stay. The strongest come first, equals by their ids.
+    """
+    found: dict[tuple[str, str], Tie] = {}
+    for tie in ties:
+        source, target = name_of.get(tie.source), name_of.get(tie.target)
+        if source is None or target is None or source == target:
+            continue
+        ends = (source, target) if source < target else (target, source)
+        before = found.get(ends, Tie(*ends, 0, now, 0))
+        weight = before.weight + decayed(tie.weight, now - tie.at)
+        learned = max(before.learned, believed(tie.learned, now))
+        found[ends] = Tie(*ends, weight, now, before.windows + tie.windows, learned)
+    used = _held(found.values(), lambda tie: tie.weight, PRUNED_BELOW, PER_ITEM)
+    learned_of = _held(found.values(), lambda tie: tie.learned.weight, 1, LEARNED_PER_ITEM)
+    kept = []
+    for ends in used | learned_of:
+        tie = found[ends] if ends in used else found[ends]._replace(weight=0, windows=0)
+        kept.append(tie if ends in learned_of else tie._replace(learned=UNLEARNED))
+    return sorted(kept, key=lambda tie: (-weight_at(tie, now), tie.source, tie.target))
+
+
+def weight_at(tie: Tie, now: int) -> int:
+    """Return what an edge counts for at `now`, in billionths: the greater of its two weights."""
+    return max(decayed(tie.weight, now - tie.at), believed(tie.learned, now).weight)
+
+
+def neighbours(edges: Iterable[Tie], seeds: Sequence[str], now: int) -> list[Neighbour]:
+    """Return what a walk of two hops along edges finds from the first 18 seeds, strongest first, seeds left out.
+
+    From an item its six strongest edges are walked that weigh a tenth at `now` or more; 45 items are found at most.
+    Of an edge's two weights the greater counts. Strength is the product of these along the way, each counted as one
+    at most, by the strongest way.
+    """
+    of: dict[str, list[tuple[int, str]]] = {}
+    for tie in edges:
+        weight = weight_at(tie, now)
+        if weight >= WALKED_ABOVE:
+            of.setdefault(tie.source, []).append((-weight, tie.target))
+            of.setdefault(tie.target, []).append((-weight, tie.source))
+    started = list(dict.fromkeys(seeds))[:SEEDS]
+    found: dict[str, Neighbour] = {}
+    front = [Neighbour(seed, ONE, 0, seed) for seed in started]
+    for hops in range(1, HOPS + 1):
+        reached: dict[str, Neighbour] = {}
+        for item in front:
+            for weight, other in sorted(of.get(item.id, ()))[:PER_SEED]:
+                strength = item.strength * min(-weight, ONE) // ONE
+                if other in started or other in found:
+                    continue
+                if other not in reached or strength > reached[other].strength:
+                    reached[other] = Neighbour(other, strength, hops, item.id)
+        front = sorted(reached.values(), key=lambda it: (-it.strength, it.id))[: WALKED - len(found)]
+        found.update((it.id, it) for it in front)
+    return sorted(found.values(), key=lambda it: (-it.strength, it.id))
+
+
+def candidates(edges: Iterable[Tie], now: int) -> list[Tie]:
+    """Return the resolved edges that are proposed for curated ones, strongest first: at most 20, and 3 of a source."""
+    held: dict[str, int] = {}
+    found: list[Tie] = []
+    for tie in sorted(edges, key=lambda tie: (-decayed(tie.weight, now - tie.at), tie.source, tie.target)):
+        is_strong = decayed(tie.weight, now - tie.at) >= PROMOTED_FROM
+        if is_strong and held.get(tie.source, 0) < PROMOTED_PER_SOURCE and len(found) < PROMOTED:
+            held[tie.source] = held.get(tie.source, 0) + 1
+            found.append(tie)
+    return found
+
+
+def snapshot(state: Edges) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    pairs = [(*pair, edge) for pair, edge in state.pairs.items()]
+    return msgspec.msgpack.encode((pairs, state.windows, association.snapshot(state.learned)))
+
+
+def restore(data: bytes) -> Edges:
+    """Return the state of a snapshot."""
+    state = Edges()
+    pairs, windows, learned = msgspec.msgpack.decode(
+        data, type=tuple[list[tuple[int, int, Edge]], dict[str, Window], bytes]
+    )
+    for low, high, edge in pairs:
+        _link(state, (low, high), edge)
+    state.learned = association.restore(learned)
+    by_slot = {window.slot: window for window in state.learned.kept}
+    state.windows = {session: by_slot.get(window.slot, window) for session, window in windows.items()}
+    return state
+
+
+def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[tuple[str, str], None]:
+    """Return the ends of the edges that stay by one of their weights: the strongest, so many of an item at most."""
+    kept, held = dict[tuple[str, str], None](), dict[str, int]()
+    for tie in sorted(ties, key=lambda tie: (-weight_of(tie), tie.source, tie.target)):
+        ends = (tie.source, tie.target)
+        if weight_of(tie) >= least and all(held.get(end, 0) < limit for end in ends):
+            kept[ends] = None
+            held.update({end: held.get(end, 0) + 1 for end in ends})
+    return kept
+
+
+def _window(state: Edges, session: str | None, at: int) -> Window:
+    """Return the open window of a session at a time, after closing those of which this use says that they are over."""
+    state.windows = {name: window for name, window in state.windows.items() if at - window.start < WINDOW_US}
+    window = None if session is None else state.windows.get(session)
+    if window is None or window.start - at >= WINDOW_US:  # A use from long before opens one of its own.
+        window = Window(at, [])
+        association.count(state.learned, window)
+        if session is not None:
+            state.windows[session] = window
+    return window
+
+
+def _link(state: Edges, pair: Pair, edge: Edge) -> None:
+    state.pairs[pair] = edge
+    for end, other in (pair, pair[::-1]):
+        state.of.setdefault(end, {})[other] = None
+
+
+def _strengthen(state: Edges, pair: Pair, at: int) -> None:
+    edge = state.pairs.get(pair)
+    if edge is None:
+        _link(state, pair, Edge(ONE, at, 1))
+        return
+    later = max(edge.at, at)
+    edge.weight = decayed(edge.weight, later - edge.at) + decayed(ONE, later - at)
+    edge.at = later
+    edge.count += 1
+
+
+def _trim(state: Edges, seq: int) -> list[Pair]:
+    """Drop the edges of an item beyond its strongest, and those that weigh nothing any more; return them."""
+    others = list(state.of.get(seq, {}))
+    edges = ((other, state.pairs[pair_of(seq, other)]) for other in others)
+    kept = strongest((other, edge.weight, edge.at) for other, edge in edges)
+    dropped = [other for other in others if other not in kept]
+    for other in dropped:
+        del state.pairs[pair_of(seq, other)]
+        del state.of[seq][other], state.of[other][seq]
+    return [pair_of(seq, other) for other in dropped]

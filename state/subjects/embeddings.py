@@ -1,0 +1,71 @@
+"""The recorded vectors of a scope's captures, by embedder. The first of a capture under an embedder counts.
+
+Vectors of different embedders are never compared. All are kept, so that an embedder can be taken up again. What
+similarity means for folding is decided in `dense` and `memories`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from memtape.schemas.events import MAX_ATTEMPTS, Embedded, Event
+from memtape.schemas.rows import Counters
+from memtape.state.subjects.captures import Capture, Captures
+
+
+class Embeddings:
+    """Vectors in their recorded form, by embedder's key and seq; of captures alone that the scope has.
+
+    `first_of` finds the first vector of a normalised text of a family, by which its memory is compared.
+    """
+
+    def __init__(self) -> None:
+        self.vectors: dict[str, dict[int, bytes]] = {}
+        self.first_of: dict[tuple[str, str, bytes], int] = {}
+
+    def of_text(self, embedder: str, capture: Capture) -> bytes | None:
+        """Return the first vector of the capture's normalised text in its family, None where none has come."""
+        seq = self.first_of.get((embedder, capture.family or "", capture.normal))
+        return None if seq is None else self.vectors[embedder][seq]
+
+
+def evolve(state: Embeddings, event: Event, captures: Captures, counters: Counters) -> Capture | None:
+    """Take in an `embedded` event and return the capture that it gave its first vector under that embedder."""
+    body = event.body
+    assert isinstance(body, Embedded)
+    capture = captures.get(event.refs[0])
+    if capture is None:
+        counters.ignored += 1
+        return None
+    vectors = state.vectors.setdefault(body.embedder, {})
+    if capture.seq in vectors:
+        counters.ignored += 1
+        return None
+    if body.vector is None:
+        if body.attempt == MAX_ATTEMPTS:
+            counters.failed[body.embedder] = counters.failed.get(body.embedder, 0) + 1
+        return None
+    counters.embedded[body.embedder] = counters.embedded.get(body.embedder, 0) + 1
+    _take(state, body.embedder, capture, body.vector)
+    return capture
+
+
+def snapshot(state: Embeddings) -> bytes:
+    """Return the bytes from which, with the captures, `restore` makes an equal state."""
+    return msgspec.msgpack.encode(state.vectors)
+
+
+def restore(data: bytes, captures: Captures) -> Embeddings:
+    """Return the state of a snapshot."""
+    state = Embeddings()
+    for embedder, vectors in msgspec.msgpack.decode(data, type=dict[str, dict[int, bytes]]).items():
+        state.vectors[embedder] = {}
+        for seq, vector in vectors.items():
+            _take(state, embedder, captures.by_seq[seq], vector)
+    return state
+
+
+def _take(state: Embeddings, embedder: str, capture: Capture, vector: bytes) -> None:
+    state.vectors[embedder][capture.seq] = vector
+    if capture.family:
+        state.first_of.setdefault((embedder, capture.family, capture.normal), capture.seq)

@@ -1,0 +1,401 @@
+"""Memories: which captures are one, what each is called and which of its texts speaks for it.
+
+A memory is a set of captures, known inside by the seq of its first (`birth`), which never changes, and
+outside by its name: its earliest living capture. Folding changes membership and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+from sortedcontainers import SortedDict
+
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.events import Captured, Event
+from memtape.state.core.moment import Moment
+from memtape.state.fold.dense import DenseCandidates
+from memtape.state.fold.rule import NEW, WAITING, Candidates, How, Verdict, judge_same
+from memtape.state.subjects import recalls as recalls_state
+from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, Captures
+from memtape.state.subjects.embeddings import Embeddings
+from memtape.state.subjects.recalls import Recalls
+
+
+class Join(msgspec.Struct, frozen=True, gc=False):
+    """A capture's tie to a memory: how it was judged and how similar, in ten-thousandths."""
+
+    seq: int
+    how: How
+    similarity: int
+
+
+class Memory(msgspec.Struct):
+    """One memory. `name` and `canonical` are seqs and follow from what lives; canonical is -1 if nothing does.
+
+    `revises` is the tie to the capture that was the name of the memory it revises.
+    """
+
+    birth: int
+    members: list[Join]
+    echoes: list[Join]
+    revises: Join | None
+    name: int = -1
+    canonical: int = -1
+
+
+class Memories:
+    """The memories of a scope in the order of their births.
+
+    `alive` counts those of which something is visible. `leading` holds the births of living facts and
+    insights by (-members, -time, -birth), so that the first of it are those that `MEMORY.md` shows; those of which
+    only models speak come last.
+    `waiting` are those that stand by themselves until their first vector comes, each with the seqs that its
+    session had been shown when it was captured.
+    """
+
+    def __init__(self, embeddings: Embeddings) -> None:
+        self.by_birth: dict[int, Memory] = {}
+        self.birth_of: dict[int, int] = {}
+        self.births_of_family: dict[str, list[int]] = {family: [] for family in REPLACING}
+        self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
+        self.current: dict[str, int] = {}
+        self.waiting: dict[int, tuple[int, ...]] = {}
+        self.alive = 0
+        self.leading = SortedDict()
+        self._key_of: dict[int, tuple[bool, int, int, int]] = {}
+        self._embeddings = embeddings
+        self._embedder = ""  # Whose vectors the candidates have; they are made when first needed, and by another anew.
+        self._by_words: dict[str, Candidates] = {}
+        self._by_vectors: dict[str, DenseCandidates] = {}
+
+    def of(self, seq: int) -> Memory | None:
+        """Return the memory of a capture, None for a turn."""
+        birth = self.birth_of.get(seq)
+        return None if birth is None else self.by_birth[birth]
+
+    def name_of(self, birth: int) -> int:
+        """Return the seq of a memory's name."""
+        return self.by_birth[birth].name
+
+    def living(self) -> Iterator[Memory]:
+        """Yield the memories of which something is visible, in the order of their births."""
+        return (memory for memory in self.by_birth.values() if memory.canonical >= 0)
+
+
+def evolve(
+    state: Memories, event: Event, captures: Captures, recalls: Recalls, flipped: list[Capture], moment: Moment
+) -> list[str]:
+    """Take in a `captured` that `captures` holds, then what an event has hidden or shown (`flipped`).
+
+    Returns the ids of the memory rows that this touched, names that were given up included.
+    """
+    changes: list[str] = []
+    _take_up(state, captures, moment.settings.embedder)
+    capture = captures.get(event.id) if isinstance(event.body, Captured) else None
+    if capture is not None and capture.body.kind != "turn":
+        _join(state, capture, captures, recalls, moment, changes)
+    for other in flipped:
+        memory = state.of(other.seq)
+        if memory is not None and other is not capture:
+            _refresh(state, memory, captures, changes)
+    return changes
+
+
+def embedded(state: Memories, capture: Capture, captures: Captures, moment: Moment) -> list[str]:
+    """Take in that a capture has its first vector under the embedder that decides, and judge what waited for it.
+
+    Returns the ids of the memory rows that this touched.
+    """
+    changes: list[str] = []
+    embedder = moment.settings.embedder
+    _take_up(state, captures, embedder)
+    memory = state.of(capture.seq)
+    vector = state._embeddings.of_text(embedder, capture)
+    if memory is None or vector is None:
+        return changes
+    shown = state.waiting.pop(memory.birth, None)
+    candidates = state._by_vectors.get(capture.family or "")
+    if shown is not None and candidates is not None:
+        verdict = candidates.judge(capture.body.text, vector, moment.settings.fold_cosine())
+        if verdict.how == "similar":
+            _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, captures, changes)
+            return changes
+        if verdict.how == "revision":
+            _revise(state, memory, state.by_birth[verdict.birth], verdict, captures, changes)
+    for birth in state.births_of_normal.get((capture.family or "", capture.normal), ()):
+        _offer(state, state.by_birth[birth], captures)
+    return changes
+
+
+def expect(state: Memories, family: str, vectors: Sequence[bytes], embedder: str) -> None:
+    """Get ready for vectors of a family that are about to be judged; no result depends on it."""
+    candidates = state._by_vectors.get(family)
+    if candidates is not None and state._embedder == embedder:
+        candidates.expect(vectors)
+
+
+def unfold(state: Memories, ids: Iterable[str], captures: Captures) -> list[str]:
+    """Let each of these captures be a memory of its own; what was folded with them and is not named stays together.
+
+    Echoes stay where the first capture stays. Returns the ids of the memory rows that this touched.
+    """
+    named = dict.fromkeys(capture.seq for capture in map(captures.get, ids) if capture is not None)
+    births = dict.fromkeys(state.birth_of[seq] for seq in named if seq in state.birth_of)
+    changes: list[str] = []
+    for birth in births:
+        state.waiting.pop(birth, None)
+        memory = state.by_birth[birth]
+        rest = [join for join in memory.members if join.seq not in named]
+        alone = [[join] for join in memory.members if join.seq in named]
+        groups = sorted((group for group in (rest, *alone) if group), key=lambda group: group[0].seq)
+        if len(groups) > 1:
+            _split(state, memory, groups, captures, changes)
+    return changes
+
+
+def snapshot(state: Memories) -> bytes:
+    """Return the bytes from which, with the captures, `restore` makes an equal state."""
+    return msgspec.msgpack.encode((list(state.by_birth.values()), state.waiting))
+
+
+def restore(data: bytes, captures: Captures, embeddings: Embeddings) -> Memories:
+    """Return the state of a snapshot; what can be found again from the captures and vectors is."""
+    state = Memories(embeddings)
+    memories, state.waiting = msgspec.msgpack.decode(data, type=tuple[list[Memory], dict[int, tuple[int, ...]]])
+    for memory in memories:
+        _add(state, memory, captures.by_seq[memory.birth])
+        for join in memory.members:
+            _know(state, memory, captures.by_seq[join.seq])
+        for join in memory.echoes:
+            state.birth_of[join.seq] = memory.birth
+        _rank(state, memory, captures)
+    for family in REPLACING:
+        _choose_current(state, family, captures)
+    return state
+
+
+def _join(
+    state: Memories, capture: Capture, captures: Captures, recalls: Recalls, moment: Moment, changes: list[str]
+) -> None:
+    verdict = _judge(state, capture, captures, moment)
+    if verdict.how in ("same", "similar"):
+        memory = state.by_birth[verdict.birth]
+        known = (join.seq for joins in (memory.members, memory.echoes) for join in joins)
+        if not set(recalls_state.shown(recalls, capture, moment)).isdisjoint(known):
+            verdict = verdict._replace(how="echo")
+    else:
+        tie = Join(state.name_of(verdict.birth), verdict.how, verdict.similarity) if verdict.birth >= 0 else None
+        memory = Memory(capture.seq, [], [], tie)
+        _add(state, memory, capture)
+        if verdict.how == "waiting":
+            state.waiting[capture.seq] = recalls_state.shown(recalls, capture, moment)
+    join = Join(capture.seq, "new" if memory.birth == capture.seq else verdict.how, verdict.similarity)
+    if join.how == "echo":
+        memory.echoes.append(join)
+        state.birth_of[capture.seq] = memory.birth
+        changes.append(captures.by_seq[memory.name].id)
+        return
+    memory.members.append(join)
+    _know(state, memory, capture)
+    if capture.hidden or memory.canonical < 0 or capture.family in REPLACING:
+        _refresh(state, memory, captures, changes)
+    else:  # The usual case of a memory that lives and grows, whose other members need no second look.
+        memory.canonical = max(memory.canonical, capture.seq, key=lambda seq: captures.by_seq[seq].rank)
+        changes.append(captures.by_seq[memory.name].id)
+        _offer(state, memory, captures)
+        _rank(state, memory, captures)
+
+
+def _judge(state: Memories, capture: Capture, captures: Captures, moment: Moment) -> Verdict:
+    family = capture.family
+    if family is None or moment.settings.fold_cosine_hundredths < 0:
+        return NEW
+    same = state.births_of_normal.get((family, capture.normal))
+    if same:
+        return judge_same(same, state.name_of)
+    if family in REPLACING:
+        return NEW
+    if moment.settings.embedder != FLOOR:
+        return WAITING
+    return state._by_words[family].judge(capture.body.text, moment.settings, state.name_of)
+
+
+def _take_up(state: Memories, captures: Captures, embedder: str) -> None:
+    """Compare by this embedder from here on: a change makes candidates of what lives, and keeps past folds."""
+    if state._embedder == embedder:
+        return
+    state._embedder, state._by_words, state._by_vectors = embedder, {}, {}
+    for family in FAMILIES.values():
+        if family not in REPLACING and embedder == FLOOR:
+            state._by_words[family] = Candidates()
+        elif family not in REPLACING:
+            state._by_vectors[family] = DenseCandidates()
+    for birth in list(state.waiting):
+        if state._embeddings.of_text(embedder, captures.by_seq[birth]) is not None:
+            del state.waiting[birth]  # Nothing more will come for it, so it goes on standing by itself.
+    for memory in state.living():
+        _offer(state, memory, captures)
+
+
+def _absorb(
+    state: Memories,
+    waited: Memory,
+    other: Memory,
+    verdict: Verdict,
+    shown: tuple[int, ...],
+    captures: Captures,
+    changes: list[str],
+) -> None:
+    """Make one memory of one that waited and the one that it says the same as; the earlier birth stays."""
+    early, late = (waited, other) if waited.birth < other.birth else (other, waited)
+    known = (join.seq for joins in (other.members, other.echoes) for join in joins)
+    echo = late is waited and not set(shown).isdisjoint(known)
+    founder = Join(late.birth, "echo" if echo else verdict.how, verdict.similarity)
+    joined = [founder if join.seq == late.birth else join for join in late.members]
+    changes.append(captures.by_seq[late.name].id)
+    _remove(state, late, captures)
+    echoes = [*late.echoes, *(join for join in joined if join.how == "echo")]
+    joined = [join for join in joined if join.how != "echo"]
+    for join in joined:
+        _know(state, early, captures.by_seq[join.seq])
+    for join in echoes:
+        state.birth_of[join.seq] = early.birth
+    early.members = sorted((*early.members, *joined), key=lambda join: join.seq)
+    early.echoes = sorted((*early.echoes, *echoes), key=lambda join: join.seq)
+    ties = (tie for tie in (early.revises, late.revises) if tie is not None)
+    early.revises = next((tie for tie in ties if state.birth_of[tie.seq] != early.birth), None)
+    _refresh(state, early, captures, changes)
+
+
+def _remove(state: Memories, memory: Memory, captures: Captures) -> None:
+    """Take a memory out of wherever it is found by its birth."""
+    del state.by_birth[memory.birth]
+    for join in memory.members:
+        member = captures.by_seq[join.seq]
+        births = state.births_of_normal.get((member.family or "", member.normal), [])
+        if memory.birth in births:
+            births.remove(memory.birth)
+    _withdraw(state, memory, captures)
+    _unrank(state, memory)
+
+
+def _revise(
+    state: Memories, waited: Memory, other: Memory, verdict: Verdict, captures: Captures, changes: list[str]
+) -> None:
+    """Tie the later of two memories to the earlier, unless it revises one already."""
+    early, late = (waited, other) if waited.birth < other.birth else (other, waited)
+    if late.revises is None:
+        late.revises = Join(early.name, "revision", verdict.similarity)
+        changes.append(captures.by_seq[late.name].id)
+
+
+def _split(state: Memories, memory: Memory, groups: list[list[Join]], captures: Captures, changes: list[str]) -> None:
+    """Keep the first group, which holds the birth, as the memory, and make one of each other group."""
+    for join in memory.members:
+        member = captures.by_seq[join.seq]
+        births = state.births_of_normal.get((member.family or "", member.normal), [])
+        if memory.birth in births:
+            births.remove(memory.birth)
+    memory.members = groups[0]
+    made = []
+    for group in groups[1:]:
+        birth = group[0].seq
+        made.append(Memory(birth, [Join(join.seq, "unfolded", 0) for join in group], [], None, name=birth))
+        _add(state, made[-1], captures.by_seq[birth])
+    for part in (memory, *made):
+        for join in part.members:
+            _know(state, part, captures.by_seq[join.seq])
+        _refresh(state, part, captures, changes)
+
+
+def _add(state: Memories, memory: Memory, first: Capture) -> None:
+    state.by_birth[memory.birth] = memory
+    if first.family in REPLACING:
+        state.births_of_family[first.family].append(memory.birth)
+
+
+def _know(state: Memories, memory: Memory, member: Capture) -> None:
+    state.birth_of[member.seq] = memory.birth
+    if member.family:
+        births = state.births_of_normal.setdefault((member.family, member.normal), [])
+        if memory.birth not in births:
+            births.append(memory.birth)
+
+
+def _refresh(state: Memories, memory: Memory, captures: Captures, changes: list[str]) -> None:
+    """Choose name and canonical text anew from what lives, and note the rows that this touches."""
+    if memory.name >= 0:
+        changes.append(captures.by_seq[memory.name].id)
+    members = [captures.by_seq[join.seq] for join in memory.members]
+    living = [capture for capture in members if not capture.hidden]
+    memory.name = (living or members)[0].seq
+    memory.canonical = max(living, key=lambda capture: capture.rank).seq if living else -1
+    changes.append(captures.by_seq[memory.name].id)
+    _offer(state, memory, captures)
+    _rank(state, memory, captures)
+    family = captures.by_seq[memory.birth].family
+    if family in REPLACING:
+        before = state.current.get(family)
+        _choose_current(state, family, captures)
+        after = state.current.get(family)
+        changes.extend(
+            captures.by_seq[state.name_of(birth)].id
+            for birth in (before, after)
+            if birth is not None and before != after
+        )
+
+
+def _offer(state: Memories, memory: Memory, captures: Captures) -> None:
+    """Make the canonical text, if there is one, a candidate for what comes."""
+    family = captures.by_seq[memory.birth].family or ""
+    spoken = captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
+    if spoken is not None and family in state._by_words:
+        state._by_words[family].put(memory.birth, spoken.body.text, memory.name)
+        return
+    vector = None if spoken is None else state._embeddings.of_text(state._embedder, spoken)
+    if spoken is None or vector is None:
+        _withdraw(state, memory, captures)
+    elif family in state._by_vectors and memory.birth not in state.waiting:
+        state._by_vectors[family].put(memory.birth, spoken.body.text, vector, memory.name)
+
+
+def _withdraw(state: Memories, memory: Memory, captures: Captures) -> None:
+    """Let a memory be no candidate, because nothing of it lives or can be compared."""
+    family = captures.by_seq[memory.birth].family or ""
+    for candidates in (state._by_words.get(family), state._by_vectors.get(family)):
+        if candidates is not None:
+            candidates.drop(memory.birth)
+
+
+def _rank(state: Memories, memory: Memory, captures: Captures) -> None:
+    """Put a memory where it belongs among the leading ones, and keep count of what lives."""
+    _unrank(state, memory)
+    first = captures.by_seq[memory.birth]
+    if memory.canonical >= 0:
+        spoken = captures.by_seq[memory.canonical]
+        key = (spoken.actor.origin == "model", -len(memory.members), -spoken.at, -memory.birth)
+        state.alive += 1
+        state._key_of[memory.birth] = key
+        if first.family == "fact":
+            state.leading[key] = memory.birth
+
+
+def _unrank(state: Memories, memory: Memory) -> None:
+    old = state._key_of.pop(memory.birth, None)
+    if old is not None:
+        state.alive -= 1
+        state.leading.pop(old, None)
+
+
+def _choose_current(state: Memories, family: str, captures: Captures) -> None:
+    """The goal or plan in force is the one that was captured last among those that live."""
+    last: dict[int, int] = {}
+    for birth in state.births_of_family[family]:
+        seqs = [join.seq for join in state.by_birth[birth].members if not captures.by_seq[join.seq].hidden]
+        if seqs:
+            last[birth] = seqs[-1]
+    if last:
+        state.current[family] = max(last, key=lambda birth: last[birth])
+    else:
+        state.current.pop(family, None)

@@ -1,0 +1,60 @@
+"""What each session was lately shown, by which a capture that only repeats it is known as an echo."""
+
+from __future__ import annotations
+
+import msgspec
+
+from memtape.schemas.events import Event, Recalled
+from memtape.schemas.times import US_PER_S
+from memtape.state.core.moment import Moment
+from memtape.state.subjects.captures import Capture, Captures
+
+ECHOING = ("agent", "tool", "model")
+"""Origins whose repetitions may be echoes; a user's or an operator's repetition is a confirmation."""
+
+
+class Recall(msgspec.Struct, frozen=True):
+    """When something was recalled, and the seqs of the scope's own captures that were returned."""
+
+    at: int
+    seqs: tuple[int, ...]
+
+
+class Recalls:
+    """The latest recalls of each session, oldest first."""
+
+    def __init__(self) -> None:
+        self.latest: dict[str, tuple[Recall, ...]] = {}
+
+
+def evolve(state: Recalls, event: Event, captures: Captures, moment: Moment) -> None:
+    """Take in a `recalled` event. No row of a view depends on it."""
+    body = event.body
+    assert isinstance(body, Recalled)
+    keep = moment.settings.echo_recalls
+    if event.session is None or not keep:
+        return
+    found = (captures.seq_of.get(id) for id in body.results)
+    recall = Recall(moment.at, tuple(seq for seq in found if seq is not None))
+    state.latest[event.session] = (*state.latest.get(event.session, ()), recall)[-keep:]
+
+
+def shown(state: Recalls, capture: Capture, moment: Moment) -> tuple[int, ...]:
+    """Return the seqs that the session of `capture` was shown shortly before; none where its origin never echoes."""
+    if capture.session is None or capture.actor.origin not in ECHOING:
+        return ()
+    window_us = moment.settings.echo_window_s * US_PER_S
+    recent = (recall for recall in state.latest.get(capture.session, ()) if 0 <= capture.at - recall.at <= window_us)
+    return tuple(dict.fromkeys(seq for recall in recent for seq in recall.seqs))
+
+
+def snapshot(state: Recalls) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode(state.latest)
+
+
+def restore(data: bytes) -> Recalls:
+    """Return the state of a snapshot."""
+    state = Recalls()
+    state.latest = msgspec.msgpack.decode(data, type=dict[str, tuple[Recall, ...]])
+    return state

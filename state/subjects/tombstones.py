@@ -1,0 +1,131 @@
+"""What is hidden in a scope, and since which event. Tombstones decide what is visible and nothing else.
+
+Of kinds that fold a normalised text is banned, so that a later repetition stays hidden too; everything
+else is hidden by its id. An id that is forgotten before its capture arrives waits for it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from memtape.schemas.events import Captured, Event, Forgotten, Restored
+from memtape.state.subjects.captures import Capture, Captures
+
+
+class Tombstone(msgspec.Struct, frozen=True):
+    """The `forgotten` event that hides something, and its time."""
+
+    event_id: str
+    at: int
+
+
+class Effect(NamedTuple):
+    """The captures whose visibility an event changed, and the ids of the tombstone rows that it touched."""
+
+    flipped: list[Capture]
+    rows: list[str]
+
+
+class Tombstones:
+    """The bans in force: by digest of a normalised text, and by captured id."""
+
+    def __init__(self) -> None:
+        self.texts: dict[bytes, Tombstone] = {}
+        self.ids: dict[str, Tombstone] = {}
+
+    def get(self, row_id: str) -> Tombstone | None:
+        """Return the ban that a row speaks of, None where it has ended."""
+        form, _, value = row_id.partition(":")
+        return self.texts.get(bytes.fromhex(value)) if form == "text" else self.ids.get(value)
+
+    def of(self, capture: Capture) -> Tombstone | None:
+        """Return the ban that hides this capture."""
+        return self.texts.get(capture.normal) if capture.family else self.ids.get(capture.id)
+
+
+def text_row_id(normal: bytes) -> str:
+    """Return the row id of a ban on a normalised text."""
+    return f"text:{normal.hex()}"
+
+
+def evolve(state: Tombstones, event: Event, captures: Captures, at: int) -> Effect:
+    """Take in a `captured` that `captures` already holds, a `forgotten` or a `restored` event."""
+    effect = Effect([], [])
+    match event.body:
+        case Captured():
+            _cover(state, captures, event.id, effect)
+        case Forgotten(ids=ids):
+            for id in ids:
+                _ban(state, captures, id, Tombstone(event.id, at), effect)
+        case Restored(ids=ids):
+            for id in ids:
+                _end(state, captures, id, effect)
+        case _:
+            pass
+    return effect
+
+
+def snapshot(state: Tombstones) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode((state.texts, state.ids))
+
+
+def restore(data: bytes) -> Tombstones:
+    """Return the state of a snapshot."""
+    state = Tombstones()
+    state.texts, state.ids = msgspec.msgpack.decode(data, type=tuple[dict[bytes, Tombstone], dict[str, Tombstone]])
+    return state
+
+
+def _ban(state: Tombstones, captures: Captures, id: str, tombstone: Tombstone, effect: Effect) -> None:
+    capture = captures.get(id)
+    if capture is not None and capture.family:
+        _ban_text(state, captures, capture.normal, tombstone, effect)
+    elif id not in state.ids:
+        state.ids[id] = tombstone
+        effect.rows.append(f"id:{id}")
+        if capture is not None:
+            _flip(capture, True, effect)
+
+
+def _ban_text(state: Tombstones, captures: Captures, normal: bytes, tombstone: Tombstone, effect: Effect) -> None:
+    if normal not in state.texts:
+        state.texts[normal] = tombstone
+        effect.rows.append(text_row_id(normal))
+        for seq in captures.seqs_of_normal[normal]:
+            _flip(captures.by_seq[seq], True, effect)
+
+
+def _cover(state: Tombstones, captures: Captures, id: str, effect: Effect) -> None:
+    """Hide a new capture if its id or its text is banned already."""
+    capture = captures.get(id)
+    assert capture is not None
+    waiting = state.ids.get(id)
+    if waiting is not None and capture.family:
+        del state.ids[id]
+        effect.rows.append(f"id:{id}")
+        _ban_text(state, captures, capture.normal, waiting, effect)
+    if state.of(capture) is not None:
+        _flip(capture, True, effect)
+
+
+def _end(state: Tombstones, captures: Captures, id: str, effect: Effect) -> None:
+    if state.ids.pop(id, None) is not None:
+        effect.rows.append(f"id:{id}")
+    capture = captures.get(id)
+    if capture is None:
+        return
+    if capture.family is None:
+        _flip(capture, False, effect)
+    elif state.texts.pop(capture.normal, None) is not None:
+        effect.rows.append(text_row_id(capture.normal))
+        for seq in captures.seqs_of_normal[capture.normal]:
+            _flip(captures.by_seq[seq], False, effect)
+
+
+def _flip(capture: Capture, hidden: bool, effect: Effect) -> None:
+    if capture.hidden is not hidden:
+        capture.hidden = hidden
+        effect.flipped.append(capture)

@@ -1,0 +1,242 @@
+"""How often each captured text was recalled and used, and since when: looking at a result does not count as use.
+
+A use is said by a `used` event, or follows from a rule: the session's next turn of an agent carries the specifics
+of what a recall returned. Counts are kept by captured id; what folds later changes nothing here. What was
+used with what is the subject of `edges`, and how hot something is now is computed from the times when it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import chain
+
+import msgspec
+
+from memtape.schemas.events import Event, Recalled, Used
+from memtape.schemas.times import DAY_US
+from memtape.state.core.moment import Moment
+from memtape.state.subjects.captures import Capture, Captures
+from memtape.state.subjects.decay import ONE, decayed
+from memtape.state.subjects.memories import Memories
+from memtape.state.text.carrying import carries, words_of
+from memtape.state.text.normal import words
+
+HOT_WINDOW_US = 18 * DAY_US
+"""Uses older than six half-lives no longer count for how hot something is."""
+MAX_TIMES = 64
+"""Times of use that are kept of one capture; older ones are counted and no longer dated."""
+ANSWERING = ("agent", "model")
+"""Origins whose turns are answers."""
+SHOWN_RESULTS = 50
+SHOWN_RECALLS = 3
+"""How many recalls of a session wait for its answer, and how many results of each."""
+SESSIONS = 256
+"""Sessions whose answer is waited for; the one that was silent longest is given up."""
+
+
+class Use(msgspec.Struct):
+    """Of one captured id: how often it was recalled and used, when last, and the times within the window, sorted."""
+
+    recalled: int = 0
+    used: int = 0
+    last: int | None = None
+    times: tuple[int, ...] = ()
+
+
+class Shown(msgspec.Struct):
+    """A recall of a session: what was asked, what was returned (seqs), and which of that already counts as used."""
+
+    id: str
+    query: str
+    seqs: tuple[int, ...]
+    used: tuple[int, ...] = ()
+
+
+class Usage:
+    """The uses of a scope's captures by seq, and of what belongs to no capture of it (of `global`) by id.
+
+    `counts` says in how many texts a word stands, `counted` up to which seq (exclusive); it is brought up to date only
+    where an answer is judged.
+    """
+
+    def __init__(self) -> None:
+        self.own: dict[int, Use] = {}
+        self.others: dict[str, Use] = {}
+        self.shown: dict[str, tuple[Shown, ...]] = {}
+        self.asked: dict[str, int] = {}
+        self.counts: dict[str, int] = {}
+        self.counted = 0
+        self.texts = 0
+
+    def frequency(self, word: str) -> int:
+        """Return in how many of the counted texts a word stands."""
+        return self.counts.get(word, 0)
+
+
+def evolve(state: Usage, event: Event, captures: Captures, is_own: Callable[[str], bool], moment: Moment) -> list[int]:
+    """Take in a `recalled` or `used` event and return the seqs of the captures that were used.
+
+    `is_own` says of an id whether an event of this scope has it: what is neither captured here nor another event's is
+    taken for one of `global`, what was erased counts for nothing.
+    """
+    match event.body:
+        case Recalled(query=query, results=results):
+            seqs = _count_recalled(state, results, captures, is_own)
+            if event.session is not None:
+                shown = Shown(event.id, query, tuple(seqs[:SHOWN_RESULTS]))
+                before = state.shown.get(event.session, ())
+                _put(state.shown, event.session, (*before, shown)[-SHOWN_RECALLS:])
+            return []
+        case Used(ids=ids, recall=recall):
+            found = [(id, captures.seq_of.get(id)) for id in dict.fromkeys(ids)]
+            for id, seq in found:
+                if seq is None and not is_own(id):
+                    _count_used(state.others.setdefault(id, Use()), moment.at)
+            told = [seq for _, seq in found if seq is not None]
+            known = _mark(state, recall, told)
+            used = [seq for seq in told if seq not in known]
+        case _:
+            used = []
+    for seq in used:
+        _count_used(state.own.setdefault(seq, Use()), moment.at)
+    return used
+
+
+def judge(state: Usage, turn: Capture, captures: Captures, memories: Memories) -> list[int]:
+    """Take in a turn and return the seqs of what its session was shown and it carries; these now count as used."""
+    if turn.session is None:
+        return []
+    if turn.actor.origin not in ANSWERING:
+        if turn.actor.origin in ("user", "operator"):
+            _put(state.asked, turn.session, turn.seq)
+        return []
+    waiting = state.shown.get(turn.session, ())
+    if not any(shown.seqs for shown in waiting):
+        return []
+    _count_words(state, captures, memories, turn.seq)
+    used = list(dict.fromkeys(_carried(state, turn, waiting, captures, memories)))
+    for seq in used:
+        _count_used(state.own.setdefault(seq, Use()), turn.at)
+    return used
+
+
+def _carried(
+    state: Usage, turn: Capture, waiting: Iterable[Shown], captures: Captures, memories: Memories
+) -> Iterator[int]:
+    """Yield what of each recall an answer carries and did not count before; none of them waits any more."""
+    asked = captures.by_seq.get(state.asked.get(turn.session or "", -1))
+    question = words(asked.body.text) if asked else []
+    answer = words_of(turn.body.text)
+    for shown in waiting:
+        common = [*question, *words(shown.query)]
+        for seq in shown.seqs:
+            known = _text(seq, captures, memories)
+            if seq not in shown.used and carries(answer, known, common, state.frequency, state.texts):
+                shown.used = (*shown.used, seq)
+                yield seq
+        shown.seqs, shown.query = (), ""
+
+
+def hot(uses: Sequence[int], now: int) -> int:
+    """Return how hot something is that was used at these times, in billionths of one use just now.
+
+    A use counts half after three days and nothing after eighteen. Of a memory hand in the times of all its members.
+    """
+    return sum(decayed(ONE, now - at) for at in uses if now - at <= HOT_WINDOW_US)
+
+
+def times_of(ids: Iterable[str], times_by_row: Mapping[str, Sequence[int]], *, own: bool) -> list[int]:
+    """Return the times at which any of these captured ids was used, for `hot`; of a memory hand in all its ids.
+
+    `times_by_row` are those of a scope's rows of uses. `own` says that the ids are the scope's, else they are of
+    `global`.
+    """
+    return [at for id in ids for at in times_by_row.get(id if own else other_row_id(id), ())]
+
+
+def other_row_id(id: str) -> str:
+    """Return the row id of the use of what is no capture of the scope, which names it to who knows it only."""
+    return f"other:{blake2b(id.encode(), digest_size=16).hexdigest()}"
+
+
+def snapshot(state: Usage) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    counted = (state.counts, state.counted, state.texts)
+    return msgspec.msgpack.encode((state.own, state.others, state.shown, state.asked, counted))
+
+
+def restore(data: bytes) -> Usage:
+    """Return the state of a snapshot."""
+    state = Usage()
+    state.own, state.others, state.shown, state.asked, counted = msgspec.msgpack.decode(
+        data,
+        type=tuple[
+            dict[int, Use],
+            dict[str, Use],
+            dict[str, tuple[Shown, ...]],
+            dict[str, int],
+            tuple[dict[str, int], int, int],
+        ],
+    )
+    state.counts, state.counted, state.texts = counted
+    return state
+
+
+def _count_recalled(
+    state: Usage, results: Iterable[str], captures: Captures, is_own: Callable[[str], bool]
+) -> list[int]:
+    seqs = []
+    for id in dict.fromkeys(results):
+        seq = captures.seq_of.get(id)
+        if seq is not None:
+            seqs.append(seq)
+            state.own.setdefault(seq, Use()).recalled += 1
+        elif not is_own(id):
+            state.others.setdefault(id, Use()).recalled += 1
+    return seqs
+
+
+def _count_used(use: Use, at: int) -> None:
+    use.used += 1
+    use.last = at if use.last is None else max(use.last, at)
+    recent = (time for time in (*use.times, at) if use.last - time <= HOT_WINDOW_US)
+    use.times = tuple(sorted(recent))[-MAX_TIMES:]
+
+
+def _mark(state: Usage, recall: str | None, seqs: Sequence[int]) -> tuple[int, ...]:
+    """Note that of a recall these are said to be used, whoever says it, and return what counted for it before."""
+    for shown in chain.from_iterable(state.shown.values()):
+        if shown.id == recall:
+            before = shown.used
+            shown.used = (*before, *(seq for seq in seqs if seq not in before))
+            return before
+    return ()
+
+
+def _count_words(state: Usage, captures: Captures, memories: Memories, end: int) -> None:
+    """Count the words of the texts before `end`; of a memory the first, since what is often said is not common."""
+    for seq in range(state.counted, end):
+        capture = captures.by_seq.get(seq)
+        if capture is None:
+            continue
+        memory = memories.of(seq)
+        if memory is None or memory.birth == seq:
+            state.texts += 1
+            for word in dict.fromkeys(words(capture.body.text)):
+                state.counts[word] = state.counts.get(word, 0) + 1
+    state.counted = end
+
+
+def _text(seq: int, captures: Captures, memories: Memories) -> str:
+    """Return the text that speaks for a capture."""
+    memory = memories.of(seq)
+    return captures.by_seq[memory.canonical if memory and memory.canonical >= 0 else seq].body.text
+
+
+def _put(of_session: dict, session: str, value: object) -> None:  # type: ignore[type-arg]
+    """Set what is known of a session, which becomes the latest, and give up the one that was silent longest."""
+    of_session.pop(session, None)
+    of_session[session] = value
+    if len(of_session) > SESSIONS:
+        del of_session[next(iter(of_session))]

@@ -1,0 +1,92 @@
+"""The best passage of a long text: what is shown of it where there is no room for the whole.
+
+Ranking whole texts is in `ranking`; ranking passages instead favours long answers, and was measured to harm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from memtape.state.text.terms import language_of, terms
+
+PASSAGE_CHARS = 1_200
+"""The most characters of one result, as a tool shows it."""
+CUT_TEXTS = 4_096
+"""So many long texts stay cut into sentences; each costs some two bytes a character then, and a millisecond anew."""
+
+_END = re.compile(r"\n\s*\n|\n|(?<=[.!?。！？])\s+|(?<=[。！？])")
+
+
+class Cut(NamedTuple):
+    """Where the sentences of a long text begin and end, and the terms of each, once."""
+
+    spans: list[tuple[int, int]]
+    terms: list[tuple[str, ...]]
+
+
+class Passages:
+    """The passages of texts that are asked many times; a long one is cut when it is first asked, and stays so."""
+
+    def __init__(self, texts: Sequence[str], chars: int = PASSAGE_CHARS) -> None:
+        self._texts = texts
+        self._chars = chars
+        self._cut: Callable[[int], Cut] = lru_cache(CUT_TEXTS)(lambda place: cut(texts[place], chars))
+
+    def best(self, place: int, weights: Mapping[str, float]) -> str:
+        """Return a text that is short enough, else the run of whole sentences in it that is worth most.
+
+        A sentence is worth the `weights` of its terms, each once; the earliest run of equals is taken. A sentence that
+        is too long by itself is cut.
+        """
+        text = self._texts[place]
+        if len(text) <= self._chars:
+            return text
+        spans, held = self._cut(place)
+        worths = [sum(weights[term] for term in its if term in weights) for its in held]
+        return _best(text, spans, worths, self._chars)
+
+
+def cut(text: str, chars: int) -> Cut:
+    """Return a text cut into sentences of at most so many characters, all stemmed in the language of the whole.
+
+    A sentence is too short to tell a language by, and would be stemmed otherwise than the text that was found.
+    """
+    language = language_of(text)
+    spans = list(_spans(text, chars))
+    return Cut(spans, [tuple(dict.fromkeys(terms(text[start:end], language))) for start, end in spans])
+
+
+def _best(text: str, spans: list[tuple[int, int]], worths: Sequence[float], chars: int) -> str:
+    best, best_worth, first, total = (0, 0), -1, 0, 0  # type: tuple[int, int], float, int, float
+    for last, (_, end) in enumerate(spans):
+        total += worths[last]
+        while end - spans[first][0] > chars:
+            total -= worths[first]
+            first += 1
+        if total > best_worth:
+            best, best_worth = (first, last), total
+    return text[spans[best[0]][0] : spans[_widened(spans, best, chars)][1]].strip()
+
+
+def _widened(spans: list[tuple[int, int]], best: tuple[int, int], chars: int) -> int:
+    """Return the last sentence that still fits behind a passage: what follows the best words explains them."""
+    first, last = best
+    while last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= chars:
+        last += 1
+    return last
+
+
+def _spans(text: str, chars: int) -> Iterator[tuple[int, int]]:
+    """Yield where sentences and lines begin and end, none longer than `chars`."""
+    start = 0
+    for end in (*(found.end() for found in _END.finditer(text)), len(text)):
+        while end - start > chars:
+            cut = text.rfind(" ", start + chars // 2, start + chars) + 1 or start + chars
+            yield start, cut
+            start = cut
+        if end > start:
+            yield start, end
+            start = end

@@ -1,0 +1,197 @@
+"""What a text does, told from its words alone: it states a fact, sets a rule, speaks about memory, or corrects.
+
+A rule is what a user wants from now on: "Always …", "Never …", "I prefer …". What is said about memory itself ("never
+mention X") is no fact about X. Ten languages are read: English, German, Spanish, Chinese, Japanese, and of rules also
+French, Russian, Italian, Portuguese and Dutch. Questions, what is quoted and what only tells of a habit or of the past
+are no rules; who may set any is for the caller to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from memtape.state.text.normal import normal_text
+
+Polarity = Literal["fact", "rule", "meta", "correction"]
+
+CUES = tuple(
+    cue.replace("_", " ")
+    for cue in """
+    ever always prefer rather from_now from_here going_forward don't don’t do_not stop no_longer forget remember_to
+    immer nie stets bevorzug lieber ab_jetzt ab_sofort von_nun erwähn merk speicher vergiss notier erinner
+    sprich rede_
+    siempre nunca jamás prefiero partir_de adelante desde_ahora olvid olvíd mencion guardes guardar recuerdes anotes
+    anotar hables hablar
+    始 总 永 务 从 以 每 一定 绝 千万 喜欢 偏 倾向 宁 今后 提 记 保存 忘
+    toujours jamais préf dorénavant désormais всегда никогда предпоч отныне впредь
+    sempre mai_ re_mai preferi d'ora d’ora da_ora prefiro em_diante
+    altijd nooit liever voorkeur verkies voortaan vanaf_nu van_nu
+    必ず 常に いつも 決して 絶対 二度と 今後 これから 方が ほうが 好 言及 触れ 覚え 記
+    """.split()
+)
+"""A text without one of these holds no rule and nothing about memory; most are passed over by that."""
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|`[^`]*`")
+_QUESTION = re.compile(r"[?？][\"'”)\]]*\Z|(?:か|吗|呢)[。！]?\Z")
+
+_PAST_EN = (
+    r"been|had|went|did|was|were|got|made|saw|seen|came|took|said|knew|thought|found|told|heard|felt|mind|again|gonna"
+)
+# What people tell an agent to do at work; "stop worrying" and "remember to rest" are said to people.
+_WORK_EN = (
+    r"(?:use?|add|writ|includ|generat|creat|suggest|apologi[sz]|explain|summari[sz]|format|repl[yi]|respond|answer|commit"
+    r"|push|import|install|run|test|check|log|lint|rebas|mock|delet|cit|ask)"
+)
+_ONCE_EN = r"(?!.*\b(?:yet|for now|right now|this time|today|tonight|tomorrow|until|till)\b)"
+_AVOIR_ETRE = r"ai|as|a|avons|avez|ont|avais|avait|avaient|suis|es|est|sommes|êtes|sont|étais|était|étaient|fut|sera"
+_WORK_IT = (
+    r"(?:usa|usate|rispond[ie]|rispondete|scriv[ie]|scrivete|esegui|eseguite|controlla|verifica|aggiungi|parla|parlate"
+    r"|fai|fate|metti|mantieni|evita|chiedi|lancia|testa|spiega|cita|includi)"
+)
+_WORK_PT = (
+    r"(?:use|usem|responda|respondam|responde|escreva|escreve|execute|rode|verifique|teste|adicione|inclua|mantenha|evite"
+    r"|faça|fale|coloque|comente|crie|explique|diga|pergunte|cite|peça|deixe|confira)"
+)
+_WORK_NL = (
+    r"(?:gebruik|antwoord|schrijf|test|draai|controleer|voeg|push|commit|houd|hou|spreek|praat|vermijd|maak|zet|geef|noem"
+    r"|vraag|check|run|doe|laat|voer|vertaal|leg)"
+)
+_RULES = (
+    # English: in front of a clause, or after what makes it a demand; "I always go" and "never been" only tell.
+    r"(?:^|[,;:(–—-]\s*|\b(?:and|but|so|then|please|also|instead|should|must|shall|to|we|that you|sure you)\s+)"
+    rf"(?:always|never)\s+(?!(?:{_PAST_EN})\b)(?!(?!(?:need|embed|feed|seed|speed|exceed|proceed)\b)\w+ed\b)\w+",
+    r"\b(?:don't|do not)\s+ever\b",
+    r"\b(?:from (?:now|here) on|going forward)\b",
+    r"\b(?:i|we)(?:'d| would)?\s+(?:(?:really|strongly|generally|usually|always|much|also|still)\s+)?prefer\b",
+    r"\b(?:i|we)(?:'d| would)\s+(?:much\s+)?rather\b",
+    r"^(?:please\s+)?prefer\b",
+    r"\bmy preference is\b",
+    rf"^(?:please,?\s+)?stop\s+{_WORK_EN}\w*ing\b{_ONCE_EN}",
+    rf"^please,?\s+(?:don't|do not)\s+{_WORK_EN}\w*\b{_ONCE_EN}|^(?:don't|do not)\s+use\b{_ONCE_EN}",
+    rf"^(?:please,?\s+)?remember to\s+{_WORK_EN}\w*\b{_ONCE_EN}",
+    # German: in front, or right after the imperative that opens the sentence.
+    r"(?:^|[,;:–—]\s*|\b(?:bitte|und|aber|sollst|sollt|musst|müsst|soll|sollte|sollen)\s+)"
+    r"(?:immer|stets|niemals|nie)\s+(?!(?:war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen|gehabt)\b)\w+",
+    r"^(?:bitte\s+)?(?!(?:noch|fast|wie|nicht|schon|war|hab|habe|hatte|bin|ist|es|er|ich|du|das|die|der|wir|ihr|man|\w+t)\b)"
+    r"\w+(?:\s+(?:sie|bitte|mir|uns|dabei|hier))*\s+(?:immer|stets|niemals|nie)\b",
+    r"\b(?:ab jetzt|ab sofort|von nun an)\b",
+    r"\b(?:ich|wir)\s+(?:bevorzuge|bevorzugen)\b|\bbevorzuge ich\b|\bmir ist\b.*\blieber\b",
+    r"\b(?:ich|wir) (?:hätte|hätten|mag|mögen)\b.*\blieber\b",
+    # Spanish.
+    r"(?:^|[,;:–—]\s*|\b(?:y|pero|favor|debes|debe|deben|hay que)\s+)(?:siempre|nunca|jamás)\s+"
+    r"(?!(?:he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve|tenía)\b)\w+",
+    r"^(?:por favor,?\s+)?(?:us[ae]n?|utilic|utiliz|escrib|respond|contest|ejecut|haz|hagan?\b|pon"
+    r"|comprueb|verific|revis|añad|mantén|manten|llam|habl|evit|incluy|dej)\w*\s+(?:siempre|nunca)\b",
+    r"\b(?:a partir de ahora|de ahora en adelante|desde ahora)\b",
+    r"\b(?:prefiero|preferimos|preferiría|preferiríamos)\b",
+    # French: an imperative that opens the sentence, or an infinitive after the word; "il répond toujours" only tells.
+    r"^(?:s'il (?:te|vous) pla[iî]t,?\s+|merci de\s+|veuillez\s+)?(?:toujours|ne jamais|n'oublie jamais de)\s+"
+    r"\w+(?:er|ir|re)\b",
+    rf"^(?:s'il (?:te|vous) pla[iî]t,?\s+)?(?:ne\s+(?:me\s+)?|n')(?!(?:{_AVOIR_ETRE})\b)\w+(?:-\w+)?\s+jamais\b",
+    rf"^(?:s'il (?:te|vous) pla[iî]t,?\s+)?(?!(?:{_AVOIR_ETRE}|pas|presque|depuis|comme|encore|plus|alors|mais|parfois"
+    r"|même|puis|les|des|mes|nous|vous|ils|elles|elle|je)\b)\w+(?:e|s|ez)(?:-\w+)?\s+toujours\b",
+    r"^(?:à partir de maintenant|dorénavant|désormais)\b",
+    r"\b(?:je préf(?:ère|érerais)|nous préfér(?:ons|erions)|on préfère)\b",
+    # Russian: an imperative after the word or before it.
+    r"(?:^|[,;:–—]\s*|\b(?:пожалуйста|и|но)\s+)(?:всегда|никогда)\s+(?:не\s+)?(?!(?:люди|дети|они|одни|сами|мои|твои|дни"
+    r"|говори никогда)\b)(?:\w+(?:[ауяюе]й|[аяуюе]йте|[шрдтсчжщнв]и|ите)(?:сь|ся)?"
+    r"|ставь|добавь|проверь|пушь|оставь|будь|\w+вьте|\w+рьте)\b",
+    r"^(?:пожалуйста,?\s+)?(?!(?:николай|чай|май|край|трамвай|случай|урожай)\b)(?:не\s+)?\w+(?:[аую]й|[аую]йте|пиши|вори)"
+    r"\s+(?:мне\s+|нам\s+)?(?:всегда|никогда)\b",
+    r"\b(?:я|мы)\s+(?:бы\s+)?предпоч(?:итаю|итаем|[её]л|ла|ли)\b|^(?:отныне|впредь)\b",
+    # Italian.
+    rf"^(?:per favore,?\s+)?{_WORK_IT}(?:mi|ci)?\s+sempre\b|^(?:per favore,?\s+)?non\s+\w+[aei]r(?:e|mi|ci)\s+mai\b",
+    r"^(?:per favore,?\s+)?(?:sempre|mai)\s+\w{2,}(?:are|ere|ire)\b",
+    r"\b(?:preferisco|preferiamo|preferirei|preferiremmo)\b|\b(?:d'ora|da ora) in (?:poi|avanti)\b",
+    # Portuguese.
+    rf"(?:^|[,;:–—]\s*|\b(?:e|mas|favor)\s+)(?:sempre|jamais)\s+{_WORK_PT}\b",
+    rf"^(?:por favor,?\s+)?(?:não\s+)?{_WORK_PT}\s+(?:sempre|nunca|jamais)\b",
+    r"\b(?:eu\s+)?(?:prefiro|preferiria)\b|\b(?:a partir de agora|de agora em diante)\b",
+    # Dutch.
+    rf"^(?:graag\s+|alsjeblieft,?\s+)?{_WORK_NL}(?:\s+(?:me|mij|ons|hier|dit|dat))?\s+(?:altijd|nooit)\b",
+    r"^(?:altijd|nooit)\s+.*\b(?:gebruiken|antwoorden|schrijven|testen|draaien|controleren|pushen|committen|spreken"
+    r"|vermijden|maken|toevoegen|verwijderen)[.!]*\Z",
+    r"\bik (?:heb|had|zie|wil|hebt)\b.*\bliever\b|\bik (?:verkies|geef (?:er )?de voorkeur)\b",
+    r"^(?:vanaf nu|van nu af aan|voortaan)\b",
+    # Chinese: in front of a clause, or after "please" and "from now on".
+    r"(?:^|[，。；、！：,;:]|请你?|以后都?|你要|你应该)\s*(?:始终|总是|永远|务必|一定要|一定不要|绝不|绝对不|千万别|千万不要"
+    r"|从今以后|从现在起|从现在开始|每次都|以后请|以后都|以后不要|以后别|今后请|今后都)",
+    r"我们?(?:更喜欢|比较喜欢|更偏好|偏好|偏爱|更倾向|倾向于|宁愿|宁可)",
+    # Japanese: with a demand at the end.
+    r"(?:必ず|常に|いつも|決して|絶対に?|二度と|今後は?|これからは?).*"
+    r"(?:ください|下さい|こと|しろ|せよ|ないで|べき|して(?:ね|よ)?|な(?:よ)?|ように)[。！.!]?\Z",
+    r"(?:方|ほう)が(?:好き|いい|良い|よい|好ましい)|を好(?:む|みます)|が好みです?",
+)
+_METAS = (
+    r"\b(?:never|don't|do not|stop|no longer|always)\s+(?:ever\s+)?(?:mention(?:ing)?|bring(?:ing)? up|remember"
+    r"|sav(?:e|ing)|stor(?:e|ing)|record|memori[sz]e|writ(?:e|ing) down|talk(?:ing)? about|refer(?:ring)? to"
+    r"|remind(?:ing)? me)\b",
+    r"(?:^|[,;:]\s*|\bplease\s+)forget\s+(?:that|about|everything|what|all|it|this|my|the)\b",
+    r"\b(?:erwähne?|speichere?|merke?|notiere?|erinnere?|sprich|rede)\b.*\b(?:nie|niemals|nicht)\b",
+    r"(?:^|[,;:]\s*|\bbitte\s+)vergiss\b",
+    r"\b(?:no|nunca|jamás)\s+(?:vuelvas? a\s+)?(?:menciones|mencionar|guardes|guardar|recuerdes|anotes|anotar"
+    r"|hables de|hablar de)\b|(?:^|[,;:]\s*|\bfavor\s+)olvida(?:te)?\b|(?:^|[,;:]\s*)olvídate\b",
+    r"(?:不要|别|不许|勿).{0,4}(?:提起|提到|提及|提|记住|记录|记下|保存)|忘(?:掉|记)(?:这|那|我|它|刚)",
+    r"(?:言及|触れ|覚え|記憶|保存|記録).{0,6}(?:ないで|しないで|するな|禁止)|忘れて(?:ください|下さい|ね)?[。！]?\Z",
+)
+_CORRECTIONS = (
+    r"^(?:no|nope|wrong|actually|correction)\s*[,:!.;—–-]"
+    r"|^that's (?:wrong|not (?:right|true|correct|what))|\bI meant\b",
+    r"^(?:nein|falsch|korrektur)\s*[,:!.;—–-]|\bdas stimmt (?:so )?nicht\b|\bich meinte\b",
+    r"^(?:no|incorrecto|corrección)\s*[,:!.;—–-]"
+    r"|\beso no es (?:cierto|correcto|así)\b|\bquise decir\b|\bme refería a\b",
+    r"^(?:不对|错了|更正|不是)[，。,！!：:]|我的意思是",
+    r"^(?:いや|いいえ|違います|違う|訂正)[、。,！!：:]|という意味でした",
+)
+_IS_RULE, _IS_META, _IS_CORRECTION = (
+    re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    for patterns in (_RULES, _METAS, _CORRECTIONS)
+)
+
+
+def polarity(text: str) -> Polarity:
+    """Return what a text does: the first of meta, rule and correction that one of its sentences does, else fact."""
+    found = {_of_sentence(sentence): None for sentence in _sentences(text)}
+    for kind in ("meta", "rule", "correction"):
+        if kind in found:
+            return kind
+    return "fact"
+
+
+def standing(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text that say what is wanted from now on: its rules, and what it says of memory."""
+    if not _has_cue(text):
+        return ()
+    sentences = (sentence for sentence in _sentences(text) if _has_cue(sentence))
+    return tuple(sentence for sentence in sentences if _of_sentence(sentence) in ("rule", "meta"))
+
+
+def _has_cue(text: str) -> bool:
+    lowered = text.lower()
+    return any(cue in lowered for cue in CUES)
+
+
+def _sentences(text: str) -> list[str]:
+    lines = "\n".join(line for line in _FENCE.sub("\n", text).split("\n") if not line.lstrip().startswith(">"))
+    found = (_BULLET.sub("", piece or "").strip() for piece in _SENTENCE.split(lines))
+    return [sentence for sentence in found if sentence]
+
+
+def _of_sentence(sentence: str) -> Polarity:
+    said = _QUOTED.sub("QUOTED", sentence.replace("’", "'")).strip()
+    if _QUESTION.search(said):
+        return "fact"
+    if _IS_META.search(said):
+        return "meta"
+    if _IS_RULE.search(said):
+        return "rule"
+    return "correction" if _IS_CORRECTION.search(said) else "fact"
+
+
+def same_instruction(text: str) -> str:
+    """Return a form in which an instruction that is given twice is the same."""
+    return normal_text(text).strip(" .!。！").casefold()

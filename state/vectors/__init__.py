@@ -1,0 +1,1 @@
+"""Vectors as they are recorded, the lexical floor, and which embedder decides."""

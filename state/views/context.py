@@ -1,0 +1,275 @@
+"""What a starting agent should know, without a query: standing instructions first, then what is aimed at and holds.
+
+Choosing is pure and never exceeds a budget of tokens, however they are counted. Items are whole; only one that would
+not fit the whole budget by itself is cut. Where rows come from, how text is escaped and what counts tokens is for the
+caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Context as Arithmetic
+from decimal import Decimal
+from typing import Literal, NamedTuple, get_args
+
+import msgspec
+
+from memtape.schemas.events import Kind, Origin
+from memtape.schemas.times import DAY_US
+from memtape.state.subjects.captures import TRUST
+from memtape.state.text.polarity import same_instruction, standing
+
+Section = Literal["guardrails", "goal", "plan", "facts", "journal"]
+SECTIONS: tuple[Section, ...] = get_args(Section)
+
+INSTRUCTING: tuple[Origin, ...] = ("operator", "user")
+"""Whose words may set standing instructions; an agent that says "always" sets none."""
+JOURNAL_ENTRIES = 10
+FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
+"""Recency falls by days of 180, from a thousand to no less than half of it."""
+FACTS_SHARE = 4
+"""Until the journal had its turn facts take three quarters of what is left."""
+CUT_SHARE = 4
+"""What is longer than the whole budget is cut to a quarter of it."""
+MISSES = 30
+"""So many items in a row that do not fit end a section."""
+
+_ARITHMETIC = Arithmetic(prec=18)
+Count = Callable[[str], int]
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory or turn as a reader has it, of the scope that is asked or of `global`.
+
+    `last_at` is when it was last confirmed, `order` stands for the order of capture, `importance_given` is in
+    hundredths.
+    """
+
+    id: str
+    scope: str
+    kind: Kind
+    text: str
+    at: int
+    last_at: int
+    order: int
+    actor: str
+    origin: Origin
+    source: str | None = None
+    confirmations: int = 0
+    importance_given: int | None = None
+    replaced: bool = False
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a context. `text` is a memory's whole, or of a turn the sentence that instructs, unless `cut`."""
+
+    section: Section
+    id: str
+    scope: str
+    kind: Kind
+    text: str
+    at: int
+    actor: str
+    origin: Origin
+    source: str | None = None
+    cut: bool = False
+
+
+class Form(NamedTuple):
+    """How a context is written: what opens and closes it, its headings, and an item as one line."""
+
+    begin: str
+    end: str
+    headings: Mapping[Section, str]
+    line: Callable[[Item], str]
+
+
+class Chosen(NamedTuple):
+    """The items that fit, in their order, the text that they make, its tokens, and how many of each section did not."""
+
+    items: tuple[Item, ...]
+    text: str
+    tokens: int
+    omitted: dict[Section, int]
+
+
+def items_of(known: Sequence[Known], now: int) -> list[Item]:
+    """Return all that a context may say, in the order of sections and in each the most important first."""
+    instructions = _instructions(known)
+    said = {item.id: None for item in instructions}
+    rest = [it for it in known if it.id not in said and it.kind != "turn"]
+    facts = [it for it in rest if it.kind in ("fact", "insight")]
+    # What only a model says comes after all that others said, however important it thinks that is.
+    facts.sort(key=lambda it: (it.origin == "model", -importance(it) * _recency(it, now), -it.last_at, it.id))
+    journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
+    items = [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
+    items += [_item("facts", it, it.text) for it in facts]
+    return items + [_item("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
+
+
+def importance(known: Known) -> int:
+    """Return the importance of a memory in thousandths: what was given, else 500 and up to 250 by confirmations.
+
+    Ten times said is the most that confirmations are worth; they count by their logarithm (spec F2).
+    """
+    if known.importance_given is not None:
+        return known.importance_given * 10
+    ratio = _ARITHMETIC.divide(_ARITHMETIC.ln(Decimal(1 + min(known.confirmations, 9))), _ARITHMETIC.ln(Decimal(10)))
+    return 500 + int(_ARITHMETIC.multiply(Decimal(250), ratio))
+
+
+def render(form: Form, items: Sequence[Item]) -> str:
+    """Return the text of a context; nothing for nothing."""
+    if not items:
+        return ""
+    lines = [form.begin]
+    for section in SECTIONS:
+        found = [form.line(item) for item in items if item.section == section]
+        lines += ["", form.headings[section], *found] if found else []
+    return "\n".join([*lines, *([form.end] if form.end else [])]) + "\n"
+
+
+def choose(items: Sequence[Item], budget: int, form: Form, count: Count) -> Chosen:
+    """Return the context of the first items that fit a budget of tokens, which its text never exceeds.
+
+    What does not fit is left out and what comes after it may still fit. Where none does, or nothing of the standing
+    instructions that there are, the first item stands alone, cut if it must be.
+    """
+    bare = count(form.begin) + count(form.end) + 4
+    picker = _Picker(items, form, count, max(0, budget - bare))
+    for section in SECTIONS[:3]:
+        picker.take(section, picker.left)
+    picker.take("facts", picker.left - picker.left // FACTS_SHARE)
+    picker.take("journal", picker.left)
+    picker.take("facts", picker.left)
+    chosen = picker.chosen()
+    # Tokens of parts do not always add up to those of the whole.
+    while chosen and count(render(form, chosen)) > budget:
+        chosen.pop()
+    if items and (not chosen or SECTIONS.index(chosen[0].section) > SECTIONS.index(items[0].section) == 0):
+        chosen = _one_cut(items, budget, form, count)
+    text = render(form, chosen)
+    kept = [item.section for item in chosen]
+    omitted = {name: sum(it.section == name for it in items) - kept.count(name) for name in SECTIONS}
+    return Chosen(tuple(chosen), text, count(text) if text else 0, {name: n for name, n in omitted.items() if n})
+
+
+class _Picker:
+    """Picks items in their order as long as they fit what is left of a budget, as far as parts can tell."""
+
+    def __init__(self, items: Sequence[Item], form: Form, count: Count, left: int) -> None:
+        self.left = left
+        self._room = left
+        self._form, self._count = form, count
+        self._waiting: dict[Section, list[tuple[int, Item]]] = {name: [] for name in SECTIONS}
+        for number, item in enumerate(items):
+            self._waiting[item.section].append((number, item))
+        self._taken: dict[int, Item] = {}
+        self._opened: dict[Section, None] = {}
+
+    def take(self, section: Section, room: int) -> None:
+        """Pick what fits of a section into a part of the budget; the rest waits."""
+        misses, rest = 0, []
+        for place, (number, item) in enumerate(self._waiting[section]):
+            if misses >= MISSES:
+                rest += self._waiting[section][place:]
+                break
+            fitted, cost = self._fitted(item)
+            if cost > room:
+                misses += 1
+                rest.append((number, item))
+                continue
+            misses, room = 0, room - cost
+            self.left -= cost
+            self._opened[section] = None
+            self._taken[number] = fitted
+        self._waiting[section] = rest
+
+    def chosen(self) -> list[Item]:
+        """Return what was picked, in the order of the items."""
+        return [self._taken[number] for number in sorted(self._taken)]
+
+    def _fitted(self, item: Item) -> tuple[Item, int]:
+        """Return an item with what it costs, cut if it would exceed the whole budget by itself."""
+        heading = 0 if item.section in self._opened else self._count(self._form.headings[item.section]) + 2
+        cost = heading + self._count(self._form.line(item)) + 1
+        if cost <= self._room:
+            return item, cost
+        cut = _cut_to(item, self._room // CUT_SHARE - heading - 1, self._form, self._count)
+        return (item, cost) if cut is None else (cut, heading + self._count(self._form.line(cut)) + 1)
+
+
+def _instructions(known: Sequence[Known]) -> list[Item]:
+    """Return the standing instructions of people, the most trusted and then the latest first, each once."""
+    found: dict[str, Item] = {}
+    people = [it for it in known if it.origin in INSTRUCTING and it.kind not in ("document", "page", "goal", "plan")]
+    for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
+        sentences = standing(it.text)
+        if sentences:
+            texts: Iterable[str] = sentences if it.kind == "turn" else (it.text,)
+            for text in texts:
+                found.setdefault(same_instruction(text), _item("guardrails", it, text))
+    return list(found.values())
+
+
+def _current(known: Sequence[Known], kind: Literal["goal", "plan"]) -> list[Item]:
+    """Return the goal or plan that is in force in each scope, that of the asked scope first."""
+    last: dict[str, Known] = {}
+    for it in sorted((it for it in known if it.kind == kind and not it.replaced), key=lambda it: (it.order, it.id)):
+        last[it.scope] = it
+    ordered = sorted(last.values(), key=lambda it: (it.scope == "global", it.scope))
+    return [_item(kind, it, it.text) for it in ordered]
+
+
+def _recency(known: Known, now: int) -> int:
+    days = max(0, now - known.last_at) // DAY_US
+    return max(OLDEST_WORTH, 1_000 - days * 1_000 // FULL_AGE_DAYS)
+
+
+def _item(section: Section, known: Known, text: str) -> Item:
+    return Item(
+        section=section,
+        id=known.id,
+        scope=known.scope,
+        kind=known.kind,
+        text=text,
+        at=known.at,
+        actor=known.actor,
+        origin=known.origin,
+        source=known.source,
+    )
+
+
+def _one_cut(items: Sequence[Item], budget: int, form: Form, count: Count) -> list[Item]:
+    """Return the first item alone, cut if it must be; nothing where nothing of it fits the budget."""
+    for item in items[:1]:
+        if count(render(form, [item])) <= budget:
+            return [item]
+        room = budget - count(render(form, [msgspec.structs.replace(item, text="")]))
+        while room > 0:
+            cut = _cut_to(item, room + count(form.line(msgspec.structs.replace(item, text=""))), form, count)
+            if cut is None:
+                return []
+            beyond = count(render(form, [cut])) - budget
+            if beyond <= 0:
+                return [cut]
+            room -= beyond
+    return []
+
+
+def _cut_to(item: Item, room: int, form: Form, count: Count) -> Item | None:
+    """Return an item cut so that its line has at most `room` tokens, None where not even one character fits."""
+    shortest, longest = 0, len(item.text) - 1
+    while shortest < longest:  # Tokens grow with the text but for some few.
+        middle = (shortest + longest + 1) // 2
+        if count(form.line(_cut(item, middle))) <= room:
+            shortest = middle
+        else:
+            longest = middle - 1
+    while shortest and count(form.line(_cut(item, shortest))) > room:
+        shortest -= 1
+    return _cut(item, shortest) if shortest else None
+
+
+def _cut(item: Item, length: int) -> Item:
+    return msgspec.structs.replace(item, text=item.text[:length].rstrip() + "…", cut=True)

@@ -1,0 +1,225 @@
+"""Connecting a host: our plugin is written into the home, and the host's own commands install it from there.
+
+No file of a host or user is touched here; what a host writes when it installs is the host's. Whether something of ours
+is left there is asked of the host, since the exit code of a removal also says that there was nothing to remove.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from memtape.schemas.errors import MemtapeError
+from memtape.sinks.home.folders import Home, write_whole
+from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, plugin_files
+from memtape.tools.keep.starting import python_of
+
+FOLDER = "plugins"
+STEP_TIMEOUT_S = 120
+SHOWN_LINES, SHOWN_CHARS = 8, 300
+"""How much of a host's error is shown: the reason stands first with one host, last with another."""
+_SELECTOR = f"{PLUGIN}@{MARKETPLACE}"
+_LISTS = (
+    (("plugin", "list", "--json"), _SELECTOR),
+    (("plugin", "marketplace", "list", "--json"), MARKETPLACE),
+)
+
+
+class Connectable(NamedTuple):
+    """A host by its program, the steps that install what stands in `{folder}` and remove it, and what is to do then.
+
+    `lists` has the commands that list in JSON what is installed, each with the name that ours has there.
+    """
+
+    program: str
+    name: str
+    install: tuple[tuple[str, ...], ...]
+    remove: tuple[tuple[str, ...], ...]
+    lists: tuple[tuple[tuple[str, ...], str], ...]
+    then: str
+
+
+CONNECTABLE = {
+    "claude": Connectable(
+        "claude",
+        "Claude Code",
+        (("plugin", "marketplace", "add", "{folder}"), ("plugin", "install", _SELECTOR)),
+        (("plugin", "uninstall", _SELECTOR), ("plugin", "marketplace", "remove", MARKETPLACE)),
+        _LISTS,
+        "Start `claude` anew in your project; `/mcp` shows memtape.",
+    ),
+    "codex": Connectable(
+        "codex",
+        "Codex",
+        (("plugin", "marketplace", "add", "{folder}"), ("plugin", "add", _SELECTOR)),
+        (("plugin", "remove", _SELECTOR), ("plugin", "marketplace", "remove", MARKETPLACE)),
+        _LISTS,
+        "Start `codex` anew, open `/hooks` and trust those of memtape: until then it skips them without a word.",
+    ),
+    "gemini": Connectable(
+        "gemini",
+        "Gemini CLI",
+        (("extensions", "link", "{folder}", "--consent"),),
+        (("extensions", "uninstall", PLUGIN),),
+        ((("extensions", "list", "--output-format", "json"), PLUGIN),),
+        "Start `gemini` anew in your project; `/mcp` shows memtape.",
+    ),
+}
+
+
+class Ran(NamedTuple):
+    """A host's command as it was given, what it said, and whether it did it."""
+
+    command: list[str]
+    said: str
+    failed: bool
+
+
+def plugin_folder(home: Home, host: str) -> Path:
+    """Where what a host installs is written."""
+    return home.path.absolute() / FOLDER / host
+
+
+def own_command() -> list[str]:
+    """Return what starts Memtape from anywhere: the script that is running, else this Python with the package."""
+    script = Path(sys.argv[0])
+    if script.name == "memtape" and os.access(script, os.X_OK) and script.is_file():
+        return [str(script.absolute())]
+    return python_of()
+
+
+def install_steps(home: Home, host: str) -> list[list[str]]:
+    """Return the host's own commands that install our plugin."""
+    return _steps(home, host, CONNECTABLE[host].install)
+
+
+def remove_steps(home: Home, host: str) -> list[list[str]]:
+    """Return the host's own commands that remove it."""
+    return _steps(home, host, CONNECTABLE[host].remove)
+
+
+def connect(home: Home, host: str) -> list[Ran]:
+    """Write the plugin and have the host install it; done again, it is replaced.
+
+    Raises `MemtapeError` where a step fails; what was done before it is undone then.
+    """
+    program(host)
+    folder = plugin_folder(home, host)
+    again = folder.exists() or bool(_is_listed(host))  # Perhaps by another home.
+    if again:
+        _run_all(remove_steps(home, host))
+    shutil.rmtree(folder, ignore_errors=True)
+    for path, data in plugin_files(host, own_command(), str(home.path.absolute())).items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, data)
+    ran: list[Ran] = []
+    for words in install_steps(home, host):
+        ran += _run_all([words])
+        if ran[-1].failed:
+            raise MemtapeError(_why(ran[-1:]), f"{_undone(home, host, again)} Run the command yourself to see more.")
+    return ran
+
+
+def disconnect(home: Home, host: str) -> list[Ran]:
+    """Have the host remove our plugin, and delete what was written.
+
+    Raises `MemtapeError` where something of ours is left in the host's own lists.
+    """
+    program(host)
+    ran, gone = _remove(home, host)
+    if not gone:
+        raise MemtapeError(
+            _why([step for step in ran if step.failed]) or f"{CONNECTABLE[host].name} still lists {PLUGIN}.",
+            f"Once that is mended: `memtape disconnect {host}`.",
+        )
+    return ran
+
+
+def _undone(home: Home, host: str, again: bool) -> str:
+    """Undo what an installation did before it failed, and say what is so then."""
+    name = CONNECTABLE[host].name
+    if not _remove(home, host)[1]:
+        return f"Something of it is left in {name}: once this is mended, `memtape disconnect {host}` removes it."
+    return f"{name} is not connected any more." if again else "Nothing of yours was changed."
+
+
+def _remove(home: Home, host: str) -> tuple[list[Ran], bool]:
+    """Run every step of the removal, and return what they said and whether nothing of ours is left."""
+    ran = _run_all(remove_steps(home, host))
+    folder = plugin_folder(home, host)
+    listed = _is_listed(host)
+    if listed or (listed is None and folder.exists() and any(step.failed for step in ran)):
+        return ran, False
+    shutil.rmtree(folder, ignore_errors=True)
+    return ran, True
+
+
+def _is_listed(host: str) -> bool | None:
+    """Whether a host lists anything of ours; None where a list of it cannot be read and the others have nothing."""
+    listed = [_listed([CONNECTABLE[host].program, *words], name) for words, name in CONNECTABLE[host].lists]
+    return True if True in listed else None if None in listed else False
+
+
+def _listed(words: list[str], name: str) -> bool | None:
+    """Whether a host lists something by this name; None where its list cannot be read."""
+    done = run_host(words)
+    try:
+        listed = json.loads(done.stdout.strip() or done.stderr)
+    except ValueError:
+        return None
+    lists = [listed] if isinstance(listed, list) else listed.values() if isinstance(listed, dict) else []
+    entries = [entry for each in lists if isinstance(each, list) for entry in each if isinstance(entry, dict)]
+    return any(name in (entry.get("id"), entry.get("pluginId"), entry.get("name")) for entry in entries)
+
+
+def program(host: str) -> str:
+    """Return the path of a host's program. Raises `MemtapeError` where it is not installed."""
+    name = CONNECTABLE[host].program
+    found = shutil.which(name)
+    if found is None:
+        raise MemtapeError(
+            f"`{name}` is not on the PATH.", f"Install it, or see what would be done: memtape connect {host} --print"
+        )
+    return found
+
+
+def run_host(words: list[str], timeout_s: float = STEP_TIMEOUT_S) -> subprocess.CompletedProcess[str]:
+    """Run a host's command without a terminal and return what it said. Raises `MemtapeError` where it cannot."""
+    try:
+        return subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+            timeout=timeout_s, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MemtapeError(f"`{' '.join(words)}` could not be run: {error}.", "Run it yourself to see why.") from None
+
+
+def _steps(home: Home, host: str, steps: tuple[tuple[str, ...], ...]) -> list[list[str]]:
+    folder = str(plugin_folder(home, host))
+    name = CONNECTABLE[host].program
+    return [[name, *(folder if word == "{folder}" else word for word in words)] for words in steps]
+
+
+def _run_all(steps: list[list[str]]) -> list[Ran]:
+    ran = []
+    for words in steps:
+        done = run_host(words)
+        said = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
+        ran.append(Ran(words, said or f"exit code {done.returncode}" * (done.returncode != 0), done.returncode != 0))
+    return ran
+
+
+def _why(failed: list[Ran]) -> str:
+    """Return what hosts said of steps that failed, without the trace that some append."""
+    told = []
+    for step in failed:
+        lines = [line.strip() for line in step.said.partition("Stack backtrace")[0].splitlines() if line.strip()]
+        said = "\n  ".join(line[:SHOWN_CHARS] for line in lines[-SHOWN_LINES:])
+        told.append(f"`{' '.join(step.command)}` failed:\n  {said}")
+    return "\n".join(told)

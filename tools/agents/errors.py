@@ -1,0 +1,83 @@
+"""What went wrong while an agent was being served: one short file in the home, which `memtape doctor` shows.
+
+Hooks and servers must not disturb an agent, so that their errors come here. Nothing of what was said is kept: the
+place and the kind of an error, and the sentence of our own errors.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from memtape.schemas.errors import InvalidEvent, MemtapeError
+from memtape.schemas.times import format_time
+from memtape.schemas.visible import one_line
+from memtape.sinks.home.folders import Home
+
+ERRORS_NAME = "agents.log"
+LOST_NAME = "agents.lost"
+"""An empty file, which also goes onto a full disk: an error was met and could not be written."""
+LOST = "an error was met that could not be written down, as on a full disk"
+MAX_BYTES = 256 * 1024
+
+
+def note_error(home: Path, where: str, error: BaseException) -> None:
+    """Append a line about an error. Never raises: where not even a line can be written, that is remembered."""
+    try:
+        told = f"{one_line(where, 60)}  {_told(error)}"
+        _recover(home)
+        _append(home, time.time_ns(), _redacted(home, told))
+    except Exception:
+        with suppress(OSError):
+            (home / LOST_NAME).touch(mode=0o600)
+
+
+def latest_errors(home: Path, count: int) -> list[str]:
+    """Return the last lines, oldest first."""
+    with suppress(OSError):
+        _recover(home)
+    try:
+        with (home / ERRORS_NAME).open(encoding="utf-8", errors="replace") as file:
+            return [line.rstrip("\n") for line in file.readlines()[-count:]]
+    except OSError:
+        return []
+
+
+def _recover(home: Path) -> None:
+    """Write down that an error was lost, once there is room again."""
+    lost = home / LOST_NAME
+    if lost.exists():
+        _append(home, lost.stat().st_mtime_ns, LOST)
+        lost.unlink(missing_ok=True)
+
+
+def _append(home: Path, at_ns: int, told: str) -> None:
+    path = home / ERRORS_NAME
+    if path.exists() and path.stat().st_size > MAX_BYTES:
+        path.replace(path.with_suffix(".log.1"))
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as file:
+        file.write(f"{format_time(at_ns // 1_000)}  {told}\n")
+
+
+def _redacted(home: Path, told: str) -> str:
+    from memtape.tools.capture.secrets.redaction import Redactor
+
+    return Redactor(Home(home, make=False), keeps_key=False).text(told)
+
+
+def _told(error: BaseException) -> str:
+    name = type(error).__name__
+    if isinstance(error, InvalidEvent):
+        return f"{name}: {error.reason}"
+    if isinstance(error, OSError):  # Without the name of the file.
+        return f"{name}: {error.strerror or 'no more is known'}"
+    if isinstance(error, MemtapeError):
+        return f"{name}: {one_line(str(error), 300)}"
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return name
+    return f"{name} at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"

@@ -1,0 +1,297 @@
+"""What a hook does: captures what was said, hands out what is remembered, and never gets in an agent's way.
+
+Whatever happens, the agent goes on: an error becomes a line that `memtape doctor` shows, and what takes long is done
+by a process of its own. What hosts tell and take is in `tools.agents.hook_hosts`. This file is loaded at every prompt, so that
+it imports what a capture needs and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Position
+from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
+from memtape.tools.agents.errors import note_error
+from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
+from memtape.tools.capture.injected import without_tags, wrap
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
+from memtape.tools.client import Client, Receipt, default_actor, default_home
+from memtape.tools.importing.records import MAX_NAME_CHARS, said
+from memtape.tools.keep.starting import NOWHERE, python_of
+
+MAX_INPUT_BYTES = 16 * 1024 * 1024
+LARGE_BYTES = 256 * 1024
+"""What is longer nobody waits for: so much takes about half a second to be read and cleared of secrets."""
+WAIT_S = 1.5
+"""A capture that has not happened by then, as where many write at once, is left to a process of its own."""
+START_WAIT_S = 8.0
+RECALL_WAIT_S = 0.3
+CONTEXT_WAIT_S = 0.7
+"""Below what it costs to load LanceDB here, which is done where no server answers."""
+FLUSH_CHARS = 4_000
+FLUSH_LINES = 120
+TAIL_BYTES = 512 * 1024
+NICENESS = 10
+"""What nobody waits for leaves the processor to the agent."""
+
+
+def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> bytes:
+    """Do what a host's hook is for and return what it is to be told. Never raises.
+
+    Nothing is done under `MEMTAPE_HOOKS=off`, as where an agent is used as a model.
+
+    `alone` is for the process that was given what took too long: nobody waits for it.
+    """
+    if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
+        return b""
+    where = home or default_home()
+    try:
+        if len(data) > MAX_INPUT_BYTES:
+            raise MemtapeError(f"A hook was told more than {MAX_INPUT_BYTES:,} bytes.")
+        told = read(host, data)
+    except Exception as error:
+        note_error(where, f"hook {host}: what it was told", error)
+        return b""
+    if told is None:
+        return b""
+    turn = _Turn(told, where, data, alone)
+    if len(data) > LARGE_BYTES and not alone and told.action != "start":
+        return _left(turn)
+    late = threading.Timer(START_WAIT_S if told.action == "start" else WAIT_S, turn.give_up)
+    late.daemon = True
+    if not alone:
+        late.start()
+    try:
+        return _ACTIONS[told.action](turn)
+    except Exception as error:
+        note_error(where, f"hook {host} {told.event}", error)
+        return b""
+    finally:
+        late.cancel()
+
+
+def _left(turn: _Turn) -> bytes:
+    """Leave what is long to a process of its own, from the first: nothing interrupts the reading of a long text."""
+    try:
+        turn.go_on()
+    except Exception as error:
+        note_error(turn.home, f"hook {turn.told.host} {turn.told.event}", error)
+    return b""
+
+
+def distill(home: Path | None, place: str) -> None:
+    """Distil the flush at `partition:offset` of the log, in the process that was started for it. Never raises."""
+    from memtape.tools.agents import distilling
+
+    where = home or default_home()
+    try:
+        os.nice(NICENESS)
+        partition, _, offset = place.partition(":")
+        distilling.distill(where, Position(int(partition), int(offset)))
+    except Exception as error:
+        note_error(where, "distillation of a flush", error)
+
+
+class _Turn:
+    """One call of a hook: what was told, and the client for the project that it is about."""
+
+    def __init__(self, told: Told, home: Path, data: bytes, alone: bool) -> None:
+        self.told = told
+        self.home = home
+        self.alone = alone
+        self.folder = Path(told.folder).absolute() if told.folder and Path(told.folder).is_dir() else Path.cwd()
+        self._data = data
+
+    def client(self) -> Client:
+        """Return a client of the project that the host works in."""
+        client = Client(self.home, folder=self.folder, began=self._began, actor=HOSTS[self.told.host], origin="agent")
+        client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
+        return client
+
+    def _began(self) -> Path | None:
+        from memtape.tools.importing.finding import began_in
+
+        return began_in(Path(self.told.transcript)) if self.told.transcript else None
+
+    def give_up(self) -> None:
+        """End here, since the agent should not wait, and leave what is to be captured to another process."""
+        if self.told.action != "start":
+            # What is captured twice has one id and counts once.
+            self.go_on()
+        os._exit(0)
+
+    def go_on(self) -> None:
+        """Have a process of its own do this, which is told of files and folders in full, since it works nowhere."""
+        self.start("--alone", data=placed(self._data, self.folder))
+
+    def start(self, *words: str, data: bytes = b"") -> None:
+        """Start a hook in a process of its own, which outlives this one and says nothing."""
+        started = subprocess.Popen(
+            self.command("hook", "--host", self.told.host, *words),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd=NOWHERE,
+        )
+        assert started.stdin is not None
+        started.stdin.write(data)
+        started.stdin.close()
+
+    def command(self, *words: str) -> list[str]:
+        """Return one of our commands, for this home."""
+        return [*python_of(), *words, "--home", str(self.home.absolute())]
+
+
+def _start(turn: _Turn) -> bytes:
+    from memtape.tools.agents.warm import ask
+
+    with turn.client() as client:
+        asked = {"scope": client.scope, "session": client.session or "", "actor": client.actor.name}
+        given = ask(turn.home, asked, CONTEXT_WAIT_S) or client.context(CONTEXT_TOKENS).text
+        return _context(turn, given)
+
+
+def _prompt(turn: _Turn) -> bytes:
+    from memtape.tools.agents.warm import PROMPT_CHARS, ask
+
+    text = said(turn.told.prompt)
+    if not text:
+        return b""
+    recalled = ""
+    with turn.client() as client:
+        native = claude_prompt(turn.told.prompt_id) if _has_prompt_id(turn.told) else None
+        _capture(turn, client, text, "user", native)
+        if not turn.alone:
+            asked = {"scope": client.scope, "session": client.session or "", "actor": client.actor.name}
+            prompt = client.redactor.head(text, PROMPT_CHARS)
+            recalled = ask(turn.home, {**asked, "prompt": prompt}, RECALL_WAIT_S)
+    return _context(turn, recalled)
+
+
+def _answer(turn: _Turn) -> bytes:
+    text = said(turn.told.answer)
+    if text:
+        with turn.client() as client:
+            _capture(turn, client, text, "assistant", None)
+    return b""
+
+
+def _flush(turn: _Turn) -> bytes:
+    """Keep the end of the conversation, as it is, before the host makes a summary of it (C4).
+
+    Where a model is configured, a process of its own distils it once it is durable.
+    """
+    from memtape.tools.agents.distilling import is_wanted
+    from memtape.tools.agents.flushing import count_outcome, latest
+
+    receipts: list[Receipt] = []
+    try:
+        transcript = Path(turn.told.transcript)
+        with turn.client() as client:
+            text = latest(turn.told.host, transcript, TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS, client.redactor)
+            if text:
+                source, session = HOSTS[turn.told.host], turn.told.session
+                line = Line(
+                    text=text,
+                    kind="journal",
+                    source=source,
+                    native_id=f"flush:{session}:{digest(text)}",
+                    tags=("flush",),
+                )
+                receipts = client.capture_many([line])
+        count_outcome(turn.home, "deterministic_ok")
+    except Exception:
+        count_outcome(turn.home, "error")
+        raise
+    if receipts and is_wanted(turn.home):
+        place = receipts[0].position
+        turn.start("--distill", f"{place.partition}:{place.offset}")
+    return b""
+
+
+def _end(turn: _Turn) -> bytes:
+    """Take the rest of the transcript and fold it, so that the next start has nothing to wait for."""
+    if not turn.alone:
+        turn.go_on()
+        return b""
+    os.nice(NICENESS)
+    if turn.told.transcript:
+        command = turn.command("import", turn.told.transcript)
+        done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
+        if done.returncode:
+            raise MemtapeError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
+    with turn.client() as client:
+        client.catch_up()
+    return b""
+
+
+_ACTIONS: dict[str, Callable[[_Turn], bytes]] = {
+    "start": _start,
+    "prompt": _prompt,
+    "answer": _answer,
+    "flush": _flush,
+    "end": _end,
+}
+
+
+def _capture(turn: _Turn, client: Client, text: str, role: Role, native: str | None) -> None:
+    """Put a turn on the log under the id that an import of its transcript derives, or finds."""
+    user = role == "user"
+    native = native or _native(turn, client, text, role)
+    line = Line(
+        text=text,
+        kind="turn",
+        actor=default_actor() if user else HOSTS[turn.told.host],
+        origin="user" if user else "agent",
+        source=HOSTS[turn.told.host],
+        native_id=native,
+        split=True,
+    )
+    client.capture_many([line])
+
+
+def _native(turn: _Turn, client: Client, text: str, role: Role) -> str | None:
+    """Return the native id of a turn that its host does not name: that of its row, if the transcript has it already."""
+    told = turn.told
+    if not told.session:
+        return None
+    heard_as = heard(told.session, role, text)
+    if not told.transcript:
+        return heard_as
+    from memtape.tools.importing.latest import find_turn
+
+    source = HOSTS[told.host]
+    found = find_turn(Path(told.transcript), source, told.session, role, text)
+    now, before = (record.native_id if record is not None else None for record in found)
+    if now is None and before is None:
+        return heard_as
+    scope = client.made_scope()
+    ids = {
+        derived_id("captured", scope, source, f"{name}{part}"): name
+        for name in (heard_as, now, before)
+        if name is not None
+        for part in ("", "#0")
+    }
+    known = frozenset(ids[id] for id in client.log.known(scope, list(ids)))
+    return of_hook(heard_as, now, before, known, retried=turn.alone)
+
+
+def _has_prompt_id(told: Told) -> bool:
+    return told.host == "claude" and bool(told.prompt_id)
+
+
+def _context(turn: _Turn, text: str) -> bytes:
+    """Return a context in the host's form, empty where there is nothing to say."""
+    if not text.strip():
+        return b""
+    room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
+    text = without_tags(text)
+    return answer(turn.told.event, wrap(text if len(text) <= room else text[: room - 1] + "…"))

@@ -1,0 +1,333 @@
+"""The MCP server: the tools of `tools.agents.mcp.tools` over stdio, or over HTTP on loopback with a token.
+
+This is the only file that knows the `mcp` SDK. What a tool means is not here. LanceDB is loaded by the first tool that
+reads, so that a server starts in about the SDK's own time. Any number of servers may work on one home at once.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+import uuid_utils
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memtape import __version__
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.visible import visible
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+from memtape.tools.agents.errors import note_error
+from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS
+from memtape.tools.agents.mcp.bounds import bounded, sentence
+from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, Tool, call, schema_of
+from memtape.tools.agents.warm import Warm
+from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.client import SESSION_VARIABLE, Client
+from memtape.tools.importing.records import MAX_NAME_CHARS
+
+Context = ServerRequestContext[Any, Any]
+
+ROOTS_WAIT_S = 2
+MAX_BODY_BYTES = 1024 * 1024
+"""A text has at most 64 KiB, which JSON may write six times as long."""
+LOOPBACK = "127.0.0.1"
+HTTP_PATH = "/mcp"
+TOKEN_NAME = "mcp-token"
+TOKEN_BYTES = 32
+DEFAULT_ACTOR = "mcp"
+ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
+"""One host hides tools until they are searched for, unless they say so."""
+MAX_ACTOR_CHARS = 4_000
+"""Of a longer name the rest is nothing; what is kept of it is cut when secrets are out of it."""
+MAX_CLIENTS = 8
+"""A client keeps its scope's texts ready; the one that was not used for longest is closed."""
+
+
+class Memory:
+    """The clients of one server: one for each scope, speaker and session, each used by one thread at a time."""
+
+    def __init__(self, home: Path, *, scope: str | None = None, actor: str | None = None) -> None:
+        self.home = home
+        self.scope = scope
+        self.actor = actor
+        # Recalls and captures of one server belong together, also where the host tells no session.
+        self.session = os.environ.get(SESSION_VARIABLE) or f"mcp:{uuid_utils.uuid7()}"
+        self._lock = threading.Lock()
+        self._clients: dict[tuple[str | Path, str, str], Client] = {}
+
+    def call(self, name: str, arguments: dict[str, Any], folder: Path, actor: str) -> str:
+        """Run a tool for the project of a folder and return its Markdown. Raises `MemtapeError`."""
+        with self._lock:
+            client = self._client(self.scope or folder, actor, self.session)
+            return call(client, name, arguments)
+
+    def offer(self, asked: dict[str, Any]) -> str:
+        """Return what a hook may put before an agent: the context of a start, or what a prompt surely needs."""
+        from memtape.tools.agents.offering import offered
+
+        settings = local_settings(Home(self.home))
+        if asked["prompt"] and not settings.prompt_recall:
+            return ""
+        with self._lock:
+            client = self._client(asked["scope"], asked["actor"], asked["session"])
+            if not asked["prompt"]:
+                return client.context(CONTEXT_TOKENS).text
+            return offered(client, asked["prompt"], asked["session"], settings.prompt_recall_chars)
+
+    def freshen(self, asked: dict[str, Any]) -> None:
+        """Bring the views up to date for the next hook, which does not wait for it."""
+        with self._lock:
+            self._client(asked["scope"], asked["actor"], asked["session"]).catch_up()
+
+    def close(self) -> None:
+        """Close every client."""
+        with self._lock:
+            while self._clients:
+                self._clients.popitem()[1].close()
+
+    def _client(self, project: str | Path, actor: str, session: str) -> Client:
+        """Return a client for a project by its scope or one of its folders."""
+        key = (project, actor, session)
+        client = self._clients.pop(key, None)
+        if client is None:
+            scope, folder = (None, project) if isinstance(project, Path) else (project, None)
+            name = Redactor(Home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
+            client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", session=session or None)
+        self._clients[key] = client  # The last used stands last.
+        while len(self._clients) > MAX_CLIENTS:
+            self._clients.pop(next(iter(self._clients))).close()
+        return client
+
+
+class _Roots:
+    """Which folder a client works in: its first root where it has any, else the server's own working directory."""
+
+    KEY = "roots"
+
+    def __init__(self) -> None:
+        self._silent: dict[str, None] = {}
+
+    async def folder(self, ctx: Context, params: types.CallToolRequestParams) -> Path | types.InputRequiredResult:
+        capabilities = ctx.session.client_capabilities
+        if capabilities is None or capabilities.roots is None or _actor_of(ctx) in self._silent:
+            return Path.cwd()
+        if ctx.session.can_send_request:
+            return await self._asked(ctx)
+        # From 2026-07-28 on a server asks by its answer, and the client calls again with what it was asked for.
+        if params.input_responses is None:
+            return types.InputRequiredResult(input_requests={self.KEY: types.ListRootsRequest()})
+        answered = params.input_responses.get(self.KEY)
+        return _folder_of(answered.roots) if isinstance(answered, types.ListRootsResult) else Path.cwd()
+
+    async def _asked(self, ctx: Context) -> Path:
+        with anyio.move_on_after(ROOTS_WAIT_S):
+            try:
+                answered = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
+                return _folder_of(answered.roots)
+            except Exception:  # A client that says it has roots and then has none, in whatever way.
+                pass
+        self._silent[_actor_of(ctx)] = None
+        return Path.cwd()
+
+
+def _folder_of(roots: list[types.Root]) -> Path:
+    for root in roots:
+        path = Path(unquote(urlsplit(str(root.uri)).path))
+        if path.is_dir():
+            return path
+    return Path.cwd()
+
+
+def make_server(memory: Memory) -> Server[Any]:
+    """Return the SDK's server with our tools; every error of a tool is a sentence in its result."""
+    tools = [_described(name, tool) for name, tool in TOOLS.items()]
+    roots = _Roots()
+
+    async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools)
+
+    async def call_tool(
+        ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        folder = Path.cwd() if memory.scope else await roots.folder(ctx, params)
+        if isinstance(folder, types.InputRequiredResult):
+            return folder
+        actor = memory.actor or _actor_of(ctx)
+        try:
+            text = await anyio.to_thread.run_sync(memory.call, params.name, params.arguments or {}, folder, actor)
+        except MemtapeError as error:
+            return _failed(f"{error} {error.hint}".strip())
+        except Exception as error:
+            note_error(memory.home, f"mcp {params.name}", error)
+            name = params.name[:100]
+            return _failed(f"Memtape could not do {name} ({type(error).__name__}). `memtape doctor` says more.")
+        return _answer(text)
+
+    return Server(
+        "memtape",
+        version=__version__,
+        title="Memtape",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def serve_stdio(memory: Memory) -> None:
+    """Serve one client on stdin and stdout until it closes them."""
+
+    async def serve() -> None:
+        server = make_server(memory)
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    with _hooks_answered(memory, at_once=True):
+        anyio.run(serve)
+
+
+def serve_http(memory: Memory, listening: socket.socket, token: str) -> None:
+    """Serve any number of clients on a listening socket of loopback until SIGTERM or Ctrl-C."""
+    import uvicorn
+
+    app = http_app(memory, listening.getsockname()[1], token)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+    with _hooks_answered(memory):
+        anyio.run(server.serve, [listening])
+
+
+@contextmanager
+def _hooks_answered(memory: Memory, *, at_once: bool = False) -> Iterator[None]:
+    """Answer the hooks of this home as long as a server runs, and close everything after it, also on SIGTERM.
+
+    `at_once` is for a server that may be waiting for its client, whom nothing but the end of the process interrupts.
+    """
+    warm = Warm(memory.home, memory.offer, memory.freshen)
+    warm.start()
+
+    def end(*_: object) -> None:
+        if at_once:
+            warm.stop()
+            os._exit(0)
+        raise SystemExit(0)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        warm.stop()
+        memory.close()
+
+
+def http_app(memory: Memory, port: int, token: str) -> ASGIApp:
+    """Return the application: token first, then exact Host and Origin, then a body of at most 1 MiB."""
+    names = [f"{name}:{port}" for name in (LOOPBACK, "localhost")]
+    app = make_server(memory).streamable_http_app(
+        streamable_http_path=HTTP_PATH,
+        max_request_body_size=MAX_BODY_BYTES,
+        transport_security=TransportSecuritySettings(
+            enable_dns_rebinding_protection=True,
+            allowed_hosts=names,
+            allowed_origins=[f"http://{name}" for name in names],
+        ),
+    )
+    return _Guard(app, token)
+
+
+class _Guard:
+    """Lets in who has the token, compared in constant time, and nobody else sees a word of the rest."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            given = [value for name, value in scope["headers"] if name == b"authorization"]
+            if len(given) != 1 or not self._fits(given[0]):
+                refusal = PlainTextResponse("Unauthorized", 401, headers={"WWW-Authenticate": "Bearer"})
+                return await refusal(scope, receive, send)
+        await self._app(scope, receive, send)
+
+    def _fits(self, given: bytes) -> bool:
+        # The name of the scheme is no secret and has no case (RFC 9110, 11.1).
+        scheme, _, token = given.partition(b" ")
+        return secrets.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"
+
+
+def token_of(home: Home) -> tuple[str, Path]:
+    """Return the token of a home and its file, which only the owner reads; made where it is missing."""
+    path = home.path / TOKEN_NAME
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
+    except FileExistsError:
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+    token = path.read_text().strip()
+    if len(token) < TOKEN_BYTES:
+        raise MemtapeError(f"{path} holds no token.", "Delete it; the next start makes another.")
+    return token, path
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket that listens on loopback alone, on a free port for 0."""
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((LOOPBACK, port))
+    except OSError as error:
+        raise MemtapeError(f"Port {port} cannot be used: {error.strerror}.", "Name another with --port.") from None
+    listening.listen(128)
+    return listening
+
+
+def _described(name: str, tool: Tool) -> types.Tool:
+    reads = tool.effect == "reads"
+    return types.Tool(
+        name=name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=schema_of(tool),
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=reads,
+            destructive_hint=tool.effect == "hides",
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+        _meta=ALWAYS_SHOWN if name in ("search_memories", "add_memory") else None,
+    )
+
+
+def _answer(text: str) -> types.CallToolResult:
+    # No structured content: two hosts would show that instead of the Markdown.
+    return types.CallToolResult(content=[types.TextContent(type="text", text=bounded(text))])
+
+
+def _failed(error: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=sentence(error))], is_error=True)
+
+
+def _actor_of(ctx: Context) -> str:
+    """Return how the client calls itself, which the log keeps as who spoke."""
+    params = ctx.session.client_params
+    name = params.client_info.name if params is not None else ""
+    return visible(name[:MAX_ACTOR_CHARS]).strip() or DEFAULT_ACTOR

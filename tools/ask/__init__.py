@@ -1,0 +1,1 @@
+"""Reading: search, context, edges, the past, and what there is."""

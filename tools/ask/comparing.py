@@ -1,0 +1,157 @@
+"""Asks several retrievers what a scope was asked, and compares what they find with what was returned and used.
+
+Queries come from the log; they are asked of the views as they are now, not as they were, each at the time at
+which it was asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import InvalidEvent, MemtapeError
+from memtape.schemas.events import Event, Filters, Recalled
+from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.log import Log
+from memtape.schemas.scopes import partition_of
+from memtape.state.core.erasures import erasures_of
+from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
+from memtape.tools.ask.filters import passes
+from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.retrievers import MOST, Ask, rivals, without
+
+CUTS = (5, 10, 25, 50)
+MARGINAL_CUT = 10
+PAGE_SLOTS = 5_000
+OnPhase = Callable[[str, int, int], None]
+
+
+class Replayed(NamedTuple):
+    """A search of the log: what was asked and returned, and what of it was used (nothing where nobody said so)."""
+
+    query: str
+    filters: Filters
+    returned: tuple[str, ...]
+    used: tuple[str, ...]
+    now: int
+
+
+class _Then:
+    """The time of the search that is being asked again, by which what is fresh, hot and old is judged as it was."""
+
+    now = 0
+
+
+def compare(
+    retriever: Retriever, log: Log, scope: str, names: Sequence[str], most: int, on_phase: OnPhase
+) -> dict[str, Any]:
+    """Ask the latest `most` recorded searches of a scope of every retriever; without names, of all that can be asked.
+
+    Recall is that of what was used, over the searches of which that is known, else of what was returned. A lane's
+    marginal recall is what the ordinary search at 10 loses without it. Raises `MemtapeError` where nothing was asked.
+    """
+    recalls = [asked for asked in recalls_of(log, scope) if asked.returned][-most:]
+    if not recalls:
+        raise MemtapeError(f"Nothing in {scope} was asked and found yet.", "`memtape search` puts searches on the log.")
+    by_use = any(asked.used for asked in recalls)
+    has_vectors = retriever.plain(scope).vectors is not None
+    names = list(dict.fromkeys(names)) or ["bm25", *(("dense", "rrf") if has_vectors else ()), "memtape"]
+    if not has_vectors and {"dense", "rrf"} & set(names):
+        raise MemtapeError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
+    measured = [*dict.fromkeys((*names, "memtape")), *(without(lane) for lane in LANES)]
+    makers: dict[Filters, dict[str, Ask]] = {}
+    then = _Then()
+    found: dict[str, list[tuple[str, ...]]] = {name: [] for name in measured}
+    took: dict[str, list[float]] = {name: [] for name in measured}
+    for number, asked in enumerate(recalls, start=1):
+        if asked.filters not in makers:
+            makers[asked.filters] = _made(retriever, scope, asked.filters, measured, then)
+        then.now = asked.now
+        for name, ask in makers[asked.filters].items():
+            start = time.perf_counter()
+            found[name].append(tuple(ask(asked.query)))
+            took[name].append((time.perf_counter() - start) * 1_000)
+        on_phase("asking again", number, len(recalls))
+    told = {name: _measures(recalls, found[name], took[name], by_use) for name in measured}
+    whole = told["memtape"]["recall"][str(MARGINAL_CUT)]
+    marginal = {lane: round(whole - told[without(lane)]["recall"][str(MARGINAL_CUT)], 4) for lane in LANES}
+    return {
+        "recalls": len(recalls),
+        "truth": "used" if by_use else "returned",
+        "judged": sum(bool(asked.used) for asked in recalls) if by_use else len(recalls),
+        "views": "present",
+        "retrievers": {name: told[name] for name in names},
+        "marginal": marginal,
+    }
+
+
+def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
+    """Yield a scope's searches in the order of the log, erased ones left out."""
+    events = list(_events(log, scope))
+    used: dict[str, dict[str, None]] = {}
+    for event in events:
+        if event.type == "used":
+            recall_id = getattr(event.body, "recall", None)
+            if recall_id is not None:
+                used.setdefault(recall_id, {}).update(dict.fromkeys(getattr(event.body, "ids", ())))
+    for event in events:
+        if isinstance(event.body, Recalled):
+            body = event.body
+            yield Replayed(body.query, body.filters, body.results, tuple(used.get(event.id, ())), body.now)
+
+
+def _events(log: Log, scope: str) -> Iterator[Event]:
+    partition = partition_of(scope, log.partitions)
+    erasures = erasures_of(log.erased(partition))
+    offset = 0
+    while True:
+        slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("recalled", "used"))
+        for slot in slots:
+            try:
+                event = decode(slot.payload)
+            except InvalidEvent:
+                continue
+            if event.body is not None and not erasures.covers(event):
+                yield event
+        if len(slots) < PAGE_SLOTS:
+            return
+        offset = slots[-1].offset + 1
+
+
+def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], then: _Then) -> dict[str, Ask]:
+    """Return the retrievers over what the search was narrowed to."""
+
+    def search(left_out: Sequence[Lane]) -> Ask:
+        lanes = [lane for lane in LANES if lane not in left_out]
+        # Every retriever is asked for the same texts, those that say the same included.
+        return lambda query: [
+            result.id for result in retriever.search(scope, query, MOST, filters, lanes, then.now, repeats=True).results
+        ]
+
+    plain = retriever.plain(scope)
+    places = [place for place, document in enumerate(plain.documents) if passes(document, filters)]
+    vectors = None if plain.vectors is None else plain.vectors[places]
+
+    def of_query(query: str) -> NDArray[np.int16] | None:
+        return plain.of_query(retriever.encoded(scope, query))
+
+    return dict(rivals([plain.documents[place] for place in places], vectors, of_query, names, search))
+
+
+def _measures(
+    recalls: Sequence[Replayed], found: Sequence[tuple[str, ...]], took: Sequence[float], by_use: bool
+) -> dict[str, Any]:
+    pairs = list(zip(recalls, found, strict=True))
+    judged = [(asked.used if by_use else asked.returned, its) for asked, its in pairs if asked.used or not by_use]
+    return {
+        "overlap": {
+            str(cut): mean([overlap(asked.returned, its, cut) for asked, its in pairs]) for cut in OVERLAP_CUTS
+        },
+        "recall": {str(cut): mean([recall(wanted, its[:cut]) for wanted, its in judged]) for cut in CUTS},
+        "latency_ms": {f"p{percent}": round(percentile(took, percent), 3) for percent in (50, 95)},
+    }

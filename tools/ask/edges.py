@@ -1,0 +1,111 @@
+"""What was used together with a memory, and which edges are proposed for curated ones, with their weights at now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from memtape.schemas.events import Captured, Event, Kind
+from memtape.schemas.rows import EdgeRow, MemoryRow, TurnRow
+from memtape.sinks.tables import any_of
+from memtape.state.subjects.decay import ONE
+from memtape.state.subjects.edges import Tie, candidates, resolved, tie_of
+from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.scope_rows import scope_rows
+
+
+class End(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory or turn at an end of an edge."""
+
+    id: str
+    kind: Kind
+    text: str
+
+
+class Linked(msgspec.Struct, frozen=True, kw_only=True):
+    """An edge: `weight` at `EdgeList.now`, where one use together just now is 1.0; `windows` used both.
+
+    `learned` says how much more often than by chance 90 days of windows held both, from 0.2 to 1, over
+    `learned_windows` with both; 0 for what has not been learned.
+    """
+
+    source: End
+    target: End
+    weight: float
+    windows: int
+    learned: float
+    learned_windows: int
+
+
+class EdgeList(msgspec.Struct, frozen=True, kw_only=True):
+    """Edges of a scope, the strongest first, at ranking's now; `lag` is how many events the views lack."""
+
+    scope: str
+    now: int
+    lag: int
+    edges: tuple[Linked, ...]
+
+
+def edges_of(retriever: Retriever, scope: str, id: str) -> EdgeList:
+    """Return the edges of the memory or turn that an id resolves to, which is each one's source. Raises `NotFound`."""
+    found = retriever.find(scope, id)
+    assert found.scope is not None
+    listed, ends = _resolved(retriever, found.scope)
+    ties = [tie for tie in listed.ties if found.id in (tie.source, tie.target)]
+    turned = [tie if tie.source == found.id else tie._replace(source=tie.target, target=tie.source) for tie in ties]
+    return _edge_list(listed, turned, ends)
+
+
+def proposed(retriever: Retriever, scope: str) -> EdgeList:
+    """Return the edges of a scope that are strong enough to be curated: proposed, and never written."""
+    listed, ends = _resolved(retriever, scope)
+    return _edge_list(listed, candidates(listed.ties, listed.now), ends)
+
+
+class _Listed(msgspec.Struct):
+    scope: str
+    now: int
+    lag: int
+    ties: list[Tie]
+
+
+def _resolved(retriever: Retriever, scope: str) -> tuple[_Listed, dict[str, End]]:
+    """Return all edges of a scope between what is visible, and their ends by id."""
+    rows = scope_rows(retriever, scope, "false")
+    edges = rows.shard.rows(EdgeRow, scope)
+    if edges:
+        ends = dict.fromkeys(id for edge in edges for id in (edge.source, edge.target))
+        rows = scope_rows(retriever, scope, any_of("id", ends))
+    shown: dict[str, End] = {}
+    name_of: dict[str, str] = {}
+    visible: list[MemoryRow | TurnRow | Event] = [*rows.rows.memories, *rows.rows.turns, *rows.rows.captured]
+    for row in visible:
+        shown[row.id] = _end(row)
+        name_of.update(dict.fromkeys(row.ids if isinstance(row, MemoryRow) else (row.id,), row.id))
+    now = retriever.now([rows.view])
+    ties = resolved(map(tie_of, edges), name_of, now)
+    lag = rows.view.lag + retriever.uses_behind(scope, rows.view.mark.offset)
+    return _Listed(scope, now, lag, ties), shown
+
+
+def _end(row: MemoryRow | TurnRow | Event) -> End:
+    if isinstance(row, Event):
+        assert isinstance(row.body, Captured)
+        return End(id=row.id, kind=row.body.kind, text=row.body.text)
+    return End(id=row.id, kind=row.kind, text=row.text)
+
+
+def _edge_list(listed: _Listed, ties: Sequence[Tie], ends: dict[str, End]) -> EdgeList:
+    edges = tuple(
+        Linked(
+            source=ends[tie.source],
+            target=ends[tie.target],
+            weight=round(tie.weight / ONE, 6),
+            windows=tie.windows,
+            learned=round(tie.learned.weight / ONE, 6),
+            learned_windows=tie.learned.windows,
+        )
+        for tie in ties
+    )
+    return EdgeList(scope=listed.scope, now=listed.now, lag=listed.lag, edges=edges)

@@ -1,0 +1,294 @@
+"""Looking at what there is: one memory opened, everything behind it, and the state of a whole home."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from memtape.schemas.codec import decode
+from memtape.schemas.events import Event, Forgotten, Restored
+from memtape.schemas.log import Log
+from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, UseRow, Watermark
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.tables import any_of
+from memtape.state.subjects.usage import other_row_id
+from memtape.tools.agents.flushing import outcomes
+from memtape.tools.ask.retrieval import PENDING_TYPES, Retriever
+from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
+
+COUNTED_SLOTS = 10_000
+"""A lag beyond this is not counted event by event."""
+QUIET_TYPES = ("recalled", "ticked", "configured")
+"""Events that change no view."""
+LISTED = 20
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory, turn or not yet projected capture, whole. `asked` is the id that led here.
+
+    `used` says how often the scope that asks, and the one in which it stands, have used it, and when last.
+    """
+
+    asked: str
+    type: str
+    memory: MemoryRow | None = None
+    turn: TurnRow | None = None
+    captured: Event | None = None
+    used: int = 0
+    last_used_at: int | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is forgotten, and `memtape restore` would show it again."""
+        row = self.memory or self.turn
+        return row is not None and row.hidden
+
+
+class Behind(msgspec.Struct, frozen=True, kw_only=True):
+    """An event behind a memory: what part it played, how it joined, how similar it was (0 to 1), and itself."""
+
+    part: str
+    how: str
+    similarity: float
+    partition: int
+    offset: int
+    event: Event
+
+
+class Explained(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory's name and scope, and every event behind it in the order of the log."""
+
+    id: str
+    scope: str
+    revises: str | None
+    events: tuple[Behind, ...]
+
+
+class ScopeCount(msgspec.Struct, frozen=True, kw_only=True):
+    """What the views hold of one scope; `hidden` memories and turns can be restored."""
+
+    memories: int
+    turns: int
+    hidden: int
+
+
+class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
+    """The next offset of a partition of the log, and up to where its views are true."""
+
+    end: int
+    watermark: int
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
+
+    `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
+    """
+
+    home: str
+    log: str
+    log_id: str
+    embedder: EmbedderState
+    projector_pid: int | None
+    memories: int
+    turns: int
+    hidden: int
+    hidden_ids: tuple[str, ...]
+    events: int
+    duplicates: int
+    divergent: int
+    ignored: int
+    dead_letters: int
+    redacted: int
+    latest_dead_letters: tuple[DeadLetter, ...]
+    lag: int
+    flushes: dict[str, int]
+    scopes: dict[str, ScopeCount]
+    positions: dict[int, PartitionPosition]
+
+
+def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
+    """Return what an id resolves to in a scope, under its own name. Raises `NotFound`."""
+    found = retriever.find(scope, asked)
+    if isinstance(found, Event):
+        return Opened(asked=asked, type="captured", captured=found)
+    ids = found.ids if isinstance(found, MemoryRow) else (found.id,)
+    uses = _uses(retriever, found.scope, ids)
+    if found.scope != scope:
+        uses += _uses(retriever, scope, map(other_row_id, ids))
+    used, last = sum(use.used for use in uses), max((use.last_at for use in uses), default=None)
+    if isinstance(found, MemoryRow):
+        return Opened(asked=asked, type="memory", memory=found, used=used, last_used_at=last)
+    return Opened(asked=asked, type="turn", turn=found, used=used, last_used_at=last)
+
+
+def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseRow]:
+    shard = retriever.shard(partition_of(scope, retriever.partitions))
+    return shard.rows(UseRow, scope, any_of("id", row_ids))
+
+
+def ids_behind(retriever: Retriever, scope: str, id: str) -> tuple[str, tuple[str, ...]]:
+    """Return the scope in which an id stands and every captured id that is the same memory."""
+    found = retriever.find(scope, id)
+    if isinstance(found, Event):
+        assert found.scope is not None
+        return found.scope, (id,)
+    return found.scope, found.ids if isinstance(found, MemoryRow) else (found.id,)
+
+
+def members_of(retriever: Retriever, scope: str, id: str) -> tuple[str, tuple[str, ...]]:
+    """Return the scope in which an id stands and the captures that were folded into the same memory, echoes apart."""
+    found = retriever.find(scope, id)
+    if isinstance(found, MemoryRow):
+        return found.scope, tuple(member.id for member in found.members)
+    assert found.scope is not None
+    return found.scope, (id,)
+
+
+def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
+    """Return every event behind an id: captures with how they joined, echoes, and what hid or restored them."""
+    found = retriever.find(scope, id)
+    if isinstance(found, Event):
+        assert found.scope is not None
+        partition = partition_of(found.scope, log.partitions)
+        events = list(_waiting(log, partition, retriever.offset(partition), found.scope, id))
+        return Explained(id=id, scope=found.scope, revises=None, events=tuple(events))
+    partition = partition_of(found.scope, log.partitions)
+    if isinstance(found, MemoryRow):
+        ties = [("member", member) for member in found.members] + [("echo", echo) for echo in found.echoes]
+        name, ids, revises = found.id, found.ids, found.revises
+    else:
+        ties = [("turn", MemberRow(found.id, "said", 0, found.offset_of))]
+        name, ids, revises = found.id, (found.id,), None
+    events = [_behind(log, partition, part, tie) for part, tie in ties]
+    events += _tombstones(log, partition, found.scope, ids)
+    return Explained(
+        id=name, scope=found.scope, revises=revises, events=tuple(sorted(events, key=lambda event: event.offset))
+    )
+
+
+def pending(log: Log, retriever: Retriever, partitions: Iterable[int]) -> bool:
+    """Whether the log holds anything behind these partitions' watermarks that changes what is visible or used."""
+    ends = log.ends()
+    return any(
+        offset < ends[number] and bool(log.read(number, offset, 1, types=PENDING_TYPES))
+        for number in partitions
+        for offset in (retriever.offset(number),)
+    )
+
+
+def status(home: Home, log: Log, retriever: Retriever) -> Status:
+    """Return counts, positions and lag of a home, read from its views and the ends of its log."""
+    ends = log.ends()
+    marks = {number: retriever.watermark(number) for number in range(log.partitions)}
+    counters = Counters()
+    scopes: dict[str, Counter[str]] = {}
+    hidden: list[str] = []
+    dead_letters: list[DeadLetter] = []
+    for number, mark in marks.items():
+        if mark is None:
+            continue
+        _add(counters, mark.counters)
+        shard = retriever.shard(number)
+        for table in ("memories", "turns"):
+            for scope, id, is_hidden in shard.visibility(table):
+                scopes.setdefault(scope, Counter())["hidden" if is_hidden else table] += 1
+                if is_hidden:
+                    hidden.append(id)
+        dead_letters += shard.dead_letters(LISTED)
+    totals = sum(scopes.values(), Counter())
+    return Status(
+        home=str(home.path),
+        log=log.place,
+        log_id=log.log_id,
+        embedder=embedder_state(home, log, counters, opened=False),
+        projector_pid=home.projector_lock().holder(),
+        memories=totals["memories"],
+        turns=totals["turns"],
+        hidden=totals["hidden"],
+        hidden_ids=tuple(hidden[:LISTED]),
+        events=counters.events,
+        duplicates=counters.duplicates,
+        divergent=counters.divergent,
+        ignored=counters.ignored,
+        dead_letters=counters.dead_letters,
+        redacted=counters.redacted,
+        latest_dead_letters=tuple(dead_letters[-LISTED:]),
+        lag=0 if retriever.past else sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
+        flushes=outcomes(home.path),
+        scopes={
+            scope: ScopeCount(memories=count["memories"], turns=count["turns"], hidden=count["hidden"])
+            for scope, count in sorted(scopes.items())
+        },
+        positions={
+            number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
+            for number, end in enumerate(ends)
+        },
+    )
+
+
+def counted(retriever: Retriever, partitions: int) -> Counters:
+    """Return what the views of all partitions have met."""
+    counters = Counters()
+    for number in range(partitions):
+        mark = retriever.watermark(number)
+        if mark is not None:
+            _add(counters, mark.counters)
+    return counters
+
+
+def _add(counters: Counters, more: Counters) -> None:
+    for field in Counters.__struct_fields__:
+        own, other = getattr(counters, field), getattr(more, field)
+        setattr(counters, field, dict(Counter(own) + Counter(other)) if isinstance(own, dict) else own + other)
+
+
+def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:
+    """Return how many events a partition's views lack. Those that change no view are left out where that is cheap."""
+    offset = mark.offset if mark else 0
+    distance = end - offset
+    if not 0 < distance <= COUNTED_SLOTS:
+        return max(distance, 0)
+    return distance - len(log.read(number, offset, distance, types=QUIET_TYPES))
+
+
+def _behind(log: Log, partition: int, part: str, tie: MemberRow) -> Behind:
+    (slot,) = log.read(partition, tie.offset, 1)
+    return Behind(
+        part=part,
+        how=tie.how,
+        similarity=tie.similarity / 10_000,
+        partition=partition,
+        offset=tie.offset,
+        event=decode(slot.payload),
+    )
+
+
+def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iterator[Behind]:
+    """Yield a capture that no view holds yet, which is alone until it is folded."""
+    for slot in log.read(partition, offset, COUNTED_SLOTS, scope=scope, types=("captured",)):
+        event = decode(slot.payload)
+        if event.id == id:
+            yield Behind(
+                part="capture", how="waiting", similarity=0.0, partition=partition, offset=slot.offset, event=event
+            )
+
+
+def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
+    offset = 0
+    while slots := log.read(partition, offset, COUNTED_SLOTS, scope=scope, types=("forgotten", "restored")):
+        for slot in slots:
+            event = decode(slot.payload)
+            if isinstance(event.body, (Forgotten, Restored)) and not set(ids).isdisjoint(event.body.ids):
+                yield Behind(
+                    part="tombstone",
+                    how=event.type,
+                    similarity=0.0,
+                    partition=partition,
+                    offset=slot.offset,
+                    event=event,
+                )
+        offset = slots[-1].offset + 1

@@ -1,0 +1,84 @@
+"""Where a search has its vectors from: of texts from the views, of the question from this machine's embedder.
+
+The embedder is opened when the first question is asked of texts that have vectors. Where it is another one than the
+log's, or does not answer, the search goes by words, and says so.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.flows.embed.embedder import Embedder
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
+from memtape.schemas.rows import Watermark
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.folders import Home
+from memtape.sinks.tables import Shard
+from memtape.state.vectors.recorded import quantised
+from memtape.tools.ask.retrieval import Result
+
+ASK_AGAIN_S = 60
+"""So long after an embedder failed it is not asked again."""
+
+
+class RecordedVectors:
+    """The `Dense` of one home. `note` says why the last question had no vector; nothing where it had one."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._embedder: Embedder | None = None
+        self._key = ""
+        self._failed_at: float | None = None
+        self.note = ""
+
+    def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
+        """Return the vector of a question under the embedder of a key, None where this machine has it not."""
+        if self._failed_at is not None and time.monotonic() - self._failed_at < ASK_AGAIN_S:
+            return None
+        try:
+            self._open(embedder)
+            if self._key != embedder:
+                raise MemtapeError(
+                    f"This machine does not have the embedder {embedder}, by which the texts were embedded."
+                )
+            assert self._embedder is not None
+            vector = quantised(self._embedder.embed_query(text))
+        except NotEmbedded as error:
+            self.note = f"{error} Found by words alone."
+            return None
+        except MemtapeError as error:
+            self._failed_at = time.monotonic()
+            if not isinstance(error, EmbedderUnavailable):
+                self._embedder = None  # It may be another than it was.
+            self.note = f"{error} Found by words alone."
+            return None
+        self._failed_at, self.note = None, ""
+        return np.frombuffer(vector, dtype="<i2").astype(np.int16)
+
+    def of_results(
+        self, results: list[Result], shard: Shard, watermark: Watermark | None, scope: str
+    ) -> NDArray[np.int16] | None:
+        """Return a row for each text of a scope, of zeros where it has no vector under the embedder that decides."""
+        if watermark is None or watermark.embedder == FLOOR:
+            return None
+        ids, matrix = shard.vectors(scope, watermark.embedder)
+        if not ids:
+            return None
+        place_of = {id: place for place, id in enumerate(ids)}
+        places = np.array([place_of.get(result.canonical, -1) for result in results], dtype=np.intp)
+        rows = np.zeros((len(results), matrix.shape[1]), dtype=np.int16)
+        rows[places >= 0] = matrix[places[places >= 0]]
+        return rows
+
+    def _open(self, embedder: str) -> None:
+        from memtape.tools.keep.embedding import open_embedder
+
+        if self._embedder is None or self._key != embedder:
+            opened = open_embedder(self._home, Settings(embedder=embedder), brief=True)
+            self._embedder, self._key = opened.embedder, opened.key
+            if self._embedder is None:
+                raise EmbedderUnavailable(opened.resolved.warning)

@@ -1,0 +1,120 @@
+"""The retrievers that `eval` and `compare` set side by side: Memtape's own, with and without lanes, and plain ones.
+
+Each answers a question with ids, best first. What they do is in `tools/ask/retrieval.py` and `state/ranking/baselines.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.flows.embed.embedder import Embedder, Failure
+from memtape.schemas.errors import NotEmbedded
+from memtape.schemas.lanes import LANES, Lane
+from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
+from memtape.state.vectors.recorded import quantised
+from memtape.tools.ask.retrieval import Result
+
+RETRIEVERS = ("bm25", "dense", "rrf", "memtape")
+"""Plain BM25, cosine alone, reciprocal rank fusion of these two, and the ordinary search."""
+MOST = 50
+BATCH_TEXTS = 64
+
+Ask = Callable[[str], Sequence[str]]
+
+
+class EmbedderVectors:
+    """Vectors made while one waits, each text's and question's once. Recorded ones serve as well (`Dense`).
+
+    `spent_s` is how long questions have taken, so that it can be told apart from searching.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self.spent_s: float = 0
+        self.note = ""
+        self._texts: dict[str, NDArray[np.int16]] = {}
+        self._queries: dict[str, NDArray[np.int16] | None] = {}
+
+    def prepare(self, texts: Sequence[str], on_progress: Callable[[int, int], None]) -> None:
+        """Embed texts; one of which there is no vector has none."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._texts]
+        for start in range(0, len(missing), BATCH_TEXTS):
+            batch = missing[start : start + BATCH_TEXTS]
+            for text, vector in zip(batch, self.embedder.embed_documents(batch), strict=True):
+                none = np.zeros(self.embedder.dimensions, np.int16)
+                self._texts[text] = none if isinstance(vector, Failure) else _whole(vector)
+            on_progress(start + len(batch), len(missing))
+
+    def of_query(self, text: str, embedder: str = "") -> NDArray[np.int16] | None:
+        """Return the vector of a question, None where it has none."""
+        if text not in self._queries:
+            start = time.perf_counter()
+            try:
+                self._queries[text] = _whole(self.embedder.embed_query(text))
+            except NotEmbedded:
+                self._queries[text] = None
+            self.spent_s += time.perf_counter() - start
+        return self._queries[text]
+
+    def of_results(self, results: Sequence[Result], *_: object) -> NDArray[np.int16] | None:
+        """Return a row for each text; None for no texts."""
+        texts = [embedded_text(result) for result in results]
+        self.prepare(texts, lambda done, total: None)
+        return np.stack([self._texts[text] for text in texts]) if texts else None
+
+
+def embedded_text(result: Result) -> str:
+    """Return what of a result its vector is made from: the text with its captions."""
+    return "\n".join((result.text, *result.captions))
+
+
+def rivals(
+    documents: Sequence[Result],
+    vectors: NDArray[np.int16] | None,
+    of_query: Callable[[str], NDArray[np.int16] | None],
+    names: Sequence[str],
+    search: Callable[[Sequence[Lane]], Ask],
+) -> Mapping[str, Ask]:
+    """Return the retrievers of these names over the same texts; `search` makes the ordinary one, less some lanes.
+
+    `of_query` gives a question the vector that the ordinary one gets, which only helps the plain ones.
+    A name is one of `RETRIEVERS`, or that of `without(lane)`. Without vectors, those that need them find nothing.
+    """
+    ids = [document.id for document in documents]
+    bm25 = PlainBm25([embedded_text(document) for document in documents])
+    cosine = PlainCosine(vectors) if vectors is not None else None
+
+    def by_words(query: str) -> list[int]:
+        return bm25.rank(query, MOST)
+
+    def by_vectors(query: str) -> list[int]:
+        return cosine.rank(of_query(query), MOST) if cosine is not None else []
+
+    def by_both(query: str) -> list[int]:
+        return reciprocal_rank_fusion([by_words(query), by_vectors(query)], MOST)
+
+    plain = {"bm25": by_words, "dense": by_vectors, "rrf": by_both}
+    made: dict[str, Ask] = {}
+    for name in names:
+        if name in plain:
+            made[name] = _named(plain[name], ids)
+        else:
+            made[name] = search([lane for lane in LANES if name == without(lane)])
+    return made
+
+
+def without(lane: Lane) -> str:
+    """Return the name of Memtape's own retriever less a lane."""
+    return f"memtape without {lane}"
+
+
+def _named(rank: Callable[[str], list[int]], ids: Sequence[str]) -> Ask:
+    return lambda query: [ids[place] for place in rank(query)]
+
+
+def _whole(vector: NDArray[np.float32]) -> NDArray[np.int16]:
+    return np.frombuffer(quantised(vector), dtype="<i2").astype(np.int16)

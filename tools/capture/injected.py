@@ -1,0 +1,146 @@
+"""What a memory system put into a conversation by itself, which must never come back as something that was said.
+
+Our own context is wrapped here before a host is handed it, and recognised here, with what the hosts themselves inject,
+before a text is taken. Nothing here reads a transcript or knows a host's rows.
+"""
+
+from __future__ import annotations
+
+import re
+
+MARKER = "memtape"
+"""The tag around every context that Memtape hands to a host, as `<memtape>…</memtape>`."""
+
+_PAIRED = (
+    MARKER,
+    "memtape-context",
+    "hook_context",
+    "system-reminder",
+    "session_context",
+    "environment_context",
+    "user_instructions",
+    "user-memory-input",
+    "state_snapshot",
+    "task-notification",
+    "agent-message",
+    "teammate-message",
+    "local-command-stdout",
+    "local-command-stderr",
+    "local-command-caveat",
+    "command-name",
+    "command-message",
+    "command-args",
+    "claude-mem-context",
+    "supermemory-context",
+    "relevant-memories",
+    "relevant_memories",
+)
+"""Tags whose whole content a host or a memory system wrote: hook contexts, reminders, includes, echoes of commands."""
+
+MAX_DEPTH = 32
+"""An end looks this many open blocks back for its start."""
+
+_SPEAKERS = ("system", "assistant", "human", "function_results", "tool_result")
+"""Tags as which a model may read who is speaking. They inject nothing, so that a text may hold them."""
+
+_TAG = re.compile(rf"<(/?)({'|'.join(_PAIRED)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
+_ACTING = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join((*_PAIRED, *_SPEAKERS))})(?![\w-]))", re.IGNORECASE)
+_LINE_START = re.compile(r"(?:\A|\n)[ \t]*\Z")
+_INCLUDE = re.compile(r"\A\s*# (?:AGENTS|CLAUDE|GEMINI)(?:\.\w+)?\.md instructions\b", re.IGNORECASE)
+
+
+CONTEXT_BEGIN, CONTEXT_END = "<!-- memtape:begin -->", "<!-- memtape:end -->"
+"""The marks around a context in a file. No text can hold them, since `<` is escaped."""
+CONTEXT_NOTE = "Remembered text, quoted:"
+"""What the first line of a printed context says of the rest, after scope and day."""
+
+_MARKED = re.compile(f"{re.escape(CONTEXT_BEGIN)}.*?(?:{re.escape(CONTEXT_END)}|\\Z)", re.DOTALL)
+_PRINTED = re.compile(
+    rf"^Memory of (?:global|project:\S+) on [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}\. {CONTEXT_NOTE}.*"
+    r'(?:\n(?:- ".*|[A-Z][a-z ]{0,60}:|[ \t\r]*)$)*',
+    re.MULTILINE,
+)
+"""Its first line, and all that follow of headings, quoted items and nothing."""
+
+_COMMANDS = "search|show|why|log|diff|status|context|edges|compare|eval|verify"
+_ASKING = re.compile(
+    rf"\bmemtape[\\\"',\s]+(?:{_COMMANDS})\b|\bmemtape[/\\]vault\b"
+    r"|[/\\]vault[/\\](?:global|projects[/\\][^/\\]+)[/\\]"
+)
+"""A shell that asks Memtape, its words apart or in a list, or any tool that reads its vault."""
+MAX_ARGUMENTS_CHARS = 100_000
+
+_MEMORY_SERVER = re.compile(
+    r"memtape|(?:^|[^a-z0-9])(?:claude[-_]?mem|cognee|supermemory|basic[-_]memory|mem0|openmemory|graphiti)(?![a-z0-9])"
+    r"|(?:^|__)(?:memory|letta|zep)(?:__|[./:])",
+    re.IGNORECASE,
+)
+_MEMORY_TOOL = re.compile(
+    r"(?:^|__|\.)(?:(?:add|search|get|list|update|delete|forget|restore)_memor(?:y|ies)|memory_\w+|get_context"
+    r"|mark_used|search_nodes|open_nodes|read_graph|search_memory_\w+|search_memory|save_memory|search_notes|read_note"
+    r"|view_note|write_note|build_context|recent_activity|get_observations|smart_search|mem-search)\Z",
+    re.IGNORECASE,
+)
+
+
+def wrap(context: str) -> str:
+    """Return a context as a host may be handed it, in which no tag acts."""
+    return f"<{MARKER}>\n{without_tags(context)}\n</{MARKER}>"
+
+
+def without_tags(text: str) -> str:
+    """Return a text in which no tag can end or begin what a host or a memory system writes, or who is speaking."""
+    return _ACTING.sub("&lt;", text)
+
+
+def is_memory_tool(name: str | None) -> bool:
+    """Whether a tool answers out of a memory, so that its answers must not be taken for something new."""
+    return name is not None and (_MEMORY_TOOL.search(name) or _MEMORY_SERVER.search(name)) is not None
+
+
+def asks_memory(arguments: object) -> bool:
+    """Whether what a tool is called with asks Memtape by its command, or reads its vault."""
+    return _ASKING.search(str(arguments)[:MAX_ARGUMENTS_CHARS]) is not None
+
+
+def without_injected(text: str) -> str:
+    """Return a text without its injected blocks; empty where nothing else is in it.
+
+    Blocks nest. One that never ends runs to the end of the text if it starts a line; else its tag is just a word.
+    """
+    if _INCLUDE.match(text):
+        return ""
+    if CONTEXT_BEGIN in text or CONTEXT_NOTE in text:
+        text = _PRINTED.sub(" ", _MARKED.sub(" ", text))
+    kept, place = [], 0
+    for start, end in _blocks(text):
+        kept.append(text[place:start])
+        place = end
+    kept.append(text[place:])
+    # With nothing between them the rest could make a tag that was none.
+    return " ".join(part for part in kept if part).strip()
+
+
+def _blocks(text: str) -> list[tuple[int, int]]:
+    """Return the outermost blocks in order, as (start, end)."""
+    opened: list[tuple[str, int]] = []
+    closed: list[tuple[int, int]] = []
+    for found in _TAG.finditer(text):
+        tag = found[2].lower()
+        if not found[1]:
+            opened.append((tag, found.start()))
+        elif any(tag == name for name, _ in opened[-MAX_DEPTH:]):
+            while opened[-1][0] != tag:
+                opened.pop()
+            _close(closed, opened.pop()[1], found.end())
+    endless = next((start for _, start in opened if _LINE_START.search(text, max(0, start - 80), start)), None)
+    if endless is not None:
+        _close(closed, endless, len(text))
+    return closed
+
+
+def _close(closed: list[tuple[int, int]], start: int, end: int) -> None:
+    """Add a block, which takes those that began inside it."""
+    while closed and closed[-1][0] > start:
+        closed.pop()
+    closed.append((start, end))

@@ -1,0 +1,124 @@
+"""What may be captured in one call: the form of a JSON line, and the cutting of documents too long for one event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import MAX_TAGS, MAX_TEXT_BYTES, Kind, Media, Origin, Part, check_text_size
+
+MAX_LABEL_CHARS = 4_096
+"""No field of an event but its text is longer."""
+CHUNK_CHARS = 8_000
+OVERLAP_CHARS = 400
+"""A chunk repeats this much of the one before, so that no sentence is only to be found in two halves."""
+
+
+class MediaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A picture or file that came with the text."""
+
+    kind: str = "image"
+    caption: str | None = None
+    uri: str | None = None
+
+
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One capture as a caller writes it. What is left out comes from the command or the client.
+
+    `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and it, so that
+    capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for one event
+    is cut into parts, as a document always is.
+    """
+
+    text: str
+    kind: Kind | None = None
+    tags: tuple[str, ...] = ()
+    at: int | str | None = None
+    actor: str | None = None
+    origin: Origin | None = None
+    session: str | None = None
+    scope: str | None = None
+    source: str | None = None
+    native_id: str | None = None
+    branch: str | None = None
+    path: str | None = None
+    importance: Annotated[float, Meta(ge=0, le=1)] | None = None
+    media: tuple[MediaLine, ...] = ()
+    split: bool = False
+
+    def media_of_event(self) -> tuple[Media, ...]:
+        """Return the media as an event holds them; raise `InvalidEvent` for a kind that is none."""
+        try:
+            return tuple(
+                msgspec.convert({"caption": media.caption, "kind": media.kind, "uri": media.uri}, Media)
+                for media in self.media
+            )
+        except msgspec.ValidationError as error:
+            raise InvalidEvent("invalid", f"media: {error}.") from None
+
+
+def parse_line(data: bytes) -> Line:
+    """Read one JSON line; raise `InvalidEvent` with a sentence for what is wrong in it."""
+    try:
+        return msgspec.json.decode(data, type=Line)
+    except msgspec.MsgspecError as error:
+        raise InvalidEvent("invalid", f"Not a capture: {error}.") from None
+    except (UnicodeError, RecursionError) as error:
+        raise InvalidEvent("invalid", f"Not a capture: {type(error).__name__}.") from None
+
+
+def check_size(line: Line) -> None:
+    """Raise `InvalidEvent` for what no event can hold, before anything reads it to its end.
+
+    A text that is cut into parts may be of any length. All else is checked again as it will stand on the log.
+    """
+    if line.kind != "document" and not line.split:
+        check_text_size("text", line.text)
+    if len(line.tags) > MAX_TAGS or len(line.media) > MAX_TAGS:
+        raise InvalidEvent("invalid", f"There are more than {MAX_TAGS} tags or media.", "$.body")
+    short = {field: getattr(line, field) for field in ("actor", "session", "source", "path", "branch")}
+    short |= {"tags": max(line.tags, key=len, default="")}
+    for media in line.media:
+        check_label("media", media.caption)
+        check_label("media", media.uri)
+    for field, text in short.items():
+        check_label(field, text)
+
+
+def check_label(field: str, text: str | None) -> None:
+    """Raise `InvalidEvent` for a text that is longer than any name, path or reason of an event."""
+    if text and len(text) > MAX_LABEL_CHARS:
+        message = f"The {field} has {len(text):,} characters; at most {MAX_LABEL_CHARS:,} go into an event."
+        raise InvalidEvent("oversized", message, f"$.body.{field}")
+
+
+def chunks(text: str) -> Iterator[tuple[str, Part | None]]:
+    """Yield a document whole if it fits an event, else its parts, cut at ends of paragraphs, lines or words."""
+    if len(text.encode()) <= MAX_TEXT_BYTES:
+        yield text, None
+        return
+    spans = []
+    start = 0
+    while start < len(text):
+        end = _cut(text, start)
+        spans.append((start, end))
+        if end == len(text):
+            break
+        start = end - OVERLAP_CHARS
+    for index, (start, end) in enumerate(spans):
+        yield text[start:end], Part(count=len(spans), index=index)
+
+
+def _cut(text: str, start: int) -> int:
+    end = start + CHUNK_CHARS
+    if end >= len(text):
+        return len(text)
+    for mark in ("\n\n", "\n", " "):
+        place = text.rfind(mark, start + CHUNK_CHARS // 2, end)
+        if place > 0:
+            return place + len(mark)
+    return end

@@ -1,0 +1,136 @@
+"""How a source names what it holds, so that a hook, an import and an import again add a turn once.
+
+An event's id is derived from (scope, source, native id), see `schemas.ids.derived_id`; this file decides source and
+native id, for every host and export, and nothing else may. It reads nothing: no files, no log, no clock.
+
+A turn has one *native id*, which its transcript tells. Some hooks run before the transcript has the turn and are told
+its text alone; they use `heard`. So whoever has read a transcript captures a turn only where neither its native id
+nor what `heard` says of it stands on the log, and a hook looks into the end of the transcript
+(`tools.importing.latest.find_turn`):
+
+| host, event | native id |
+| --- | --- |
+| Claude Code, UserPromptSubmit with `prompt_id` | `claude_prompt(prompt_id)` |
+| any host, a prompt or an answer | `of_hook`: that of its row, else `heard(session, role, text)` |
+
+What a session says again is told apart by the row that said it before (`again`), if that stands in what a hook reads of
+the transcript; else the same words of the same role in one session are one turn of those that were heard.
+
+A text that is too long for one event is captured with `Line.split`; its parts add `#0`, `#1`, … to the native id.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Literal
+
+from memtape.tools.capture.injected import without_injected
+
+Role = Literal["user", "assistant", "tool"]
+
+CLAUDE_CODE = "claude-code"
+CODEX = "codex"
+GEMINI = "gemini"
+CHATGPT = "chatgpt"
+CLAUDE_AI = "claude.ai"
+MEM0 = "mem0"
+CLAUDE_MEMORY = "claude-code-memory"
+MARKDOWN = "markdown"
+
+SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN)
+"""The `source` of whatever is imported, which also names its format."""
+
+HOSTS = {"claude": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}
+"""The `source` of a capture by the name of the host that a hook is called with."""
+
+
+def heard(session: str, role: Role, text: str) -> str:
+    """Return the native id of a turn of which only session, role and text are known, as a hook is told them.
+
+    What was injected into the text is left out of account, as it is when a transcript is read.
+    """
+    return f"heard:{session}:{role}:{digest(without_injected(text))}"
+
+
+def again(heard_as: str, before: str) -> str:
+    """Return the native id of a turn that was heard and says what the row with the native id `before` had said."""
+    return f"{heard_as}:after:{digest(before)}"
+
+
+def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset[str], *, retried: bool) -> str:
+    """Return the native id of a turn that a hook is told, of which `heard_as` is what it was told alone.
+
+    `now` and `before` are the native ids of its row and of the latest that said the same earlier, None where there is
+    none; `known` are those of all of them that stand on the log, and `retried` is whether this hook was tried before.
+    Where it cannot be told whether the row before is its own, it counts as that until its own row is imported.
+    """
+    was_heard = heard_as in known
+    ours = was_heard and (before is None or retried)
+    if ours or (now is None and before is None):
+        return heard_as
+    if now is not None:
+        return now
+    assert before is not None
+    if was_heard:
+        return again(heard_as, before)
+    return before if before in known else heard_as
+
+
+def claude_prompt(prompt_id: str) -> str:
+    """A prompt of Claude Code: `prompt_id` of a hook's input, `promptId` of its row. A fork keeps it."""
+    return f"prompt:{prompt_id}"
+
+
+def claude_message(uuid: str) -> str:
+    """Any other row of Claude Code with text: the row's `uuid`, which a fork of the session keeps."""
+    return uuid
+
+
+def claude_tool(tool_use_id: str) -> str:
+    """What a tool of Claude Code answered: `tool_use_id` of the hook's input and of the block `tool_result`."""
+    return f"tool:{tool_use_id}"
+
+
+def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role, text: str) -> str:
+    """A message of a Codex rollout: the session and the row's `ordinal`; old rows are told by content."""
+    return f"{session}:{timestamp}:{role}:{digest(text)}" if ordinal is None else f"{session}:{ordinal}"
+
+
+def codex_tool(session: str, call_id: str) -> str:
+    """What a tool of Codex answered: the session and the `call_id`."""
+    return f"{session}:tool:{call_id}"
+
+
+def gemini_message(session: str, id: str) -> str:
+    """A row of a Gemini session: the session and the row's `id`, of which the last version counts."""
+    return f"{session}:{id}"
+
+
+def gemini_tool(session: str, call_id: str) -> str:
+    """What a tool of Gemini answered: the session and the call's `id`."""
+    return f"{session}:tool:{call_id}"
+
+
+def chatgpt_message(id: str) -> str:
+    """A message of a ChatGPT export: its `id`."""
+    return id
+
+
+def claude_ai_message(uuid: str) -> str:
+    """A message of a Claude.ai export: its `uuid`."""
+    return uuid
+
+
+def memory(id: str, text: str) -> str:
+    """A memory that its system updates in place under the same id, as mem0 does: the id and what it says."""
+    return f"{id}:{digest(text)}"
+
+
+def note(path: str, text: str) -> str:
+    """A note or a passage of one: the file's path below the folder that was named, and what it says."""
+    return f"{path}:{digest(text)}"
+
+
+def digest(text: str) -> str:
+    """Return 32 hex digits, blake2b-128, of a text without regard to how its white space runs."""
+    return blake2b(" ".join(text.split()).encode("utf-8", "replace"), digest_size=16).hexdigest()

@@ -1,0 +1,126 @@
+"""Which scope a folder belongs to: made once for a repository or folder, pinned, and the same ever after.
+
+A repository keeps its scope as `memtape.scope` in its common git configuration, so that worktrees share
+it and a rename loses nothing. A folder outside git keeps it in the home and is a project by itself: nobody can tell
+whether the folders below it are parts of it or projects of their own, and only the latter mixes nothing up. What a
+session does below the folder that it began in belongs to that folder all the same.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import subprocess
+import tempfile
+from collections.abc import Callable
+from contextlib import nullcontext
+from hashlib import blake2b
+from pathlib import Path
+
+import orjson
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.scopes import PROJECT_PREFIX, check_scope, slug
+from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.locks import FileLock
+from memtape.tools.capture.secrets.redaction import Redactor
+
+GIT_KEY = "memtape.scope"
+GIT_TIMEOUT_S = 10
+_UNMADE = "-new"
+
+_SCP_URL = re.compile(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)\Z")
+_URL = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
+
+
+Began = Callable[[], Path | None]
+"""Tells the folder that a session began in, None where that is not known; asked outside git alone."""
+
+
+def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began | None = None) -> str:
+    """Return the scope of the project that a folder belongs to, made and pinned at the first call.
+
+    A folder that is gone belongs to the repository that it was in, as a worktree that was removed. Without `pin`
+    nothing is written, and a scope that would be made `is_unmade`.
+    """
+    if not folder.is_dir():
+        there = next((parent for parent in folder.parents if parent.is_dir()), folder)
+        folder = there if _git(there, "rev-parse", "--show-toplevel") else folder
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    if top is None:
+        return _scope_outside_git(_where_begun(folder.resolve(), began), home, pin)
+    # Without --worktree git writes the configuration that all worktrees share.
+    pinned = _git(folder, "config", "--local", "--get", GIT_KEY)
+    if pinned:
+        return check_scope(pinned)
+    origin = _git(folder, "config", "--get", "remote.origin.url")
+    name = Redactor(home, keeps_key=pin).name(_normal_origin(origin).rpartition("/")[2] if origin else Path(top).name)
+    scope = _new_scope(name, origin)
+    if not pin:
+        return scope if origin else _unmade_scope(name)
+    if _git(folder, "config", "--local", GIT_KEY, scope) is None:
+        raise MemtapeError(
+            f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
+        )
+    return scope
+
+
+def is_unmade(scope: str) -> bool:
+    """Whether a scope that was found without `pin` is none yet: the digits of those that are made never end so."""
+    return scope.endswith(_UNMADE)
+
+
+def _new_scope(name: str, origin: str | None) -> str:
+    """Return a slug for people and hex digits, the origin's where there is one, that keep folders of one name apart."""
+    digits = blake2b(_normal_origin(origin).encode(), digest_size=4).hexdigest() if origin else secrets.token_hex(4)
+    return f"{PROJECT_PREFIX}{slug(name)}-{digits}"
+
+
+def _normal_origin(url: str) -> str:
+    """Return host and path alone, so that ssh, https and a user's name in the URL give the same scope."""
+    url = url.strip()
+    found = _URL.match(url) or _SCP_URL.match(url)
+    if not found:
+        return url.rstrip("/").removesuffix(".git")
+    host = found[1].lower().partition(":")[0]
+    return f"{host}/{found[2].strip('/').removesuffix('.git').rstrip('/')}"
+
+
+def _unmade_scope(name: str) -> str:
+    return f"{PROJECT_PREFIX}{slug(name)}{_UNMADE}"
+
+
+def _where_begun(folder: Path, began: Began | None) -> Path:
+    """Return the folder outside git that a session began in where it now is below it, else the folder itself."""
+    start = began() if began is not None else None
+    if start is None or not start.is_absolute():
+        return folder
+    start = start.resolve()
+    wide = (Path(start.anchor), Path.home().resolve(), Path(tempfile.gettempdir()).resolve())
+    return start if folder.is_relative_to(start) and start not in wide else folder
+
+
+def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
+    with FileLock(home.path / "folders.lock", "The list of folders") if pin else nullcontext():
+        path = home.folders_path
+        folders: dict[str, str] = orjson.loads(path.read_bytes()) if path.exists() else {}
+        redactor = Redactor(home, keeps_key=pin)
+        if scope := folders.get(redactor.name(str(folder))):
+            return check_scope(scope)
+        if not pin:
+            return _unmade_scope(redactor.name(folder.name))
+        folders[redactor.name(str(folder))] = scope = _new_scope(redactor.name(folder.name), None)
+        data = orjson.dumps(folders, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+        write_whole(path, data, durable=True)
+    return scope
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    """Return what git prints, None where it fails or is not installed."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=GIT_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,220 @@
+"""Secrets that are known by what stands before them: `password=…`, `api_key: …`, headers, URLs with credentials.
+
+What follows such a word is often no secret: a type, a name, a variable, an example. Here it is decided which is which.
+What is said in sentences is in `tools/capture/secrets/said.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.random_strings import looks_random
+
+PASSWORD = "|".join(
+    r"""
+    pass(?:word|wd|phrase|code) (?<![a-z])pwd (?<![a-z])pgpass passwor[dt] kennwort contrase[nñ]a mot\sde\spasse
+    senha(?![a-z]) palavra-passe wachtwoord lösenord(?:et)? kodeord adgangskode passord salasana has[łl]o(?![a-z])
+    heslo(?![a-z]) parola(?:m|sı|nız)?(?![a-zı]) [şs]ifre(?:m|si|niz)?(?![a-z]) парол[ья] κωδικός 密[码碼] パスワード
+    비밀번호
+    """.split()
+)
+"""What a password is called, in the languages of those who write of them."""
+_SHORT = "|".join(
+    r"""
+    (?<![a-z])(?:db|database|smtp|e?mail|mysql|pg|postgres|mongo|redis|ftp|sftp|ldap|root|admin|user|rabbitmq)[_-]?(?:pass|pw)(?![a-z])
+    (?<=[a-z0-9]_)pass(?![a-z]) (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==)
+    """.split()
+)
+"""Short for one, and short for much else; `PASS: test_login2` tells of a test."""
+KEY = "|".join(
+    r"""
+    (?:api|access|auth|account|client|private|signing|encryption|master)[\s_-]?(?:secret[\s_-]?)?key
+    (?:license|service|storage|app)[\s_-]?(?:secret[\s_-]?)?key secret(?:[_-]?access)?[_-]?key secret(?![a-z])
+    (?<!max_)token(?![a-z]) credentials?(?![a-z]) sharedaccesskey
+    """.split()
+)
+_ENDING = r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref)[a-z0-9]{1,16})?"
+_QUOTED = r"(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{4,512})(?P=quote)"
+_BARE = r"(?P<bare>[^\s\"'`,;<>\[\](){}]{4,1024})"
+_ASSIGNED = re.compile(
+    r"(?=[acdefhklmprstuwşпκ密パ비])"  # What the words begin with; three times as fast.
+    rf"(?:(?P<password>{PASSWORD})|(?P<short>{_SHORT})|(?:{KEY})){_ENDING}"
+    r"(?P<by>\\?[\"'`]?\]?\s{0,3}(?::\s?(?:str|string)\s?=|=>|:=|={1,3}|[:：])\s{0,3}"
+    r"|[\"']\s?,\s?(?=[\"'])|>|[ ](?=\S))"
+    rf"(?:{_QUOTED}|{_BARE})",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(
+    r"authorization\\?[\"']?\s{0,2}[:=,]\s{0,2}\\?[\"']?(?:(?:basic|bearer|token|apikey|digest)\s+)?"
+    r"(?P<value>[A-Za-z0-9._~+/=-]{8,8192})|\bbearer\s+(?P<bearer>[A-Za-z0-9._~+/=-]{16,8192})",
+    re.IGNORECASE,
+)
+_URL_USER = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,256})(?::(?P<password>[^\s/\"'<>`]{1,256}))?@(?=[\w\[$])")
+_URL_CUT = re.compile(
+    r"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|amqp|mssql|sqlserver|clickhouse|s?ftp|smtp|ldap)s?(?:\+\w{1,16})?://"
+    r"[^\s/:@\"'<>`]{1,64}:(?P<password>[^\s/:@,?\"'<>`()\[\]]{6,256})(?![^\s\"'<>`/?,.;)\]])",
+    re.IGNORECASE,
+)
+"""An address that ends, or goes on to its path, before it names a host; that may be a port, as far as it has digits."""
+_QUERY = re.compile(
+    r"[?&;](?:access_token|refresh_token|id_token|api_?key|auth|key|password|passwd|pwd|secret|sig|signature|token"
+    r"|x-amz-signature)=(?P<value>[^\s&#\"'<>`)\]]{6,2048})",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(
+    r"(?:\bcurl\b[^\n|;]{0,200}?\s(?:-u|--user)\s*[\"']?[^\s:\"']{1,64}:|\bsshpass\s+-p\s*[\"']?"
+    r"|\bredis-cli\b[^\n|;]{0,80}?\s-a\s+[\"']?|\bmysql(?:dump)?\b[^\n|;]{0,80}?\s-p(?=\S)"
+    r"|\b(?:docker|podman|helm|oc|az|skopeo|buildah|crane)\b[^\n|;]{0,40}?\slogin\b[^\n|;]{0,120}?\s(?:-p|--password)[\s=]\s{0,3}[\"']?"
+    r"|\blogin\s+[\w.@-]{1,64}\s+password\s+)(?P<value>[^\s\"']{4,256})"
+)
+
+_EXAMPLE = re.compile(
+    "|".join(
+        r"""
+        [x*.#•_-]+ x{3,}.* \.{3}.* .*\.{3} .*… .*\*{4}.* <.* .*> \[.* %[({].* your[-_]?.*
+        my[-_]?(?:pass\w*|secret|token|key) foo(?:bar)?(?:baz)? bar baz
+        .*example.* .*placeholder.* .*change[-_]?me.* .*redacted.* .*dummy.* insert.* replace.* todo.* fixme
+        (?:pass|passwd|password|pwd|secret|token|key|apikey|api_key)[-_]?\d{0,3} user username admin_password
+        1password none null nil true false undefined yes no required optional string hidden empty unset missing invalid
+        expired disabled enabled default unknown text input
+        """.split()
+    ),
+    re.IGNORECASE,
+)
+"""What people write where a secret would stand."""
+_REFERENCE = re.compile(
+    "|".join(
+        r"""
+        \$[A-Za-z_]\w* \$[({].* \$\w{1,8}\$.* %\w+% @\w+ &\w+ \*\w+ \{.* .*\}\}? ENC\[.* projects/.* .*[([].*
+        (?:https?|file|vault|op|arn|ref|env|ssm|secretsmanager|gs|s3):.*
+        (?:\./|\.\./|~/|/(?:run|etc|var|home|mnt|tmp|opt|usr|secrets?)/).*
+        .*\.(?:txt|pem|json|ya?ml|py|js|ts|md|key|env|toml|cfg)
+        (?:self|this|os|process|config|settings|env|req|request|args|options|opts|props|ctx|data|params|input|form)\b[.?].*
+        (?:user|body|secrets|var|local)\b[.?].* [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+ [A-Za-z_]\w*(?:->|::)\w.*
+        """.split()
+    )
+)
+"""What says where a secret is to be found: variables, paths, URLs, calls."""
+_TECHNICAL = re.compile(
+    r"(?:sha|md|base|utf|aes|rsa|bcrypt|argon|pbkdf|scrypt|oauth|hmac|blake|ed|ecdsa|hs|rs|es|iso|varchar|char|int|uint|float|v|ver"
+    r"|version|k|ntlm|http|tls|ssl|x|ipv|bech|crc|id|step|min|max|len|length|mp|h)[-_]?\d+[a-z]{0,6}\d?(?:[-_].*)?"
+    r"|\d+[-_ ]?(?:chars?|bytes?|bits?|days?|hours?|min\w{0,5}|digits?|tokens?|k|m|kb|mb|ms|s|fa|x|th|st|nd|rd)"
+    r"(?:[-_ ].*)?"
+    r"|\d{4}-\d\d(?:-\d\d.*)?|\d+(?:\.\d+)+|\d+%|(?:jwt|pat|bearer|basic)\w{0,4}",
+    re.IGNORECASE,
+)
+"""What is said of passwords and tokens in general: how they are hashed, how long they are."""
+_IDENTIFIER = re.compile(r"[a-z]+(?:[_.](?:[a-z]+[0-9]*|[0-9]))+")
+_WORD_AND_DIGIT = re.compile(r"[a-z]{3,}[0-9]")
+_NUMBERED = re.compile(
+    r"(?:arg|param|value|field|string|str|test|text|input|label|column|name|step|item|option|group|user\w*|\w*pass\w*|hash|key)\d"
+)
+"""What is numbered where no secret is meant."""
+_DRAWN = re.compile(r"[a-z]{3,12}")
+_TELLING = re.compile(
+    r"\b(?:and|are|but|for|from|has|its?|not|only|that|the|this|too|use|user|via|with|your|must|name|form|field|reset|new)\b"
+    r"|pass|secret|token|login|auth"
+)
+"""Words of sentences and of names, which no drawn passphrase has."""
+_OPTION = re.compile(r"(?<![\w-])--[\w-]*$")
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HEX = re.compile(r"(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}", re.IGNORECASE)
+_MARKS = frozenset("!@#$%^&*?+~=|\\/")
+
+
+def assigned_secrets(text: str) -> Iterator[Finding]:
+    """Yield what is assigned, said or sent to be a password, key or token. Takes linear time."""
+    for found in _ASSIGNED.finditer(text):
+        yield from _assigned(text, found)
+    for found in _HEADER.finditer(text):
+        group = "value" if found["value"] else "bearer"
+        value = found[group]
+        if any(map(str.isdigit, value)) and not _no_secret(value) and (group == "value" or key_like(value)):
+            yield Finding(*found.span(group), "authorization")
+    if "://" in text:
+        yield from _in_urls(text)
+    for found in _QUERY.finditer(text):
+        if key_like(found["value"]):
+            yield Finding(*found.span("value"), "url-parameter")
+    for found in _COMMAND.finditer(text):
+        if re.search(r"[^a-z_]|^[a-z]+$", found["value"]) and not _no_secret(found["value"]):
+            yield Finding(*found.span("value"), "password")
+
+
+def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
+    group = "quoted" if found["quoted"] is not None else "bare"
+    value, by, word = found[group], found["by"], found[0][: found.start("by") - found.start()]
+    start, end = found.span(group)
+    if by == " " and not _OPTION.search(text, max(0, found.start() - 24), found.start()):
+        return
+    if group == "bare":
+        value = value.rstrip(".:!?" if by != "=" else "")
+        if "&" in value and "?" in text[max(0, found.start() - 256) : found.start()]:
+            value = value.partition("&")[0]
+        end = start + len(value)
+    shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
+    quoted = group == "quoted"
+    if found["short"]:
+        if ("=" in by or "_" in word or quoted) and password_like(value, quoted=quoted, shouted=False):
+            yield Finding(start, end, "password")
+    elif found["password"]:
+        if password_like(value, quoted=quoted, shouted=shouted):
+            yield Finding(start, end, "password")
+    elif key_like(value):
+        yield Finding(start, end, "assigned-secret")
+
+
+def _in_urls(text: str) -> Iterator[Finding]:
+    for found in _URL_USER.finditer(text):
+        if found["password"] is not None:
+            if not _no_secret(found["password"]):
+                yield Finding(*found.span("password"), "url-password")
+        elif len(found["user"]) >= 16 and key_like(found["user"]):
+            yield Finding(*found.span("user"), "url-password")
+    for found in _URL_CUT.finditer(text):
+        value = found["password"]
+        if any(map(str.isalpha, value)) and password_like(value, quoted=True, shouted=False):
+            yield Finding(*found.span("password"), "url-password")
+
+
+def _no_secret(value: str) -> bool:
+    return bool(_EXAMPLE.fullmatch(value) or _REFERENCE.fullmatch(value))
+
+
+def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
+    """Whether what is called a password is one: it mixes letters with digits or marks, or is nothing but digits.
+
+    In quotes, or where a variable in capitals is set, a word with a digit is one too, since no name is expected there.
+    """
+    if len(value) < 6 or " " in value or _no_secret(value) or _TECHNICAL.fullmatch(value):
+        return False
+    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    marked = any(char in _MARKS for char in value)
+    if digits and not letters:
+        return marked or (value.isdigit() and len(value) >= 6)
+    if letters and digits:
+        if _WORD_AND_DIGIT.fullmatch(value):
+            return (quoted or shouted) and not _NUMBERED.fullmatch(value)
+        return not _IDENTIFIER.fullmatch(value)
+    if marked and letters:
+        return not re.search(r"[=|/\\&]", value) and value[-1] not in "?*+"
+    return (shouted and value.isalpha()) or is_passphrase(value)
+
+
+def is_passphrase(value: str) -> bool:
+    """Whether a value is four words or more that were drawn, and not a compound that says something."""
+    parts = value.split("-")
+    return len(parts) >= 4 and all(_DRAWN.fullmatch(part) for part in parts) and not _TELLING.search(value)
+
+
+def key_like(value: str) -> bool:
+    """Whether what is called a key, secret or token is one: random, hexadecimal, a UUID, or short and of all sorts."""
+    if len(value) < 8 or " " in value or _no_secret(value) or _TECHNICAL.fullmatch(value):
+        return False
+    if UUID.fullmatch(value) or _HEX.fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
+        return True
+    sorts = [str.isupper, str.islower, str.isdigit, _MARKS.__contains__]
+    mixed = sum(any(map(sort, value)) for sort in sorts)
+    return len(value) >= 10 and mixed >= 3 and looks_random(value, 10, said=True)

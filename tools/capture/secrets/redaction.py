@@ -1,0 +1,193 @@
+"""What is taken out of a text before it reaches the log: secrets become placeholders, and some files are refused.
+
+Here is the key of a home, and what is done with what was found; how secrets are found is in `tools/capture/secrets/known.py`,
+`tools/capture/secrets/assigned.py`, `tools/capture/secrets/said.py` and `tools/capture/secrets/random_strings.py`, which are pure.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from memtape.schemas.errors import Denied, MemtapeError
+from memtape.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, head_of, placeholder
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+from memtape.tools.capture.denied_paths import denied_by
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.secrets.assigned import assigned_secrets
+from memtape.tools.capture.secrets.known import Finding, known_secrets
+from memtape.tools.capture.secrets.random_strings import random_strings
+from memtape.tools.capture.secrets.said import said_secrets
+
+KEY_BYTES = 32
+MIN_SECRET_CHARS = 4
+PASSES = 16
+LOOKAHEAD_CHARS = 2_000
+UNSURE_CHARS = 500
+"""What stands so near to where reading ended is not kept, since what tells a secret there was not read."""
+
+
+class Redactor:
+    """Redacts what is captured into one home. `counts` says how much it has redacted so far, by kind.
+
+    Its key is random, is made at the first need, and never leaves the home: the same secret has the same placeholder
+    there, and nobody without the key can find the secret by trying. Without `keeps_key` nothing is written: where there
+    is no key yet, one is used that is nowhere kept.
+    """
+
+    def __init__(self, home: Home, *, keeps_key: bool = True) -> None:
+        self.home = home
+        self._keeps_key = keeps_key
+        self.counts: Counter[str] = Counter()
+        self._key: bytes | None = None
+        self._denied: tuple[str, ...] | None = None
+
+    def text(self, text: str) -> str:
+        """Return a text with a placeholder for every secret in it; the same text where there is none."""
+        return self._redacted(text, names=False)
+
+    def name(self, name: str) -> str:
+        """Return a name, as of a person, session or branch, without secrets of known forms. Names may look random."""
+        return self._redacted(name, names=True)
+
+    def head(self, text: str, chars: int, *, is_name: bool = False) -> str:
+        """Return at most the first `chars` characters of a text, cut after its secrets were taken out.
+
+        What tells a secret may stand behind the cut, so that a little more is read, and nothing else of a long text.
+        """
+        read = text[: chars + LOOKAHEAD_CHARS]
+        redacted = self._redacted(read, names=is_name)
+        sure = len(redacted) if len(read) == len(text) else max(0, len(redacted) - UNSURE_CHARS)
+        return head_of(redacted, min(chars, sure))
+
+    def line(self, line: Line) -> Line:
+        """Return a capture without secrets in any of its texts; raises `Denied` for what comes from a denied path."""
+        for place in (line.path, line.source):
+            self.check_path(place)
+        said = {field: getattr(line, field) for field in ("text", "source", "path")}
+        named = {field: getattr(line, field) for field in ("actor", "session", "branch")}
+        changed: dict[str, object] = {field: self.text(value) for field, value in said.items() if value}
+        changed |= {field: self.name(value) for field, value in named.items() if value}
+        changed["tags"] = tuple(map(self.text, line.tags))
+        changed["media"] = tuple(
+            msgspec.structs.replace(
+                media,
+                caption=media.caption and self.text(media.caption),
+                uri=media.uri and self.text(media.uri),
+            )
+            for media in line.media
+        )
+        return msgspec.structs.replace(line, **changed)
+
+    def check_path(self, path: str | None) -> None:
+        """Raise `Denied` for a path or source whose content is nobody's memory, as a file of keys."""
+        if not path:
+            return
+        if self._denied is None:
+            self._denied = local_settings(self.home).denied_paths
+        if pattern := denied_by(path, self._denied):
+            name = path.replace("\\", "/").rpartition("/")[2]
+            raise Denied(
+                f"{name} may hold secrets ({pattern}) and is not captured.",
+                "Capture what should be remembered of it in words of your own.",
+            )
+
+    def _redacted(self, text: str, *, names: bool) -> str:
+        # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
+        for _ in range(PASSES):
+            found = findings(text, names=names)
+            if not found:
+                break
+            pieces, end = [], 0
+            for finding in found:
+                pieces += [
+                    text[end : finding.start],
+                    self._placeholder(text[finding.start : finding.end], finding.kind),
+                ]
+                end = finding.end
+                self.counts[finding.kind] += 1
+            text = "".join([*pieces, text[end:]])
+        return text
+
+    def _placeholder(self, secret: str, kind: str) -> str:
+        if self._key is None:
+            self._key = _key_of(self.home.redaction_key_path, self._keeps_key)
+        said = secret.encode("utf-8", "surrogatepass")
+        return placeholder(kind, blake2b(said, digest_size=DIGEST_BYTES, key=self._key).hexdigest())
+
+
+def findings(text: str, *, names: bool = False) -> list[Finding]:
+    """Return the secrets of a text, in order and apart from each other; in names only those of known forms."""
+    if len(text) < MIN_SECRET_CHARS:
+        return []
+    spared = [found.span() for found in PLACEHOLDER.finditer(text)] if "[redacted:" in text else []
+    found = list(_found(text, names))
+    return _apart(found, spared) if found else []
+
+
+def _found(text: str, names: bool) -> Iterator[Finding]:
+    yield from known_secrets(text)
+    if not names:
+        yield from assigned_secrets(text)
+        yield from said_secrets(text)
+        yield from random_strings(text)
+
+
+def _apart(found: list[Finding], spared: list[tuple[int, int]]) -> list[Finding]:
+    """Merge findings that overlap, under the kind of the one that was found first, and leave placeholders alone."""
+    merged: list[tuple[Finding, int]] = []
+    for rank, finding in sorted(enumerate(found), key=lambda item: (item[1].start, item[0])):
+        if merged and finding.start < merged[-1][0].end:
+            last, first = merged[-1]
+            kind = last.kind if first <= rank else finding.kind
+            merged[-1] = (Finding(last.start, max(last.end, finding.end), kind), min(first, rank))
+        else:
+            merged.append((finding, rank))
+    apart = [finding for finding, _ in merged]
+    if not spared:
+        return apart
+    place, kept = 0, []
+    for finding in apart:
+        while place < len(spared) and spared[place][1] <= finding.start:
+            place += 1
+        if place == len(spared) or spared[place][0] >= finding.end:
+            kept.append(finding)
+    return kept
+
+
+def _key_of(path: Path, keeps: bool) -> bytes:
+    """Return the key of a home; the first who needs it makes it, and everybody else reads that one."""
+    try:
+        return _read_key(path)
+    except FileNotFoundError:
+        if not keeps:
+            return secrets.token_bytes(KEY_BYTES)
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secrets.token_bytes(KEY_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(unfinished, path)
+    except FileExistsError:
+        pass
+    finally:
+        unfinished.unlink()
+    return _read_key(path)
+
+
+def _read_key(path: Path) -> bytes:
+    key = path.read_bytes()
+    if len(key) != KEY_BYTES:
+        raise MemtapeError(
+            f"{path} is no key: it has {len(key)} bytes, not {KEY_BYTES}.",
+            "Delete it; secrets get other placeholders from then on.",
+        )
+    return key

@@ -1,0 +1,191 @@
+"""The commands for agents: mcp, hook, connect, disconnect, doctor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.scopes import GLOBAL, check_scope
+from memtape.schemas.visible import visible
+from memtape.sinks.home.folders import Home
+from memtape.tools.client import HOME_VARIABLE
+from memtape.tools.commands.options import print_json, say, with_folder
+
+if TYPE_CHECKING:
+    from memtape.tools.agents.connecting import Ran
+
+
+@click.command()
+@click.option("--http", is_flag=True, help="Serve HTTP on loopback instead of stdin and stdout; needs a token.")
+@click.option("--port", default=8642, show_default=True, type=click.IntRange(0, 65_535), help="0 takes a free one.")
+@click.option("--scope", help="project:NAME, by default the project of the client's root or of this folder.")
+@click.option("--actor", help="Who speaks, by default what the client calls itself.")
+@with_folder
+def mcp(home: Path, http: bool, port: int, scope: str | None, actor: str | None, as_json: bool) -> None:
+    """Serve this memory to agents over the Model Context Protocol.
+
+    Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure, or write
+    to global. Over HTTP the address and the file that holds the token are named on stderr.
+
+    \b
+    Example:
+      memtape mcp
+      memtape mcp --http --port 8642
+    """
+    if as_json and not http:
+        raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
+    if scope == GLOBAL:
+        raise MemtapeError("An agent's scope is never global, which only operators write.", "Name a project.")
+    from memtape.tools.agents.mcp.server import HTTP_PATH, LOOPBACK, Memory, listen, serve_http, serve_stdio, token_of
+
+    memory = Memory(home, scope=check_scope(scope) if scope else None, actor=actor)
+    if not http:
+        serve_stdio(memory)
+        return
+    token, path = token_of(Home(home))
+    listening = listen(port)
+    url = f"http://{LOOPBACK}:{listening.getsockname()[1]}{HTTP_PATH}"
+    if as_json:
+        print_json({"url": url, "token_file": str(path)})
+    say(f"Serving {url}. The token is in {path}.", err=True)
+    serve_http(memory, listening, token)
+
+
+class _NeverWrong(click.Command):
+    """A command that takes whatever it is called with: exit code 2 would stop the agent at its work."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--help" in args or "-h" in args:
+            return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError:
+            return super().parse_args(ctx, [])
+
+
+@click.command(cls=_NeverWrong)
+@click.option("--host", default="", help="Whose hook this is: claude, codex or gemini.")
+@click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default the user's own.")
+@click.option("--alone", is_flag=True, help="Nobody waits for the answer.")
+@click.option("--distill", default="", hidden=True, help="Distil the flush at PARTITION:OFFSET of the log.")
+@click.option("--json", "as_json", is_flag=True, help="What a hook answers is always JSON.")
+def hook(host: str, home: str | None, alone: bool, distill: str, as_json: bool) -> None:
+    """Do what an agent's hook is for, with the host's JSON on stdin. It always ends with exit code 0.
+
+    `memtape connect` puts it where the hosts find it. At a start it gives context, at a prompt it captures and adds
+    what is surely relevant, at an answer it captures, before a compaction it keeps the end of the conversation, and at
+    the end of a session it takes the rest.
+
+    \b
+    Example:
+      echo '{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}' | memtape hook --host claude
+    """
+    try:
+        from memtape.tools.agents import hooks
+
+        if distill:
+            hooks.distill(Path(home) if home else None, distill)
+        else:
+            data = sys.stdin.buffer.read(hooks.MAX_INPUT_BYTES + 1)
+            answered = hooks.run(host, Path(home) if home else None, data, alone=alone)
+            while answered:
+                answered = answered[os.write(1, answered) :]
+    except BaseException:
+        pass
+    # Nothing is left to be flushed or joined, and nothing at the interpreter's end may change the exit code.
+    os._exit(0)
+
+
+host_argument = click.argument("host", type=click.Choice(("claude", "codex", "gemini")))
+
+
+@click.command()
+@host_argument
+@click.option("--print", "only_print", is_flag=True, help="Show the commands and files, and do nothing.")
+@with_folder
+def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
+    """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
+
+    Nothing of yours is overwritten; done again it replaces what it installed, and `memtape disconnect` removes it.
+
+    \b
+    Example:
+      memtape connect claude
+      memtape connect codex --print
+    """
+    from memtape.tools.agents.connecting import CONNECTABLE, install_steps, own_command, plugin_folder
+    from memtape.tools.agents.connecting import connect as install
+    from memtape.tools.agents.plugins import plugin_files
+
+    folder = Home(home, make=not only_print)
+    if only_print:
+        files = plugin_files(host, own_command(), str(home.absolute()))
+        steps = [shlex.join(words) for words in install_steps(folder, host)]
+        if as_json:
+            print_json({"commands": steps, "files": {path: data.decode() for path, data in files.items()}})
+            return
+        for path, data in files.items():
+            say(f"# {plugin_folder(folder, host) / path}\n{data.decode()}")
+        say("\n".join(steps))
+        return
+    _tell(host, install(folder, host), f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}", as_json)
+
+
+@click.command()
+@host_argument
+@with_folder
+def disconnect(home: Path, host: str, as_json: bool) -> None:
+    """Take from an agent what `connect` gave it. What was captured stays.
+
+    \b
+    Example:
+      memtape disconnect claude
+    """
+    from memtape.tools.agents.connecting import CONNECTABLE
+    from memtape.tools.agents.connecting import disconnect as remove
+
+    _tell(host, remove(Home(home), host), f"{CONNECTABLE[host].name} is disconnected.", as_json)
+
+
+def _tell(host: str, ran: Sequence[Ran], done: str, as_json: bool) -> None:
+    """Print the commands of a host that were run, and what is so now."""
+    commands = [shlex.join(step.command) for step in ran]
+    if as_json:
+        print_json({"host": host, "ran": commands})
+        return
+    for command in commands:
+        say(f"$ {command}")
+    say(done)
+
+
+@click.command()
+@with_folder
+def doctor(home: Path, as_json: bool) -> None:
+    """Say whether everything is as it should be: captures, views, server, each agent and its hooks.
+
+    Each finding says what to do. The exit code is 1 where something is bad.
+
+    \b
+    Example:
+      memtape doctor
+    """
+    from memtape.tools.agents.doctor import examine
+
+    findings = []
+    for finding in examine(Home(home)):
+        findings.append(finding)
+        if not as_json:
+            say(f"{finding.state:<10} {finding.subject}: {visible(finding.seen)}")
+            if finding.todo:
+                say(f"{'':<10} -> {visible(finding.todo)}")
+    if as_json:
+        print_json({"findings": findings})
+    if any(finding.state == "bad" for finding in findings):
+        sys.exit(1)

@@ -1,0 +1,380 @@
+"""The commands that ask: search, show, why, status, log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import BODIES, Captured, Event, Kind, Origin
+from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.log import Log, Slot
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import format_time
+from memtape.schemas.visible import one_line, visible
+from memtape.tools.ask.filters import make_filters
+from memtape.tools.client import Client
+from memtape.tools.commands.explaining import explained, explained_question
+from memtape.tools.commands.options import (
+    as_of_option,
+    kind_filter,
+    made_by_filter,
+    made_in_filter,
+    print_json,
+    say,
+    with_client,
+    with_home,
+)
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.inspection import Behind, Opened, Status
+    from memtape.tools.ask.retrieval import Result
+
+FOLLOW_S = 0.2
+
+
+@click.command()
+@click.argument("query")
+@click.option("--limit", default=10, show_default=True, help="The most results, 1 to 1000.")
+@kind_filter
+@click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
+@made_by_filter
+@made_in_filter
+@click.option("--since", help="Only from this time on: ISO 8601 or an age such as 3d.")
+@click.option("--until", help="Only before this time.")
+@click.option("--quiet", is_flag=True, help="Do not put this search on the log.")
+@click.option("--explain", is_flag=True, help="Say why each result stands where it stands.")
+@click.option(
+    "--without", multiple=True, type=click.Choice(LANES), help="Leave this lane out; may be repeated, for comparing."
+)
+@as_of_option
+@with_client
+def search(
+    client: Client,
+    query: str,
+    limit: int,
+    kinds: tuple[Kind, ...],
+    tags: tuple[str, ...],
+    origins: tuple[Origin, ...],
+    sessions: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    quiet: bool,
+    explain: bool,
+    without: tuple[Lane, ...],
+    as_of: str | None,
+    as_json: bool,
+) -> None:
+    """Find memories and turns of this project, and of global, by words.
+
+    \b
+    Example:
+      memtape search "staging database port" --kind fact
+      memtape search "staging database port" --from-origin user --from-origin operator
+      memtape search "staging database port" --explain
+    """
+    now_us = time.time_ns() // 1_000
+    filters = make_filters(now_us, kinds=kinds, origins=origins, sessions=sessions, since=since, tags=tags, until=until)
+    found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of, without=without, explain=explain)
+    answer = found.answer
+    if as_json:
+        print_json(
+            {
+                "results": answer.results,
+                "watermark": {mark.partition: mark.offset for mark in answer.watermark},
+                "lag": answer.lag,
+                "lanes": answer.lanes,
+                "recall_id": found.recall_id,
+                **({"read": answer.read} if explain else {}),
+            }
+        )
+        return
+    for number, result in enumerate(answer.results, start=1):
+        say(_result(number, result))
+        if explain:
+            say("\n".join(explained(result, answer.read)))
+    if explain:
+        say("\n".join(explained_question(answer)))
+    if not answer.results:
+        say(_nothing(client.scope, answer.held, as_of))
+    if answer.note:
+        say(answer.note, err=True)
+    if answer.lag:
+        say(f"The views lack {answer.lag} events; what they say is found by words all the same.", err=True)
+
+
+@click.command()
+@click.argument("id")
+@as_of_option
+@with_client
+def show(
+    client: Client,
+    id: str,
+    as_of: str | None,
+    as_json: bool,
+) -> None:
+    """Open one memory or turn whole, by the id of any of its captures.
+
+    \b
+    Example:
+      memtape show 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
+    opened = client.show(id, as_of=as_of)
+    if as_json:
+        print_json(opened)
+    else:
+        say("\n".join(_opened(opened)))
+
+
+@click.command()
+@click.argument("id")
+@with_client
+def why(
+    client: Client,
+    id: str,
+    as_json: bool,
+) -> None:
+    """Show every event behind a memory: captures, echoes, and what hid or restored it.
+
+    \b
+    Example:
+      memtape why 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
+    explanation = client.why(id)
+    if as_json:
+        print_json(explanation)
+        return
+    say(f"Memory {explanation.id} in {explanation.scope}")
+    if explanation.revises:
+        say(f"revises {explanation.revises}")
+    for behind in explanation.events:
+        say(_behind(behind))
+
+
+@click.command()
+@as_of_option
+@with_home
+def status(client: Client, as_of: str | None, as_json: bool) -> None:
+    """Say what the home holds, how far its views are, and what could not be read.
+
+    \b
+    Example:
+      memtape status --json
+    """
+    state = client.status(as_of=as_of)
+    if as_json:
+        print_json(state)
+    else:
+        say("\n".join(_status(state)))
+
+
+@click.command()
+@click.option("--partition", type=click.IntRange(0), help="Read this partition, all scopes of it.")
+@click.option(
+    "--from", "offset", type=click.IntRange(0), help="Read from this offset on; needs --partition or a scope."
+)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="The most events.")
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice(tuple(BODIES)), help="Only this type; may be repeated."
+)
+@click.option("--follow", is_flag=True, help="Wait for more and print it as it comes, until interrupted.")
+@with_client
+def log(
+    client: Client,
+    partition: int | None,
+    offset: int | None,
+    limit: int,
+    types: tuple[str, ...],
+    follow: bool,
+    as_json: bool,
+) -> None:
+    """Print events of the log as they stand: the last ones, or from an offset on.
+
+    \b
+    Example:
+      memtape log --limit 5
+      memtape log --partition 3 --from 0 --json
+    """
+    if follow and as_json:
+        raise click.UsageError("--follow has no end, so it cannot give one JSON document.")
+    client.log.check()
+    of_scope = client.scope if partition is None else None
+    number = partition_of(client.scope, client.log.partitions) if partition is None else partition
+    if number >= client.log.partitions:
+        raise click.UsageError(f"The log has partitions 0 to {client.log.partitions - 1}.")
+    if offset is None:
+        slots = _last(client.log, number, limit, of_scope, types)
+    else:
+        slots = client.log.read(number, offset, limit, scope=of_scope, types=types)
+    if as_json:
+        print_json({"events": [_slot_json(slot) for slot in slots]})
+        return
+    for slot in slots:
+        say(_slot(slot))
+    end = slots[-1].offset + 1 if slots else client.log.ends()[number]
+    while follow:
+        sys.stdout.flush()
+        time.sleep(FOLLOW_S)
+        for slot in client.log.read(number, end, limit, scope=of_scope, types=types):
+            say(_slot(slot))
+            end = slot.offset + 1
+
+
+@click.command("diff")
+@click.argument("before")
+@click.argument("after")
+@click.option("--all", "all_scopes", is_flag=True, help="Every scope, not just this project.")
+@with_client
+def diff_command(
+    client: Client,
+    before: str,
+    after: str,
+    all_scopes: bool,
+    as_json: bool,
+) -> None:
+    """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
+
+    A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
+
+    \b
+    Example:
+      memtape diff 3d 1h
+    """
+    changes = client.diff(before, after, scope=None if all_scopes else client.scope)
+    if as_json:
+        print_json(changes)
+        return
+    for what in ("added", "folded", "revised", "forgotten", "restored"):
+        for changed in getattr(changes, what):
+            more = f" (+{len(changed.captures)})" if what == "folded" else ""
+            say(f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}")
+    say(f"{changes.turns} turns came.")
+
+
+def _last(log: Log, partition: int, limit: int, scope: str | None, types: tuple[str, ...]) -> list[Slot]:
+    """Return the last slots that match, looking back further until there are enough."""
+    end = log.ends()[partition]
+    window = 4 * limit
+    while True:
+        start = max(0, end - window)
+        slots = log.read(partition, start, window, scope=scope, types=types)
+        if len(slots) >= limit or start == 0:
+            return slots[-limit:]
+        window *= 4
+
+
+def _slot_json(slot: Slot) -> dict[str, object]:
+    try:
+        return {"partition": slot.partition, "offset": slot.offset, "event": decode(slot.payload)}
+    except InvalidEvent as error:
+        return {"partition": slot.partition, "offset": slot.offset, "event": None, "unreadable": error.reason}
+
+
+def _slot(slot: Slot) -> str:
+    place = f"{slot.partition}/{slot.offset}"
+    try:
+        event = decode(slot.payload)
+    except InvalidEvent as error:
+        return f"{place}  unreadable: {error.reason}"
+    return f"{place}  {_event(event)}"
+
+
+def _event(event: Event) -> str:
+    said = one_line(event.body.text, 120) if isinstance(event.body, Captured) else ""
+    kind = f" {event.body.kind}" if isinstance(event.body, Captured) else ""
+    who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
+    blank = " (erased)" if event.body is None else ""
+    return f"{format_time(event.sent)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
+
+
+def _nothing(scope: str, held: int, as_of: str | None) -> str:
+    if held:
+        return "Nothing found. Try fewer or other words; `memtape status` says what there is."
+    if as_of is not None:
+        return f"{scope} held nothing then. `memtape status` says what there is now."
+    elsewhere = "`memtape status` says what other scopes hold, and --scope asks one."
+    return f"{scope} holds nothing yet. `memtape capture` and `memtape import` add to it; {elsewhere}"
+
+
+def _result(number: int, result: Result) -> str:
+    about = [result.kind, format_time(result.at)[:10], f"{one_line(result.actor, 40)} ({result.origin})"]
+    if result.confirmations:
+        about.append(f"confirmed {result.confirmations}x")
+    if result.again:
+        about.append(f"said {result.again + 1} times")
+    if result.source:
+        about.append(one_line(result.source, 60))
+    if result.scope == "global":
+        about.append("global")
+    if not result.projected:
+        about.append("not yet folded")
+    passage = one_line(result.passage, 300)
+    return f"{number:2}. {passage}\n    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
+
+
+def _opened(opened: Opened) -> list[str]:
+    if opened.captured is not None:
+        event = opened.captured
+        assert isinstance(event.body, Captured)
+        return [visible(event.body.text), "", _event(event), "Not yet folded: `memtape run --once` projects it."]
+    row = opened.memory or opened.turn
+    assert row is not None
+    lines = [visible(row.text), "", f"{row.kind} {row.id} in {row.scope}"]
+    lines.append(f"said by {one_line(row.actor)} ({row.origin}) at {format_time(row.at)}")
+    if row.session:
+        lines.append(f"session {one_line(row.session)}")
+    if row.tags:
+        lines.append("tags " + ", ".join(map(one_line, row.tags)))
+    if row.source:
+        lines.append(f"source {one_line(row.source)}")
+    if opened.memory is not None:
+        memory = opened.memory
+        lines.append(f"confirmed {memory.confirmations} times, last {format_time(memory.last_at)[:10]}")
+        lines.append(f"captures {', '.join(memory.ids)}")
+        if memory.revises:
+            lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
+    if opened.last_used_at is not None:
+        lines.append(f"used {opened.used} times, last {format_time(opened.last_used_at)[:10]}")
+    if opened.hidden:
+        lines.append(f"Hidden: forgotten. To show it again: memtape restore {row.id} --scope {row.scope}")
+    return lines
+
+
+def _behind(behind: Behind) -> str:
+    similarity = f" {behind.similarity:.2f}" if behind.similarity else ""
+    return f"{behind.partition}/{behind.offset}  {behind.part}: {behind.how}{similarity}  {_event(behind.event)}"
+
+
+def _status(state: Status) -> list[str]:
+    projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
+    lines = [
+        f"home          {state.home}",
+        f"log           {state.log}",
+        f"memories      {state.memories:,}",
+        f"turns         {state.turns:,}",
+        f"events        {state.events:,}",
+        f"not counted   {state.duplicates:,} duplicates, {state.divergent:,} divergent, {state.ignored:,} ignored",
+        f"redacted      {state.redacted:,} secrets",
+        f"lag           {state.lag:,} events",
+        f"embedder      {state.embedder.configured}"
+        + (f", then {state.embedder.next}" if state.embedder.next else "")
+        + (f"; {state.embedder.waiting:,} of {state.embedder.texts:,} texts wait" if state.embedder.waiting else ""),
+        *([f"DEGRADED      {state.embedder.warning.removeprefix('DEGRADED: ')}"] if state.embedder.degraded else []),
+        f"projector     {projector}",
+    ]
+    if state.flushes:
+        lines.append("flushes       " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.flushes.items())))
+    if state.dead_letters:
+        lines.append(f"DEAD LETTERS  {state.dead_letters:,} events on the log could not be read:")
+        lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in state.latest_dead_letters]
+    if state.hidden:
+        lines.append(f"hidden        {state.hidden:,} forgotten; `memtape restore ID` shows one again:")
+        lines += [f"  {id}" for id in state.hidden_ids]
+    for scope, count in state.scopes.items():
+        hidden = f", {count.hidden:,} hidden" if count.hidden else ""
+        lines.append(f"  {scope}: {count.memories:,} memories, {count.turns:,} turns{hidden}")
+    return lines

@@ -1,0 +1,260 @@
+"""The commands that append to the log: capture, forget, restore. None of them loads LanceDB to capture."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+import msgspec
+
+from memtape.schemas.errors import InvalidEvent, MemtapeError
+from memtape.schemas.events import Event, Kind
+from memtape.tools.capture.lines import Line, parse_line
+from memtape.tools.client import BATCH_LINES, Client
+from memtape.tools.commands.options import KINDS, print_json, progress, say, with_client
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+SHOWN_REFUSALS = 20
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A line that was not captured, counted from 1, and why."""
+
+    line: int
+    error: str
+
+
+@click.command()
+@click.argument("text", required=False)
+@click.option(
+    "--file",
+    "path",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Take the text of a file; a .jsonl file is read as JSON lines.",
+)
+@click.option("--kind", type=click.Choice(KINDS), help="By default fact, and document for a file.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
+@click.option("--source", help="Where the text comes from.")
+@click.option("--native-id", help="The source's own id: capturing it again adds nothing.")
+@click.option("--at", help="When it happened: ISO 8601 or an age such as 3d. By default now.")
+@click.option("--importance", type=click.FloatRange(0, 1), help="Between 0 and 1.")
+@click.option("--branch", help="The branch of the repository that it is about.")
+@with_client
+def capture(
+    client: Client,
+    text: str | None,
+    path: Path | None,
+    kind: Kind | None,
+    as_json: bool,
+    **fields: Any,
+) -> None:
+    """Put a text on the log: TEXT, a file, or what stdin holds.
+
+    With - as TEXT, stdin is JSON lines, one capture each: {"text": "…", "kind": "turn", "at": "…", "actor": "…",
+    "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is needed. They are stored in
+    batches, each whole or not at all; a line that is refused is named and the others are kept.
+
+    Secrets in it, such as keys, tokens and passwords, are replaced before it is stored. Files that hold nothing else
+    (.env, *.pem, .netrc and the like) are refused.
+
+    \b
+    Example:
+      memtape capture "The staging database listens on port 5433." --tag infra
+      memtape capture - < conversation.jsonl
+    """
+    if text == "-" or (path is not None and path.suffix == ".jsonl"):
+        _capture_lines(client, kind, path, as_json)
+        return
+    if path is not None:
+        client.redactor.check_path(str(path.resolve()))
+    said = _read_text(text, path)
+    line = Line(text=said, kind=kind or ("document" if path else "fact"), **fields)
+    if line.source is None and path is not None:
+        line = msgspec.structs.replace(line, source=path.name)
+    receipts = client.capture_many([line])
+    for _, error in receipts.refused:
+        raise error
+    first, redacted = receipts[0], {"redacted": dict(receipts[0].redacted)}
+    if as_json and len(receipts) == 1:
+        print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset} | redacted)
+    elif as_json:
+        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | redacted)
+    else:
+        parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
+        partition, offset = first.position.partition, first.position.offset
+        say(f"{first.id}{parts} ({client.scope}, partition {partition}, offset {offset})")
+        _print_redacted(first.redacted)
+
+
+@click.command()
+@click.argument("id")
+@click.option("--only", is_flag=True, help="Name this one capture, not every capture that is the same memory.")
+@click.option("--reason", help="Why, for those who ask later.")
+@with_client
+def forget(
+    client: Client,
+    id: str,
+    only: bool,
+    reason: str | None,
+    as_json: bool,
+) -> None:
+    """Hide a memory or turn, until it is restored. The log keeps it.
+
+    Every capture that is the same memory is hidden, and of facts and the like the same text stays hidden
+    when it is captured again.
+
+    \b
+    Example:
+      memtape forget 019ab0c4-9a3c-7000-8000-0123456789ab --reason "out of date"
+    """
+    ids = client.forget(id, only=only, reason=reason)
+    _print_named("Forgot", ids, f"memtape restore {id}", as_json)
+
+
+@click.command()
+@click.argument("id")
+@click.option("--reason", help="Why, for those who ask later.")
+@with_client
+def restore(
+    client: Client,
+    id: str,
+    reason: str | None,
+    as_json: bool,
+) -> None:
+    """Show again what was forgotten.
+
+    \b
+    Example:
+      memtape restore 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
+    ids = client.restore(id, reason=reason)
+    _print_named("Restored", ids, "", as_json)
+
+
+@click.command()
+@click.argument("id")
+@click.option("--only", is_flag=True, help="Let just this capture stand apart, and keep the others together.")
+@with_client
+def unfold(client: Client, id: str, only: bool, as_json: bool) -> None:
+    """Split for good a memory whose captures should not have been folded: each stands by itself.
+
+    \b
+    Example:
+      memtape unfold 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
+    _print_named("Unfolded", client.unfold(id, only=only), "", as_json)
+
+
+@click.command()
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--recall", help="The recall that returned them: `recall_id` of `memtape search --json`.")
+@with_client
+def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool) -> None:
+    """Say which memories or turns shaped an answer. What is used is found again sooner, and links what helps together.
+
+    Looking at a result does not count. Where a session is given, its next answer that carries the specifics of what
+    was recalled counts by itself.
+
+    \b
+    Example:
+      memtape used 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
+    receipt = client.use(ids, recall)
+    if as_json:
+        where = receipt.position
+        said = {"id": receipt.id, "ids": list(dict.fromkeys(ids))}
+        print_json({**said, "partition": where.partition, "offset": where.offset})
+    else:
+        say(f"Noted the use of {len(dict.fromkeys(ids))}.")
+
+
+def _print_named(verb: str, ids: list[str], undo: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"ids": ids})
+        return
+    say(f"{verb} {len(ids)} capture{'s' if len(ids) > 1 else ''}." + (f" To undo: {undo}" if undo else ""))
+
+
+def _print_redacted(counts: Mapping[str, int]) -> None:
+    if counts:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
+        say(f"Redacted before it was stored: {kinds}.")
+
+
+def _read_text(text: str | None, path: Path | None) -> str:
+    if text is not None and path is not None:
+        raise click.UsageError("Give TEXT or --file, not both.")
+    if text is not None:
+        return text
+    if path is None and sys.stdin.isatty():
+        raise click.UsageError("Give TEXT, --file, or pipe a text to stdin.")
+    data = path.read_bytes() if path is not None else sys.stdin.buffer.read()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise MemtapeError(
+            f"The text is not UTF-8: byte {error.start} cannot be read.", "Convert it, for example with iconv."
+        ) from None
+
+
+def _capture_lines(client: Client, kind: Kind | None, path: Path | None, as_json: bool) -> None:
+    if path is not None:
+        client.redactor.check_path(str(path.resolve()))
+    count, refused = 0, []
+    with path.open("rb") if path is not None else sys.stdin.buffer as stream:
+        lines = enumerate(_raw_lines(stream), start=1)
+        # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
+        size = path.stat().st_size if path is not None else None
+        with progress(size, "Capturing") as bar:
+            while batch := list(itertools.islice(lines, BATCH_LINES)):
+                events, refusals = _events(client, kind, batch)
+                client.log.append(events)
+                count += len(events)
+                refused += refusals
+                bar.update(len(events) if size is None else sum(len(data) for _, data in batch))
+    if as_json:
+        print_json({"count": count, "refused": refused, "redacted": dict(client.redactor.counts)})
+    else:
+        say(f"Captured {count:,} events.")
+        _print_redacted(client.redactor.counts)
+    for refusal in refused[:SHOWN_REFUSALS]:
+        say(f"Line {refusal.line} was refused: {refusal.error}", err=True)
+    if len(refused) > SHOWN_REFUSALS:
+        say(f"… and {len(refused) - SHOWN_REFUSALS:,} more lines were refused.", err=True)
+    if refused:
+        sys.exit(1)
+
+
+def _raw_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield lines; one too long to be a capture is cut, so that it cannot fill the memory, and refused for that."""
+    while data := stream.readline(MAX_LINE_BYTES):
+        if len(data) == MAX_LINE_BYTES and not data.endswith(b"\n"):
+            while rest := stream.readline(MAX_LINE_BYTES):
+                if rest.endswith(b"\n"):
+                    break
+        yield data
+
+
+def _events(client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]]) -> tuple[list[Event], list[Refusal]]:
+    from memtape.sinks.logs.admission import check_admissible
+
+    events: list[Event] = []
+    refusals: list[Refusal] = []
+    for number, data in batch:
+        if not data.strip():
+            continue
+        counted = client.redactor.counts.copy()
+        try:
+            line = parse_line(data)
+            made = client.events_of(line if line.kind else msgspec.structs.replace(line, kind=kind))
+            for event in made:
+                check_admissible(event)
+            events += made
+        except (InvalidEvent, MemtapeError) as error:
+            client.redactor.counts = counted  # Nothing of this line is stored.
+            refusals.append(Refusal(number, str(error)))
+    return events, refusals

@@ -1,0 +1,102 @@
+"""The command `memtape`: one group; each command is loaded from the file that defines it when it is called.
+
+A hook runs at every prompt of an agent, so that it must not wait for what other commands import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from memtape import __version__
+from memtape.schemas.visible import visible
+
+_PLACES = {
+    "capture": "capture.capture",
+    "import": "importing.import_command",
+    "watch": "importing.watch",
+    "search": "ask.search",
+    "show": "ask.show",
+    "why": "ask.why",
+    "forget": "capture.forget",
+    "restore": "capture.restore",
+    "unfold": "capture.unfold",
+    "used": "capture.used",
+    "erase": "erase.erase",
+    "status": "ask.status",
+    "log": "ask.log",
+    "context": "context.context",
+    "edges": "edges.edges",
+    "diff": "ask.diff_command",
+    "eval": "measure.eval_command",
+    "compare": "measure.compare_command",
+    "run": "keep.run",
+    "verify": "keep.verify",
+    "rebuild": "keep.rebuild",
+    "copy": "keep.copy",
+    "embedder": "embedder.embedder",
+    "connect": "agents.connect",
+    "disconnect": "agents.disconnect",
+    "doctor": "agents.doctor",
+    "mcp": "agents.mcp",
+    "hook": "agents.hook",
+}
+"""The commands by name: file of this folder, and the command in it."""
+
+
+class _Commands(MutableMapping[str, click.Command]):
+    """The commands, each loaded when it is first asked for."""
+
+    def __init__(self, places: dict[str, str]) -> None:
+        self._places = places
+        self._loaded: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._loaded:
+            file, _, command = self._places[name].partition(".")
+            self._loaded[name] = getattr(import_module(f"memtape.tools.commands.{file}"), command)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._places[name], self._loaded[name] = "", command
+
+    def __delitem__(self, name: str) -> None:
+        del self._places[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class Commands(click.Group):
+    """The group, whose complaints about wrong usage are visible text like everything else that is printed."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            raise click.UsageError(visible(error.format_message()), error.ctx) from None
+
+
+@click.group(
+    cls=Commands,
+    commands=_Commands(dict(_PLACES)),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="memtape")
+def main() -> None:
+    """Agent memory you can replay.
+
+    Everything that agents say, recall and delete is an event on one log, and every memory is a view of it.
+
+    \b
+    Example:
+      memtape capture "We deploy on Tuesdays."
+      memtape search "when do we deploy"
+    """

@@ -1,0 +1,40 @@
+"""The command that tells a starting agent what it should know."""
+
+from __future__ import annotations
+
+import click
+
+from memtape.tools.client import Client
+from memtape.tools.commands.options import as_of_option, print_json, say, with_client
+
+
+@click.command()
+@click.option("--budget", default=2_000, show_default=True, help="The most tokens of the text, 1 to 1000000.")
+@click.option(
+    "--form",
+    type=click.Choice(("prompt", "agents", "gemini")),
+    default="prompt",
+    show_default=True,
+    help="For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.",
+)
+@as_of_option
+@with_client
+def context(client: Client, budget: int, form: str, as_of: str | None, as_json: bool) -> None:
+    """Print what a starting agent should know: standing instructions, goal, plan, what holds, and what happened lately.
+
+    Standing instructions are what users said with "always", "never", "I prefer" and the like, in five languages. The
+    budget is never exceeded. A section of a file stands between <!-- memtape:begin --> and <!-- memtape:end -->.
+
+    \b
+    Example:
+      claude --append-system-prompt "$(memtape context)"
+      memtape context --form agents --budget 1000
+    """
+    found = client.context(budget, form, as_of=as_of)  # type: ignore[arg-type]
+    if as_json:
+        print_json(found)
+        return
+    say(found.text, nl=False)
+    if not found.items:
+        nothing = "Nothing fits the budget." if found.omitted else "Nothing is remembered yet."
+        say(f"{nothing} `memtape status` says what there is.", err=True)

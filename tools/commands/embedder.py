@@ -1,0 +1,139 @@
+"""`memtape embedder`: which embedder decides on a log, letting another take over, and going back."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
+from memtape.schemas.embedding import FLOOR, EmbedderOptions
+from memtape.sinks.home.settings import CHOICE_VARIABLE, CHOICES, local_settings, prefer_embedder
+from memtape.tools.client import Client
+from memtape.tools.commands.options import print_json, say, with_home
+from memtape.tools.keep.embedder_state import EmbedderState
+
+
+@click.group()
+def embedder() -> None:
+    """See and change the embedder whose vectors decide what is one memory.
+
+    \b
+    Example:
+      memtape embedder set local
+      memtape run --once
+    """
+
+
+@embedder.command("status")
+@with_home
+def embedder_status(client: Client, as_json: bool) -> None:
+    """Say which embedder decides, which one comes next, what this machine has, and how many texts wait.
+
+    It opens the embedder of this machine, which can take some seconds.
+
+    \b
+    Example:
+      memtape embedder status
+    """
+    _print(client.embedder(), as_json)
+
+
+@embedder.command("set")
+@click.argument("choice", type=click.Choice(CHOICES))
+@click.option("--model", help="For local: a name of the Hugging Face hub, or a folder.")
+@click.option(
+    "--fold-cosine",
+    "fold_cosine_hundredths",
+    type=click.IntRange(1, 100),
+    metavar="HUNDREDTHS",
+    help="Cosine from which two texts can be one memory under it, 85 where it is not said. Not for the floor.",
+)
+@with_home
+def set_embedder(
+    client: Client, choice: str, model: str | None, fold_cosine_hundredths: int | None, as_json: bool
+) -> None:
+    """Let another embedder take over, and use it on this machine.
+
+    The one that decides now goes on until `memtape run` has given every text its vector under the new one. It can be
+    stopped and started at any time. The floor takes over at once. An endpoint is named by MEMTAPE_EMBED_URL,
+    MEMTAPE_EMBED_MODEL and MEMTAPE_EMBED_KEY. Models differ in how similar they call two texts that say the same;
+    --fold-cosine says it for this one, from when it decides.
+
+    \b
+    Example:
+      memtape embedder set local --model all-MiniLM-L6-v2
+      memtape embedder set http --fold-cosine 70
+      memtape embedder set floor
+    """
+    from memtape.tools.keep.embedding import change_over
+
+    options = msgspec.structs.replace(local_settings(client.home).embedder, choice=choice)
+    if model is not None:
+        options = msgspec.structs.replace(options, model=model)
+    change_over(client.home, client.log, options, fold_cosine_hundredths)
+    _prefer(client, options)
+    _print(client.embedder(), as_json)
+    if not as_json:
+        say("`memtape run --once` gives the texts their vectors." if choice != FLOOR else "It decides at once.")
+
+
+@embedder.command()
+@with_home
+def rollback(client: Client, as_json: bool) -> None:
+    """Call off an embedder that is to take over, or go back to the one that decided before.
+
+    Its vectors are still on the log. Texts that came since get theirs from `memtape run`. This machine uses it again
+    if it has it; else it is said what to do.
+
+    \b
+    Example:
+      memtape embedder rollback
+    """
+    from memtape.tools.keep.embedding import before_that, options_for, roll_back
+
+    key = before_that(client.log)
+    options = options_for(client.home, key)  # Before, since it can take some seconds, in which `run` would find it odd.
+    roll_back(client.log)
+    if options is not None:
+        _prefer(client, options)
+    _print(client.embedder(), as_json)
+    if options is None:
+        say(
+            f"This machine does not have the embedder {key}, so new texts are found by words. If it is an endpoint's, "
+            f"set {URL_VARIABLE} and {MODEL_VARIABLE} and say `memtape embedder set http`; if it is a local model, "
+            "say `memtape embedder set local --model` with its name or folder.",
+            err=True,
+        )
+
+
+def _prefer(client: Client, options: EmbedderOptions) -> None:
+    """Use an embedder on this machine from now on, so far as the environment lets it."""
+    if options != local_settings(client.home).embedder:
+        prefer_embedder(client.home, options)
+    overruled = local_settings(client.home).embedder.choice
+    if overruled != options.choice:
+        say(
+            f"{CHOICE_VARIABLE}={overruled} goes before the choice of {options.choice}: unset it, also for what "
+            "runs already.",
+            err=True,
+        )
+
+
+def _print(state: EmbedderState, as_json: bool) -> None:
+    if as_json:
+        print_json(state)
+        return
+    for line in embedder_lines(state):
+        say(line)
+
+
+def embedder_lines(state: EmbedderState) -> list[str]:
+    """Return the state of embedders as lines for people."""
+    lines = [f"configured    {state.configured}" + (f", then {state.next}" if state.next else "")]
+    lines.append(f"effective     {state.effective}{' (DEGRADED)' if state.degraded else ''}")
+    if state.waiting or state.embedded or state.failed:
+        done = f"{state.embedded:,} of {state.texts:,} texts, {state.waiting:,} wait"
+        lines.append(f"vectors       {done}" + (f", {state.failed:,} failed" if state.failed else ""))
+    lines += [f"drift         {state.drift}"] if state.drift else []
+    lines += [f"note          {state.warning}"] if state.warning else []
+    return lines

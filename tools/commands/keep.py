@@ -1,0 +1,204 @@
+"""The commands that keep a home: run, verify, rebuild and copy."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from memtape.sinks.logs.opening import how_to_use
+from memtape.tools.client import Client
+from memtape.tools.commands.options import Phases, print_json, progress, say, with_home
+
+SHOWN_DIFFERENCES = 50
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Project what there is and end.")
+@click.option(
+    "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Threads to project with, per process."
+)
+@click.option(
+    "--processes", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes to project with."
+)
+@click.option(
+    "--embed/--no-embed",
+    default=True,
+    show_default=True,
+    help="Give texts their vectors too; of several machines on one topic one is enough.",
+)
+@with_home
+def run(client: Client, once: bool, workers: int, processes: int, embed: bool, as_json: bool) -> None:
+    """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
+
+    One command at a time can do this; a second one is refused and told the pid of the first.
+
+    With --processes it starts so many others, which share the partitions and speak with each other on loopback. What
+    they exchange are pickles, and while they start anybody on this machine can connect to them: use --workers where
+    others than you can log in.
+
+    \b
+    Example:
+      memtape run --once
+    """
+    from memtape.tools.keep.owner import Owner
+
+    with Owner(client.home, client.log, _note, workers, processes) as owner:
+        ended: list[int] = []
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            ended.append(number)
+            owner.stop()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, stop)
+        started = time.monotonic()
+        embedded = 0
+        if once:
+            with progress(client.unread(), "Projecting") as bar:
+                events = owner.project(lambda done: bar.update(done - bar.pos))
+                bar.update(events - bar.pos)
+            if embed and not ended:
+                with progress(client.unembedded(), "Embedding") as bar:
+                    embedded = owner.embed(lambda done: bar.update(done - bar.pos))
+        else:
+            if not as_json:
+                say(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
+            events = owner.serve(embed=embed)
+        seconds = time.monotonic() - started
+    if as_json:
+        print_json({"events": events, "embedded": embedded, "seconds": round(seconds, 3), "stopped": bool(ended)})
+    else:
+        also = f" and embedded {embedded:,} texts" if embedded else ""
+        say(f"Read {events:,} events{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
+    if ended and once:
+        sys.exit(1)
+
+
+@click.command()
+@click.option("--scope", help="Only this scope.")
+@click.option("--erased", "erased", multiple=True, metavar="ID", help="Instead see that this is gone; may be repeated.")
+@click.option(
+    "--text",
+    "texts",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="With --erased: a file with what was erased, to be looked for in every file of the home.",
+)
+@with_home
+def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tuple[Path, ...], as_json: bool) -> None:
+    """Replay the log and compare it with the views, row by row and page by page.
+
+    Exits 1 if anything differs, and names it. `memtape rebuild` mends it. With --erased it looks for what was
+    erased instead, by its id and, where somebody still has the text, by that.
+
+    \b
+    Example:
+      memtape verify --json
+    """
+    if texts and not erased:
+        raise click.UsageError("--text needs --erased ID.")
+    if erased:
+        _verify_erased(client, erased, [path.read_text(errors="replace") for path in texts], as_json)
+        return
+    with progress(client.projected(), "Replaying") as bar:
+        verdict = client.verify(scope, lambda done: bar.update(done - bar.pos))
+    if as_json:
+        print_json(verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]})
+    else:
+        say(f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}.")
+        say(f"state hash {verdict.state_hash} over {verdict.events:,} events")
+        for difference in verdict.differences[:SHOWN_DIFFERENCES]:
+            say(f"  {difference.what}: {difference.view} {difference.scope} {difference.id}")
+        if len(verdict.differences) > SHOWN_DIFFERENCES:
+            say(f"  … and {len(verdict.differences) - SHOWN_DIFFERENCES:,} more")
+        if not verdict.ok:
+            say("`memtape rebuild` makes the views anew from the log.")
+    if not verdict.ok:
+        sys.exit(1)
+
+
+def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_json: bool) -> None:
+    from memtape.tools.commands.erase import looked_for, print_search, search_as_json
+    from memtape.tools.keep.erasing import prove
+
+    proven = prove(client.home, client.log, ids, texts)
+    if as_json:
+        print_json({"ok": proven.ok, "slots": proven.slots, **search_as_json(proven.search)})
+    else:
+        say(f"Looked for {looked_for(proven.search.needles)}.")
+        print_search(proven.search)
+        for partition, offset in proven.slots:
+            say(f"  slot {partition}/{offset} of the log still has its body")
+        say("Nothing of it was found." if proven.ok else "Not all of it is gone; `memtape erase` goes on.")
+    if not proven.ok:
+        sys.exit(1)
+
+
+@click.command()
+@click.option("--scope", help="Only this scope, in place.")
+@with_home
+def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
+    """Make the views anew from the log, beside the living ones, and switch when they are verified.
+
+    Searches are served from the old views meanwhile. Stopped or killed, it goes on when called again. A
+    running projector is asked to do it.
+
+    \b
+    Example:
+      memtape rebuild
+    """
+    from memtape.tools.keep.owner import rebuild_or_ask
+
+    started = time.monotonic()
+    with Phases() as phases:
+        made = rebuild_or_ask(client.home, client.log, scope, phases.update, _note)
+    seconds = time.monotonic() - started
+    if as_json:
+        print_json({**made._asdict(), "seconds": round(seconds, 3)})
+    else:
+        say(f"Build {made.build} is served: {made.events:,} events in {seconds:.1f} s, verified.")
+        say(f"state hash {made.state_hash}")
+
+
+@click.command()
+@click.option("--to", required=True, metavar="URL|PATH", help="kafka://host:port/topic, a new FILE.db, or a home.")
+@with_home
+def copy(client: Client, to: str, as_json: bool) -> None:
+    """Copy the log of a home to another place, slot for slot, and read it back.
+
+    The copy is the same log under the same id: every offset, id and time stays, and so does what is blank or cannot
+    be read. Called again it goes on, whether it was cut short or the log has got more since; where something else
+    stands nothing is changed. Stop who writes to the log, or copy once more, before the copy is used in its place,
+    and let nobody use it before that. From then on write to one of the two: both have one id, and views are told
+    apart by that.
+
+    \b
+    Example:
+      memtape copy --to kafka://localhost:9092/captures
+      memtape copy --to /backup/memory.db
+    """
+    from memtape.tools.keep.copying import copy_log
+
+    started = time.monotonic()
+    with Phases() as phases:
+        made = copy_log(client.log, to, phases.update)
+    seconds = time.monotonic() - started
+    if as_json:
+        print_json({**made._asdict(), "seconds": round(seconds, 3)})
+        return
+    say(f"Copied {made.copied:,} slots in {seconds:.1f} s; all {made.slots:,} were read back the same.")
+    say(f"log {made.log_id}, {made.partitions} partitions, at {made.place}")
+    if made.behind:
+        say(f"The log has got {made.behind:,} slots more. Stop who writes to it and give the same command again.")
+    else:
+        say("What is appended to the old log from now on is not in the copy; the same command brings it over.")
+    say(f"To use the copy: {how_to_use(made.place)}")
+
+
+def _note(note: str) -> None:
+    say(note, err=True)

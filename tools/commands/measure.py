@@ -1,0 +1,159 @@
+"""The commands that measure recall: eval on a file of questions, compare on what was really asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.visible import one_line
+from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.settings import CHOICES, local_settings
+from memtape.tools.client import Client
+from memtape.tools.commands.options import Phases, print_json, say, with_client, with_folder
+
+NAMES = ("bm25", "dense", "rrf", "memtape")
+
+retriever_option = click.option(
+    "--retriever", "retrievers", multiple=True, type=click.Choice(NAMES), help="Only this one; may be repeated."
+)
+
+
+@click.command("eval")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@retriever_option
+@click.option(
+    "--without", multiple=True, type=click.Choice(LANES), help="Also Memtape less this lane; may be repeated."
+)
+@click.option("--embedder", "choice", type=click.Choice(CHOICES), help="The embedder, by default that of this machine.")
+@click.option("--model", help="For local: a name of the Hugging Face hub, or a folder.")
+@click.option(
+    "--svg", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw a chart to this file."
+)
+@with_folder
+def eval_command(
+    home: Path,
+    file: Path,
+    retrievers: tuple[str, ...],
+    without: tuple[Lane, ...],
+    choice: str | None,
+    model: str | None,
+    svg: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure how much of the evidence of a file's questions retrievers find.
+
+    The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker", "role", "text",
+    "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO 8601, a day such as 8 May
+    2023, or a number of seconds, milliseconds or microseconds. What was said is captured into a home that is thrown
+    away; yours is only read for its settings.
+
+    \b
+    Example:
+      memtape eval locomo10.json --retriever bm25 --retriever memtape --svg recall.svg
+      memtape eval locomo10.json --embedder floor --without sparse --json
+    """
+    from memtape.flows.embed.choice import choose_embedder
+    from memtape.tools.ask.retrievers import without as less
+    from memtape.tools.measure.evaluating import evaluate
+
+    if svg is not None and not svg.absolute().parent.is_dir():
+        raise MemtapeError(f"There is no folder {svg.parent} for the chart.", "Make it first, or name another.")
+    options = local_settings(Home(home)).embedder
+    if choice is not None or model is not None:
+        changes = {"choice": choice or options.choice, "model": model or options.model}
+        options = msgspec.structs.replace(options, **changes)
+    embedder, resolved = choose_embedder(options, dense_on_log=False)
+    if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
+        raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
+    names = [*(retrievers or NAMES), *map(less, without)]
+    with Phases() as phases:
+        measured = evaluate(file, list(dict.fromkeys(names)), embedder, phases.update)
+    if svg is not None:
+        from memtape.tools.measure.chart import bars
+
+        title = f"{file.name}: evidence found by turn, {measured['questions']:,} questions, {measured['embedder']}"
+        write_whole(svg, bars(title, measured["retrievers"]).encode())
+    for note in measured["notes"]:
+        say(note, err=True)
+    if as_json:
+        print_json(measured)
+        return
+    counts = f"{measured['questions']:,} questions with evidence, {measured['turns']:,} turns"
+    say(f"{counts}, embedder {measured['embedder']}")
+    say("\n".join(_evaluated(measured["retrievers"])))
+
+
+@click.command("compare")
+@retriever_option
+@click.option("--limit", default=1_000, show_default=True, type=click.IntRange(1, 100_000), help="The latest searches.")
+@with_client
+def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """Ask what this project was asked again, of several retrievers, and compare what they find.
+
+    Recall counts what was used of a search (`memtape used`). Where that is not known of any, there is nothing to
+    compare with, and only --json has figures, of what was returned. The searches are asked of the views as they are
+    now; nothing is put on the log.
+
+    \b
+    Example:
+      memtape compare --retriever bm25 --retriever memtape
+    """
+    with Phases() as phases:
+        told = client.compare(retrievers, limit, phases.update)
+    if as_json:
+        print_json(told)
+        return
+    if told["truth"] == "returned":
+        say(
+            f"Of the {told['recalls']:,} searches of {client.scope} nothing is known to have been used. What a search "
+            "returned can only be compared with itself, which says nothing about recall."
+        )
+        say("Say what shaped an answer with `memtape used ID --recall RECALL_ID`, then compare again.")
+        return
+    say(
+        f"{told['recalls']:,} searches, asked of the views as they are now; recall of what was {told['truth']} "
+        f"({told['judged']:,} searches)"
+    )
+    say("\n".join(_compared(told)))
+
+
+def _evaluated(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the tables: by turn, by session, by category at 10, and latency."""
+    lines = [line for what in ("turn", "session") for line in _by_cut(what, measured)]
+    categories = next(iter(measured.values()))["by_category"]
+    heads = [f"{one_line(name, 14)} ({its['questions']})" for name, its in categories.items()]
+    tens = {name: [one["turn"]["10"] for one in its["by_category"].values()] for name, its in measured.items()}
+    lines += _table("turn @10 by category", heads, tens)
+    lines.append("latency in ms, without embedding the question")
+    for name, its in measured.items():
+        latency = its["latency_ms"]
+        lines.append(f"  {name:<26} p50 {latency['p50']:.1f}  p95 {latency['p95']:.1f}")
+    return lines
+
+
+def _compared(told: Mapping[str, Any]) -> list[str]:
+    """Return the tables: what is as it was returned, what was found of what counts, and the lanes."""
+    lines = [line for what in ("overlap", "recall") for line in _by_cut(what, told["retrievers"])]
+    lines.append("what each lane adds to recall@10")
+    lines += [f"  {lane:<26} {share:+.3f}" for lane, share in told["marginal"].items()]
+    return lines
+
+
+def _by_cut(what: str, measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    heads = [f"@{cut}" for cut in next(iter(measured.values()))[what]]
+    return _table(what, heads, {name: its[what].values() for name, its in measured.items()})
+
+
+def _table(title: str, heads: Sequence[str], rows: Mapping[str, Any]) -> list[str]:
+    widths = [max(7, len(head) + 2) for head in heads]
+    lines = [f"{title:<28}" + "".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True))]
+    for name, values in rows.items():
+        figures = "".join(f"{value:>{width}.3f}" for value, width in zip(values, widths, strict=True))
+        lines.append(f"  {name:<26}{figures}")
+    return lines

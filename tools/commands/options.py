@@ -1,0 +1,172 @@
+"""What the commands share: options, how an error is told, and how a result is printed."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, TypeVar, cast, get_args
+
+import click
+import msgspec
+import orjson
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Kind, Origin
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.visible import visible, visible_json
+from memtape.tools.client import HOME_VARIABLE, SESSION_VARIABLE, Client, default_home
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+Option = Callable[[CommandT], CommandT]
+
+DISK_HINT = "See that the disk has room and the home can be written. What was acknowledged stands on the log."
+
+KINDS = get_args(Kind)
+ORIGINS = get_args(Origin)
+
+kind_filter = click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated."
+)
+
+made_by_filter = click.option(
+    "--from-origin",
+    "origins",
+    multiple=True,
+    type=click.Choice(ORIGINS),
+    help="Only what this origin has captured; may be repeated.",
+)
+made_in_filter = click.option(
+    "--from-session", "sessions", multiple=True, help="Only what was captured in this session; may be repeated."
+)
+
+as_of_option = click.option(
+    "--as-of", help="Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d."
+)
+
+
+_SPEAKER = {
+    "scope": click.option("--scope", help="global or project:NAME, by default the project of this folder."),
+    "actor": click.option("--actor", help="The speaker's name, by default the user's."),
+    "origin": click.option("--origin", type=click.Choice(ORIGINS), help="user at a terminal, else agent."),
+}
+_SESSION = {"session": click.option("--session", envvar=SESSION_VARIABLE, show_envvar=True, help="The session.")}
+
+
+def with_client(command: CommandT) -> CommandT:
+    """Give a command its client, described by options for the home, the scope and who speaks, and `--json`."""
+    return _with(command, _SPEAKER | _SESSION, _speaking)
+
+
+def with_speaker(command: CommandT) -> CommandT:
+    """Give a command its client as `with_client` does, for a command to which `--session` means something else."""
+    return _with(command, _SPEAKER, _speaking)
+
+
+def _speaking(home: str | None, origin: Origin | None, **described: Any) -> Client:
+    return Client(home, origin=origin or default_origin(), **described)
+
+
+def with_home(command: CommandT) -> CommandT:
+    """Give a command a client for the whole home, described by `--home` alone, and `--json`."""
+    return _with(command, {}, lambda home: Client(home, scope=GLOBAL))
+
+
+def with_folder(command: CommandT) -> CommandT:
+    """Give a command the path of the home, which it opens by itself or not at all, and `--json`."""
+    return _with(command, {}, lambda home: nullcontext(Path(home) if home is not None else default_home()))
+
+
+def _with(
+    command: CommandT, options: dict[str, Option[Any]], make: Callable[..., AbstractContextManager[Any]]
+) -> CommandT:
+    """Make a client from the options that describe it and hand it on; tell an error in one sentence."""
+
+    @functools.wraps(command)
+    def wrapped(as_json: bool, **kwargs: Any) -> Any:
+        described = {name: kwargs.pop(name) for name in options}
+        with _explained(as_json), make(home=kwargs.pop("home"), **described) as client:
+            return command(client, as_json=as_json, **kwargs)
+
+    home = click.option(
+        "--home",
+        type=click.Path(file_okay=False),
+        envvar=HOME_VARIABLE,
+        show_envvar=True,
+        help="The data folder, by default the user's own.",
+    )
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+    decorated: Any = wrapped
+    for option in (as_json, home, *reversed(options.values())):
+        decorated = option(decorated)
+    return cast(CommandT, decorated)
+
+
+def default_origin() -> Origin:
+    """A person sits at a terminal; whatever pipes its input is taken for an agent."""
+    return "user" if sys.stdin is not None and sys.stdin.isatty() else "agent"
+
+
+@contextmanager
+def _explained(as_json: bool) -> Iterator[None]:
+    """Turn the errors that Memtape or the system raises into one sentence, the next step, and exit code 1."""
+    try:
+        yield
+    except BrokenPipeError:  # Whoever read our output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except (MemtapeError, OSError) as error:
+        hint = error.hint if isinstance(error, MemtapeError) else DISK_HINT
+        if as_json:
+            print_json({"error": str(error), "hint": hint})
+        say(f"Error: {error}" + (f"\n{hint}" if hint else ""), err=True)
+        sys.exit(1)
+
+
+def say(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print text for people, on stdout or stderr. Every command prints by this, so that no text acts on a terminal."""
+    click.echo(visible(text), err=err, nl=nl)
+
+
+def print_json(value: Any, *, indent: bool = True) -> None:
+    """Print one JSON document on stdout, on one line unless `indent`; what acts or hides in it is escaped."""
+    plain = msgspec.to_builtins(value, str_keys=True)
+    form = orjson.OPT_INDENT_2 if indent else 0
+    document = orjson.dumps(plain, option=form | orjson.OPT_APPEND_NEWLINE)
+    sys.stdout.buffer.write(visible_json(document))
+    sys.stdout.buffer.flush()
+
+
+class Phases:
+    """A bar for each phase of long work, on stderr, which only a terminal shows; it tells rate and time left."""
+
+    def __init__(self) -> None:
+        self._phase = ""
+        self._bar: Any = None
+
+    def update(self, phase: str, done: int, total: int) -> None:
+        """Say how far a phase is; a new phase has a new bar."""
+        if phase != self._phase:
+            self.__exit__()
+            self._phase, self._bar = phase, progress(total, phase.capitalize())
+            self._bar.__enter__()
+        self._bar.update(min(done, total) - self._bar.pos)
+
+    def __enter__(self) -> Phases:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.__exit__(None, None, None)
+            self._bar = None
+
+
+def progress(length: int | None, label: str) -> Any:
+    """Return a progress bar on stderr, which only a terminal shows; without a length it only counts."""
+    # A generator is what click takes for work whose length nobody can tell.
+    unknown = (None for _ in ()) if length is None else None
+    hidden = not sys.stderr.isatty()
+    return click.progressbar(unknown, length, label=label, file=sys.stderr, hidden=hidden, show_pos=True)

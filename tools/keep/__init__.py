@@ -1,0 +1,1 @@
+"""Keeping a home: its owner, projection, rebuild, verify, erase, copy and embedders."""

@@ -1,0 +1,158 @@
+"""Copying a log to another place, slot for slot: ids, offsets, times, blank and unreadable slots stay what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError, UnknownOutcome
+from memtape.schemas.log import PAGE_SLOTS, Log, slots_between
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.opening import URL_MARK
+
+ROUNDS = 20
+"""So often it is looked whether the source has got more meanwhile; a busy one would never come to an end."""
+COMPARED_SLOTS = 1_000
+"""So many slots before the end of a copy are compared before it goes on; all of them are at its end."""
+
+OnPhase = Callable[[str, int, int], None]
+
+
+class Copied(NamedTuple):
+    """A copy at `place` that was read back: `slots` in all, of which this call wrote `copied`.
+
+    The source has got `behind` slots more since.
+    """
+
+    place: str
+    log_id: str
+    partitions: int
+    slots: int
+    copied: int
+    behind: int
+
+
+def copy_log(source: Log, to: str, on_phase: OnPhase = lambda *_: None) -> Copied:
+    """Copy a log to a URL or a path, or go on with a copy, and return it when every slot has been read back the same.
+
+    `to` is a `kafka://` URL, a file that ends in `.db`, or the folder of a home. Raises `LogExists` where something
+    else stands there, before anything is changed, and `DamagedLog` where the copy is not what the source is.
+    """
+    source.check()
+    empty = [number for number, end in enumerate(source.ends()) if not end]
+    if empty:
+        raise DamagedLog(f"Partition {empty[0]} of {source.place} has no settings.", "Copy another copy of it.")
+    with closing(_open_target(source, to)) as target:
+        _check_prefix(source, target)
+        before = sum(target.ends())
+        for _ in range(ROUNDS):
+            if source.ends() == target.ends():
+                break
+            _copy_what_is_new(source, target, before, on_phase)
+        ends = target.ends()
+        _check_same(source, target, ends, on_phase)
+        if isinstance(target, EmbeddedLog):
+            target.finish_copy()
+        place = target.place
+    with closing(_open(place)) as made:
+        if (made.log_id, made.partitions) != (source.log_id, source.partitions):
+            raise DamagedLog(f"{place} says that it is the log {made.log_id}.", "Delete it and copy again.")
+    behind = sum(source.ends()) - sum(ends)
+    return Copied(place, source.log_id, source.partitions, sum(ends), sum(ends) - before, behind)
+
+
+def _open_target(source: Log, to: str) -> Log:
+    if URL_MARK in to or to.startswith("kafka:"):
+        from memtape.sinks.logs.kafka import KafkaLog
+        from memtape.sinks.logs.kafka_url import parse_kafka_url
+
+        _check_other(source, parse_kafka_url(to).url)
+        return KafkaLog(to, source.partitions, copy_of=source.log_id)
+    path = _path(to)
+    _check_other(source, str(path))
+    with suppress(OSError):  # What stands in the way, SQLite meets as well and says.
+        path.touch(mode=0o600)
+    return EmbeddedLog(path, source.partitions, copy_of=source.log_id)
+
+
+def _path(to: str) -> Path:
+    path = Path(to).absolute()
+    if not path.is_dir() and (path.is_file() or path.suffix == ".db"):
+        return path
+    return Home(path).log_path
+
+
+def _open(place: str) -> Log:
+    if URL_MARK not in place:
+        return EmbeddedLog(Path(place))
+    from memtape.sinks.logs.kafka import KafkaLog
+
+    return KafkaLog(place)
+
+
+def _check_other(source: Log, place: str) -> None:
+    if source.place == place or (URL_MARK not in place and Path(source.place).resolve() == Path(place).resolve()):
+        raise MemtapeError(f"{place} is the log that is to be copied.", "Name another place.")
+
+
+def _check_prefix(source: Log, target: Log) -> None:
+    """Raise `LogExists` unless the target is empty or begins as the source does; nothing is written before."""
+    for number, (there, end) in enumerate(zip(source.ends(), target.ends(), strict=True)):
+        if end > there:
+            raise _holds_something_else(target, number, there)
+        for start in dict.fromkeys((0, max(0, end - COMPARED_SLOTS))):
+            differing = next(_differing(source, target, number, start, min(end, start + COMPARED_SLOTS)), None)
+            if differing is not None:
+                raise _holds_something_else(target, number, differing)
+
+
+def _holds_something_else(target: Log, partition: int, offset: int) -> LogExists:
+    return LogExists(
+        f"{target.place} holds something else than this log, at offset {offset} of partition {partition}.",
+        "Name a place where nothing is; nothing has been changed.",
+    )
+
+
+def _copy_what_is_new(source: Log, target: Log, before: int, on_phase: OnPhase) -> None:
+    ends = source.ends()
+    starts = target.ends()
+    done, total = sum(starts) - before, sum(ends) - before
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        while start < end:
+            payloads = [slot.payload for slot in source.read(number, start, min(PAGE_SLOTS, end - start))]
+            try:
+                first = target.append_raw(number, payloads)[0]
+            except UnknownOutcome as error:
+                raise UnknownOutcome(
+                    str(error), "Give the same command again: it goes on where the copy ends."
+                ) from error
+            if first.offset != start:
+                raise LogExists(
+                    f"Another process writes to {target.place}.", "Stop it, delete what was copied, and copy again."
+                )
+            start += len(payloads)
+            done += len(payloads)
+            on_phase("copying", done, total)
+
+
+def _check_same(source: Log, target: Log, ends: list[int], on_phase: OnPhase) -> None:
+    done, total = 0, sum(ends)
+    for number, end in enumerate(ends):
+        for start in range(0, end, PAGE_SLOTS):
+            stop = min(end, start + PAGE_SLOTS)
+            for offset in _differing(source, target, number, start, stop):
+                raise DamagedLog(
+                    f"Offset {offset} of partition {number} is not the same in {target.place}.",
+                    "If it was erased meanwhile the copy still holds it: delete the copy and make another.",
+                )
+            done += stop - start
+            on_phase("comparing", done, total)
+
+
+def _differing(source: Log, target: Log, partition: int, start: int, end: int) -> Iterator[int]:
+    """Yield the offsets at which two logs hold other bytes."""
+    pairs = zip(slots_between(source, partition, start, end), slots_between(target, partition, start, end), strict=True)
+    return (one.offset for one, other in pairs if one.payload != other.payload)

@@ -1,0 +1,76 @@
+"""What `status` and `memtape embedder` say of embedders: which decides, which comes next, and what waits for them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from memtape.schemas.embedding import FLOOR, Refusal
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.log import Log
+from memtape.schemas.rows import Counters
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+from memtape.sinks.logs.configuring import configured_on
+
+
+class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
+    """The embedder of a log and that of this machine.
+
+    `configured` decides folds, `next` takes over when nothing waits for it; both are keys on the log. `effective` is
+    what this machine has, a kind or, where it was opened, a key. Degraded: it does not answer, so that new texts wait.
+    `drift` says that it is not the log's. Of `texts`, `embedded` have a vector under `next`, else under `configured`.
+    """
+
+    configured: str
+    next: str | None
+    effective: str
+    degraded: bool
+    warning: str
+    drift: str
+    texts: int
+    embedded: int
+    failed: int
+    waiting: int
+
+
+def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) -> EmbedderState:
+    """Return the state of a home's embedders; `opened` says to load or ask this machine's, so as to know its key."""
+    history = [configured.settings for configured in configured_on(log)]
+    settings = history[-1]
+    key = settings.embedder_next or settings.embedder
+    embedded, failed = counters.embedded.get(key, 0), counters.failed.get(key, 0)
+    effective, degraded, warning, drift = _here(home, history, opened)
+    return EmbedderState(
+        configured=settings.embedder,
+        next=settings.embedder_next,
+        effective=effective,
+        degraded=degraded,
+        warning=warning,
+        drift=drift,
+        texts=counters.texts,
+        embedded=embedded,
+        failed=failed,
+        waiting=0 if key == FLOOR else max(0, counters.texts - embedded - failed),
+    )
+
+
+def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool, str, str]:
+    from memtape.flows.embed.choice import probe
+    from memtape.state.vectors.choice import resolve
+    from memtape.tools.keep.embedding import open_embedder, plan
+
+    settings = history[-1]
+    dense = settings.embedder != FLOOR or settings.embedder_next is not None
+    try:
+        if opened:
+            found = open_embedder(home, settings, brief=True)
+            drift = plan(settings, history, found.key).drift if found.key else ""
+            return found.key or found.resolved.kind, found.resolved.degraded, found.resolved.warning, drift
+        options = local_settings(home).embedder
+        resolved = resolve(options, probe(options), dense)
+    except MemtapeError as error:
+        return "none", dense, f"{error} {error.hint}".strip(), ""
+    if isinstance(resolved, Refusal):
+        return "none", True, f"{resolved.message} {resolved.hint}", ""
+    return resolved.kind, resolved.degraded, resolved.warning, ""

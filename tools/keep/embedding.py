@@ -1,0 +1,319 @@
+"""Embedding as a home's owner does it: which embedder, whether one takes over from another, and the work itself.
+
+What a machine has at hand is an effect; what follows from it for the log stands in `plan`. Vectors of two embedders
+never meet, so a machine whose embedder is not the log's embeds nothing before somebody has said that it takes over.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from memtape.flows.embed.choice import choose_embedder
+from memtape.flows.embed.embedder import Embedder
+from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE, http_target
+from memtape.flows.workers.embed import EmbedWorker
+from memtape.schemas.embedding import FLOOR, EmbedderOptions, Resolved, embedder_key
+from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
+from memtape.schemas.log import Log
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.embedding_marks import EmbeddingMarks
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
+from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
+
+BATCH_TEXTS = 128
+POLL_S = 1.0
+RETRY_S = (2.0, 60.0)
+"""An embedder that does not answer is asked again after the first, then twice as long, at most after the second."""
+
+OnNote = Callable[[str], None]
+
+
+class Plan(NamedTuple):
+    """What a machine does for a log: give texts their vectors under `key`, and `then` let it take over, or nothing."""
+
+    key: str | None
+    then: bool = False
+    begin: bool = False
+    """Whether the log is first to be told that this embedder comes next."""
+    drift: str = ""
+    """What is not embedded though there is an embedder, and what to do."""
+
+
+def plan(settings: Settings, history: list[Settings], own: str) -> Plan:
+    """Return what a machine whose embedder has the key `own` does for a log with these settings.
+
+    A log that never had a dense embedder goes up by itself. Every other change is a person's decision.
+    """
+    if own == settings.embedder_next:
+        return Plan(own, then=True)
+    if own == FLOOR:
+        return Plan(None)
+    if own == settings.embedder:
+        return Plan(own, drift=_other_next(own, settings.embedder_next) if settings.embedder_next else "")
+    if all(known.embedder == FLOOR and known.embedder_next is None for known in history):
+        return Plan(own, then=True, begin=True)
+    drift = (
+        f"The log's embedder is {settings.embedder_next or settings.embedder}, and this machine has {own}, so nothing "
+        "is embedded here: set that one up and start again, or let this one take over with `memtape embedder set`."
+    )
+    return Plan(None, drift=drift)
+
+
+def _other_next(own: str, other: str) -> str:
+    return (
+        f"{other} is to take over, and what runs here has {own}: start it again with {CHOICE_VARIABLE}, {URL_VARIABLE} "
+        f"and {MODEL_VARIABLE} as for that one, or call it off with `memtape embedder rollback`."
+    )
+
+
+class Opened(NamedTuple):
+    """The embedder in effect on this machine with its key; neither where it is degraded."""
+
+    embedder: Embedder | None
+    key: str
+    resolved: Resolved
+
+
+def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> Opened:
+    """Open the embedder that this machine has in effect, as `choose_embedder` does, and raise what it raises."""
+    dense = settings.embedder != FLOOR or settings.embedder_next is not None
+    embedder, resolved = choose_embedder(local_settings(home).embedder, dense, brief=brief)
+    if embedder is None or resolved.kind == "floor":
+        return Opened(embedder, FLOOR if resolved.kind == "floor" else "", resolved)
+    return Opened(embedder, key_of(embedder), resolved)
+
+
+def key_of(embedder: Embedder) -> str:
+    """Return the key under which an embedder's vectors are recorded."""
+    return embedder_key(embedder.name, embedder.revision, embedder.dimensions)
+
+
+def outage(error: Exception) -> str:
+    """Return what people are told of an error that embedding ended with."""
+    if not isinstance(error, MemtapeError):
+        return f"Embedding failed: {error!r}. New texts are found by words meanwhile."
+    # Without a hint it is the warning of a degraded embedder, which says so much by itself.
+    return f"{error} {error.hint} New texts are found by words meanwhile." if error.hint else str(error)
+
+
+class Embedding:
+    """The embedding of one home's log by its owner. `on_note` gets a sentence for whatever people should know."""
+
+    def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
+        self._home = home
+        self._log = log
+        self._on_note = on_note
+        self._noted: dict[str, None] = {}
+        self._history = History(log)
+        self._opened: Opened | None = None
+        self._opened_for: tuple[Settings, EmbedderOptions] | None = None
+        self._opened_at = 0.0
+        self._prepared_for: tuple[Settings, EmbedderOptions] | None = None
+        self._completed: Settings | None = None
+        self._worker: EmbedWorker | None = None
+        self.stopping = threading.Event()
+        self.done = 0
+        self.changed = False
+        """Whether something was put on the log."""
+
+    def catch_up(self, on_progress: Callable[[int], None] = lambda done: None) -> int:
+        """Embed what waits, let an embedder take over that has everything, and return how many texts were tried.
+
+        Raises `EmbedderUnavailable` where it stopped answering; what waits then goes on waiting.
+        """
+        before = self.done
+        worker, then = self._prepare()
+        while worker is not None and not self.stopping.is_set():
+            ended = worker.look()
+            if worker.waiting:
+                self._embed(worker)
+                on_progress(self.done - before)
+                if self._wanted() != self._prepared_for:  # Somebody has changed it meanwhile.
+                    worker, then = self._prepare()
+            elif ended:
+                break
+        if worker is not None and then and not self.stopping.is_set():
+            self._take_over(worker.key)
+        return self.done - before
+
+    def serve(self) -> None:
+        """Embed whatever comes until `stopping` is set; an embedder that does not answer is asked again later."""
+        wait_s = RETRY_S[0]
+        while not self.stopping.is_set():
+            try:
+                self.catch_up()
+            except Exception as error:  # It must not end with whatever went wrong: texts come as long as it runs.
+                self._note(outage(error))
+                self.stopping.wait(wait_s)
+                wait_s = min(2 * wait_s, RETRY_S[1])
+            else:
+                wait_s = RETRY_S[0]
+                self.stopping.wait(POLL_S)
+
+    def _prepare(self) -> tuple[EmbedWorker | None, bool]:
+        """Return the worker for what is to be embedded now, and whether its embedder takes over when that is done."""
+        self._prepared_for = self._wanted()
+        history = [configured.settings for configured in self._history.read()]
+        settings = history[-1]
+        if settings != self._completed:  # Whoever changed them may have died before every partition had them.
+            complete_settings(self._log)
+            self._completed = settings
+        if settings.embedder != FLOOR and settings.embedder_next is None:
+            # Nothing is loaded or asked where nothing waits.
+            worker = self._worker_for(settings.embedder)
+            if worker.look() and not worker.waiting:
+                return None, False
+        opened = self._open(settings)
+        if not opened.key:
+            raise EmbedderUnavailable(opened.resolved.warning)
+        if opened.resolved.warning:
+            self._note(opened.resolved.warning)
+        chosen = plan(settings, history, opened.key)
+        if chosen.drift:
+            self._note(chosen.drift)
+        if chosen.key is None:
+            return None, False
+        if chosen.begin:
+            self._note(f"The embedder {chosen.key} takes over from the floor when every text has its vector.")
+            configure(self._log, lambda now: msgspec.structs.replace(now, embedder_next=chosen.key))
+        return self._worker_for(chosen.key), chosen.then
+
+    def _open(self, settings: Settings) -> Opened:
+        """Return the embedder of this machine, opened anew where it may have become another than it was."""
+        wanted = self._wanted()
+        if self._opened is None or not self._still(self._opened, settings, wanted):
+            self._opened = None  # Before another is loaded beside it.
+            self._opened = open_embedder(self._home, settings)
+            self._opened_for, self._opened_at = wanted, time.monotonic()
+        return self._opened
+
+    def _still(self, opened: Opened, settings: Settings, wanted: tuple[Settings, EmbedderOptions]) -> bool:
+        if opened.key in ("", FLOOR) or self._opened_for is None or self._opened_for[1] != wanted[1]:
+            return False
+        if opened.key == (settings.embedder_next or settings.embedder):
+            return True
+        # Not the one that the log wants: an endpoint may have another model by and by, a local model stays what it is.
+        lately = opened.resolved.kind == "local" or time.monotonic() - self._opened_at < RETRY_S[1]
+        return lately and self._opened_for == wanted
+
+    def _wanted(self) -> tuple[Settings, EmbedderOptions]:
+        """Return what an embedder is opened by but for the environment, which stays as it was at the start."""
+        options = local_settings(self._home).embedder
+        return self._history.read()[-1].settings, msgspec.structs.replace(options, texts_per_s=0)
+
+    def _worker_for(self, key: str) -> EmbedWorker:
+        if self._worker is None or self._worker.key != key:
+            marks = EmbeddingMarks(self._home, self._log.log_id, self._log.partitions)
+            self._worker = EmbedWorker(self._log, key, marks)
+        return self._worker
+
+    def _embed(self, worker: EmbedWorker) -> None:
+        assert self._opened is not None and self._opened.embedder is not None
+        started = time.monotonic()
+        before = worker.tried
+        try:
+            worker.embed(self._opened.embedder, BATCH_TEXTS, time.time_ns() // 1_000)
+        except MemtapeError as error:
+            if not isinstance(error, EmbedderUnavailable):
+                self._opened = None  # It may be another than it was.
+            raise
+        finally:
+            tried = worker.tried - before
+            self.done += tried
+            self.changed = self.changed or tried > 0
+        rate = local_settings(self._home).embedder.texts_per_s
+        if rate:
+            self.stopping.wait(max(0.0, tried / rate - (time.monotonic() - started)))
+
+    def _take_over(self, key: str) -> None:
+        def switched(now: Settings) -> Settings:
+            return msgspec.structs.replace(now, embedder=key, embedder_next=None) if now.embedder_next == key else now
+
+        if configure(self._log, switched).embedder == key:
+            self.changed = True
+            self._note(f"The embedder {key} has taken over.")
+
+    def _note(self, note: str) -> None:
+        if note not in self._noted:
+            self._noted[note] = None
+            self._on_note(note)
+
+
+def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hundredths: int | None = None) -> Settings:
+    """Tell the log that the embedder of these options is to take over; the floor does at once, having no vectors.
+
+    `fold_cosine_hundredths` is the cosine from which texts fold under it, where that is said. Raises `MemtapeError`
+    where this machine cannot open it.
+    """
+    embedder, resolved = choose_embedder(options, dense_on_log=False)
+    if resolved.kind == FLOOR and fold_cosine_hundredths is not None:
+        raise MemtapeError("The floor folds equal wording only.", "Leave --fold-cosine out.")
+    if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
+        raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
+    now = settings_on(log)
+    if resolved.kind == FLOOR and options.choice != FLOOR and (now.embedder != FLOOR or now.embedder_next is not None):
+        raise MemtapeError(
+            f"There is no embedder here that could take over from {now.embedder_next or now.embedder}. "
+            f"{resolved.warning}".strip(),
+            "Set one up, or say `memtape embedder set floor` to go on by words alone.",
+        )
+    return set_next(log, FLOOR if resolved.kind == "floor" else key_of(embedder), fold_cosine_hundredths)
+
+
+def set_next(log: Log, key: str, fold_cosine_hundredths: int | None = None) -> Settings:
+    """Tell the log that the embedder of a key is to take over; the floor does at once."""
+
+    def changed(now: Settings) -> Settings:
+        if fold_cosine_hundredths is not None:
+            cosines = {**now.fold_cosines_hundredths, key: fold_cosine_hundredths}
+            now = msgspec.structs.replace(now, fold_cosines_hundredths=cosines)
+        if key == FLOOR:
+            return msgspec.structs.replace(now, embedder=FLOOR, embedder_next=None)
+        return msgspec.structs.replace(now, embedder_next=None if now.embedder == key else key)
+
+    return configure(log, changed)
+
+
+def before_that(log: Log) -> str:
+    """Return the embedder that decides once a coming one is called off, or else the one that did before; or raise."""
+    history = [configured.settings for configured in configured_on(log)]
+    now = history[-1]
+    before = next((known.embedder for known in reversed(history) if known.embedder != now.embedder), None)
+    if now.embedder_next is None and before is None:
+        raise MemtapeError(f"The log has had no other embedder than {now.embedder}.", "There is nothing to go back to.")
+    return now.embedder if before is None or now.embedder_next is not None else before
+
+
+def roll_back(log: Log) -> Settings:
+    """Call a coming embedder off, or else go back to the one that decided before; raise where there is none."""
+    target = before_that(log)
+    return configure(log, lambda last: msgspec.structs.replace(last, embedder=target, embedder_next=None))
+
+
+def options_for(home: Home, key: str) -> EmbedderOptions | None:
+    """Return the options by which this machine has the embedder of a key; None where it has it not, or may not."""
+    now = local_settings(home).embedder
+    if key == FLOOR:
+        return msgspec.structs.replace(now, choice=FLOOR)
+    name = key.partition("@")[0]
+    local = msgspec.structs.replace(now, choice="local")
+    http = msgspec.structs.replace(now, choice="http")
+    for options in dict.fromkeys((now, http, local, msgspec.structs.replace(local, model=name, download=False))):
+        try:
+            embedder, resolved = choose_embedder(options, dense_on_log=True, brief=True)
+            if embedder is not None and key_of(embedder) == key:
+                return options
+            if resolved.kind == "http" and embedder is None and options.choice == "http":
+                target = http_target(os.environ)
+                if target is not None and target.model == name:  # It does not answer now, and will some time.
+                    return options
+        except MemtapeError:
+            continue
+    return None

@@ -1,0 +1,440 @@
+"""Erasing for good: what is meant, what else carries its text, the erasure itself, and the proof that it is gone."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound, StillHeld
+from memtape.schemas.events import (
+    MAX_IDS,
+    Body,
+    Captured,
+    Embedded,
+    Erased,
+    Event,
+    Forgotten,
+    Kind,
+    Recalled,
+    Restored,
+)
+from memtape.schemas.log import Log, Slot, slots_between
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.proof.remains import Needles, Place, search_home, search_log
+from memtape.sinks.proof.sqlite_pages import Piece
+from memtape.sinks.snapshots import Snapshots
+from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.state.core.partition import snapshot
+from memtape.state.core.scope import Scope
+from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
+from memtape.state.views.resolution import selected, whole
+from memtape.tools.keep.owner import OnNote, scrub_or_ask
+from memtape.tools.keep.rebuild import OnPhase
+from memtape.tools.keep.states import state_at
+
+if TYPE_CHECKING:
+    from memtape.tools.client import Client
+
+Append = Callable[[str, Body, str], object]
+
+
+class Item(NamedTuple):
+    """An event that is erased, or that carries what is: where it stands and a first glance at what it says."""
+
+    scope: str
+    id: str
+    type: str
+    kind: Kind | None
+    at: int
+    partition: int
+    offset: int
+    text: str
+
+
+class Plan(msgspec.Struct, kw_only=True):
+    """What an erasure would do.
+
+    `items` go: captures, and what derives from them. `carriers` are other events of any scope that carry a
+    text of theirs; `unreadable` slots (partition, offset) carry it too. `erased_before` is asked for again.
+    """
+
+    scope: str
+    items: list[Item]
+    carriers: list[Item]
+    unreadable: list[tuple[int, int]]
+    erased_before: list[str]
+    texts: list[str]
+    take_unreadable: bool = False
+
+    def take_carriers(self) -> None:
+        """Let what carries the texts go as well."""
+        self.items += self.carriers
+        self.carriers = []
+        self.take_unreadable = True
+
+    def ids(self) -> dict[str, list[str]]:
+        """Return the ids that go, by scope."""
+        by_scope: dict[str, list[str]] = {}
+        for item in self.items:
+            by_scope.setdefault(item.scope, []).append(item.id)
+        return by_scope
+
+
+def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) -> Plan:
+    """Return what erasing these ids of a scope would do. Raises `NotFound` for one that the scope never had."""
+    number = partition_of(scope, log.partitions)
+    end = log.ends()[number]
+    state = state_at(log, home.current(), number, end).scopes.get(scope) or Scope(scope)
+    erased = erasures_of(log.erased(number)).named.get(scope, {})
+    before = [id for id in ids if id in erased]
+    asked = [id for id in ids if id not in erased]
+    captures = [capture for id in asked if (capture := state.captures.get(id))] if only else whole(state, asked)
+    wanted = dict.fromkeys([*asked, *(capture.id for capture in captures)])
+    items = _derived(log, number, end, scope, wanted)
+    found = {item.id for item in items}
+    missing = [id for id in asked if id not in found]
+    if missing:
+        raise NotFound(
+            f"{scope} has nothing with the id {missing[0][:60]}; nothing was erased.",
+            "`memtape search` and `memtape log` show ids; another --scope may have it.",
+        )
+    made = Plan(scope=scope, items=items, carriers=[], unreadable=[], erased_before=before, texts=[])
+    _find_carriers(log, made)
+    return made
+
+
+def ids_matching(
+    client: Client,
+    *,
+    only: bool,
+    session: str | None,
+    source: str | None,
+    tag: str | None,
+    query: str | None,
+    limit: int,
+) -> tuple[str, ...]:
+    """Return the ids of a client's scope that have this session, source and tag, and that a search finds."""
+    home, log, scope = client.home, client.log, client.scope
+    number = partition_of(scope, log.partitions)
+    state = state_at(log, home.current(), number, log.ends()[number]).scopes.get(scope) or Scope(scope)
+    ids = {found.id: None for found in selected(state, session=session, source=source, tag=tag)}
+    if query is not None:
+        results = client.search(query, limit, quiet=True).answer.results
+        hits = [result.id for result in results if result.scope == scope]
+        found = hits if only else [capture.id for capture in whole(state, hits)]
+        ids = {id: None for id in found if id in ids}
+    return tuple(ids)
+
+
+class Search(NamedTuple):
+    """A search of every byte of a home: each file that was looked at, and what was found in it."""
+
+    needles: Needles
+    places: list[Place]
+
+    @property
+    def found(self) -> list[Place]:
+        """The files in which something was found."""
+        return [place for place in self.places if place.found]
+
+    @property
+    def unreadable(self) -> list[Place]:
+        """The files that could not be looked into."""
+        return [place for place in self.places if place.unreadable]
+
+    @property
+    def clean(self) -> bool:
+        """Whether everything was looked into and nothing was found."""
+        return not self.found and not self.unreadable
+
+
+class Erasure(NamedTuple):
+    """What was erased and what was not: the plan, how many slots were blanked, and a search before and one after.
+
+    `before` is None where the texts were no longer at hand, since they had been erased before.
+    """
+
+    plan: Plan
+    before: Search | None
+    after: Search
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing of it was found any more."""
+        return self.after.clean
+
+
+def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, on_note: OnNote) -> Erasure:
+    """Carry out a plan and return the proof. Cut short, it goes on when it is called again with the same ids.
+
+    `append` puts a body of a type into a scope. Raises `StillHeld` where another process keeps what was erased.
+    """
+    ids = [*made.erased_before, *(item.id for item in made.items)]
+    on_phase("reading the log", 0, 1)
+    needles, before = Needles(ids=tuple(ids), texts=(), words=()), None
+    if made.items:
+        needles = needles_of(log, ids, made.texts)
+        before = search(home, log, needles, lambda done, total: on_phase("searching before", done, total))
+        _check_sight(before)
+    for scope, again in list(_renewals(home, log, made)):
+        append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
+    for scope, gone in made.ids().items():
+        for start in range(0, len(gone), MAX_IDS):
+            append("erased", Erased(ids=tuple(gone[start : start + MAX_IDS])), scope)
+    if made.take_unreadable:
+        by_partition: dict[int, list[int]] = {}
+        for number, offset in made.unreadable:
+            by_partition.setdefault(number, []).append(offset)
+        log.blank(by_partition)
+    try:
+        scrub_or_ask(home, log, on_phase, on_note)
+    except StillHeld:
+        raise
+    except (OSError, MemtapeError) as error:
+        raise StillHeld(
+            f"It is erased for every reader, but not from every file yet: {error}",
+            "Mend that, and give the same command again.",
+        ) from error
+    after = search(home, log, needles, lambda done, total: on_phase("searching after", done, total))
+    return Erasure(made, before, after)
+
+
+def needles_of(log: Log, ids: Iterable[str], texts: Iterable[str]) -> Needles:
+    """Return what to look for: ids, texts and their longer lines, words and vectors, as far as nothing else has them.
+
+    What a living event still says, and what a home of nothing holds by its structure alone, proves nothing.
+    """
+    traces = Traces(part for text in texts for part in parts(text) if is_searched(part))
+    words = {word: None for text in traces.texts for word in telling_words(text)}
+    gone, erasures = dict.fromkeys(ids), _erasures(log)
+    carried: dict[int, None] = {}
+    vectors: dict[bytes, bool] = {}
+    for slot, event in _events(log):
+        if event is not None:
+            is_gone = event.id in gone or any(ref in gone for ref in event.refs)
+            is_gone = is_gone or erasures[slot.partition].covers(event)
+            if isinstance(event.body, Embedded):
+                if event.body.vector is not None:
+                    vectors[event.body.vector] = is_gone and vectors.get(event.body.vector, True)
+                continue
+            if is_gone:
+                event = msgspec.structs.replace(event, body=None)
+            for string in _strings(event):
+                carried.update(dict.fromkeys(traces.find(string).texts))
+                for word in all_words(string):
+                    words.pop(word, None)
+    alone = tuple(text for number, text in enumerate(traces.texts) if number not in carried)
+    alone_too = tuple(vector for vector, is_gone in vectors.items() if is_gone)
+    return _without_structure(Needles(ids=tuple(gone), texts=alone, words=tuple(words), vectors=alone_too))
+
+
+def search(home: Home, log: Log, needles: Needles, on_progress: Callable[[int, int], None] = lambda *_: None) -> Search:
+    """Look for needles in every byte of a home, and in every slot that its log gives to readers."""
+    pieces = (Piece(f"slot {slot.partition}/{slot.offset}", slot.payload) for slot in _slots(log))
+    return Search(needles, [search_log(pieces, needles), *search_home(home.path, needles, on_progress)])
+
+
+class Proven(NamedTuple):
+    """What a later look says of erased ids: slots (partition, offset) with a body, and a search of every file."""
+
+    slots: list[tuple[int, int]]
+    search: Search
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing of it was found."""
+        return not self.slots and self.search.clean
+
+
+def prove(home: Home, log: Log, ids: Sequence[str], texts: Sequence[str]) -> Proven:
+    """Look for erased ids, and for texts where somebody still has them, in the log and in every file of a home.
+
+    Raises `NotFound` for an id that nobody has erased.
+    """
+    asked: dict[int, Erasures] = {}
+    left = dict.fromkeys(ids)
+    for number, erasures in _erasures(log).items():
+        for scope, named in erasures.named.items():
+            for id in [id for id in ids if id in named]:
+                asked.setdefault(number, Erasures()).named.setdefault(scope, {})[id] = None
+                left.pop(id, None)
+    if left:
+        raise NotFound(f"{next(iter(left))[:60]} has not been erased.", "`memtape erase` does that.")
+    slots = []
+    for slot, event in _events(log, asked):
+        if event is not None and asked[slot.partition].covers(event) and event.body is not None:
+            slots.append((slot.partition, slot.offset))
+    return Proven(slots, search(home, log, needles_of(log, ids, texts)))
+
+
+def _renewals(home: Home, log: Log, made: Plan) -> Iterator[tuple[str, Forgotten | Restored]]:
+    """Yield, with their scope, the tombstones and restores to be said anew, since their events go for their reason.
+
+    Erasing an event undoes what it did, and what is hidden or visible should stay so.
+    """
+    gone = {item.id for item in made.items}
+    for item in made.items:
+        if item.type not in ("forgotten", "restored"):
+            continue
+        (slot,) = log.read(item.partition, item.offset, 1)
+        body = decode(slot.payload).body
+        scope = state_at(log, home.current(), item.partition, log.ends()[item.partition]).scopes[item.scope]
+        if isinstance(body, (Forgotten, Restored)):
+            captures = [scope.captures.get(id) for id in body.ids if id not in gone]
+            for hidden in (True, False):
+                ids = tuple(capture.id for capture in captures if capture is not None and capture.hidden is hidden)
+                if ids:
+                    yield item.scope, Forgotten(ids=ids, reason=None) if hidden else Restored(ids=ids, reason=None)
+
+
+def _derived(log: Log, number: int, end: int, scope: str, ids: Iterable[str]) -> list[Item]:
+    """Return the events of a scope that have these ids or derive from one that has, each once, in log order."""
+    erasures = Erasures()
+    erasures.named[scope] = dict.fromkeys(ids)
+    items: dict[str, Item] = {}
+    for slot in slots_between(log, number, 0, end):
+        event = _event(slot)
+        if event is not None and event.id not in items and erasures.covers(event):
+            items[event.id] = _item(slot, event)
+    return list(items.values())
+
+
+def _find_carriers(log: Log, made: Plan) -> None:
+    """Look through the whole log for what else carries a text of what goes, whole or in words.
+
+    A query or a reason rarely says the whole of what it is about: one telling word that no capture has is enough.
+    """
+    gone = {(item.scope, item.id): None for item in made.items}
+    texts: dict[str, None] = {}
+    for item in made.items:
+        (slot,) = log.read(item.partition, item.offset, 1)
+        texts.update(dict.fromkeys(_texts(decode(slot.payload))))
+    made.texts = [text for text in texts if text.strip()]
+    traces = Traces(made.texts, [word for text in made.texts for word in telling_words(text)])
+    queries: list[tuple[Item, list[str]]] = []
+    said: dict[str, None] = {}
+    erasures = _erasures(log)
+    for slot, event in _events(log):
+        if event is None:
+            if traces.find(slot.payload.decode(errors="replace")).texts:
+                made.unreadable.append((slot.partition, slot.offset))
+            continue
+        if (event.scope, event.id) in gone or event.body is None or erasures[slot.partition].covers(event):
+            continue
+        found = [traces.find(string) for string in _texts(event)]
+        words = [word for traced in found for word in traced.words]
+        if any(traced.texts for traced in found):
+            made.carriers.append(_item(slot, event))
+        elif words and not isinstance(event.body, Captured):
+            queries.append((_item(slot, event), words))
+        else:
+            said.update(dict.fromkeys(words))
+    made.carriers += [item for item, words in queries if any(word not in said for word in words)]
+
+
+def _without_structure(needles: Needles) -> Needles:
+    """Leave out the words that a home holds which was never told anything."""
+    from memtape.tools.client import Client
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(EmbeddedLog(Home(Path(folder)).log_path)) as log,  # Never the log that the environment names.
+        Client(folder, scope="project:a", origin="user", log=log) as client,
+    ):
+        client.home.settings_path.write_text("catch_up = false\n")  # Nobody else is to write here.
+        for kind in ("fact", "fact", "journal", "goal", "plan", "turn", "document"):
+            client.capture("a", kind, media=(), tags=["a"], source="a")
+        client.search("a")
+        client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
+        client.forget(client.capture("a b c", "insight").id)
+        client.project()
+        build, number = client.home.current(), partition_of("project:a", client.log.partitions)
+        state = state_at(client.log, build, number, client.log.ends()[number])
+        from memtape.flows.projection import basis_of
+
+        Snapshots(build, number, basis_of(client.log, number)).write(state.offset, snapshot(state))
+        places = search_home(Path(folder), needles)
+    common = {finding.needle for place in places for finding in place.found}
+    return Needles(
+        ids=needles.ids,
+        texts=tuple(text for text in needles.texts if text not in common),
+        words=tuple(word for word in needles.words if word not in common),
+        vectors=needles.vectors,
+    )
+
+
+def _events(log: Log, partitions: Iterable[int] | None = None) -> Iterator[tuple[Slot, Event | None]]:
+    return ((slot, _event(slot)) for slot in _slots(log, partitions))
+
+
+def _slots(log: Log, partitions: Iterable[int] | None = None) -> Iterator[Slot]:
+    ends = log.ends()
+    for number in range(log.partitions) if partitions is None else partitions:
+        yield from slots_between(log, number, 0, ends[number])
+
+
+def _event(slot: Slot) -> Event | None:
+    try:
+        return decode(slot.payload)
+    except InvalidEvent:
+        return None
+
+
+def _item(slot: Slot, event: Event) -> Item:
+    kind = event.body.kind if isinstance(event.body, Captured) else None
+    text = next(iter(_texts(event)), "")
+    return Item(event.scope or "", event.id, event.type, kind, event.at, slot.partition, slot.offset, text)
+
+
+def _texts(event: Event) -> Iterator[str]:
+    """Yield what somebody said in an event: its text and captions, its query, its reason."""
+    match event.body:
+        case Captured(text=text, media=media):
+            yield from (text, *(item.caption for item in media if item.caption))
+        case Recalled(query=query):
+            yield query
+        case Forgotten(reason=reason) | Restored(reason=reason):
+            yield reason or ""
+        case _:
+            pass
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield every string of an event, keys included."""
+    rest = [msgspec.to_builtins(value)]
+    for inner in rest:
+        if isinstance(inner, str):
+            yield inner
+        elif isinstance(inner, dict):
+            rest += [*inner, *inner.values()]
+        elif isinstance(inner, (list, tuple)):
+            rest += inner
+
+
+def _check_sight(before: Search) -> None:
+    """Raise `MemtapeError` where a text that stands in the home was not found: such a search proves nothing."""
+    found = {finding.needle for place in before.found for finding in place.found}
+    blind = [text for text in before.needles.texts if text not in found]
+    if blind:
+        raise MemtapeError(
+            f"{len(blind)} of {len(before.needles.texts)} texts that the log still holds were not found by the search.",
+            "Nothing was erased, since its absence could not be proven. Please report this.",
+        )
+    if before.unreadable:
+        first = before.unreadable[0]
+        raise MemtapeError(
+            f"{first.path} cannot be looked into: {first.unreadable}.",
+            "Nothing was erased, since its absence could not be proven. `memtape rebuild` mends damaged views.",
+        )
+
+
+def _erasures(log: Log) -> dict[int, Erasures]:
+    return {number: erasures_of(log.erased(number)) for number in range(log.partitions)}

@@ -1,0 +1,249 @@
+"""Projecting a home as its owner: the lock for life, what must be mended first, and what others ask meanwhile."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from memtape.schemas.errors import Locked, MemtapeError, StillHeld
+from memtape.schemas.log import Log
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.locks import FileLock
+from memtape.sinks.home.requests import Reply, Request, Requests
+from memtape.tools.keep.embedding import Embedding, outage
+from memtape.tools.keep.projector import OnProgress, Projector
+from memtape.tools.keep.rebuild import (
+    OnPhase,
+    Rebuilt,
+    discard_old_builds,
+    mend_vault,
+    reason_to_rebuild,
+    rebuild,
+    rebuild_scope,
+)
+from memtape.tools.keep.scrubbing import Scrubbed, scrub
+
+LOCK_WAIT_S = 0.5
+STOP_S = 10.0
+"""How long the end waits for texts that are being embedded; what comes later is lost and made again."""
+ASK_POLL_S = 0.1
+REPLY_EVERY_S = 0.2
+
+OnNote = Callable[[str], None]
+
+
+class Owner:
+    """The one process that writes the views of a home. Use it as a context: the lock is held inside.
+
+    `on_note` gets a sentence for whatever was discarded or made anew on the way. With several `processes`, others
+    that this one starts run the flow, with `workers` threads each; whatever else an owner does, it does itself.
+    """
+
+    def __init__(
+        self, home: Home, log: Log, on_note: OnNote = lambda note: None, workers: int = 1, processes: int = 1
+    ) -> None:
+        self._home = home
+        self._log = log
+        self._on_note = on_note
+        self._workers = workers
+        self._processes = processes
+        self._lock: FileLock = home.projector_lock()
+        self._requests = Requests(home.requests)
+        self._projector: Projector | None = None
+        self._embedding = Embedding(home, log, on_note)
+        self._stopped = False
+
+    def __enter__(self) -> Owner:
+        self._lock.acquire(LOCK_WAIT_S)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def project(self, on_progress: OnProgress | None = None) -> int:
+        """Bring the views up to date and return how many events were read."""
+        self._log.check()
+        self._mend()
+        events = self._run(once=True, on_progress=on_progress)
+        while self._projector is not None and self._projector.stopped and not self._stopped:
+            self._scrub_or_note()  # The flow stopped by itself, at an erasure.
+            events += self._run(once=True, on_progress=on_progress)
+        return events
+
+    def embed(self, on_progress: OnProgress | None = None) -> int:
+        """Give the texts that wait their vectors and bring the views up to date with them; return how many texts.
+
+        Where the embedder does not answer it is noted, and they go on waiting.
+        """
+        before = self._embedding.done
+        # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
+        worker = threading.Thread(target=self._embed, args=(on_progress,), name="embedding", daemon=True)
+        worker.start()
+        while worker.is_alive() and not self._stopped:
+            worker.join(ASK_POLL_S)
+        worker.join(STOP_S)
+        if self._embedding.changed and not self._stopped:
+            self._run(once=True, on_progress=None)
+        return self._embedding.done - before
+
+    def _embed(self, on_progress: OnProgress | None) -> None:
+        try:
+            self._embedding.catch_up(on_progress or (lambda done: None))
+        except Exception as error:
+            self._on_note(outage(error))
+
+    def serve(self, *, embed: bool = True) -> int:
+        """Keep the views up to date and answer requests until `stop`; return how many events were read."""
+        self._log.check()
+        self._mend()
+        worker = threading.Thread(target=self._embedding.serve, name="embedding", daemon=True)
+        if embed:
+            worker.start()
+        try:
+            return self._serve()
+        finally:
+            self._embedding.stopping.set()
+            if embed:
+                worker.join(STOP_S)
+
+    def _serve(self) -> int:
+        events = 0
+        while not self._stopped:
+            events += self._run(once=False, on_progress=lambda _: self._pause_for_requests())
+            if not self._stopped:
+                self._scrub_or_note()
+            for id in [] if self._stopped else self._requests.waiting():
+                self._answer(id)
+        return events
+
+    def rebuild(self, scope: str | None, on_phase: OnPhase) -> Rebuilt:
+        """Make all views anew, or those of one scope."""
+        self._log.check()
+        if scope is not None:
+            return rebuild_scope(self._home, self._log, scope, on_phase)
+        return rebuild(self._home, self._log, on_phase, self._workers)
+
+    def scrub(self, on_phase: OnPhase = lambda *_: None) -> Scrubbed:
+        """Take the bytes of everything that is erased out of views, caches and log. Raises `StillHeld`."""
+        return scrub(self._home, self._log, on_phase, self._workers)
+
+    def stop(self) -> None:
+        """Ask `serve` or `project` to end soon; may be called from a signal handler."""
+        self._stopped = True
+        self._embedding.stopping.set()
+        if self._projector is not None:
+            self._projector.stop()
+
+    def _run(self, once: bool, on_progress: OnProgress | None) -> int:
+        self._projector = Projector(
+            self._home, self._log, once=once, workers=self._workers, processes=self._processes, lock=self._lock
+        )
+        if self._stopped:  # A signal may have come before there was anything to stop.
+            return 0
+        try:
+            return self._projector.run(on_progress)
+        finally:
+            for doubt in self._projector.doubts:
+                self._on_note(doubt)
+
+    def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
+        """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
+        reason = reason_to_rebuild(self._home, self._log)
+        if reason is not None:
+            self._on_note(f"The views are made anew: {reason}.")
+            rebuild(self._home, self._log, on_phase, self._workers)
+        discard_old_builds(self._home)
+        self._home.remove_unfinished()
+        self._scrub_or_note(on_phase)
+        for number, offset in Projector(self._home, self._log, once=True).uncovered():
+            mend_vault(self._home, self._log, self._home.current(), number, offset)
+
+    def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
+        try:
+            self.scrub(on_phase)
+        except StillHeld as held:  # Nothing else need wait for it; the next run tries again.
+            self._on_note(str(held))
+
+    def _pause_for_requests(self) -> None:
+        if self._requests.waiting() and self._projector is not None:
+            self._projector.stop()
+
+    def _answer(self, id: str) -> None:
+        request = self._requests.read(id)
+        last = 0.0
+
+        def on_phase(phase: str, done: int, total: int) -> None:
+            nonlocal last
+            if time.monotonic() - last >= REPLY_EVERY_S:
+                last = time.monotonic()
+                self._requests.reply(id, Reply(phase=phase, done=done, total=total))
+
+        try:
+            result = self._do(request, on_phase)
+        except MemtapeError as error:
+            said = Reply(phase="", done=0, total=0, finished=True, error=str(error), hint=error.hint)
+        else:
+            said = Reply(phase="done", done=1, total=1, finished=True, result=result)
+        self._requests.reply(id, said)
+
+    def _do(self, request: Request | None, on_phase: OnPhase) -> str:
+        match request:
+            case Request(verb="rebuild", scope=scope):
+                made = self.rebuild(scope, on_phase)
+                return f"{made.build} {made.events} {made.state_hash}"
+            case Request(verb="scrub"):
+                self._mend(on_phase)  # An erasure that was cut short may have left more than its own.
+                self.scrub(on_phase)
+                return ""
+            case _:
+                verb = request.verb if request else "unreadable"
+                raise MemtapeError(f"The projector does not know what is asked ({verb}).")
+
+
+def rebuild_or_ask(home: Home, log: Log, scope: str | None, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
+    """Rebuild as the owner of the home, or have its living projector do it; progress is told either way."""
+    request = Request(verb="rebuild", scope=scope, pid=os.getpid())
+    build, events, state_hash = _as_owner_or_ask(home, log, request, on_phase, on_note).split()
+    return Rebuilt(int(build), int(events), state_hash)
+
+
+def scrub_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
+    """Scrub as the owner of the home, or have its living projector do it. Raises what `scrub` raises."""
+    _as_owner_or_ask(home, log, Request(verb="scrub", scope=None, pid=os.getpid()), on_phase, on_note)
+
+
+def _as_owner_or_ask(home: Home, log: Log, request: Request, on_phase: OnPhase, on_note: OnNote) -> str:
+    requests = Requests(home.requests)
+    id: str | None = None
+    try:
+        while True:
+            try:
+                with Owner(home, log, on_note) as owner:
+                    return owner._do(request, on_phase)
+            except Locked as refusal:
+                if id is None:
+                    on_note(f"The projector with pid {refusal.pid} is asked to do it.")
+                    id = requests.ask(request)
+            result = _await(home, requests, id, on_phase)
+            if result is not None:
+                return result
+    finally:
+        if id is not None:
+            requests.forget(id)
+
+
+def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> str | None:
+    """Return the projector's answer, None where it ended without one and the lock is free."""
+    while True:
+        reply = requests.answer(id)
+        if reply is not None and reply.finished:
+            if reply.result is None:
+                raise MemtapeError(reply.error or "The projector could not do it.", reply.hint or "")
+            return reply.result
+        if reply is not None:
+            on_phase(reply.phase, reply.done, reply.total)
+        if home.projector_lock().holder() is None:
+            return None
+        time.sleep(ASK_POLL_S)

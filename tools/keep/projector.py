@@ -1,0 +1,185 @@
+"""The projector: runs the dataflow that brings the views of a build up to date, and steers it from outside."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from memtape.flows.workers.clock import ClockWorker
+from memtape.schemas.log import Log
+from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.home.locks import FileLock
+from memtape.sinks.logs.opening import environment_for
+from memtape.tools.keep.cluster_process import cause_of
+from memtape.tools.keep.starting import NOWHERE, python_of
+
+if TYPE_CHECKING:
+    from memtape.sinks.epochs import BuildTarget
+
+PROGRESS_S = 0.1
+
+OnProgress = Callable[[int], None]
+
+
+class Projector:
+    """One run of the flow over a build; the caller holds the projector's lock. `stop` may come from anywhere.
+
+    `vault` is False for a build that is not served yet. `doubts` says what of an earlier run was discarded. The flow
+    runs in `workers` threads of this process, or in those of each of `processes` that this one starts: then `lock`, the
+    projector's, is handed down to them, so that it is held until the last of them has ended.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        log: Log,
+        *,
+        once: bool,
+        build: Build | None = None,
+        vault: bool = True,
+        workers: int = 1,
+        processes: int = 1,
+        lock: FileLock | None = None,
+        epoch: timedelta | None = None,
+        batch_events: int | None = None,
+    ) -> None:
+        # Bytewax and the flows are for who projects; whoever captures never pays for their import.
+        from memtape.flows.views import BATCH_EVENTS, EPOCH, Control
+
+        self._home = home
+        self._log = log
+        self._build = build or home.current()
+        self._vault = vault
+        self._workers = workers
+        self._processes = processes
+        self._lock = lock
+        self._epoch = EPOCH if epoch is None else epoch
+        self._control = Control(once=once, batch_events=batch_events or BATCH_EVENTS)
+        self.doubts: list[str] = []
+
+    def run(self, on_progress: OnProgress | None = None) -> int:
+        """Project until the end (once) or until `stop`, and return how many events were read.
+
+        `on_progress` gets the count of events read, some ten times a second.
+        """
+        target = self._target()
+        try:
+            self._run(target, on_progress)
+        finally:
+            self.doubts += target.doubts
+        return self._control.events_read
+
+    def uncovered(self) -> list[tuple[int, int]]:
+        """Return (partition, offset) where the vault lacks pages that the tables say are written."""
+        return self._target().uncovered()
+
+    def stop(self) -> None:
+        """Ask the flow to end after the batch that it is at."""
+        self._control.stopping.set()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the flow ended, or is to end, before the end of the log."""
+        return self._control.stopping.is_set()
+
+    def _target(self) -> BuildTarget:
+        from memtape.flows.projection import basis_of
+        from memtape.sinks.epochs import BuildTarget
+
+        bases = [basis_of(self._log, number) for number in range(self._log.partitions)]
+        return BuildTarget(self._home, self._build, bases, vault=self._vault)
+
+    def _run(self, target: BuildTarget, on_progress: OnProgress | None) -> None:
+        failures: list[BaseException] = []
+
+        def flow() -> None:
+            try:
+                self._run_recovering(target)
+            except BaseException as error:  # Whatever ends the flow is raised again below, in the caller's thread.
+                failures.append(error)
+
+        clock = None if self._control.once else ClockWorker(self._log)
+        # The flow has its own thread, so that this one can be interrupted by a signal at any time.
+        thread = threading.Thread(target=flow, name="views", daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(PROGRESS_S)
+            if clock is not None:
+                clock.tick_if_due(time.time_ns() // 1_000)
+            if on_progress is not None:
+                on_progress(self._control.events_read)
+        if failures:
+            raise cause_of(failures[0])
+
+    def _run_recovering(self, target: BuildTarget) -> None:
+        """Run the flow on its recovery store; a store that Bytewax cannot use is discarded and made anew."""
+        from memtape.flows.views import is_about_recovery, prepare_recovery
+        from memtape.tools.keep.cluster import UnusableRecovery
+
+        folder = self._build.recovery
+        try:
+            if not folder.is_dir():
+                prepare_recovery(folder)
+            self._run_flow(target)
+        except Exception as error:
+            if not isinstance(error, UnusableRecovery) and not is_about_recovery(error):
+                raise
+            self.doubts.append(f"The recovery store was discarded, since Bytewax cannot use it: {folder}.")
+            shutil.rmtree(folder, ignore_errors=True)
+            prepare_recovery(folder)
+            self._run_flow(target)
+
+    def _run_flow(self, target: BuildTarget) -> None:
+        from memtape.flows.views import run_flow, views
+
+        if self._processes == 1:
+            run_flow(views(self._log, target, self._control), self._workers, self._epoch, self._build.recovery)
+        else:
+            self._run_cluster(target)
+
+    def _run_cluster(self, target: BuildTarget) -> None:
+        from memtape.tools.keep.cluster import log_of, run_cluster
+        from memtape.tools.keep.cluster_process import Orders
+
+        numbers = range(self._log.partitions)
+        orders = Orders(
+            home=os.path.abspath(self._home.path),
+            build=self._build.number,
+            vault=self._vault,
+            log=log_of(self._log),
+            once=self._control.once,
+            batch_events=self._control.batch_events,
+            epoch_s=self._epoch.total_seconds(),
+            workers=self._workers,
+            addresses=(),
+            process=0,
+            bases=tuple(target.basis(number) for number in numbers),
+            written=tuple(target.written(number) for number in numbers),
+        )
+        held = [] if self._lock is None or self._lock.fd is None else [self._lock.fd]
+        self.doubts += run_cluster(orders, self._processes, self._control, held)
+
+
+def start_detached(home: Home, log: Log) -> None:
+    """Start `run --once` in a process of its own, which outlives this one and says nothing.
+
+    Nothing is started where another process would open another log for this home, as where one was handed in.
+    """
+    environment = environment_for(home, log)
+    if environment is None:
+        return
+    subprocess.Popen(
+        [*python_of(), "run", "--once", "--home", str(home.path.absolute())],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd=NOWHERE,
+    )

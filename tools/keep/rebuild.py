@@ -1,0 +1,180 @@
+"""Making views anew beside the living ones: project into a new build, verify it, switch, mend the vault.
+
+Whoever calls these functions holds the projector's lock. Nothing is appended to the log, and no worker
+wakes. Until the switch, searches are served from the old build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import InvalidEvent, MemtapeError
+from memtape.schemas.log import Log
+from memtape.schemas.rows import GoneRow, Guarded, Row, ScopeMark, Watermark
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.tables import ROW_TYPES, Shard, table_of
+from memtape.sinks.vault import Vault
+from memtape.state.core.digests import rules_version
+from memtape.state.core.partition import Partition
+from memtape.state.core.scope import Scope
+from memtape.state.views.rows import all_changes, guarded_rows, pages_of
+from memtape.tools.keep.projector import Projector
+from memtape.tools.keep.states import state_at
+from memtape.tools.keep.verify import LOCK_WAIT_S, verify
+
+MOST_DEAD_LETTERS = 100_000
+
+OnPhase = Callable[[str, int, int], None]
+"""Called with the phase (`projecting`, `verifying`, `switching`), the events done, and the events in all."""
+
+
+class Rebuilt(NamedTuple):
+    """The build that is served now, and the state hash that it was verified to have."""
+
+    build: int
+    events: int
+    state_hash: str
+
+
+def rebuild(
+    home: Home, log: Log, on_phase: OnPhase, workers: int = 1, partitions: Collection[int] | None = None
+) -> Rebuilt:
+    """Make a new build, verify it and serve it. One that was begun before and not finished is gone on with.
+
+    With `partitions` only these are made anew and verified, and the others taken over as they are.
+    """
+    home.remove_unfinished()
+    total = sum(log.ends())
+    served = home.current()
+    build = home.build(served.number + 1)
+    anew = range(log.partitions) if partitions is None else partitions
+    for number in range(log.partitions):
+        if number not in anew:
+            build.adopt(served, number)
+    projector = Projector(home, log, once=True, build=build, vault=False, workers=workers)
+    projector.run(lambda done: on_phase("projecting", done, total))
+    verdict = verify(home, log, build=build, only=anew, on_progress=lambda done: on_phase("verifying", done, total))
+    if not verdict.ok:
+        build.discard()
+        first = verdict.differences[0]
+        raise MemtapeError(
+            f"The new build differs from the log and was dropped ({first.what}: {first.view} {first.id}).",
+            "The views that were served are untouched. Please report this: it should not be possible.",
+        )
+    on_phase("switching", 0, total)
+    with home.epoch_locks(range(log.partitions), LOCK_WAIT_S):
+        for number in verdict.positions:
+            Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
+        home.serve(build)
+        for number, offset in Projector(home, log, once=True, build=build).uncovered():
+            mend_vault(home, log, build, number, offset)
+    discard_old_builds(home)
+    on_phase("switching", total, total)
+    return Rebuilt(build.number, verdict.events, verdict.state_hash)
+
+
+def discard_old_builds(home: Home) -> None:
+    """Delete the builds before the one that is served."""
+    served = home.current()
+    for build in home.builds():
+        if build.number < served.number:
+            build.discard()
+
+
+def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuilt:
+    """Write the rows and pages of one scope again, in place, as the log says at the watermark of its partition."""
+    build = home.current()
+    number = partition_of(scope, log.partitions)
+    shard = Shard(build.shard(number), number)
+    try:
+        watermark = shard.watermark() if shard.exists() else None
+        found: list[Row] = [row for table in ROW_TYPES for row in shard.all_rows(table) if row.scope == scope]
+    except Exception as error:  # LanceDB names no class for damage.
+        raise MemtapeError(
+            f"The tables of {scope} cannot be read.", "`memtape rebuild` without --scope makes them all anew."
+        ) from error
+    if watermark is not None and watermark.rules != rules_version():
+        raise MemtapeError(
+            "The views were made under other rules.", "`memtape rebuild` without --scope makes them all anew."
+        )
+    offset = watermark.offset if watermark else 0
+    on_phase("projecting", 0, offset)
+    state = state_at(log, build, number, offset)
+    on_phase("projecting", offset, offset)
+    with home.epoch_lock(number):
+        shard.replace(_whole_scope(state, scope, found, offset))
+        _write_scope_pages(Vault(home), state, scope)
+    verdict = verify(home, log, scope=scope)
+    if not verdict.ok:
+        raise MemtapeError(f"{scope} still differs from the log.", "`memtape rebuild` without --scope helps.")
+    return Rebuilt(build.number, offset, verdict.state_hash)
+
+
+def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) -> None:
+    """Write every page of a partition's scopes as it should be at `offset`, and take away what should not be there."""
+    vault = Vault(home)
+    if offset:
+        state = state_at(log, build, partition, offset)
+        for scope in state.scopes:
+            _write_scope_pages(vault, state, scope)
+        vault.cover(partition, offset)
+
+
+def reason_to_rebuild(home: Home, log: Log) -> str | None:
+    """Return why the views that are served must be made anew before anything is added to them, None if they need not.
+
+    That is so under changed rules (Python's Unicode version is one of them), and when an event that could
+    not be read has become readable.
+    """
+    rules = rules_version()
+    for number in range(log.partitions):
+        shard = Shard(home.current().shard(number), number)
+        watermark = _watermark(shard)
+        if watermark is None or watermark.log_id != log.log_id:
+            continue  # Nothing to lose: the projector makes this shard anew by itself.
+        if watermark.rules != rules:
+            return f"the rules have changed, from {watermark.rules} to {rules}"
+        if watermark.counters.dead_letters and any(_readable(log, number, offset) for offset in _dead_offsets(shard)):
+            return f"an event of partition {number} that could not be read has become readable"
+    return None
+
+
+def _watermark(shard: Shard) -> Watermark | None:
+    try:
+        return shard.watermark() if shard.exists() else None
+    except Exception:  # A damaged shard is made anew by the projector.
+        return None
+
+
+def _dead_offsets(shard: Shard) -> list[int]:
+    letters = shard.dead_letters(limit=MOST_DEAD_LETTERS)
+    return [letter.offset for letter in letters if not letter.reason.startswith("misplaced")]
+
+
+def _readable(log: Log, partition: int, offset: int) -> bool:
+    try:
+        decode(log.read(partition, offset, 1)[0].payload)
+    except InvalidEvent:
+        return False
+    return True
+
+
+def _whole_scope(state: Partition, scope: str, found: list[Row], offset: int) -> list[Guarded]:
+    """Return every row of a scope as it should be, and a gone one for each that should not be there."""
+    changes = dict.fromkeys(all_changes(state.scopes[scope]), offset - 1) if scope in state.scopes else {}
+    rows = guarded_rows(state, changes)
+    expected = {(guarded.table, guarded.row.key) for guarded in rows}
+    generation = state.scopes[scope].generation if scope in state.scopes else 0
+    strays = [row for row in found if (table_of(row), row.key) not in expected]
+    gone = (Guarded(table_of(row), GoneRow(row.key, row.id, row.scope), generation, offset - 1) for row in strays)
+    return [*rows, *gone]
+
+
+def _write_scope_pages(vault: Vault, state: Partition, scope: str) -> None:
+    found: Scope | None = state.scopes.get(scope)
+    pages = pages_of(state, all_changes(found)) if found else []
+    vault.write(pages, [ScopeMark(scope, state.number, found.changed + 1)] if found and found.changed >= 0 else [])
+    vault.prune(scope, {page.path for page in pages})

@@ -1,0 +1,123 @@
+"""Making an erasure true in bytes: views that held what was erased are made anew, caches dropped, slots blanked.
+
+Whoever calls `scrub` holds the projector's lock. Each step can be cut short: what is left to do is read from
+the views, the log and a small file of the build, and done by the next call.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import NamedTuple
+
+import msgspec
+
+from memtape.flows.projection import basis_of
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.log import Log, slots_between
+from memtape.sinks.home.folders import Build, Home, write_whole
+from memtape.sinks.snapshots import Snapshots
+from memtape.sinks.tables import Shard
+from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.tools.keep.rebuild import OnPhase, rebuild
+
+
+class Scrubbed(NamedTuple):
+    """The partitions whose views were made anew, and how many slots of the log were blanked."""
+
+    partitions: tuple[int, ...]
+    slots: int
+
+
+class _Blanked(msgspec.Struct):
+    """Up to which offset a partition's slots are blank under its `count` erased ids; `derived` as in `Erasures`."""
+
+    count: int
+    offset: int
+    derived: dict[str, dict[str, None]]
+
+
+def scrub(home: Home, log: Log, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
+    """Take the bytes of everything that is erased out of views, caches and log.
+
+    Raises `StillHeld` where another process keeps the log's write-ahead file; the rest is done then.
+    """
+    behind = _behind(home, log)
+    if behind:
+        for build in home.builds():
+            if build.number != home.current().number:  # Begun, or left, by a rebuild that may have seen the texts.
+                build.discard()
+        rebuild(home, log, on_phase, workers, behind)
+    return Scrubbed(tuple(behind), _blank_slots(home, log))
+
+
+def _behind(home: Home, log: Log) -> list[int]:
+    """Return the partitions whose views may hold what was erased.
+
+    Where tables are lost or damaged the pages of the vault may be older than they were.
+    """
+    found = []
+    for number in range(log.partitions):
+        basis = basis_of(log, number)
+        shard = Shard(home.current().shard(number), number)
+        try:
+            watermark = shard.watermark() if shard.exists() else None
+        except Exception:  # LanceDB names no class for damage.
+            watermark = None
+        if basis.erased != (0 if watermark is None else watermark.erased):
+            found.append(number)
+    return found
+
+
+def _blank_slots(home: Home, log: Log) -> int:
+    """Blank every slot whose event is erased and has a body, after what was kept of a partition is dropped."""
+    build = home.current()
+    marks, due = _read_marks(build), {}
+    before = dict(marks)
+    for number in range(log.partitions):
+        erasures = erasures_of(log.erased(number))
+        mark = marks.get(number)
+        if not erasures.count:
+            continue
+        if mark is None or mark.count != erasures.count:
+            mark = _Blanked(erasures.count, 0, {})
+            _drop_caches(home, log, build, number)
+        erasures.derived = mark.derived
+        end = log.ends()[number]
+        offsets = _unblanked(log, number, mark.offset, end, erasures)
+        if offsets or marks.get(number) is not mark:
+            due[number] = offsets
+        marks[number] = _Blanked(mark.count, end, erasures.derived)
+    if due:
+        log.blank(due)
+    if marks != before:
+        build.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(build.blanked_path, msgspec.json.encode(marks), durable=True)
+    return sum(map(len, due.values()))
+
+
+def _unblanked(log: Log, partition: int, start: int, end: int, erasures: Erasures) -> list[int]:
+    """Return the offsets of the slots between two whose event is erased and has a body."""
+    offsets = []
+    for slot in slots_between(log, partition, start, end):
+        try:
+            event = decode(slot.payload)
+        except InvalidEvent:  # A dead letter, of which nobody can say what it is.
+            continue
+        if erasures.covers(event) and event.body is not None:
+            offsets.append(slot.offset)
+    return offsets
+
+
+def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:
+    """Delete the views of the past and the snapshots of a partition that were made before the erasure."""
+    for folder in home.as_of.glob(f"p{partition:02}-*"):
+        shutil.rmtree(folder, ignore_errors=True)
+    Snapshots(build, partition, basis_of(log, partition)).discard_others()
+
+
+def _read_marks(build: Build) -> dict[int, _Blanked]:
+    try:
+        return msgspec.json.decode(build.blanked_path.read_bytes(), type=dict[int, _Blanked])
+    except (OSError, msgspec.MsgspecError):  # It only saves time.
+        return {}

@@ -1,0 +1,168 @@
+"""Whether the views are what the log says: a replay through the oracle, compared row by row and page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, NamedTuple
+
+from memtape.schemas.log import Log, slots_between
+from memtape.schemas.rows import GoneRow, Row
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.tables import ROW_TYPES, Shard
+from memtape.sinks.vault import Vault, render
+from memtape.state.core.digests import RULES, digest, logical_row, root, rows_digest, state_leaves
+from memtape.state.core.partition import Partition
+from memtape.state.core.replay import replay
+from memtape.state.core.scope import Scope
+from memtape.state.views.rows import all_changes, pages_of, row_of
+
+LOCK_WAIT_S = 60
+
+OnProgress = Callable[[int], None]
+
+
+class Difference(NamedTuple):
+    """Something that a view holds otherwise than the log says. `what`: missing, unexpected, changed, unreadable."""
+
+    view: str
+    scope: str
+    id: str
+    what: str
+
+
+class Verdict(NamedTuple):
+    """`state_hash` is what the log says; `ok` that the views say the same at `positions`."""
+
+    ok: bool
+    state_hash: str
+    positions: dict[int, int]
+    events: int
+    differences: list[Difference]
+
+
+class _Found(NamedTuple):
+    """What the views of one partition hold: rows by table and key, pages by scope and path."""
+
+    offset: int
+    rows: dict[str, dict[str, Row]]
+    pages: dict[str, dict[str, bytes]]
+    differences: list[Difference]
+
+
+def verify(
+    home: Home,
+    log: Log,
+    *,
+    build: Build | None = None,
+    scope: str | None = None,
+    only: Collection[int] | None = None,
+    on_progress: OnProgress | None = None,
+) -> Verdict:
+    """Replay the log up to the views' watermarks and compare, for all scopes or one, or for `only` some partitions.
+
+    The views are read between two epochs of a living projector, then compared in peace. A `build` that
+    is not served has no pages: they take part in the hash, and are not compared. A table that cannot be
+    read is a difference.
+    """
+    log.check()
+    numbers = range(log.partitions) if only is None else only
+    numbers = numbers if scope is None else [partition_of(scope, log.partitions)]
+    with home.epoch_locks(numbers, LOCK_WAIT_S):
+        served = build or home.current()
+        vault = Vault(home) if build is None else None
+        found = {number: _read(served, vault, log, number, scope) for number in numbers}
+    leaves: dict[str, str] = {}
+    differences: list[Difference] = []
+    scopes: dict[str, None] = {}
+    done = 0
+    for number, views in found.items():
+        state = _oracle(log, number, views.offset)
+        scopes |= dict.fromkeys(state.scopes)
+        leaves |= _of_scope(state_leaves([state]), scope)
+        differences += [*views.differences, *_compare_tables(state, views, scope, leaves)]
+        pages = list(_compare_pages(state, views, scope, leaves))
+        differences += pages if vault is not None else []
+        done += views.offset
+        if on_progress is not None:
+            on_progress(done)
+    if vault is not None and scope is None and only is None:
+        strays = (name for name in vault.scopes() if name not in scopes)
+        differences += [Difference("vault", name, "", "unexpected") for name in strays]
+    positions = {number: views.offset for number, views in found.items()}
+    return Verdict(not differences, root(leaves), positions, done, differences)
+
+
+def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str | None) -> _Found:
+    shard = Shard(build.shard(number), number)
+    found = _Found(0, {}, {}, [])
+    if not shard.exists():
+        if vault is not None and vault.covered(number):
+            found.differences.append(Difference("watermarks", "", str(number), "missing"))
+        return found
+    try:
+        watermark = shard.watermark()
+    except Exception:  # Whatever LanceDB finds damaged is a difference, and it has no one class for that.
+        return found._replace(differences=[Difference("watermarks", "", str(number), "unreadable")])
+    for table in ROW_TYPES:
+        try:
+            found.rows[table] = {row.key: row for row in shard.all_rows(table) if scope in (None, row.scope)}
+        except Exception:  # As above.
+            found.differences.append(Difference(table, "", str(number), "unreadable"))
+    scopes = dict.fromkeys(row.scope for rows in found.rows.values() for row in rows.values())
+    if watermark is not None and watermark.log_id != log.log_id:
+        return _Found(0, {}, {}, [Difference("watermarks", "", str(number), "unexpected")])
+    if vault is not None:
+        found.pages.update((name, vault.read(name)) for name in scopes)
+    return found._replace(offset=watermark.offset if watermark else 0)
+
+
+def _oracle(log: Log, number: int, end: int) -> Partition:
+    partitions = replay(slots_between(log, number, 0, end), log.erased(number)).partitions
+    return partitions.get(number) or Partition(number)
+
+
+def _of_scope(leaves: dict[str, str], scope: str | None) -> dict[str, str]:
+    return {name: leaf for name, leaf in leaves.items() if scope is None or name.startswith(f"scope/{scope}/")}
+
+
+def _scopes(state: Partition, scope: str | None) -> list[Scope]:
+    return [found for name, found in state.scopes.items() if scope in (None, name)]
+
+
+def _compare_tables(state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]) -> Iterator[Difference]:
+    changes = [change for found in _scopes(state, scope) for change in all_changes(found)]
+    for table, found in views.rows.items():
+        rows = [row_of(state.scopes[change.scope], change) for change in changes if change.table == table]
+        expected = {row.key: row for row in rows}
+        if expected:
+            leaves[f"view/{table}/{state.number}@{RULES['views']}"] = rows_digest(expected.values())
+        for key in sorted(expected.keys() | found.keys()):
+            what = _difference(_logical(expected.get(key)), _logical(found.get(key)))
+            if what:
+                row = expected.get(key) or found[key]
+                yield Difference(table, row.scope, row.id, what)
+
+
+def _compare_pages(state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]) -> Iterator[Difference]:
+    for found in _scopes(state, scope):
+        rendered = {page.path: render(page).encode() for page in pages_of(state, all_changes(found))}
+        expected = {path: data for path, data in sorted(rendered.items()) if data}
+        if expected:
+            texts = ((path, data.decode()) for path, data in expected.items())
+            leaves[f"view/vault/{found.name}@{RULES['views']}"] = digest(texts)
+        pages = views.pages.get(found.name, {})
+        for path in sorted(expected.keys() | pages.keys()):
+            what = _difference(expected.get(path), pages.get(path))
+            if what:
+                yield Difference("vault", found.name, path, what)
+
+
+def _logical(row: Row | None) -> dict[str, Any] | None:
+    return None if row is None or isinstance(row, GoneRow) else logical_row(row)
+
+
+def _difference(expected: object, found: object) -> str:
+    if expected == found:
+        return ""
+    return "missing" if found is None else "unexpected" if expected is None else "changed"

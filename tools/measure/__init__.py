@@ -1,0 +1,1 @@
+"""Measuring: benchmarks, and recall on corpora of questions."""

@@ -1,0 +1,112 @@
+"""Benchmarks: `make bench`. Figures are for comparing within one run on one machine; none is asserted anywhere.
+
+`python -m memtape.tools.measure.bench [--events N]`; `memtape eval` measures recall.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from memtape.schemas.codec import encode
+from memtape.schemas.log import Slot
+from memtape.sinks.logs.opening import LOG_VARIABLE
+from memtape.state.core.replay import replay
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
+from memtape.tools.keep.starting import python_of
+
+SINGLE = 500
+COLD_RUNS = 5
+SEED = 7
+SUBJECTS = "harbour lighthouse gauge gateway database server build release parser index".split()
+VERBS = "uses needs stores reports sends reads rejects counts keeps checks".split()
+OBJECTS = "readings tides alerts tokens rows pages messages metres backups logs".split()
+
+
+def synthetic(count: int, kinds: tuple[str, ...] = ("turn", "turn", "turn", "fact")) -> Iterator[Line]:
+    """Yield lines as varied as small talk about one project is: a quarter of them facts, some of them repeated."""
+    rng = random.Random(SEED)
+    for number in range(count):
+        subject, verb, thing = rng.choice(SUBJECTS), rng.choice(VERBS), rng.choice(OBJECTS)
+        tail = " ".join(rng.choice(OBJECTS) + str(rng.randrange(40)) for _ in range(6))
+        yield Line(
+            text=f"The {subject} {verb} {thing} on port {rng.randrange(2000)}, {tail}.",
+            kind=kinds[number % len(kinds)],  # type: ignore[arg-type]
+            session=f"session {number // 200}",
+        )
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Return how many seconds an action took."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def row(what: str, figure: str) -> None:
+    """Print one line of the table."""
+    click.echo(f"{what:<58} {figure:>18}")
+
+
+@click.command()
+@click.option("--events", default=20_000, show_default=True, help="How many events to capture in batches.")
+def main(events: int) -> None:
+    """Measure capture, replay, projection and search in a throw-away home."""
+    os.environ.pop(LOG_VARIABLE, None)  # What is made up here is not for a log that somebody works with.
+    with tempfile.TemporaryDirectory() as folder, Client(Path(folder), scope="project:bench", origin="user") as client:
+        _capture(client, events)
+        _project_and_search(client, "gauge readings on port 17")
+        _cold(Path(folder))
+
+
+def _capture(client: Client, count: int) -> None:
+    lines = list(synthetic(count + SINGLE))
+    seconds = timed(lambda: [client.capture_many([line]) for line in lines[:SINGLE]])
+    row(f"capture, {SINGLE} one by one", f"{SINGLE / seconds:,.0f} events/s")
+    seconds = timed(lambda: [client.capture_many(lines[at : at + 1_000]) for at in range(SINGLE, len(lines), 1_000)])
+    row(f"capture, {count:,} in thousands", f"{count / seconds:,.0f} events/s")
+    made = [event for line in lines for event in client.events_of(line)]
+    slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(made)]
+    seconds = timed(lambda: replay(slots))
+    row(f"state/core/replay.py, {len(slots):,} events of one scope", f"{len(slots) / seconds:,.0f} events/s")
+
+
+def _project_and_search(client: Client, query: str) -> None:
+    read = 0
+
+    def project() -> None:
+        nonlocal read
+        read = client.project()
+
+    seconds = timed(project)
+    row(f"run --once, {read:,} events", f"{read / seconds:,.0f} events/s")
+    row("run --once again, nothing new", f"{timed(project):.2f} s")
+    first = timed(lambda: client.search(query, quiet=True))
+    warm = [timed(lambda: client.search(query, quiet=True)) for _ in range(20)]
+    row("search in process, first", f"{first * 1_000:,.0f} ms")
+    row("search in process, warm, median of 20", f"{statistics.median(warm) * 1_000:,.1f} ms")
+
+
+def _cold(home: Path) -> None:
+    where = ["--scope", "project:bench", "--home", str(home)]
+    for what in (["search", "gauge readings", "--quiet"], ["capture", "One more."]):
+        command = [*python_of(), *what, *where]
+        runs = [_process_s(command) for _ in range(COLD_RUNS)]
+        row(f"memtape {what[0]}, cold process, median of {COLD_RUNS}", f"{statistics.median(runs) * 1_000:,.0f} ms")
+
+
+def _process_s(command: list[str]) -> float:
+    return timed(lambda: subprocess.run(command, check=True, capture_output=True))
+
+
+if __name__ == "__main__":
+    main()

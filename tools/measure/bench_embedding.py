@@ -1,0 +1,202 @@
+"""Benchmarks of embedding: `python -m memtape.tools.measure.bench_embedding --model NAME_OR_FOLDER`, with the extra `dense`.
+
+Texts a second against the library called directly, replay and folds under recorded vectors, the fold's precision and
+recall on labelled pairs, the vector index against exact search, and the time in which an embedder takes over.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import orjson
+
+from memtape.flows.embed.embedder import Embedder, Failure
+from memtape.flows.embed.local import LocalEmbedder, model_folder
+from memtape.schemas.codec import decode, encode
+from memtape.schemas.embedding import EmbedderOptions
+from memtape.schemas.events import Captured, Embedded, Event, make_configured
+from memtape.schemas.log import Slot
+from memtape.schemas.rows import Guarded, VectorRow
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.settings import Settings
+from memtape.sinks import tables as lance
+from memtape.sinks.home.settings import CHOICE_VARIABLE, prefer_embedder
+from memtape.sinks.logs.opening import LOG_VARIABLE
+from memtape.sinks.tables import Shard
+from memtape.state.core.replay import replay
+from memtape.state.fold.rule import Candidates
+from memtape.state.vectors.recorded import quantised, recorded
+from memtape.tools.client import Client
+from memtape.tools.keep.embedding import change_over, key_of
+from memtape.tools.keep.owner import Owner
+from memtape.tools.measure.bench import row, synthetic, timed
+
+BATCHES = (1, 8, 32, 128)
+QUESTIONS = 200
+
+
+@click.command()
+@click.option("--model", default="all-MiniLM-L6-v2", show_default=True, help="A name of the hub, or a folder.")
+@click.option("--texts", default=10_000, show_default=True, help="How many memories there are to embed and switch.")
+@click.option("--indexed", default=25_000, show_default=True, help="How many vectors the index holds; 0 for none.")
+@click.option("--pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Labelled pairs of texts.")
+def main(model: str, texts: int, indexed: int, pairs: Path | None) -> None:
+    """Measure embedding in a throw-away home."""
+    os.environ.pop(LOG_VARIABLE, None)
+    os.environ[CHOICE_VARIABLE] = "local"
+    options = EmbedderOptions(choice="local", model=model)
+    embedder = LocalEmbedder(options)
+    _speed(embedder, options, [line.text for line in synthetic(128, ("fact",))])
+    if pairs is not None:
+        _pairs(embedder, pairs)
+    events = _switch(options, texts)
+    _replay(key_of(embedder), events)
+    if indexed:
+        vectors = [event.body.vector for event in events if isinstance(event.body, Embedded) and event.body.vector]
+        _index(key_of(embedder), [*vectors, *_between(vectors, indexed - len(vectors))][:indexed])
+
+
+def _speed(embedder: Embedder, options: EmbedderOptions, texts: list[str]) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    direct = SentenceTransformer(str(model_folder(options)), device="cpu")
+    plain = functools.partial(direct.encode, show_progress_bar=False)
+    for size in BATCHES:
+        some = texts[: 64 if size == 1 else len(texts)]
+        batches = [some[at : at + size] for at in range(0, len(some), size)]
+        ours, theirs = [], []
+        for _ in range(3):
+            theirs.append(timed(functools.partial(_all, plain, batches)))
+            ours.append(timed(functools.partial(_all, embedder.embed_documents, batches)))
+        own, other = (len(some) / statistics.median(times) for times in (ours, theirs))
+        row(f"embed in batches of {size}, and the library directly", f"{own:,.0f}, {other:,.0f} texts/s")
+
+
+def _all(embed: Callable[[list[str]], object], batches: list[list[str]]) -> None:
+    for batch in batches:
+        embed(batch)
+
+
+def _embedded(embedder: Embedder, texts: list[str]) -> list[bytes]:
+    made: list[bytes] = []
+    for at in range(0, len(texts), 128):
+        for embedding in embedder.embed_documents(texts[at : at + 128]):
+            assert not isinstance(embedding, Failure)
+            made.append(quantised(embedding))
+    return made
+
+
+def _replay(key: str, events: list[Event]) -> None:
+    """Fold a scope of so many facts under recorded vectors, all captured before the first vector comes."""
+    captured = [event for event in events if isinstance(event.body, Captured)]
+    first = make_configured(captured[0].id, 1, Settings(embedder=key), 0, captured[0].sent, captured[0].id)
+    slots = [Slot(0, offset, encode(event)) for offset, event in enumerate([first, *events])]
+    vectors = len(events) - len(captured)
+    seconds = timed(lambda: replay(slots))
+    row(f"replay, {len(captured):,} facts of one scope, {vectors:,} vectors", f"{len(slots) / seconds:,.0f} events/s")
+    floor = [Slot(0, offset, encode(event)) for offset, event in enumerate(captured)]
+    row("replay, the same facts on the floor", f"{len(floor) / timed(lambda: replay(floor)):,.0f} events/s")
+
+
+def _pairs(embedder: Embedder, path: Path) -> None:
+    """Print precision and recall of the fold on pairs, each compared alone, for the floor and for the embedder."""
+    from memtape.state.fold.dense import DenseCandidates
+
+    pairs: list[dict[str, Any]] = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+    vectors = dict(zip(texts := sorted({p[s] for p in pairs for s in "ab"}), _embedded(embedder, texts), strict=True))
+    settings = Settings()
+    cosines = (60, 70, 80, settings.fold_cosine_hundredths, 90)
+
+    def floor(pair: dict[str, Any]) -> bool:
+        candidates = Candidates()
+        candidates.put(1, pair["a"], 1)
+        return candidates.judge(pair["b"], settings, lambda birth: birth).how == "similar"
+
+    def dense(cosine_hundredths: int, pair: dict[str, Any]) -> bool:
+        candidates = DenseCandidates()
+        candidates.put(1, pair["a"], vectors[pair["a"]], 1)
+        return candidates.judge(pair["b"], vectors[pair["b"]], cosine_hundredths).how == "similar"
+
+    ways: dict[str, Callable[[dict[str, Any]], bool]] = {"floor": floor}
+    ways |= {f"{embedder.name} from {cosine / 100}": functools.partial(dense, cosine) for cosine in cosines}
+    for name, folds in ways.items():
+        same = [folds(pair) for pair in pairs if pair["label"] == "same"]
+        apart = [folds(pair) for pair in pairs if pair["label"] != "same"]
+        precision = sum(same) / max(1, sum(same) + sum(apart))
+        row(
+            f"fold of {len(same)} + {len(apart)} pairs, {name}",
+            f"precision {precision:.2f}, recall {np.mean(same):.2f}",
+        )
+
+
+def _between(vectors: list[bytes], count: int) -> Iterator[bytes]:
+    """Yield vectors that lie between those of two texts, since embedding so many takes minutes."""
+    random = np.random.default_rng(7)
+    for _ in range(count):
+        one, other = random.choice(len(vectors), 2, replace=False).tolist()
+        yield quantised(recorded(vectors[one]) + recorded(vectors[other]) * np.float32(random.uniform(0.2, 0.9)))
+
+
+def _index(key: str, vectors: list[bytes]) -> None:
+    made = [
+        VectorRow(key=f"project:a/{number}:{key}", id=str(number), scope="project:a", embedder=key, vector=vector)
+        for number, vector in enumerate(vectors)
+    ]
+    rows = [Guarded("vectors", row, 0, number) for number, row in enumerate(made)]
+    questions = np.random.default_rng(7).choice(len(vectors), QUESTIONS, replace=False)
+    found: dict[bool, list[set[str]]] = {}
+    for exact in (True, False):
+        lance.INDEX_ROWS = len(vectors) + 1 if exact else min(20_000, len(vectors))
+        with tempfile.TemporaryDirectory() as folder:
+            shard = Shard(Path(folder) / "p00", 0)
+            seconds = timed(functools.partial(_write, shard, rows))
+            times = []
+            for number in questions.tolist():
+                # A question is near a text, and never the text itself.
+                vector = recorded(vectors[number]) + recorded(vectors[(number * 7 + 1) % len(vectors)]) * np.float32(
+                    0.5
+                )
+                started = time.perf_counter()
+                nearest = shard.nearest("project:a", key, vector, 10)
+                times.append(time.perf_counter() - started)
+                found.setdefault(exact, []).append({id for id, _ in nearest})
+        name = "all" if exact else "the index"
+        row(
+            f"{len(vectors):,} vectors through {name}: written, nearest 10",
+            f"{seconds:.1f} s, {statistics.median(times) * 1_000:.1f} ms",
+        )
+    shares = [len(one & other) / len(one) for one, other in zip(found[True], found[False], strict=True)]
+    row("recall@10 of the index against all", f"{statistics.mean(shares):.3f}")
+
+
+def _write(shard: Shard, rows: list[Guarded]) -> None:
+    for at in range(0, len(rows), 2_000):
+        shard.write(rows[at : at + 2_000], [])
+
+
+def _switch(options: EmbedderOptions, texts: int) -> list[Event]:
+    """Let an embedder take over a home of facts, and return what was captured and recorded."""
+    with tempfile.TemporaryDirectory() as folder, Client(Path(folder), scope="project:bench", origin="user") as client:
+        prefer_embedder(client.home, options)
+        client.capture_many(list(synthetic(texts, ("fact",))))
+        with Owner(client.home, client.log) as owner:
+            owner.project()
+            change_over(client.home, client.log, options)
+            seconds = timed(owner.embed)
+        row(f"an embedder takes over {texts:,} memories", f"{seconds:.1f} s")
+        number = partition_of(client.scope, client.log.partitions)
+        slots = client.read_log(number, 0, 10 * texts, ("captured", "embedded"))
+        return [decode(slot.payload) for slot in slots]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Measures retrievers on a corpus of conversations, through the ordinary pipeline in a home that is thrown away.
+
+What the measures are is in `state/ranking/evaluation.py`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.flows.embed.embedder import Embedder
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.lanes import LANES, Lane
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.state.ranking.evaluation import Asked, summary
+from memtape.tools.ask.filters import NO_FILTERS
+from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.retrievers import MOST, Ask, EmbedderVectors, rivals
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
+from memtape.tools.measure.corpus import read_corpus
+from memtape.tools.measure.locomo import Conversation
+
+OnPhase = Callable[[str, int, int], None]
+BATCH_LINES = 1_000
+
+
+def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnPhase) -> dict[str, Any]:
+    """Ask every question that has evidence of every retriever, and return the measures of each.
+
+    On the floor Memtape finds by words alone, since hashed words add nothing to words; the retriever `dense` then is
+    the floor's cosine. Latency is that of searching, without embedding the question. Raises `MemtapeError`.
+    """
+    conversations = read_corpus(path)
+    vectors = EmbedderVectors(embedder)
+    asked: dict[str, list[Asked]] = {name: [] for name in names}
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder))
+        log = EmbeddedLog(home.log_path)
+        try:
+            _fill(home, log, conversations, on_phase)
+            retriever = Retriever(home, log, dense=None if embedder.name == FLOOR else vectors)
+            questions = sum(len(conversation.questions) for conversation in conversations)
+            done = 0
+            for conversation in conversations:
+                client = Client(folder, scope=conversation.scope, log=log)
+                id_of = {line.native_id: client.events_of(line)[0].id for line in conversation.lines}
+                if embedder.name != FLOOR or {"dense", "rrf"} & set(names):
+                    vectors.prepare(list(map(_spoken, conversation.lines)), _phase(on_phase, conversation.scope))
+                found = _rivals(conversation.scope, retriever, vectors, names)
+                for name, ask in found.items():
+                    asked[name] += _ask_all(conversation, id_of, ask, vectors)
+                done += len(conversation.questions)
+                on_phase("asking", done, questions)
+        finally:
+            log.close()
+    counted = len(next(iter(asked.values())))
+    return {
+        "questions": counted,
+        "turns": sum(len(conversation.lines) for conversation in conversations),
+        "missing_evidence": conversations.missing,
+        "notes": list(conversations.notes),
+        "embedder": embedder.name,
+        "retrievers": {name: summary(its) for name, its in asked.items()},
+    }
+
+
+def _rivals(scope: str, retriever: Retriever, vectors: EmbedderVectors, names: Sequence[str]) -> Mapping[str, Ask]:
+    """Return the retrievers over one conversation."""
+    documents = retriever.plain(scope).documents
+
+    def search(left_out: Sequence[Lane]) -> Ask:
+        lanes = [lane for lane in LANES if lane not in left_out]
+        # Evidence is named by the ids of turns, of which each counts, whatever others say the same.
+        return lambda query: [
+            result.id for result in retriever.search(scope, query, MOST, NO_FILTERS, lanes, repeats=True).results
+        ]
+
+    def of_query(query: str) -> NDArray[np.int16] | None:
+        return vectors.of_query(retriever.encoded(scope, query))
+
+    rows = vectors.of_results(documents) if {"dense", "rrf"} & set(names) else None
+    return rivals(documents, rows, of_query, names, search)
+
+
+def _spoken(line: Line) -> str:
+    """Return what of a line is embedded, as `embedded_text` says it of a result."""
+    return "\n".join((line.text, *(media.caption for media in line.media if media.caption)))
+
+
+def _fill(home: Home, log: EmbeddedLog, conversations: Sequence[Conversation], on_phase: OnPhase) -> None:
+    """Capture and project everything that was said."""
+    lines = [line for conversation in conversations for line in conversation.lines]
+    client = Client(home.path, scope=conversations[0].scope, log=log)
+    for start in range(0, len(lines), BATCH_LINES):
+        client.capture_many(lines[start : start + BATCH_LINES])
+        on_phase("capturing", min(start + BATCH_LINES, len(lines)), len(lines))
+    total = client.unread()
+    client.project(lambda done: on_phase("projecting", done, total))
+
+
+def _ask_all(
+    conversation: Conversation, id_of: dict[str | None, str], ask: Ask, vectors: EmbedderVectors
+) -> list[Asked]:
+    """Ask every question whose evidence is there; the first one twice, since it makes things ready."""
+    session_of = {id_of[line.native_id]: line.session or "" for line in conversation.lines}
+    asked: list[Asked] = []
+    for question in conversation.questions:
+        wanted = tuple(id_of[native] for native in question.evidence if native in id_of)
+        if not wanted:
+            continue
+        if not asked:
+            ask(question.text)
+        spent, start = vectors.spent_s, time.perf_counter()
+        found = tuple(ask(question.text))
+        took = time.perf_counter() - start - (vectors.spent_s - spent)
+        asked.append(Asked(question.category, wanted, found, session_of, took * 1_000))
+    return asked
+
+
+def _phase(on_phase: OnPhase, scope: str) -> Callable[[int, int], None]:
+    return lambda done, total: on_phase(f"embedding {scope}", done, total)
