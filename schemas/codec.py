@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import BODIES, MAX_EVENT_BYTES, RESERVED, Event, check_event
+from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, RESERVED, Event, check_event
 from memtape.schemas.upcasts import upcast
 
 KEYS = frozenset(Event.__struct_fields__)
@@ -30,7 +30,7 @@ class _Envelope(Event, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 # msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
-for _type in (_Envelope, *BODIES.values()):
+for _type in (_Envelope, *(known.body for known in EVENT_TYPES.values())):
     msgspec.json.Decoder(_type)
 
 
@@ -95,13 +95,13 @@ def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
     type_name = parsed["type"]
     if isinstance(type_name, str) and type_name in RESERVED:
         raise InvalidEvent("reserved_type", f"Events of type {type_name!r} are not yet accepted.", "$.type")
-    if not isinstance(type_name, str) or type_name not in BODIES:
+    if not isinstance(type_name, str) or type_name not in EVENT_TYPES:
         said = repr(type_name[:60]) if isinstance(type_name, str) else "that is no text"
         raise InvalidEvent("unknown_type", f"No event has the type {said}.", "$.type")
     # JSON can say NUL only by this escape, so that most payloads need no walk through their strings.
     if b"\\u0000" in payload and _holds_nul(parsed):
         raise InvalidEvent("invalid", "A text holds the character NUL.", "$")
-    return upcast(parsed)
+    return upcast(parsed, EVENT_TYPES[type_name].steps)
 
 
 def _typed(parsed: dict[str, Any]) -> Event:
@@ -111,7 +111,7 @@ def _typed(parsed: dict[str, Any]) -> Event:
         where = "body"
         body = envelope.body
         if body is not None:
-            kind = BODIES[envelope.type]
+            kind = EVENT_TYPES[envelope.type].body
             if isinstance(body, dict) and (strange := sorted(body.keys() - set(kind.__struct_fields__))):
                 # Said here, since msgspec's words for it end in the name, which cannot be told from a place.
                 raise InvalidEvent("invalid", f"$.body: the field {strange[0][:60]!r} is unknown.", "$.body")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from array import array
 from operator import mul
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -19,6 +19,7 @@ from memtape.schemas.ids import ID_PATTERN, derived_id
 from memtape.schemas.scopes import GLOBAL, SCOPE_PATTERN
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
+from memtape.schemas.upcasts import Step, recalled_2
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
@@ -184,35 +185,46 @@ class Ticked(_Body, frozen=True):
 
 Body = Captured | Recalled | Used | Forgotten | Restored | Erased | Unfolded | Embedded | Configured | Ticked
 
-BODIES: dict[str, type[Body]] = {
-    "captured": Captured,
-    "recalled": Recalled,
-    "used": Used,
-    "forgotten": Forgotten,
-    "restored": Restored,
-    "erased": Erased,
-    "unfolded": Unfolded,
-    "embedded": Embedded,
-    "configured": Configured,
-    "ticked": Ticked,
-}
-"""The type of body of each type of event, at its newest version."""
 
-VERSIONS: dict[str, int] = dict.fromkeys(BODIES, 1) | {"recalled": 2}
-"""The newest version of each type, which is what a reader's code knows."""
+class EventType(NamedTuple):
+    """What holds of all events of one type.
+
+    `steps` lift an event from each version to the next, from 1 on. `has_scope` is false for what goes to each partition
+    explicitly. `of_anyone` says that the event states nothing of its own, so that anyone may append it to `global`.
+    `can_be_blank` says that the event can be erased. `effect` says what it changes: *nothing* that a reader sees,
+    the *views* alone, *answers* too (a search brings the views up to date first), or what is *visible* (a reader lays
+    the event over views that are behind).
+    """
+
+    body: type[Body]
+    steps: tuple[Step, ...] = ()
+    has_scope: bool = True
+    of_anyone: bool = False
+    can_be_blank: bool = True
+    effect: Literal["nothing", "views", "answers", "visible"] = "visible"
+
+    @property
+    def version(self) -> int:
+        """The newest version, which is what this reader knows."""
+        return len(self.steps) + 1
+
+
+EVENT_TYPES: dict[str, EventType] = {
+    "captured": EventType(Captured),
+    "recalled": EventType(Recalled, (recalled_2,), of_anyone=True, effect="nothing"),
+    "used": EventType(Used, effect="answers"),
+    "forgotten": EventType(Forgotten),
+    "restored": EventType(Restored),
+    "erased": EventType(Erased, can_be_blank=False),
+    "unfolded": EventType(Unfolded),
+    "embedded": EventType(Embedded, of_anyone=True, effect="views"),
+    "configured": EventType(Configured, has_scope=False, can_be_blank=False, effect="nothing"),
+    "ticked": EventType(Ticked, has_scope=False, can_be_blank=False, effect="nothing"),
+}
+"""Every type of event that this reader knows, by name. One more type is one more row, and its body above."""
 
 RESERVED = frozenset("withdrawn archived pinned linked edited scope_changed decided settled".split())
 """Types whose names are taken and whose bodies are not yet frozen."""
-
-CONTROL = ("configured", "ticked")
-"""Types without a scope, which go to each partition explicitly."""
-
-
-OF_ANYONE = ("recalled", "embedded")
-"""Types that say nothing of their own, and so may be appended to `global` by anyone."""
-
-NEVER_BLANK = (*CONTROL, "erased")
-"""Types whose events cannot be erased."""
 
 
 class Actor(_Body, frozen=True):
@@ -246,10 +258,11 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 def check_event(event: Event) -> None:
     """Hold the rules of one event that its fields' types do not say; raise `InvalidEvent` otherwise."""
-    if (event.scope is None) is not (event.type in CONTROL):
-        expected = "has no scope" if event.type in CONTROL else "needs a scope"
+    type_of = EVENT_TYPES.get(event.type)
+    if type_of is not None and (event.scope is not None) is not type_of.has_scope:
+        expected = "needs a scope" if type_of.has_scope else "has no scope"
         raise InvalidEvent("invalid", f"A {event.type} event {expected}.", "$.scope")
-    if event.body is not None and type(event.body) is not BODIES.get(event.type):
+    if event.body is not None and (type_of is None or type(event.body) is not type_of.body):
         raise InvalidEvent("invalid", f"A {event.type} event has a body of another type.", "$.body")
     if event.at > event.sent + MAX_AT_LEAD_US:
         raise InvalidEvent(
@@ -258,7 +271,7 @@ def check_event(event: Event) -> None:
             "$.at",
         )
     match event.body:
-        case None if event.type in NEVER_BLANK:
+        case None if type_of is not None and not type_of.can_be_blank:
             raise InvalidEvent("invalid", f"An event of type {event.type} cannot be blank.", "$.body")
         case Captured() as captured:
             _check_captured(captured)
@@ -274,7 +287,7 @@ def check_event(event: Event) -> None:
 
 def may_write(event: Event) -> bool:
     """Whether its origin may change what this scope remembers: `global` belongs to operators."""
-    return event.scope != GLOBAL or event.actor.origin == "operator" or event.type in OF_ANYONE
+    return event.scope != GLOBAL or event.actor.origin == "operator" or EVENT_TYPES[event.type].of_anyone
 
 
 def tick_id(tick: Ticked) -> str:
@@ -306,7 +319,7 @@ def make_embedded(scope: str, ref: str, body: Embedded, sent: int) -> Event:
         sent=sent,
         session=None,
         type="embedded",
-        v=VERSIONS["embedded"],
+        v=EVENT_TYPES["embedded"].version,
     )
 
 
@@ -317,7 +330,7 @@ def make_configured(log_id: str, partitions: int, settings: Settings, revision: 
 
 
 def _control(type: str, id: str, body: Configured | Ticked, at: int, sent: int) -> Event:
-    v = VERSIONS[type]
+    v = EVENT_TYPES[type].version
     return Event(actor=SYSTEM, at=at, body=body, id=id, refs=(), scope=None, sent=sent, session=None, type=type, v=v)
 
 

@@ -9,17 +9,17 @@ from typing import Any, Literal
 
 import msgspec
 
-from memtape.schemas.events import BODIES, VERSIONS, Event
+from memtape.schemas.events import EVENT_TYPES, Event, EventType
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schema (2020-12) of every type of event at its newest version, by file name."""
-    return {f"{name}.v{VERSIONS[name]}.json": _schema(name, body) for name, body in BODIES.items()}
+    return {f"{name}.v{known.version}.json": _schema(name, known) for name, known in EVENT_TYPES.items()}
 
 
-def _schema(name: str, body: type[msgspec.Struct]) -> dict[str, Any]:
+def _schema(name: str, known: EventType) -> dict[str, Any]:
     hints = {field.name: field.type for field in msgspec.structs.fields(Event)}
-    hints |= {"body": body | None, "type": Literal[name], "v": Literal[VERSIONS[name]]}
+    hints |= {"body": known.body | None, "type": Literal[name], "v": Literal[known.version]}
     event = msgspec.defstruct(name, list(hints.items()), forbid_unknown_fields=True, kw_only=True)
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(event)}
     portable: dict[str, Any] = _portable(schema)

@@ -1,7 +1,7 @@
 """The form of what stands for a secret on the log: `[redacted:github-token:3f9a2c1d]`.
 
 The kind says what was there; the digits are the same for the same secret in one home and say nothing in another. What a
-secret looks like is not here (`tools/capture/secrets/known.py` and its neighbours), nor is the key (`tools/capture/secrets/redaction.py`).
+secret looks like and where the key is, `tools/capture/secrets` knows.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memtape.schemas.codec import encode
 from memtape.schemas.events import (
-    VERSIONS,
+    EVENT_TYPES,
     Actor,
     Captured,
     Embedded,
@@ -52,7 +52,7 @@ def event(type: str, body: Any, id: object, **fields: Any) -> Event:
         sent=sent,
         session=fields.pop("session", None),
         type=type,
-        v=VERSIONS[type],
+        v=EVENT_TYPES[type].version,
     )
 
 

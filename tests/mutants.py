@@ -127,7 +127,7 @@ MUTANTS = [
     Mutant(
         "global written by anyone",
         "schemas/events.py",
-        'return event.scope != GLOBAL or event.actor.origin == "operator" or event.type in OF_ANYONE',
+        'return event.scope != GLOBAL or event.actor.origin == "operator" or EVENT_TYPES[event.type].of_anyone',
         "return True",
         ("tests/test_fold.py",),
     ),

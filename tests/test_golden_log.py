@@ -25,7 +25,7 @@ import pytest
 from memtape.schemas.codec import canonical, decode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import (
-    VERSIONS,
+    EVENT_TYPES,
     Actor,
     Captured,
     Event,
@@ -260,7 +260,7 @@ class _Maker:
             "sent": self.now,
             "session": None,
             "refs": (),
-            "v": VERSIONS[type],
+            "v": EVENT_TYPES[type].version,
         }
         actor = Actor(name=fields.pop("actor", "Ada"), origin=origin)
         return Event(**{**said, "actor": actor, "body": body, "scope": scope, "type": type, **fields})

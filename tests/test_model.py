@@ -28,7 +28,7 @@ from memtape.flows import projection
 from memtape.schemas.codec import canonical, decode
 from memtape.schemas.errors import InvalidEvent, NotFound
 from memtape.schemas.events import (
-    VERSIONS,
+    EVENT_TYPES,
     Actor,
     Captured,
     Configured,
@@ -371,7 +371,7 @@ class Life:
         actor = Actor(name="another", origin=origin)  # type: ignore[arg-type]
         return Event(
             actor=actor, at=self.now, body=body, id=id or self.new_id(), refs=(), scope=scope, sent=self.now,
-            session=None, type=type, v=VERSIONS[type],
+            session=None, type=type, v=EVENT_TYPES[type].version,
         )  # fmt: skip
 
     def blank_event(self) -> None:

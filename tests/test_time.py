@@ -332,7 +332,7 @@ def test_a_dead_letter_that_has_become_readable_is_read(home: Home, monkeypatch:
     from memtape.schemas import events
 
     log = filled(home, 100)
-    monkeypatch.setitem(events.VERSIONS, "captured", 0)  # As a reader of an older version would see it.
+    monkeypatch.delitem(events.EVENT_TYPES, "captured")  # As a reader of an older version would see it.
     project(home, log)
     with Client(home.path, scope="project:a", log=log) as client:
         assert client.status().dead_letters > 10

@@ -26,9 +26,9 @@ import uuid_utils
 
 from memtape.schemas.errors import Denied, InvalidEvent, Locked, MemtapeError
 from memtape.schemas.events import (
+    EVENT_TYPES,
     MAX_AT_LEAD_US,
     MAX_TEXT_BYTES,
-    VERSIONS,
     Actor,
     Body,
     Captured,
@@ -574,7 +574,7 @@ def default_actor() -> str:
 def _event(
     type: str, id: str, body: Body, scope: str, actor: Actor, session: str | None, *, at: int, sent: int
 ) -> Event:
-    v = VERSIONS[type]
+    v = EVENT_TYPES[type].version
     return Event(actor=actor, at=at, body=body, id=id, refs=(), scope=scope, sent=sent, session=session, type=type, v=v)
 
 

@@ -19,7 +19,7 @@ import uuid_utils
 
 from memtape.schemas.codec import blanked, decode
 from memtape.schemas.errors import DamagedLog, InvalidEvent, LogExists, MemtapeError, OffsetOutOfRange, StillHeld
-from memtape.schemas.events import CONTROL, Event, make_configured
+from memtape.schemas.events import EVENT_TYPES, Event, make_configured
 from memtape.schemas.log import Position, Slot
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
@@ -150,7 +150,7 @@ class EmbeddedLog:
         values: list[object] = [partition, offset]
         if scope is not None:
             where, values = where + " AND scope = ?", [*values, scope]
-        if types and all(type in CONTROL for type in types):
+        if types and not any(EVENT_TYPES[type].has_scope for type in types):
             where += " AND scope IS NULL"  # So that an index finds them among a million others.
         if types:
             where, values = f"{where} AND type IN ({', '.join('?' * len(types))})", [*values, *types]

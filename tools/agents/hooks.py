@@ -1,8 +1,8 @@
 """What a hook does: captures what was said, hands out what is remembered, and never gets in an agent's way.
 
 Whatever happens, the agent goes on: an error becomes a line that `memtape doctor` shows, and what takes long is done
-by a process of its own. What hosts tell and take is in `tools.agents.hook_hosts`. This file is loaded at every prompt, so that
-it imports what a capture needs and nothing else.
+by a process of its own. What hosts tell and take is in `hook_hosts`. This file is loaded at every prompt, so that it
+imports what a capture needs and nothing else.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from memtape.schemas.codec import decode
-from memtape.schemas.events import Event, Forgotten, Restored
+from memtape.schemas.events import EVENT_TYPES, Event, Forgotten, Restored
 from memtape.schemas.log import Log
 from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, UseRow, Watermark
 from memtape.schemas.scopes import partition_of
@@ -21,7 +21,7 @@ from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
 
 COUNTED_SLOTS = 10_000
 """A lag beyond this is not counted event by event."""
-QUIET_TYPES = ("recalled", "ticked", "configured")
+QUIET_TYPES = tuple(name for name, known in EVENT_TYPES.items() if known.effect == "nothing")
 """Events that change no view."""
 LISTED = 20
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import decode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound
-from memtape.schemas.events import Captured, Event, Filters, Kind, Mark, Origin
+from memtape.schemas.events import EVENT_TYPES, Captured, Event, Filters, Kind, Mark, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
 from memtape.schemas.rows import EdgeRow, MemoryRow, Provenance, TombstoneRow, TurnRow, UseRow, Watermark
@@ -48,9 +48,9 @@ ReadT = TypeVar("ReadT")
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
 """Origins whose turns are taken for an assistant's answers."""
 PAGE_SLOTS = 5_000
-TAIL_TYPES = ("captured", "forgotten", "restored", "erased", "unfolded")
+TAIL_TYPES = tuple(name for name, known in EVENT_TYPES.items() if known.effect == "visible")
 """Events that change what is visible."""
-PENDING_TYPES = (*TAIL_TYPES, "used")
+PENDING_TYPES = tuple(name for name, known in EVENT_TYPES.items() if known.effect in ("visible", "answers"))
 """Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
 
 

@@ -1,6 +1,6 @@
 """The retrievers that `eval` and `compare` set side by side: Memtape's own, with and without lanes, and plain ones.
 
-Each answers a question with ids, best first. What they do is in `tools/ask/retrieval.py` and `state/ranking/baselines.py`.
+Each answers a question with ids, best first. What they do is in `retrieval` and in `state/ranking/baselines.py`.
 """
 
 from __future__ import annotations

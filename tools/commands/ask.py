@@ -10,7 +10,7 @@ import click
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import BODIES, Captured, Event, Kind, Origin
+from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import partition_of
@@ -179,7 +179,7 @@ def status(client: Client, as_of: str | None, as_json: bool) -> None:
 )
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="The most events.")
 @click.option(
-    "--type", "types", multiple=True, type=click.Choice(tuple(BODIES)), help="Only this type; may be repeated."
+    "--type", "types", multiple=True, type=click.Choice(tuple(EVENT_TYPES)), help="Only this type; may be repeated."
 )
 @click.option("--follow", is_flag=True, help="Wait for more and print it as it comes, until interrupted.")
 @with_client

@@ -1,4 +1,4 @@
-"""One process of a cluster that projects a home: `python -m memtape.tools.keep.cluster_process`, which `tools/keep/cluster.py` starts.
+"""One process of a cluster that projects a home: `python -m memtape.tools.keep.cluster_process`, started by `cluster`.
 
 Its orders come as one line of JSON on stdin, its reports go out as lines of JSON on stdout; nothing of it is code. Any
 further line means stop. Where stdin ends, its owner has died: it ends at once, since the home is about to be another's.

@@ -1,4 +1,4 @@
-"""Benchmarks of embedding: `python -m memtape.tools.measure.bench_embedding --model NAME_OR_FOLDER`, with the extra `dense`.
+"""Benchmarks of embedding: `python -m memtape.tools.measure.bench_embedding --model NAME`, with the extra `dense`.
 
 Texts a second against the library called directly, replay and folds under recorded vectors, the fold's precision and
 recall on labelled pairs, the vector index against exact search, and the time in which an embedder takes over.

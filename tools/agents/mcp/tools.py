@@ -1,6 +1,6 @@
 """The tools that an agent has: their names, arguments and descriptions, and what each does with a client.
 
-Nothing here knows the protocol, see `tools.agents.mcp.server`. What is not in this table an agent cannot do: there is no tool
+Nothing here knows the protocol, see `server`. What is not in this table an agent cannot do: there is no tool
 that erases, settles, configures or names a scope, and nothing here writes to `global`.
 """
 

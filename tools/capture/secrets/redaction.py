@@ -1,7 +1,7 @@
 """What is taken out of a text before it reaches the log: secrets become placeholders, and some files are refused.
 
-Here is the key of a home, and what is done with what was found; how secrets are found is in `tools/capture/secrets/known.py`,
-`tools/capture/secrets/assigned.py`, `tools/capture/secrets/said.py` and `tools/capture/secrets/random_strings.py`, which are pure.
+Here is the key of a home, and what is done with what was found; how secrets are found is in the other files of this
+folder, which are pure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Secrets that a sentence tells: "the password is …", "use the password …", "пароль: …", in the languages of people.
 
 A sentence also says much of passwords that is none: that one is required, wrong or hashed. So what is said must look
-like a password: digits or marks among its letters. What files and code assign is in `tools/capture/secrets/assigned.py`.
+like a password: digits or marks among its letters. What files and code assign is in `assigned`.
 """
 
 from __future__ import annotations
