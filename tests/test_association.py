@@ -37,12 +37,12 @@ from memtape.state.subjects.edges import (
     Edges,
     Tie,
     candidates,
-    evolve,
     neighbours,
     resolved,
     restore,
     snapshot,
     tie_of,
+    use_together,
     weight_at,
 )
 from memtape.state.views.rows import all_changes, row_of
@@ -122,7 +122,7 @@ def histories(draw: st.DrawFn, items: int = 5, longest: int = 40) -> list[Use]:
 def state_of(history: list[Use]) -> Edges:
     state = Edges()
     for session, seqs, at in history:
-        evolve(state, session, seqs, at)
+        use_together(state, session, seqs, at)
     return state
 
 
@@ -135,7 +135,7 @@ def windows(*groups: list[int], since: int = START, apart: int = DAY_US // 24) -
 def test_a_learned_weight_is_what_the_windows_of_90_days_say(history: list[Use]) -> None:
     state, naive = Edges(), Naive()
     for session, seqs, at in history:
-        evolve(state, session, seqs, at)
+        use_together(state, session, seqs, at)
         naive.take(session, seqs, at)
         if not naive.windows:
             continue
@@ -157,7 +157,7 @@ def test_to_stop_and_go_on_changes_nothing(history: list[Use], data: st.DataObje
     cut = data.draw(st.integers(0, len(history)))
     resumed = restore(snapshot(state_of(history[:cut])))
     for session, seqs, at in history[cut:]:
-        evolve(resumed, session, seqs, at)
+        use_together(resumed, session, seqs, at)
     whole = state_of(history)
     assert snapshot(resumed) == snapshot(whole)
     assert vars(resumed.learned) == vars(whole.learned)
@@ -173,7 +173,7 @@ def test_an_item_keeps_six_and_every_change_is_named(groups: list[list[int]], or
     state, known, at = Edges(), dict[tuple[int, int], object](), START
     for number, gap in order:
         at += gap
-        touched = evolve(state, None, groups[number % len(groups)], at)
+        touched = use_together(state, None, groups[number % len(groups)], at)
         known.update({pair: row(state, pair) for pair in touched})
         assert {pair: it for pair, it in known.items() if it != (None, None)} == {
             pair: row(state, pair) for pair in state.pairs | state.learned.pairs
@@ -264,9 +264,9 @@ def test_only_so_many_windows_are_kept() -> None:
     others = windows(*((WINDOWS_KEPT - 3) * [[2]]), since=START + MINUTE, apart=MINUTE)
     full = state_of([*pairs, *others])
     assert len(full.learned.kept) == WINDOWS_KEPT
-    evolve(full, None, [0], START + 30 * DAY_US)
+    use_together(full, None, [0], START + 30 * DAY_US)
     assert full.learned.pairs == {}, "the first of the three had to make room"
-    evolve(full, None, [3], START)
+    use_together(full, None, [3], START)
     assert len(full.learned.kept) == WINDOWS_KEPT
     assert 3 not in full.learned.holding, "and so has one that is older than all"
     assert full.learned.taken.bit_length() <= WINDOWS_KEPT + 1

@@ -29,11 +29,11 @@ from memtape.state.subjects.edges import (
     Edges,
     Tie,
     candidates,
-    evolve,
     neighbours,
     resolved,
     restore,
     snapshot,
+    use_together,
 )
 from memtape.state.views.rows import all_changes, page, row_of
 
@@ -107,7 +107,7 @@ def test_a_weight_is_what_each_use_together_is_still_worth(
     state, expected = Edges(), dict[tuple[int, int], list[int]]()
     windows: dict[str, tuple[int, list[int]]] = {}
     for session, seqs, minute in history:
-        evolve(state, session, seqs, minute * MINUTE)
+        use_together(state, session, seqs, minute * MINUTE)
         if not seqs:  # What uses nothing opens no window.
             continue
         start, held = windows.get(session or "", (-(10**9), []))
@@ -146,7 +146,7 @@ def test_a_weight_is_what_each_use_together_is_still_worth(
 def test_an_item_keeps_six_edges_and_every_change_is_named(uses: list[tuple[str | None, list[int], int]]) -> None:
     state, known = Edges(), dict[tuple[int, int], Any]()
     for session, seqs, minute in uses:
-        touched = evolve(state, session, seqs, minute * MINUTE)
+        touched = use_together(state, session, seqs, minute * MINUTE)
         known.update({pair: msgspec_copy(state.pairs.get(pair)) for pair in touched})
         assert {pair: edge for pair, edge in known.items() if edge} == {
             p: msgspec_copy(e) for p, e in state.pairs.items()
@@ -163,7 +163,7 @@ def msgspec_copy(edge: Any) -> Any:
 
 def test_who_names_hundreds_links_a_few() -> None:
     state = Edges()
-    evolve(state, "s", range(5_000), 0)
+    use_together(state, "s", range(5_000), 0)
     assert len(state.windows["s"].seqs) == WINDOW_ITEMS
     assert len(state.pairs) <= WINDOW_ITEMS * PER_ITEM
 

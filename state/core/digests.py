@@ -2,15 +2,14 @@
 
 A leaf stands for each scope and subject, for each partition's clock and settings, and for each view.
 Offsets, guards, counters and watermarks are left out, since a copy on another log has others. A changed
-rule raises the version of its subject here, which changes the leaf's name and so the hash.
+rule raises the version of its subject (`SUBJECTS`), which changes the leaf's name and so the hash.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from itertools import chain
 from typing import Any
 
 import msgspec
@@ -19,21 +18,12 @@ from memtape.schemas.codec import canonical
 from memtape.schemas.rows import GoneRow, MemoryRow, Row, TurnRow
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
-from memtape.state.core.scope import Scope
-from memtape.state.subjects.edges import Edges
-from memtape.state.subjects.memories import Join
-from memtape.state.subjects.usage import Usage
+from memtape.state.core.scope import SUBJECTS
 
-RULES = {
-    "captures": 1,
-    "embeddings": 1,
-    "memories": 2,
-    "tombstones": 1,
-    "recalls": 1,
-    "usage": 1,
-    "edges": 2,
-    "views": 6,
-}
+VIEWS_VERSION = 6
+"""The version of the rules by which rows and pages are made of the state."""
+
+RULES = {subject.name: subject.version for subject in SUBJECTS} | {"views": VIEWS_VERSION}
 """The version of each subject's rules."""
 
 
@@ -51,8 +41,9 @@ def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
             head = (partition.clock, partition.revision, changed_settings(partition.settings))
             leaves[f"partition/{partition.number}"] = digest([head])
         for scope in partition.scopes.values():
-            for subject, items in _subjects(scope).items():
-                leaves[f"scope/{scope.name}/{subject}@{RULES[subject]}"] = digest(items)
+            for subject in SUBJECTS:
+                items = subject.digest(getattr(scope, subject.name), scope)
+                leaves[f"scope/{scope.name}/{subject.name}@{RULES[subject.name]}"] = digest(items)
     return leaves
 
 
@@ -90,75 +81,3 @@ def rows_digest(rows: Iterable[Row]) -> str:
     """Return the digest of a table's rows in the order of their keys; gone rows do not count."""
     living = (row for row in rows if not isinstance(row, GoneRow))
     return digest(logical_row(row) for row in sorted(living, key=lambda row: row.key))
-
-
-def _subjects(scope: Scope) -> dict[str, Iterator[Any]]:
-    id_of = {seq: capture.id for seq, capture in scope.captures.by_seq.items()}
-
-    def ties(joins: list[Join]) -> list[tuple[str, str, int]]:
-        return [(id_of[join.seq], join.how, join.similarity) for join in joins]
-
-    return {
-        "captures": (
-            (capture.id, capture.seq, capture.at, capture.session, capture.actor, capture.body, capture.hidden)
-            for capture in scope.captures.by_seq.values()
-        ),
-        "embeddings": (
-            (embedder, id_of[seq], vector)
-            for embedder, vectors in sorted(scope.embeddings.vectors.items())
-            for seq, vector in sorted(vectors.items())
-        ),
-        "memories": chain(
-            (
-                (
-                    id_of[memory.name],
-                    id_of.get(memory.canonical),
-                    ties(memory.members),
-                    ties(memory.echoes),
-                    ties([memory.revises]) if memory.revises else None,
-                )
-                for memory in scope.memories.by_birth.values()
-            ),
-            (
-                ("waiting", id_of[birth], [id_of[seq] for seq in shown])
-                for birth, shown in sorted(scope.memories.waiting.items())
-            ),
-        ),
-        "tombstones": (
-            item
-            for bans in (
-                {normal.hex(): tombstone for normal, tombstone in scope.tombstones.texts.items()},
-                scope.tombstones.ids,
-            )
-            for item in sorted((key, ban.event_id, ban.at) for key, ban in bans.items())
-        ),
-        "recalls": (
-            (session, [(recall.at, [id_of[seq] for seq in recall.seqs]) for recall in recalls])
-            for session, recalls in sorted(scope.recalls.latest.items())
-        ),
-        "usage": _usage(scope.usage, id_of),
-        "edges": _edges(scope.edges, id_of),
-    }
-
-
-def _usage(usage: Usage, id_of: dict[int, str]) -> Iterator[Any]:
-    yield from (("own", id_of[seq], use) for seq, use in sorted(usage.own.items(), key=lambda item: item[0]))
-    yield from (("other", id, use) for id, use in sorted(usage.others.items(), key=lambda item: item[0]))
-    for session, recalls in sorted(usage.shown.items(), key=lambda item: item[0]):
-        shown = [
-            (recall.id, recall.query, *([id_of[seq] for seq in seqs] for seqs in (recall.seqs, recall.used)))
-            for recall in recalls
-        ]
-        yield "shown", session, shown
-    yield from (("asked", session, id_of[seq]) for session, seq in sorted(usage.asked.items()))
-
-
-def _edges(edges: Edges, id_of: dict[int, str]) -> Iterator[Any]:
-    for low, high in sorted(edges.pairs):
-        yield "edge", id_of[low], id_of[high], edges.pairs[low, high]
-    for session, window in sorted(edges.windows.items(), key=lambda item: item[0]):
-        yield "window", session, window.start, [id_of[seq] for seq in window.seqs]
-    for low, high in sorted(edges.learned.pairs):
-        yield "learned", id_of[low], id_of[high], edges.learned.pairs[low, high]
-    for window in edges.learned.kept:
-        yield "kept", window.start, [id_of[seq] for seq in window.seqs]

@@ -20,7 +20,6 @@ from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.core import erasures as erasures_state
 from memtape.state.core import scope as scope_state
 from memtape.state.core.erasures import Erasures
-from memtape.state.core.moment import Moment
 from memtape.state.core.scope import Scope
 
 CHUNK_SLOTS = 128
@@ -98,7 +97,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     if scope is None:
         scope = state.scopes[name] = Scope(name)
     at = event.at if state.clock is None else min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)
-    return scope_state.evolve(scope, event, Moment(scope.seq, offset, at, state.settings), state.counters)
+    return scope_state.evolve(scope, event, offset, at, state.settings, state.counters)
 
 
 def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
@@ -164,10 +163,14 @@ def _configure(state: Partition, configured: Configured, sent: int) -> None:
     if state.clock is None:
         state.clock = sent
         state.log_id, state.partitions = configured.log_id, configured.partitions
-    if configured.revision > state.revision:
-        state.revision, state.settings = configured.revision, configured.settings
-    else:
+    if configured.revision <= state.revision:
         state.counters.ignored += 1
+        return
+    before = state.settings.embedder
+    state.revision, state.settings = configured.revision, configured.settings
+    if state.settings.embedder != before:
+        for scope in state.scopes.values():
+            scope_state.take_up(scope, state.settings.embedder)
 
 
 def _tick(state: Partition, tick: Ticked) -> None:

@@ -1,28 +1,24 @@
-"""A scope: the sum of its subjects, and the door at which duplicates of its events stop."""
+"""A scope: the sum of its subjects, and the door at which duplicates of its events stop.
+
+`SUBJECTS` is the table of all that events can mean. One more subject is one more row there and one more attribute.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
 
 import msgspec
 
 from memtape.schemas.codec import content_digest
-from memtape.schemas.events import (
-    Captured,
-    Embedded,
-    Erased,
-    Event,
-    Forgotten,
-    Recalled,
-    Restored,
-    Unfolded,
-    Used,
-    may_write,
-)
+from memtape.schemas.events import Embedded, Erased, Event, may_write
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.placeholders import placeholders, texts_of
 from memtape.schemas.rows import Change, Counters
-from memtape.state.core.moment import Moment
+from memtape.schemas.settings import Settings
+from memtape.state.core.context import Context
+from memtape.state.core.subject import Subject
 from memtape.state.subjects import captures, edges, embeddings, memories, recalls, tombstones, usage
 from memtape.state.subjects.captures import Captures
 from memtape.state.subjects.edges import Edges
@@ -31,6 +27,25 @@ from memtape.state.subjects.memories import Memories
 from memtape.state.subjects.recalls import Recalls
 from memtape.state.subjects.tombstones import Tombstones
 from memtape.state.subjects.usage import Usage
+
+
+def _subject(name: str, version: int, new: Callable[[], Any], module: ModuleType) -> Subject:
+    return Subject(name, version, new, module.evolve, module.snapshot, module.restore, module.digest)
+
+
+SUBJECTS = (
+    _subject("captures", 1, Captures, captures),
+    _subject("tombstones", 1, Tombstones, tombstones),
+    _subject("embeddings", 1, Embeddings, embeddings),
+    _subject("recalls", 1, Recalls, recalls),
+    _subject("memories", 3, Memories, memories),
+    _subject("usage", 1, Usage, usage),
+    _subject("edges", 2, Edges, edges),
+)
+"""Every subject of a scope with the version of its rules, in the order in which an event passes them.
+
+A subject reads only those that stand before.
+"""
 
 _DIGEST_MASK = 0xFFFFFFFF
 
@@ -42,19 +57,22 @@ class Scope:
     the offset of the last event that touched a row. `generation` counts the `erased` events folded.
     """
 
+    captures: Captures
+    tombstones: Tombstones
+    embeddings: Embeddings
+    recalls: Recalls
+    memories: Memories
+    usage: Usage
+    edges: Edges
+
     def __init__(self, name: str) -> None:
         self.name = name
         self.seq = 0
         self.sent = 0
         self.changed = -1
         self.generation = 0
-        self.captures = Captures()
-        self.tombstones = Tombstones()
-        self.embeddings = Embeddings()
-        self.memories = Memories(self.embeddings)
-        self.recalls = Recalls()
-        self.usage = Usage()
-        self.edges = Edges()
+        for subject in SUBJECTS:
+            setattr(self, subject.name, subject.new())
         self._seen: dict[bytes, int] = {}
 
     def known(self, event: Event, counters: Counters) -> bool:
@@ -74,8 +92,9 @@ class Scope:
         return id_bytes(id) in self._seen
 
 
-def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> list[Change]:
-    """Take in an event of this scope and return the rows that it touched."""
+def evolve(state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters) -> list[Change]:
+    """Take in an event of this scope, at its offset and clamped time, and return the rows that it touched."""
+    seq = state.seq
     if state.known(event, counters):
         return []
     state.seq += 1
@@ -85,86 +104,43 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
     if not may_write(event):
         counters.ignored += 1
         return []
-    changes: list[Change] = []
-    match event.body:
-        case Recalled():
-            recalls.evolve(state.recalls, event, state.captures, moment)
-            usage.evolve(state.usage, event, state.captures, state.has_event, moment)
-        case Used(ids=ids):
-            used = usage.evolve(state.usage, event, state.captures, state.has_event, moment)
-            others = (id for id in dict.fromkeys(ids) if id in state.usage.others)
-            changes += [Change("uses", state.name, usage.other_row_id(id)) for id in others]
-            changes += _link(state, event.session, used, moment.at)
-        case Captured():
-            counters.texts += 1
-            capture = captures.evolve(state.captures, event, moment)
-            if capture.body.kind == "journal":
-                changes.append(Change("journal", state.name, capture.id))
-            changes += _hide_and_fold(state, event, moment)
-            if capture.body.kind == "turn":
-                changes.append(Change("turns", state.name, capture.id))
-                used = usage.judge(state.usage, capture, state.captures, state.memories)
-                changes += _link(state, capture.session, used, moment.at)
-        case Forgotten() | Restored():
-            changes += _hide_and_fold(state, event, moment)
-        case Embedded(embedder=embedder):
-            found = embeddings.evolve(state.embeddings, event, state.captures, counters)
-            if found is not None:
-                changes.append(vector_change(state, found.id, embedder))
-                if embedder == moment.settings.embedder:
-                    names = memories.embedded(state.memories, found, state.captures, moment)
-                    changes += [Change("memories", state.name, id) for id in names]
-        case Unfolded(ids=ids):
-            names = memories.unfold(state.memories, ids, state.captures)
-            changes += [Change("memories", state.name, id) for id in names]
-        case Erased():  # What it names was blank before it was folded.
-            state.generation += 1
-        case _:  # An erased event is its header: it counts and says nothing.
-            pass
+    if event.body is None:  # An erased event is its header: it counts and says nothing.
+        return []
+    if isinstance(event.body, Erased):  # What it names was blank before it was folded.
+        state.generation += 1
+        return []
+    context = Context(state.name, seq, offset, at, settings, counters, state)
+    changes = [
+        change for subject in SUBJECTS for change in subject.evolve(getattr(state, subject.name), event, context)
+    ]
     if changes:
-        state.changed = moment.offset
+        state.changed = offset
     return changes
 
 
 def snapshot(state: Scope) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode(
-        (
-            (state.name, state.seq, state.sent, state.changed, state.generation),
-            state._seen,
-            captures.snapshot(state.captures),
-            tombstones.snapshot(state.tombstones),
-            embeddings.snapshot(state.embeddings),
-            memories.snapshot(state.memories),
-            recalls.snapshot(state.recalls),
-            usage.snapshot(state.usage),
-            edges.snapshot(state.edges),
-        )
-    )
+    head = (state.name, state.seq, state.sent, state.changed, state.generation)
+    parts = {subject.name: subject.snapshot(getattr(state, subject.name)) for subject in SUBJECTS}
+    return msgspec.msgpack.encode((head, state._seen, parts))
 
 
 def restore(data: bytes) -> Scope:
     """Return the state of a snapshot."""
-    head, seen, said, banned, vectors, folded, recalled, counted, linked = msgspec.msgpack.decode(
-        data,
-        type=tuple[tuple[str, int, int, int, int], dict[bytes, int], bytes, bytes, bytes, bytes, bytes, bytes, bytes],
+    head, seen, parts = msgspec.msgpack.decode(
+        data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], dict[str, bytes]]
     )
     state = Scope(head[0])
     _, state.seq, state.sent, state.changed, state.generation = head
     state._seen = seen
-    state.captures = captures.restore(said)
-    state.tombstones = tombstones.restore(banned)
-    state.embeddings = embeddings.restore(vectors, state.captures)
-    state.memories = memories.restore(folded, state.captures, state.embeddings)
-    state.recalls = recalls.restore(recalled)
-    state.usage = usage.restore(counted)
-    state.edges = edges.restore(linked)
+    for subject in SUBJECTS:
+        setattr(state, subject.name, subject.restore(parts[subject.name], state))
     return state
 
 
-def vector_change(state: Scope, id: str, embedder: str) -> Change:
-    """Return the row of a capture's vector under an embedder."""
-    return Change("vectors", state.name, f"{id}:{embedder}")
+def take_up(state: Scope, embedder: str) -> None:
+    """Take in that another embedder decides from here on; it touches no row."""
+    memories.take_up(state.memories, state, embedder)
 
 
 def expect(state: Scope, events: Iterable[Event], embedder: str) -> None:
@@ -176,26 +152,4 @@ def expect(state: Scope, events: Iterable[Event], embedder: str) -> None:
         if isinstance(body, Embedded) and body.embedder == embedder and capture is not None and body.vector is not None:
             vectors.setdefault(capture.family or "", []).append(body.vector)
     for family, expected in vectors.items():
-        memories.expect(state.memories, family, expected, embedder)
-
-
-def _link(state: Scope, session: str | None, used: list[int], at: int) -> list[Change]:
-    """Link what was used together and return the rows that this touched."""
-    by_seq = state.captures.by_seq
-    changes = [Change("uses", state.name, by_seq[seq].id) for seq in used]
-    for low, high in edges.evolve(state.edges, session, used, at):
-        changes.append(Change("edges", state.name, edges.row_id(by_seq[low].id, by_seq[high].id)))
-    return changes
-
-
-def _hide_and_fold(state: Scope, event: Event, moment: Moment) -> list[Change]:
-    effect = tombstones.evolve(state.tombstones, event, state.captures, moment.at)
-    names = memories.evolve(state.memories, event, state.captures, state.recalls, effect.flipped, moment)
-    changes = [Change("tombstones", state.name, id) for id in effect.rows]
-    changes += [Change("memories", state.name, id) for id in names]
-    for capture in effect.flipped:
-        if capture.body.kind == "turn":
-            changes.append(Change("turns", state.name, capture.id))
-        elif capture.body.kind == "journal":
-            changes.append(Change("journal", state.name, capture.id))
-    return changes
+        memories.expect(state.memories, family, expected)

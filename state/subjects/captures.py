@@ -7,13 +7,16 @@ hidden in `tombstones`.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from hashlib import blake2b
+from typing import Any
 
 import msgspec
 
 from memtape.schemas.events import Actor, Captured, Event
+from memtape.schemas.rows import Change
 from memtape.schemas.times import format_day
-from memtape.state.core.moment import Moment
+from memtape.state.core.context import Context
 from memtape.state.text.normal import normal_text
 
 TRUST = {"operator": 5, "user": 4, "agent": 3, "tool": 2, "web": 1, "model": 0}
@@ -79,15 +82,17 @@ class Captures:
         return day, bisect_left(self.days[day], capture.seq)  # Sorted, since the log is read in order.
 
 
-def evolve(state: Captures, event: Event, moment: Moment) -> Capture:
-    """Take in a `captured` event with a body and return its capture."""
+def evolve(state: Captures, event: Event, context: Context[object]) -> list[Change]:
+    """Take in a `captured` event and return the row or entry that it makes; memories' rows are their own subject's."""
     body = event.body
-    assert isinstance(body, Captured)
+    if not isinstance(body, Captured):
+        return []
+    context.counters.texts += 1
     capture = Capture(
         id=event.id,
-        seq=moment.seq,
-        offset=moment.offset,
-        at=moment.at,
+        seq=context.seq,
+        offset=context.offset,
+        at=context.at,
         session=event.session,
         actor=event.actor,
         body=body,
@@ -95,7 +100,18 @@ def evolve(state: Captures, event: Event, moment: Moment) -> Capture:
         ordinal=-1 if body.kind == "turn" else len(state.ordinals),
     )
     _take(state, capture)
-    return capture
+    return shown_changes(context.scope, capture)
+
+
+def shown_changes(scope: str, capture: Capture) -> list[Change]:
+    """Return what shows a capture by itself: the row of a turn, or an entry of the journal."""
+    match capture.body.kind:
+        case "turn":
+            return [Change("turns", scope, capture.id)]
+        case "journal":
+            return [Change("journal", scope, capture.id)]
+        case _:
+            return []
 
 
 def whole_text(body: Captured) -> str:
@@ -113,12 +129,18 @@ def snapshot(state: Captures) -> bytes:
     return msgspec.msgpack.encode(list(state.by_seq.values()))
 
 
-def restore(data: bytes) -> Captures:
+def restore(data: bytes, of: object) -> Captures:
     """Return the state of a snapshot."""
     state = Captures()
     for capture in msgspec.msgpack.decode(data, type=list[Capture]):
         _take(state, capture)
     return state
+
+
+def digest(state: Captures, of: object) -> Iterator[Any]:
+    """Yield what the state hash covers, in the order of the log."""
+    for capture in state.by_seq.values():
+        yield capture.id, capture.seq, capture.at, capture.session, capture.actor, capture.body, capture.hidden
 
 
 def _take(state: Captures, capture: Capture) -> None:

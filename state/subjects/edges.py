@@ -9,13 +9,15 @@ the subject of `association`; here it is resolved and walked together with the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from memtape.schemas.rows import EdgeRow
+from memtape.schemas.events import Event
+from memtape.schemas.rows import Change, EdgeRow
 from memtape.schemas.times import US_PER_S
+from memtape.state.core.context import Context
 from memtape.state.subjects import association
 from memtape.state.subjects.association import (
     LEARNED_PER_ITEM,
@@ -27,6 +29,7 @@ from memtape.state.subjects.association import (
     believed,
     pair_of,
 )
+from memtape.state.subjects.captures import Captures
 from memtape.state.subjects.decay import ONE, decayed
 
 WINDOW_US = 1_800 * US_PER_S
@@ -50,6 +53,12 @@ class Edge(msgspec.Struct):
     weight: int
     at: int
     count: int
+
+
+class Others(Protocol):
+    """What this subject reads of others."""
+
+    captures: Captures
 
 
 class Edges:
@@ -88,8 +97,15 @@ class Neighbour(NamedTuple):
     via: str
 
 
-def evolve(state: Edges, session: str | None, used: Sequence[int], at: int) -> list[Pair]:
-    """Take in what an event used at a time (seqs, each once) and return the pairs that this touched.
+def evolve(state: Edges, event: Event, context: Context[Others]) -> list[Change]:
+    """Link what an event used, and return the rows of the pairs that this touched."""
+    by_seq = context.of.captures.by_seq
+    pairs = use_together(state, event.session, context.used, context.at)
+    return [Change("edges", context.scope, row_id(by_seq[low].id, by_seq[high].id)) for low, high in pairs]
+
+
+def use_together(state: Edges, session: str | None, used: Sequence[int], at: int) -> list[Pair]:
+    """Take in what was used at a time (seqs, each once) and return the pairs that this touched.
 
     Without a session, what one event names is a window of its own.
     """
@@ -215,7 +231,7 @@ def snapshot(state: Edges) -> bytes:
     return msgspec.msgpack.encode((pairs, state.windows, association.snapshot(state.learned)))
 
 
-def restore(data: bytes) -> Edges:
+def restore(data: bytes, of: object) -> Edges:
     """Return the state of a snapshot."""
     state = Edges()
     pairs, windows, learned = msgspec.msgpack.decode(
@@ -227,6 +243,19 @@ def restore(data: bytes) -> Edges:
     by_slot = {window.slot: window for window in state.learned.kept}
     state.windows = {session: by_slot.get(window.slot, window) for session, window in windows.items()}
     return state
+
+
+def digest(state: Edges, of: Others) -> Iterator[Any]:
+    """Yield what the state hash covers: edges, open windows, learned weights and the windows that teach them."""
+    by_seq = of.captures.by_seq
+    for low, high in sorted(state.pairs):
+        yield "edge", by_seq[low].id, by_seq[high].id, state.pairs[low, high]
+    for session, window in sorted(state.windows.items(), key=lambda item: item[0]):
+        yield "window", session, window.start, [by_seq[seq].id for seq in window.seqs]
+    for low, high in sorted(state.learned.pairs):
+        yield "learned", by_seq[low].id, by_seq[high].id, state.learned.pairs[low, high]
+    for window in state.learned.kept:
+        yield "kept", window.start, [by_seq[seq].id for seq in window.seqs]
 
 
 def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[tuple[str, str], None]:

@@ -6,11 +6,21 @@ similarity means for folding is decided in `dense` and `memories`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, Protocol
+
 import msgspec
 
 from memtape.schemas.events import MAX_ATTEMPTS, Embedded, Event
-from memtape.schemas.rows import Counters
+from memtape.schemas.rows import Change
+from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, Captures
+
+
+class Others(Protocol):
+    """What this subject reads of others."""
+
+    captures: Captures
 
 
 class Embeddings:
@@ -29,25 +39,28 @@ class Embeddings:
         return None if seq is None else self.vectors[embedder][seq]
 
 
-def evolve(state: Embeddings, event: Event, captures: Captures, counters: Counters) -> Capture | None:
-    """Take in an `embedded` event and return the capture that it gave its first vector under that embedder."""
-    body = event.body
-    assert isinstance(body, Embedded)
-    capture = captures.get(event.refs[0])
-    if capture is None:
+def evolve(state: Embeddings, event: Event, context: Context[Others]) -> list[Change]:
+    """Take in an `embedded` event; note the capture that it gave its first vector under that embedder."""
+    body, counters = event.body, context.counters
+    if not isinstance(body, Embedded):
+        return []
+    capture = context.of.captures.get(event.refs[0])
+    if capture is None or capture.seq in state.vectors.get(body.embedder, ()):
         counters.ignored += 1
-        return None
-    vectors = state.vectors.setdefault(body.embedder, {})
-    if capture.seq in vectors:
-        counters.ignored += 1
-        return None
+        return []
     if body.vector is None:
         if body.attempt == MAX_ATTEMPTS:
             counters.failed[body.embedder] = counters.failed.get(body.embedder, 0) + 1
-        return None
+        return []
     counters.embedded[body.embedder] = counters.embedded.get(body.embedder, 0) + 1
     _take(state, body.embedder, capture, body.vector)
-    return capture
+    context.embedded = capture.seq
+    return [Change("vectors", context.scope, vector_row_id(capture.id, body.embedder))]
+
+
+def vector_row_id(id: str, embedder: str) -> str:
+    """Return the row id of a capture's vector under an embedder."""
+    return f"{id}:{embedder}"
 
 
 def snapshot(state: Embeddings) -> bytes:
@@ -55,17 +68,23 @@ def snapshot(state: Embeddings) -> bytes:
     return msgspec.msgpack.encode(state.vectors)
 
 
-def restore(data: bytes, captures: Captures) -> Embeddings:
+def restore(data: bytes, of: Others) -> Embeddings:
     """Return the state of a snapshot."""
     state = Embeddings()
     for embedder, vectors in msgspec.msgpack.decode(data, type=dict[str, dict[int, bytes]]).items():
-        state.vectors[embedder] = {}
         for seq, vector in vectors.items():
-            _take(state, embedder, captures.by_seq[seq], vector)
+            _take(state, embedder, of.captures.by_seq[seq], vector)
     return state
 
 
+def digest(state: Embeddings, of: Others) -> Iterator[Any]:
+    """Yield what the state hash covers: each vector with its embedder and capture."""
+    for embedder, vectors in sorted(state.vectors.items()):
+        for seq, vector in sorted(vectors.items()):
+            yield embedder, of.captures.by_seq[seq].id, vector
+
+
 def _take(state: Embeddings, embedder: str, capture: Capture, vector: bytes) -> None:
-    state.vectors[embedder][capture.seq] = vector
+    state.vectors.setdefault(embedder, {})[capture.seq] = vector
     if capture.family:
         state.first_of.setdefault((embedder, capture.family, capture.normal), capture.seq)

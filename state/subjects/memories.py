@@ -7,13 +7,16 @@ outside by its name: its earliest living capture. Folding changes membership and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 import msgspec
 from sortedcontainers import SortedDict
 
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import Captured, Event
-from memtape.state.core.moment import Moment
+from memtape.schemas.events import Captured, Embedded, Event, Forgotten, Restored, Unfolded
+from memtape.schemas.rows import Change
+from memtape.schemas.settings import Settings
+from memtape.state.core.context import Context
 from memtape.state.fold.dense import DenseCandidates
 from memtape.state.fold.rule import NEW, WAITING, Candidates, How, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
@@ -44,6 +47,28 @@ class Memory(msgspec.Struct):
     canonical: int = -1
 
 
+class _Index:
+    """What new texts are compared with: the living memories of each family that folds by likeness, under one embedder.
+
+    All of it follows from the memories, their captures and the vectors. So no snapshot holds it; it decides nothing.
+    """
+
+    def __init__(self, embedder: str) -> None:
+        families = [family for family in dict.fromkeys(FAMILIES.values()) if family not in REPLACING]
+        by_words = embedder == FLOOR
+        self.embedder = embedder
+        self.by_words = {family: Candidates() for family in families if by_words}
+        self.by_vectors = {family: DenseCandidates() for family in families if not by_words}
+
+
+class Others(Protocol):
+    """What this subject reads of others."""
+
+    captures: Captures
+    embeddings: Embeddings
+    recalls: Recalls
+
+
 class Memories:
     """The memories of a scope in the order of their births.
 
@@ -54,7 +79,7 @@ class Memories:
     session had been shown when it was captured.
     """
 
-    def __init__(self, embeddings: Embeddings) -> None:
+    def __init__(self) -> None:
         self.by_birth: dict[int, Memory] = {}
         self.birth_of: dict[int, int] = {}
         self.births_of_family: dict[str, list[int]] = {family: [] for family in REPLACING}
@@ -64,10 +89,7 @@ class Memories:
         self.alive = 0
         self.leading = SortedDict()
         self._key_of: dict[int, tuple[bool, int, int, int]] = {}
-        self._embeddings = embeddings
-        self._embedder = ""  # Whose vectors the candidates have; they are made when first needed, and by another anew.
-        self._by_words: dict[str, Candidates] = {}
-        self._by_vectors: dict[str, DenseCandidates] = {}
+        self._index: _Index | None = None
 
     def of(self, seq: int) -> Memory | None:
         """Return the memory of a capture, None for a turn."""
@@ -83,66 +105,78 @@ class Memories:
         return (memory for memory in self.by_birth.values() if memory.canonical >= 0)
 
 
-def evolve(
-    state: Memories, event: Event, captures: Captures, recalls: Recalls, flipped: list[Capture], moment: Moment
-) -> list[str]:
-    """Take in a `captured` that `captures` holds, then what an event has hidden or shown (`flipped`).
+def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Change]:
+    """Fold a capture, judge what waited for a vector, split what is unfolded, and follow what was hidden or shown.
 
-    Returns the ids of the memory rows that this touched, names that were given up included.
+    Returns the memory rows that this touched, those of names that were given up included.
     """
-    changes: list[str] = []
-    _take_up(state, captures, moment.settings.embedder)
-    capture = captures.get(event.id) if isinstance(event.body, Captured) else None
-    if capture is not None and capture.body.kind != "turn":
-        _join(state, capture, captures, recalls, moment, changes)
-    for other in flipped:
-        memory = state.of(other.seq)
-        if memory is not None and other is not capture:
-            _refresh(state, memory, captures, changes)
-    return changes
+    of, names = context.of, list[str]()
+    match event.body:
+        case Captured(kind=kind):
+            capture = of.captures.by_seq[context.seq]
+            if kind != "turn":
+                _join(state, capture, of, context.settings, names)
+            _follow(state, (seq for seq in context.flipped if seq != capture.seq), of, names)
+        case Forgotten() | Restored():
+            _follow(state, context.flipped, of, names)
+        case Embedded(embedder=embedder) if context.embedded is not None and embedder == context.settings.embedder:
+            _compare(state, of.captures.by_seq[context.embedded], of, context.settings, names)
+        case Unfolded(ids=ids):
+            _unfold(state, ids, of, names)
+        case _:
+            pass
+    return [Change("memories", context.scope, name) for name in names]
 
 
-def embedded(state: Memories, capture: Capture, captures: Captures, moment: Moment) -> list[str]:
-    """Take in that a capture has its first vector under the embedder that decides, and judge what waited for it.
+def _follow(state: Memories, flipped: Iterable[int], of: Others, changes: list[str]) -> None:
+    """Choose names and canonical texts anew where captures were hidden or shown."""
+    for memory in map(state.of, flipped):
+        if memory is not None:
+            _refresh(state, memory, of, changes)
 
-    Returns the ids of the memory rows that this touched.
-    """
-    changes: list[str] = []
-    embedder = moment.settings.embedder
-    _take_up(state, captures, embedder)
+
+def _compare(state: Memories, capture: Capture, of: Others, settings: Settings, changes: list[str]) -> None:
+    """Take in that a capture has its first vector under the embedder in force, and judge what waited for it."""
     memory = state.of(capture.seq)
-    vector = state._embeddings.of_text(embedder, capture)
+    vector = of.embeddings.of_text(settings.embedder, capture)
     if memory is None or vector is None:
-        return changes
-    shown = state.waiting.pop(memory.birth, None)
-    candidates = state._by_vectors.get(capture.family or "")
-    if shown is not None and candidates is not None:
-        verdict = candidates.judge(capture.body.text, vector, moment.settings.fold_cosine())
-        if verdict.how == "similar":
-            _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, captures, changes)
-            return changes
-        if verdict.how == "revision":
-            _revise(state, memory, state.by_birth[verdict.birth], verdict, captures, changes)
+        return
+    index = _indexed(state, of, settings.embedder)
     for birth in state.births_of_normal.get((capture.family or "", capture.normal), ()):
-        _offer(state, state.by_birth[birth], captures)
-    return changes
+        _offer(state, state.by_birth[birth], of)
+    shown = state.waiting.pop(memory.birth, None)
+    if shown is None:
+        return
+    verdict = index.by_vectors[capture.family or ""].judge(capture.body.text, vector, settings.fold_cosine())
+    if verdict.how == "similar":
+        _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, of, changes)
+        return
+    if verdict.how == "revision":
+        _revise(state, memory, state.by_birth[verdict.birth], verdict, of, changes)
+    _offer(state, memory, of)
 
 
-def expect(state: Memories, family: str, vectors: Sequence[bytes], embedder: str) -> None:
+def take_up(state: Memories, of: Others, embedder: str) -> None:
+    """Compare by this embedder from here on. What was folded stays, and no text that has its vector waits for one."""
+    state._index = None
+    for birth in list(state.waiting):
+        if of.embeddings.of_text(embedder, of.captures.by_seq[birth]) is not None:
+            del state.waiting[birth]  # Nothing more will come for it, so it goes on standing by itself.
+
+
+def expect(state: Memories, family: str, vectors: Sequence[bytes]) -> None:
     """Get ready for vectors of a family that are about to be judged; no result depends on it."""
-    candidates = state._by_vectors.get(family)
-    if candidates is not None and state._embedder == embedder:
-        candidates.expect(vectors)
+    if state._index is not None and family in state._index.by_vectors:
+        state._index.by_vectors[family].expect(vectors)
 
 
-def unfold(state: Memories, ids: Iterable[str], captures: Captures) -> list[str]:
+def _unfold(state: Memories, ids: Iterable[str], of: Others, changes: list[str]) -> None:
     """Let each of these captures be a memory of its own; what was folded with them and is not named stays together.
 
-    Echoes stay where the first capture stays. Returns the ids of the memory rows that this touched.
+    Echoes stay where the first capture stays.
     """
-    named = dict.fromkeys(capture.seq for capture in map(captures.get, ids) if capture is not None)
+    named = dict.fromkeys(capture.seq for capture in map(of.captures.get, ids) if capture is not None)
     births = dict.fromkeys(state.birth_of[seq] for seq in named if seq in state.birth_of)
-    changes: list[str] = []
     for birth in births:
         state.waiting.pop(birth, None)
         memory = state.by_birth[birth]
@@ -150,92 +184,99 @@ def unfold(state: Memories, ids: Iterable[str], captures: Captures) -> list[str]
         alone = [[join] for join in memory.members if join.seq in named]
         groups = sorted((group for group in (rest, *alone) if group), key=lambda group: group[0].seq)
         if len(groups) > 1:
-            _split(state, memory, groups, captures, changes)
-    return changes
+            _split(state, memory, groups, of, changes)
+        else:
+            _offer(state, memory, of)  # It may have waited until now.
 
 
 def snapshot(state: Memories) -> bytes:
-    """Return the bytes from which, with the captures, `restore` makes an equal state."""
+    """Return the bytes from which, with the of, `restore` makes an equal state."""
     return msgspec.msgpack.encode((list(state.by_birth.values()), state.waiting))
 
 
-def restore(data: bytes, captures: Captures, embeddings: Embeddings) -> Memories:
+def restore(data: bytes, of: Others) -> Memories:
     """Return the state of a snapshot; what can be found again from the captures and vectors is."""
-    state = Memories(embeddings)
+    state = Memories()
     memories, state.waiting = msgspec.msgpack.decode(data, type=tuple[list[Memory], dict[int, tuple[int, ...]]])
     for memory in memories:
-        _add(state, memory, captures.by_seq[memory.birth])
+        _add(state, memory, of.captures.by_seq[memory.birth])
         for join in memory.members:
-            _know(state, memory, captures.by_seq[join.seq])
+            _know(state, memory, of.captures.by_seq[join.seq])
         for join in memory.echoes:
             state.birth_of[join.seq] = memory.birth
-        _rank(state, memory, captures)
+        _rank(state, memory, of)
     for family in REPLACING:
-        _choose_current(state, family, captures)
+        _choose_current(state, family, of)
     return state
 
 
-def _join(
-    state: Memories, capture: Capture, captures: Captures, recalls: Recalls, moment: Moment, changes: list[str]
-) -> None:
-    verdict = _judge(state, capture, captures, moment)
+def digest(state: Memories, of: Others) -> Iterator[Any]:
+    """Yield what the state hash covers: each memory with its ties, then what waits for a vector."""
+    by_seq = of.captures.by_seq
+
+    def ties(joins: Iterable[Join]) -> list[tuple[str, str, int]]:
+        return [(by_seq[join.seq].id, join.how, join.similarity) for join in joins]
+
+    for memory in state.by_birth.values():
+        spoken = by_seq[memory.canonical].id if memory.canonical >= 0 else None
+        revises = ties([memory.revises]) if memory.revises else None
+        yield by_seq[memory.name].id, spoken, ties(memory.members), ties(memory.echoes), revises
+    for birth, shown in sorted(state.waiting.items()):
+        yield "waiting", by_seq[birth].id, [by_seq[seq].id for seq in shown]
+
+
+def _join(state: Memories, capture: Capture, of: Others, settings: Settings, changes: list[str]) -> None:
+    verdict = _judge(state, capture, of, settings)
     if verdict.how in ("same", "similar"):
         memory = state.by_birth[verdict.birth]
         known = (join.seq for joins in (memory.members, memory.echoes) for join in joins)
-        if not set(recalls_state.shown(recalls, capture, moment)).isdisjoint(known):
+        if not set(recalls_state.shown(of.recalls, capture, settings)).isdisjoint(known):
             verdict = verdict._replace(how="echo")
     else:
         tie = Join(state.name_of(verdict.birth), verdict.how, verdict.similarity) if verdict.birth >= 0 else None
         memory = Memory(capture.seq, [], [], tie)
         _add(state, memory, capture)
         if verdict.how == "waiting":
-            state.waiting[capture.seq] = recalls_state.shown(recalls, capture, moment)
+            state.waiting[capture.seq] = recalls_state.shown(of.recalls, capture, settings)
     join = Join(capture.seq, "new" if memory.birth == capture.seq else verdict.how, verdict.similarity)
     if join.how == "echo":
         memory.echoes.append(join)
         state.birth_of[capture.seq] = memory.birth
-        changes.append(captures.by_seq[memory.name].id)
+        changes.append(of.captures.by_seq[memory.name].id)
         return
     memory.members.append(join)
     _know(state, memory, capture)
     if capture.hidden or memory.canonical < 0 or capture.family in REPLACING:
-        _refresh(state, memory, captures, changes)
+        _refresh(state, memory, of, changes)
     else:  # The usual case of a memory that lives and grows, whose other members need no second look.
-        memory.canonical = max(memory.canonical, capture.seq, key=lambda seq: captures.by_seq[seq].rank)
-        changes.append(captures.by_seq[memory.name].id)
-        _offer(state, memory, captures)
-        _rank(state, memory, captures)
+        memory.canonical = max(memory.canonical, capture.seq, key=lambda seq: of.captures.by_seq[seq].rank)
+        changes.append(of.captures.by_seq[memory.name].id)
+        _offer(state, memory, of)
+        _rank(state, memory, of)
 
 
-def _judge(state: Memories, capture: Capture, captures: Captures, moment: Moment) -> Verdict:
+def _judge(state: Memories, capture: Capture, of: Others, settings: Settings) -> Verdict:
     family = capture.family
-    if family is None or moment.settings.fold_cosine_hundredths < 0:
+    if family is None or settings.fold_cosine_hundredths < 0:
         return NEW
     same = state.births_of_normal.get((family, capture.normal))
     if same:
         return judge_same(same, state.name_of)
     if family in REPLACING:
         return NEW
-    if moment.settings.embedder != FLOOR:
+    if settings.embedder != FLOOR:
         return WAITING
-    return state._by_words[family].judge(capture.body.text, moment.settings, state.name_of)
+    index = _indexed(state, of, FLOOR)
+    return index.by_words[family].judge(capture.body.text, settings, state.name_of)
 
 
-def _take_up(state: Memories, captures: Captures, embedder: str) -> None:
-    """Compare by this embedder from here on: a change makes candidates of what lives, and keeps past folds."""
-    if state._embedder == embedder:
-        return
-    state._embedder, state._by_words, state._by_vectors = embedder, {}, {}
-    for family in FAMILIES.values():
-        if family not in REPLACING and embedder == FLOOR:
-            state._by_words[family] = Candidates()
-        elif family not in REPLACING:
-            state._by_vectors[family] = DenseCandidates()
-    for birth in list(state.waiting):
-        if state._embeddings.of_text(embedder, captures.by_seq[birth]) is not None:
-            del state.waiting[birth]  # Nothing more will come for it, so it goes on standing by itself.
-    for memory in state.living():
-        _offer(state, memory, captures)
+def _indexed(state: Memories, of: Others, embedder: str) -> _Index:
+    """Return the index under the embedder in force. It is made when first needed, after a start and a restore alike."""
+    if state._index is None:
+        state._index = _Index(embedder)
+        for memory in state.living():
+            _offer(state, memory, of)
+    return state._index
 
 
 def _absorb(
@@ -244,7 +285,7 @@ def _absorb(
     other: Memory,
     verdict: Verdict,
     shown: tuple[int, ...],
-    captures: Captures,
+    of: Others,
     changes: list[str],
 ) -> None:
     """Make one memory of one that waited and the one that it says the same as; the earlier birth stays."""
@@ -253,47 +294,45 @@ def _absorb(
     echo = late is waited and not set(shown).isdisjoint(known)
     founder = Join(late.birth, "echo" if echo else verdict.how, verdict.similarity)
     joined = [founder if join.seq == late.birth else join for join in late.members]
-    changes.append(captures.by_seq[late.name].id)
-    _remove(state, late, captures)
+    changes.append(of.captures.by_seq[late.name].id)
+    _remove(state, late, of)
     echoes = [*late.echoes, *(join for join in joined if join.how == "echo")]
     joined = [join for join in joined if join.how != "echo"]
     for join in joined:
-        _know(state, early, captures.by_seq[join.seq])
+        _know(state, early, of.captures.by_seq[join.seq])
     for join in echoes:
         state.birth_of[join.seq] = early.birth
     early.members = sorted((*early.members, *joined), key=lambda join: join.seq)
     early.echoes = sorted((*early.echoes, *echoes), key=lambda join: join.seq)
     ties = (tie for tie in (early.revises, late.revises) if tie is not None)
     early.revises = next((tie for tie in ties if state.birth_of[tie.seq] != early.birth), None)
-    _refresh(state, early, captures, changes)
+    _refresh(state, early, of, changes)
 
 
-def _remove(state: Memories, memory: Memory, captures: Captures) -> None:
+def _remove(state: Memories, memory: Memory, of: Others) -> None:
     """Take a memory out of wherever it is found by its birth."""
     del state.by_birth[memory.birth]
     for join in memory.members:
-        member = captures.by_seq[join.seq]
+        member = of.captures.by_seq[join.seq]
         births = state.births_of_normal.get((member.family or "", member.normal), [])
         if memory.birth in births:
             births.remove(memory.birth)
-    _withdraw(state, memory, captures)
+    _withdraw(state, memory, of)
     _unrank(state, memory)
 
 
-def _revise(
-    state: Memories, waited: Memory, other: Memory, verdict: Verdict, captures: Captures, changes: list[str]
-) -> None:
+def _revise(state: Memories, waited: Memory, other: Memory, verdict: Verdict, of: Others, changes: list[str]) -> None:
     """Tie the later of two memories to the earlier, unless it revises one already."""
     early, late = (waited, other) if waited.birth < other.birth else (other, waited)
     if late.revises is None:
         late.revises = Join(early.name, "revision", verdict.similarity)
-        changes.append(captures.by_seq[late.name].id)
+        changes.append(of.captures.by_seq[late.name].id)
 
 
-def _split(state: Memories, memory: Memory, groups: list[list[Join]], captures: Captures, changes: list[str]) -> None:
+def _split(state: Memories, memory: Memory, groups: list[list[Join]], of: Others, changes: list[str]) -> None:
     """Keep the first group, which holds the birth, as the memory, and make one of each other group."""
     for join in memory.members:
-        member = captures.by_seq[join.seq]
+        member = of.captures.by_seq[join.seq]
         births = state.births_of_normal.get((member.family or "", member.normal), [])
         if memory.birth in births:
             births.remove(memory.birth)
@@ -302,11 +341,11 @@ def _split(state: Memories, memory: Memory, groups: list[list[Join]], captures: 
     for group in groups[1:]:
         birth = group[0].seq
         made.append(Memory(birth, [Join(join.seq, "unfolded", 0) for join in group], [], None, name=birth))
-        _add(state, made[-1], captures.by_seq[birth])
+        _add(state, made[-1], of.captures.by_seq[birth])
     for part in (memory, *made):
         for join in part.members:
-            _know(state, part, captures.by_seq[join.seq])
-        _refresh(state, part, captures, changes)
+            _know(state, part, of.captures.by_seq[join.seq])
+        _refresh(state, part, of, changes)
 
 
 def _add(state: Memories, memory: Memory, first: Capture) -> None:
@@ -323,57 +362,58 @@ def _know(state: Memories, memory: Memory, member: Capture) -> None:
             births.append(memory.birth)
 
 
-def _refresh(state: Memories, memory: Memory, captures: Captures, changes: list[str]) -> None:
+def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) -> None:
     """Choose name and canonical text anew from what lives, and note the rows that this touches."""
     if memory.name >= 0:
-        changes.append(captures.by_seq[memory.name].id)
-    members = [captures.by_seq[join.seq] for join in memory.members]
+        changes.append(of.captures.by_seq[memory.name].id)
+    members = [of.captures.by_seq[join.seq] for join in memory.members]
     living = [capture for capture in members if not capture.hidden]
     memory.name = (living or members)[0].seq
     memory.canonical = max(living, key=lambda capture: capture.rank).seq if living else -1
-    changes.append(captures.by_seq[memory.name].id)
-    _offer(state, memory, captures)
-    _rank(state, memory, captures)
-    family = captures.by_seq[memory.birth].family
+    changes.append(of.captures.by_seq[memory.name].id)
+    _offer(state, memory, of)
+    _rank(state, memory, of)
+    family = of.captures.by_seq[memory.birth].family
     if family in REPLACING:
         before = state.current.get(family)
-        _choose_current(state, family, captures)
+        _choose_current(state, family, of)
         after = state.current.get(family)
         changes.extend(
-            captures.by_seq[state.name_of(birth)].id
+            of.captures.by_seq[state.name_of(birth)].id
             for birth in (before, after)
             if birth is not None and before != after
         )
 
 
-def _offer(state: Memories, memory: Memory, captures: Captures) -> None:
-    """Make the canonical text, if there is one, a candidate for what comes."""
-    family = captures.by_seq[memory.birth].family or ""
-    spoken = captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
-    if spoken is not None and family in state._by_words:
-        state._by_words[family].put(memory.birth, spoken.body.text, memory.name)
+def _offer(state: Memories, memory: Memory, of: Others) -> None:
+    """Put into the index what a memory is compared by; nothing where it waits, or where nothing of it lives."""
+    index, family = state._index, of.captures.by_seq[memory.birth].family or ""
+    if index is None:
         return
-    vector = None if spoken is None else state._embeddings.of_text(state._embedder, spoken)
-    if spoken is None or vector is None:
-        _withdraw(state, memory, captures)
-    elif family in state._by_vectors and memory.birth not in state.waiting:
-        state._by_vectors[family].put(memory.birth, spoken.body.text, vector, memory.name)
+    spoken = of.captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
+    vector = None if spoken is None else of.embeddings.of_text(index.embedder, spoken)
+    if spoken is not None and family in index.by_words:
+        index.by_words[family].put(memory.birth, spoken.body.text, memory.name)
+    elif spoken is not None and vector is not None and family in index.by_vectors and memory.birth not in state.waiting:
+        index.by_vectors[family].put(memory.birth, spoken.body.text, vector, memory.name)
+    else:
+        _withdraw(state, memory, of)
 
 
-def _withdraw(state: Memories, memory: Memory, captures: Captures) -> None:
-    """Let a memory be no candidate, because nothing of it lives or can be compared."""
-    family = captures.by_seq[memory.birth].family or ""
-    for candidates in (state._by_words.get(family), state._by_vectors.get(family)):
-        if candidates is not None:
-            candidates.drop(memory.birth)
+def _withdraw(state: Memories, memory: Memory, of: Others) -> None:
+    """Take a memory out of the index."""
+    family = of.captures.by_seq[memory.birth].family or ""
+    candidates = state._index and (state._index.by_words.get(family) or state._index.by_vectors.get(family))
+    if candidates:
+        candidates.drop(memory.birth)
 
 
-def _rank(state: Memories, memory: Memory, captures: Captures) -> None:
+def _rank(state: Memories, memory: Memory, of: Others) -> None:
     """Put a memory where it belongs among the leading ones, and keep count of what lives."""
     _unrank(state, memory)
-    first = captures.by_seq[memory.birth]
+    first = of.captures.by_seq[memory.birth]
     if memory.canonical >= 0:
-        spoken = captures.by_seq[memory.canonical]
+        spoken = of.captures.by_seq[memory.canonical]
         key = (spoken.actor.origin == "model", -len(memory.members), -spoken.at, -memory.birth)
         state.alive += 1
         state._key_of[memory.birth] = key
@@ -388,11 +428,11 @@ def _unrank(state: Memories, memory: Memory) -> None:
         state.leading.pop(old, None)
 
 
-def _choose_current(state: Memories, family: str, captures: Captures) -> None:
+def _choose_current(state: Memories, family: str, of: Others) -> None:
     """The goal or plan in force is the one that was captured last among those that live."""
     last: dict[int, int] = {}
     for birth in state.births_of_family[family]:
-        seqs = [join.seq for join in state.by_birth[birth].members if not captures.by_seq[join.seq].hidden]
+        seqs = [join.seq for join in state.by_birth[birth].members if not of.captures.by_seq[join.seq].hidden]
         if seqs:
             last[birth] = seqs[-1]
     if last:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, Protocol
+
 import msgspec
 
 from memtape.schemas.events import Event, Recalled
+from memtape.schemas.rows import Change
+from memtape.schemas.settings import Settings
 from memtape.schemas.times import US_PER_S
-from memtape.state.core.moment import Moment
+from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, Captures
 
 ECHOING = ("agent", "tool", "model")
@@ -20,6 +25,12 @@ class Recall(msgspec.Struct, frozen=True):
     seqs: tuple[int, ...]
 
 
+class Others(Protocol):
+    """What this subject reads of others."""
+
+    captures: Captures
+
+
 class Recalls:
     """The latest recalls of each session, oldest first."""
 
@@ -27,23 +38,22 @@ class Recalls:
         self.latest: dict[str, tuple[Recall, ...]] = {}
 
 
-def evolve(state: Recalls, event: Event, captures: Captures, moment: Moment) -> None:
+def evolve(state: Recalls, event: Event, context: Context[Others]) -> list[Change]:
     """Take in a `recalled` event. No row of a view depends on it."""
-    body = event.body
-    assert isinstance(body, Recalled)
-    keep = moment.settings.echo_recalls
-    if event.session is None or not keep:
-        return
-    found = (captures.seq_of.get(id) for id in body.results)
-    recall = Recall(moment.at, tuple(seq for seq in found if seq is not None))
+    body, keep = event.body, context.settings.echo_recalls
+    if not isinstance(body, Recalled) or event.session is None or not keep:
+        return []
+    found = (context.of.captures.seq_of.get(id) for id in body.results)
+    recall = Recall(context.at, tuple(seq for seq in found if seq is not None))
     state.latest[event.session] = (*state.latest.get(event.session, ()), recall)[-keep:]
+    return []
 
 
-def shown(state: Recalls, capture: Capture, moment: Moment) -> tuple[int, ...]:
+def shown(state: Recalls, capture: Capture, settings: Settings) -> tuple[int, ...]:
     """Return the seqs that the session of `capture` was shown shortly before; none where its origin never echoes."""
     if capture.session is None or capture.actor.origin not in ECHOING:
         return ()
-    window_us = moment.settings.echo_window_s * US_PER_S
+    window_us = settings.echo_window_s * US_PER_S
     recent = (recall for recall in state.latest.get(capture.session, ()) if 0 <= capture.at - recall.at <= window_us)
     return tuple(dict.fromkeys(seq for recall in recent for seq in recall.seqs))
 
@@ -53,8 +63,14 @@ def snapshot(state: Recalls) -> bytes:
     return msgspec.msgpack.encode(state.latest)
 
 
-def restore(data: bytes) -> Recalls:
+def restore(data: bytes, of: object) -> Recalls:
     """Return the state of a snapshot."""
     state = Recalls()
     state.latest = msgspec.msgpack.decode(data, type=dict[str, tuple[Recall, ...]])
     return state
+
+
+def digest(state: Recalls, of: Others) -> Iterator[Any]:
+    """Yield what the state hash covers: of each session what it was shown, and when."""
+    for session, recalls in sorted(state.latest.items()):
+        yield session, [(recall.at, [of.captures.by_seq[seq].id for seq in recall.seqs]) for recall in recalls]

@@ -6,12 +6,15 @@ else is hidden by its id. An id that is forgotten before its capture arrives wai
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from memtape.schemas.events import Captured, Event, Forgotten, Restored
-from memtape.state.subjects.captures import Capture, Captures
+from memtape.schemas.rows import Change
+from memtape.state.core.context import Context
+from memtape.state.subjects.captures import Capture, Captures, shown_changes
 
 
 class Tombstone(msgspec.Struct, frozen=True):
@@ -21,7 +24,13 @@ class Tombstone(msgspec.Struct, frozen=True):
     at: int
 
 
-class Effect(NamedTuple):
+class Others(Protocol):
+    """What this subject reads of others."""
+
+    captures: Captures
+
+
+class _Effect(NamedTuple):
     """The captures whose visibility an event changed, and the ids of the tombstone rows that it touched."""
 
     flipped: list[Capture]
@@ -50,21 +59,25 @@ def text_row_id(normal: bytes) -> str:
     return f"text:{normal.hex()}"
 
 
-def evolve(state: Tombstones, event: Event, captures: Captures, at: int) -> Effect:
-    """Take in a `captured` that `captures` already holds, a `forgotten` or a `restored` event."""
-    effect = Effect([], [])
+def evolve(state: Tombstones, event: Event, context: Context[Others]) -> list[Change]:
+    """Take in a `captured`, `forgotten` or `restored` event; note which captures it hid or showed."""
+    captures, effect = context.of.captures, _Effect([], [])
     match event.body:
         case Captured():
             _cover(state, captures, event.id, effect)
         case Forgotten(ids=ids):
             for id in ids:
-                _ban(state, captures, id, Tombstone(event.id, at), effect)
+                _ban(state, captures, id, Tombstone(event.id, context.at), effect)
         case Restored(ids=ids):
             for id in ids:
                 _end(state, captures, id, effect)
         case _:
-            pass
-    return effect
+            return []
+    context.flipped = [capture.seq for capture in effect.flipped]
+    changes = [Change("tombstones", context.scope, id) for id in effect.rows]
+    for capture in effect.flipped:
+        changes += shown_changes(context.scope, capture)
+    return changes
 
 
 def snapshot(state: Tombstones) -> bytes:
@@ -72,14 +85,21 @@ def snapshot(state: Tombstones) -> bytes:
     return msgspec.msgpack.encode((state.texts, state.ids))
 
 
-def restore(data: bytes) -> Tombstones:
+def restore(data: bytes, of: object) -> Tombstones:
     """Return the state of a snapshot."""
     state = Tombstones()
     state.texts, state.ids = msgspec.msgpack.decode(data, type=tuple[dict[bytes, Tombstone], dict[str, Tombstone]])
     return state
 
 
-def _ban(state: Tombstones, captures: Captures, id: str, tombstone: Tombstone, effect: Effect) -> None:
+def digest(state: Tombstones, of: object) -> Iterator[Any]:
+    """Yield what the state hash covers: bans on texts, then bans on ids."""
+    texts = {normal.hex(): tombstone for normal, tombstone in state.texts.items()}
+    for bans in (texts, state.ids):
+        yield from sorted((key, ban.event_id, ban.at) for key, ban in bans.items())
+
+
+def _ban(state: Tombstones, captures: Captures, id: str, tombstone: Tombstone, effect: _Effect) -> None:
     capture = captures.get(id)
     if capture is not None and capture.family:
         _ban_text(state, captures, capture.normal, tombstone, effect)
@@ -90,7 +110,7 @@ def _ban(state: Tombstones, captures: Captures, id: str, tombstone: Tombstone, e
             _flip(capture, True, effect)
 
 
-def _ban_text(state: Tombstones, captures: Captures, normal: bytes, tombstone: Tombstone, effect: Effect) -> None:
+def _ban_text(state: Tombstones, captures: Captures, normal: bytes, tombstone: Tombstone, effect: _Effect) -> None:
     if normal not in state.texts:
         state.texts[normal] = tombstone
         effect.rows.append(text_row_id(normal))
@@ -98,7 +118,7 @@ def _ban_text(state: Tombstones, captures: Captures, normal: bytes, tombstone: T
             _flip(captures.by_seq[seq], True, effect)
 
 
-def _cover(state: Tombstones, captures: Captures, id: str, effect: Effect) -> None:
+def _cover(state: Tombstones, captures: Captures, id: str, effect: _Effect) -> None:
     """Hide a new capture if its id or its text is banned already."""
     capture = captures.get(id)
     assert capture is not None
@@ -111,7 +131,7 @@ def _cover(state: Tombstones, captures: Captures, id: str, effect: Effect) -> No
         _flip(capture, True, effect)
 
 
-def _end(state: Tombstones, captures: Captures, id: str, effect: Effect) -> None:
+def _end(state: Tombstones, captures: Captures, id: str, effect: _Effect) -> None:
     if state.ids.pop(id, None) is not None:
         effect.rows.append(f"id:{id}")
     capture = captures.get(id)
@@ -125,7 +145,7 @@ def _end(state: Tombstones, captures: Captures, id: str, effect: Effect) -> None
             _flip(captures.by_seq[seq], False, effect)
 
 
-def _flip(capture: Capture, hidden: bool, effect: Effect) -> None:
+def _flip(capture: Capture, hidden: bool, effect: _Effect) -> None:
     if capture.hidden is not hidden:
         capture.hidden = hidden
         effect.flipped.append(capture)

@@ -7,15 +7,17 @@ used with what is the subject of `edges`, and how hot something is now is comput
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
+from typing import Any, Protocol
 
 import msgspec
 
-from memtape.schemas.events import Event, Recalled, Used
+from memtape.schemas.events import Captured, Event, Recalled, Used
+from memtape.schemas.rows import Change
 from memtape.schemas.times import DAY_US
-from memtape.state.core.moment import Moment
+from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, Captures
 from memtape.state.subjects.decay import ONE, decayed
 from memtape.state.subjects.memories import Memories
@@ -53,6 +55,15 @@ class Shown(msgspec.Struct):
     used: tuple[int, ...] = ()
 
 
+class Others(Protocol):
+    """What this subject reads of others."""
+
+    captures: Captures
+    memories: Memories
+
+    def has_event(self, id: str) -> bool: ...
+
+
 class Usage:
     """The uses of a scope's captures by seq, and of what belongs to no capture of it (of `global`) by id.
 
@@ -74,37 +85,41 @@ class Usage:
         return self.counts.get(word, 0)
 
 
-def evolve(state: Usage, event: Event, captures: Captures, is_own: Callable[[str], bool], moment: Moment) -> list[int]:
-    """Take in a `recalled` or `used` event and return the seqs of the captures that were used.
+def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]:
+    """Take in a `recalled`, a `used` or a turn; note the seqs of the captures that it says or shows to be used.
 
-    `is_own` says of an id whether an event of this scope has it: what is neither captured here nor another event's is
-    taken for one of `global`, what was erased counts for nothing.
+    An id that is neither captured here nor another event's is taken for one of `global`. What was erased counts for
+    nothing.
     """
+    changes: list[Change] = []
     match event.body:
         case Recalled(query=query, results=results):
-            seqs = _count_recalled(state, results, captures, is_own)
+            seqs = _count_recalled(state, results, context.of)
             if event.session is not None:
                 shown = Shown(event.id, query, tuple(seqs[:SHOWN_RESULTS]))
                 before = state.shown.get(event.session, ())
                 _put(state.shown, event.session, (*before, shown)[-SHOWN_RECALLS:])
-            return []
         case Used(ids=ids, recall=recall):
-            found = [(id, captures.seq_of.get(id)) for id in dict.fromkeys(ids)]
+            found = [(id, context.of.captures.seq_of.get(id)) for id in dict.fromkeys(ids)]
             for id, seq in found:
-                if seq is None and not is_own(id):
-                    _count_used(state.others.setdefault(id, Use()), moment.at)
+                if seq is None and not context.of.has_event(id):
+                    _count_used(state.others.setdefault(id, Use()), context.at)
             told = [seq for _, seq in found if seq is not None]
             known = _mark(state, recall, told)
-            used = [seq for seq in told if seq not in known]
+            context.used = [seq for seq in told if seq not in known]
+            changes += [Change("uses", context.scope, other_row_id(id)) for id, _ in found if id in state.others]
+        case Captured(kind="turn"):
+            context.used = _judge(state, context.of.captures.by_seq[context.seq], context.of)
         case _:
-            used = []
-    for seq in used:
-        _count_used(state.own.setdefault(seq, Use()), moment.at)
-    return used
+            return changes
+    for seq in context.used:
+        _count_used(state.own.setdefault(seq, Use()), context.at)
+        changes.append(Change("uses", context.scope, context.of.captures.by_seq[seq].id))
+    return changes
 
 
-def judge(state: Usage, turn: Capture, captures: Captures, memories: Memories) -> list[int]:
-    """Take in a turn and return the seqs of what its session was shown and it carries; these now count as used."""
+def _judge(state: Usage, turn: Capture, of: Others) -> list[int]:
+    """Take in a turn and return the seqs of what its session was shown and it carries."""
     if turn.session is None:
         return []
     if turn.actor.origin not in ANSWERING:
@@ -114,11 +129,8 @@ def judge(state: Usage, turn: Capture, captures: Captures, memories: Memories) -
     waiting = state.shown.get(turn.session, ())
     if not any(shown.seqs for shown in waiting):
         return []
-    _count_words(state, captures, memories, turn.seq)
-    used = list(dict.fromkeys(_carried(state, turn, waiting, captures, memories)))
-    for seq in used:
-        _count_used(state.own.setdefault(seq, Use()), turn.at)
-    return used
+    _count_words(state, of.captures, of.memories, turn.seq)
+    return list(dict.fromkeys(_carried(state, turn, waiting, of.captures, of.memories)))
 
 
 def _carried(
@@ -166,7 +178,7 @@ def snapshot(state: Usage) -> bytes:
     return msgspec.msgpack.encode((state.own, state.others, state.shown, state.asked, counted))
 
 
-def restore(data: bytes) -> Usage:
+def restore(data: bytes, of: object) -> Usage:
     """Return the state of a snapshot."""
     state = Usage()
     state.own, state.others, state.shown, state.asked, counted = msgspec.msgpack.decode(
@@ -183,16 +195,28 @@ def restore(data: bytes) -> Usage:
     return state
 
 
-def _count_recalled(
-    state: Usage, results: Iterable[str], captures: Captures, is_own: Callable[[str], bool]
-) -> list[int]:
+def digest(state: Usage, of: Others) -> Iterator[Any]:
+    """Yield what the state hash covers: counts and times of use, and what waits for an answer."""
+    by_seq = of.captures.by_seq
+    yield from (("own", by_seq[seq].id, use) for seq, use in sorted(state.own.items(), key=lambda item: item[0]))
+    yield from (("other", id, use) for id, use in sorted(state.others.items(), key=lambda item: item[0]))
+    for session, recalls in sorted(state.shown.items(), key=lambda item: item[0]):
+        shown = [
+            (recall.id, recall.query, *([by_seq[seq].id for seq in seqs] for seqs in (recall.seqs, recall.used)))
+            for recall in recalls
+        ]
+        yield "shown", session, shown
+    yield from (("asked", session, by_seq[seq].id) for session, seq in sorted(state.asked.items()))
+
+
+def _count_recalled(state: Usage, results: Iterable[str], of: Others) -> list[int]:
     seqs = []
     for id in dict.fromkeys(results):
-        seq = captures.seq_of.get(id)
+        seq = of.captures.seq_of.get(id)
         if seq is not None:
             seqs.append(seq)
             state.own.setdefault(seq, Use()).recalled += 1
-        elif not is_own(id):
+        elif not of.has_event(id):
             state.others.setdefault(id, Use()).recalled += 1
     return seqs
 

@@ -28,10 +28,11 @@ from memtape.schemas.rows import (
 )
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
-from memtape.state.core.scope import Scope, vector_change
+from memtape.state.core.scope import Scope
 from memtape.state.subjects.association import UNLEARNED
 from memtape.state.subjects.captures import ENTRY_KINDS, REPLACING, Capture
 from memtape.state.subjects.edges import PER_ITEM, Edge, row_id, strongest
+from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.memories import Join, Memory
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.subjects.usage import other_row_id
@@ -69,7 +70,7 @@ def all_changes(scope: Scope) -> dict[Change, int]:
         changes[Change("tombstones", scope.name, f"id:{id}")] = 0
     for embedder, vectors in scope.embeddings.vectors.items():
         for seq in vectors:
-            changes[vector_change(scope, scope.captures.by_seq[seq].id, embedder)] = 0
+            changes[Change("vectors", scope.name, vector_row_id(scope.captures.by_seq[seq].id, embedder))] = 0
     by_seq = scope.captures.by_seq
     used = [by_seq[seq].id for seq, use in scope.usage.own.items() if use.used]
     used += [other_row_id(id) for id, use in scope.usage.others.items() if use.used]

@@ -1,0 +1,28 @@
+"""The shape that every subject has, as one row of the table `SUBJECTS` in `scope`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from memtape.schemas.events import Event
+from memtape.schemas.rows import Change
+from memtape.state.core.context import Context
+
+
+class Subject(NamedTuple):
+    """What one subject does with its state, which is Any here and a class of its own in its file.
+
+    `name` names the subject, its attribute of a scope and its leaf of the state hash; `version` is that of its rules.
+    `evolve` takes in any event and returns the rows and entries that it touched; it never raises. `restore` gets the
+    scope, of which the subjects that stand before in the table are restored already. `digest` yields what the hash
+    covers.
+    """
+
+    name: str
+    version: int
+    new: Callable[[], Any]
+    evolve: Callable[[Any, Event, Context[Any]], list[Change]]
+    snapshot: Callable[[Any], bytes]
+    restore: Callable[[bytes, Any], Any]
+    digest: Callable[[Any, Any], Iterable[Any]]
