@@ -100,7 +100,7 @@ def histories(draw: st.DrawFn) -> list[tuple[str | None, list[int], int]]:
 
 @given(histories(), st.integers(0, 20_000))
 @example([("s", [], 0), ("s", [0, 1], 1), ("s", [0, 1], 30)], 0)
-def test_a_weight_is_what_each_use_together_is_still_worth(
+def test_a_weight_is_what_each_use_is_still_worth(
     history: list[tuple[str | None, list[int], int]], later: int
 ) -> None:
     """By its definition: one for each pair of each window, halved every three days since the pair was complete."""
@@ -121,7 +121,7 @@ def test_a_weight_is_what_each_use_together_is_still_worth(
         if session is not None:
             windows[session] = start, held
     now = (max((minute for _, _, minute in history), default=0) + later) * MINUTE
-    assert restore(snapshot(state)).pairs == state.pairs
+    assert restore(snapshot(state), None).pairs == state.pairs
     for pair, times in expected.items():
         worth = sum(decayed(ONE, now - at) for at in times)
         edge = state.pairs.get(pair)
@@ -153,7 +153,7 @@ def test_an_item_keeps_six_edges_and_every_change_is_named(uses: list[tuple[str 
         }
         assert all(len(others) <= PER_ITEM for others in state.of.values())
         assert {(a, b) for a, others in state.of.items() for b in others if a < b} == state.pairs.keys()
-        again = restore(snapshot(state))
+        again = restore(snapshot(state), None)
         assert (again.pairs, again.windows, snapshot(again)) == (state.pairs, state.windows, snapshot(state))
 
 
