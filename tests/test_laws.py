@@ -75,7 +75,7 @@ def test_all_that_a_state_holds_beside_its_snapshot_follows_from_it(events: list
 def with_index(partition: Partition) -> Partition:
     """A state whose memories are indexed, as they are when something is first compared with them."""
     for scope in partition.scopes.values():
-        memories._indexed(scope.memories, scope.captures, partition.settings.embedder)
+        memories._indexed(scope.memories, scope, partition.settings.embedder)
     partition.met_erased = False
     return partition
 
