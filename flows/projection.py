@@ -12,7 +12,8 @@ from memtape.schemas.rows import Basis, Delta, ScopeMark, Watermark
 from memtape.state.core.digests import rules_version
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.views.rows import guarded_rows, pages_of
+from memtape.state.views.pages import pages_of
+from memtape.state.views.rows import guarded_rows
 
 SNAPSHOT_EVENTS = 50_000
 

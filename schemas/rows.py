@@ -17,9 +17,9 @@ TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges
 
 
 class Change(NamedTuple):
-    """A row that an event touched. Sinks ask the state for what the row holds now."""
+    """A row that an event touched, or an entry of the journal. Sinks ask the state for what the row holds now."""
 
-    table: Literal["memories", "turns", "tombstones", "vectors", "uses", "edges", "journal"]
+    table: TableName | Literal["journal"]
     scope: str
     id: str
 
@@ -166,7 +166,21 @@ class GoneRow(msgspec.Struct, frozen=True):
     scope: str
 
 
-Row = MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | GoneRow
+LivingRow = MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow
+Row = LivingRow | GoneRow
+
+TABLES: dict[TableName, type[LivingRow]] = {
+    "memories": MemoryRow,
+    "turns": TurnRow,
+    "tombstones": TombstoneRow,
+    "vectors": VectorRow,
+    "uses": UseRow,
+    "edges": EdgeRow,
+}
+"""Every table of rows, each with the type of its rows. All have `key` for their key, and the guard of `Guarded`.
+
+Of vectors there is one table an embedder. How rows are made is in `state/views/rows.py`.
+"""
 
 
 class Guarded(msgspec.Struct, frozen=True):

@@ -25,6 +25,7 @@ from memtape.schemas.codec import canonical
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.rows import (
+    TABLES,
     DeadLetter,
     EdgeRow,
     GoneRow,
@@ -44,17 +45,6 @@ if TYPE_CHECKING:
     from lancedb.db import DBConnection
     from lancedb.table import Table
 
-ROW_TYPES: dict[
-    TableName,
-    type[MemoryRow] | type[TurnRow] | type[TombstoneRow] | type[VectorRow] | type[UseRow] | type[EdgeRow],
-] = {
-    "memories": MemoryRow,
-    "turns": TurnRow,
-    "tombstones": TombstoneRow,
-    "vectors": VectorRow,
-    "uses": UseRow,
-    "edges": EdgeRow,
-}
 VECTORS = "vectors-"
 """What the names of the tables of vectors begin with; the rest is a digest of the embedder's key."""
 OPTIMIZE_EVERY = 64
@@ -140,7 +130,7 @@ class Shard:
 
     def all_rows(self, name: TableName) -> list[Row]:
         """Return the rows of a table by its name that are not gone, for who compares whole views."""
-        return list(self.rows(ROW_TYPES[name]))  # type: ignore[type-var]
+        return list(self.rows(TABLES[name]))  # type: ignore[type-var]
 
     def visibility(self, name: Literal["memories", "turns"]) -> list[tuple[str, str, bool]]:
         """Return (scope, id, hidden) of every row of a table that is not gone."""
@@ -197,10 +187,10 @@ class Shard:
         """Return the tables of a row type: one, and of vectors one for each embedder."""
         if row_type is VectorRow:
             return sorted(path.stem for path in self.path.glob(f"{VECTORS}*.lance"))
-        return [next(name for name, kind in ROW_TYPES.items() if kind is row_type)]
+        return [next(name for name, kind in TABLES.items() if kind is row_type)]
 
     def _write(self, rows: Sequence[Guarded], newer: str | None) -> None:
-        for name, row_type in ROW_TYPES.items():
+        for name, row_type in TABLES.items():
             records = [_record(row_type, guarded) for guarded in rows if guarded.table == name]
             if records and row_type is VectorRow:
                 self._write_vectors(records, newer)
@@ -252,7 +242,7 @@ class Shard:
 
 def table_of(row: Row) -> TableName:
     """Return the table in which a living row stands."""
-    return next(name for name, row_type in ROW_TYPES.items() if type(row) is row_type)
+    return next(name for name, row_type in TABLES.items() if type(row) is row_type)
 
 
 def quoted(text: str) -> str:

@@ -537,7 +537,8 @@ def project(home: Home, log: EmbeddedLog) -> list[str]:
 
 def everything(home: Home, log: EmbeddedLog) -> dict[str, object]:
     """Return what a home has to say for itself, by name: files of the vault, watermarks, dead letters, the past."""
-    from memtape.sinks.tables import ROW_TYPES, Shard
+    from memtape.schemas.rows import TABLES
+    from memtape.sinks.tables import Shard
     from memtape.tools.ask.as_of import PastViews, parse_position
 
     past = PastViews(home, log, parse_position(past_of(log), log, 0))
@@ -551,7 +552,7 @@ def everything(home: Home, log: EmbeddedLog) -> dict[str, object]:
             found[f"watermark {number}"] = shard.watermark()
             found[f"dead letters {number}"] = shard.dead_letters(1_000)
         before = past.shard(number)
-        for table in ROW_TYPES:
+        for table in TABLES:
             found[f"past {table} {number}"] = before.all_rows(table) if before.exists() else []
     return found
 

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from memtape import Client
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event
-from memtape.schemas.rows import GoneRow
+from memtape.schemas.rows import TABLES, GoneRow
 from memtape.schemas.times import DAY_US
-from memtape.sinks.tables import ROW_TYPES
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.context import SECTIONS, Form, Item, Known, choose, importance, items_of, render
 from memtape.state.views.rows import all_changes, row_of
@@ -196,7 +195,7 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
     """Wherever the views stand, of what came after them nothing is told that the whole fold hides; and whole views
     tell living memories with the text that speaks for them."""
     for cut in range(len(events) + 1):
-        rows: dict[str, list[object]] = {table: [] for table in ROW_TYPES}
+        rows: dict[str, list[object]] = {table: [] for table in TABLES}
         partition = Partition(0)
         fold(partition, slots(events[:cut]))
         for scope in partition.scopes.values():

@@ -35,7 +35,8 @@ from memtape.state.subjects.edges import (
     snapshot,
     use_together,
 )
-from memtape.state.views.rows import all_changes, page, row_of
+from memtape.state.views.pages import page
+from memtape.state.views.rows import all_changes, row_of
 
 FACTS = [captured(f"Fact {name} {name}", name) for name in ("heron", "otter", "lynx", "marten", "stoat")]
 
@@ -100,9 +101,7 @@ def histories(draw: st.DrawFn) -> list[tuple[str | None, list[int], int]]:
 
 @given(histories(), st.integers(0, 20_000))
 @example([("s", [], 0), ("s", [0, 1], 1), ("s", [0, 1], 30)], 0)
-def test_a_weight_is_what_each_use_is_still_worth(
-    history: list[tuple[str | None, list[int], int]], later: int
-) -> None:
+def test_a_weight_is_what_each_use_is_still_worth(history: list[tuple[str | None, list[int], int]], later: int) -> None:
     """By its definition: one for each pair of each window, halved every three days since the pair was complete."""
     state, expected = Edges(), dict[tuple[int, int], list[int]]()
     windows: dict[str, tuple[int, list[int]]] = {}
@@ -198,7 +197,7 @@ def test_the_vault_links_living_memories_the_strongest_first() -> None:
 def test_a_link_to_another_page_follows_what_happens_there() -> None:
     """Only the page of the other memory is named by a change of its own, so that this one must be named too."""
     from memtape.state.core.partition import Partition, fold
-    from memtape.state.views.rows import MEMORIES_PER_PAGE, pages_of
+    from memtape.state.views.pages import MEMORIES_PER_PAGE, pages_of
 
     partition = Partition(0)
     many = [captured(f"Fact number {n} of many", n, "document") for n in range(MEMORIES_PER_PAGE)]

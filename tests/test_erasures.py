@@ -13,7 +13,8 @@ from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.replay import replay
-from memtape.state.views.rows import all_changes, pages_of, row_of
+from memtape.state.views.pages import pages_of
+from memtape.state.views.rows import all_changes, row_of
 
 
 def leaves(events: list[Event]) -> dict[str, str]:

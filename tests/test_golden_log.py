@@ -48,7 +48,8 @@ from memtape.sinks.vault import render
 from memtape.state.core.digests import RULES, digest, root, rows_digest, state_leaves
 from memtape.state.core.partition import Partition
 from memtape.state.core.replay import Replay, replay
-from memtape.state.views.rows import all_changes, pages_of, row_of
+from memtape.state.views.pages import pages_of
+from memtape.state.views.rows import all_changes, row_of
 
 if TYPE_CHECKING:
     from memtape.sinks.home.folders import Home

@@ -110,11 +110,11 @@ def expected() -> Row:
     """Return what the oracle says that a row must find, worked out here in plain Python."""
     from test_golden_log import pages_by_scope, pinned, slots_of
 
-    from memtape.sinks.tables import ROW_TYPES
+    from memtape.schemas.rows import TABLES
     from memtape.state.views.rows import all_changes, row_of
 
     replayed = replay(slots_of(GOLDEN))
-    tables: dict[str, list[Any]] = {name: [] for name in ROW_TYPES}
+    tables: dict[str, list[Any]] = {name: [] for name in TABLES}
     pages: dict[str, bytes] = {}
     for partition in replayed.partitions.values():
         for scope in partition.scopes.values():
@@ -144,7 +144,8 @@ def digest_of(pages: Mapping[str, bytes]) -> str:
 def project(path: Path, row: Row) -> Row:
     """Project the log of a home as a row says, and return what stands in its views then. This runs in a child."""
     from memtape.schemas.log import slots_between
-    from memtape.sinks.tables import ROW_TYPES, Shard
+    from memtape.schemas.rows import TABLES
+    from memtape.sinks.tables import Shard
     from memtape.tools.keep.projector import Projector
     from memtape.tools.keep.verify import verify
 
@@ -163,7 +164,7 @@ def project(path: Path, row: Row) -> Row:
         "ok": verdict.ok,
         "state_hash": verdict.state_hash,
         "oracle": replay(slots).state_hash,
-        "tables": {name: rows_digest(r for s in shards for r in s.all_rows(name)) for name in sorted(ROW_TYPES)},
+        "tables": {name: rows_digest(r for s in shards for r in s.all_rows(name)) for name in sorted(TABLES)},
         "vault": digest_of(
             {f"{name}/{page}": data for name in vault.scopes() for page, data in vault.read(name).items()}
         ),

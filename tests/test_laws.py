@@ -19,7 +19,8 @@ from memtape.state.core.replay import replay
 from memtape.state.fold.dense import DenseCandidates
 from memtape.state.fold.rule import Candidates
 from memtape.state.subjects import memories
-from memtape.state.views.rows import all_changes, guarded_rows, page, pages_of, row_of
+from memtape.state.views.pages import page, pages_of
+from memtape.state.views.rows import all_changes, guarded_rows, row_of
 
 
 def folded(events: list[Event], whole: list[Event] | None = None) -> Partition:

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from memtape.schemas.codec import encode
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import GoneRow, MemoryRow, TombstoneRow, TurnRow
+from memtape.schemas.rows import TABLES, GoneRow, MemoryRow, TombstoneRow, TurnRow
 from memtape.schemas.times import parse_time
-from memtape.sinks.tables import ROW_TYPES
 from memtape.state.core.partition import Partition, fold
 from memtape.state.ranking.documents import Document, answers_of
 from memtape.state.ranking.ranker import Corpus
@@ -91,7 +90,7 @@ def test_what_is_not_projected_is_found_and_tombstones_hold(client: Client, monk
 def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
     """Ids that a reader shows when the views stand at `cut`, and those that the whole fold shows."""
     slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(events)]
-    rows: dict[str, list[object]] = {table: [] for table in ROW_TYPES}
+    rows: dict[str, list[object]] = {table: [] for table in TABLES}
     partition = Partition(0)
     fold(partition, slots[:cut])
     for scope in partition.scopes.values():

@@ -22,7 +22,8 @@ from memtape.schemas.rows import DayPage, IndexPage, MemoryPage, Page
 from memtape.schemas.visible import one_line, visible, visible_json
 from memtape.sinks.vault import escape, render
 from memtape.state.core.partition import Partition, fold
-from memtape.state.views.rows import all_changes, pages_of
+from memtape.state.views.pages import pages_of
+from memtape.state.views.rows import all_changes
 from memtape.tools.commands.cli import main
 
 ROOT = Path(__file__).parent.parent

@@ -16,7 +16,8 @@ from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import Home
 from memtape.sinks.vault import Vault, escape, render
 from memtape.state.core.partition import Partition, fold
-from memtape.state.views.rows import all_changes, page, pages_of
+from memtape.state.views.pages import page, pages_of
+from memtape.state.views.rows import all_changes
 
 HOSTILE = [
     "# heading",

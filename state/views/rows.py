@@ -1,49 +1,37 @@
-"""Rows and pages as pure functions of the state: what the sinks write and what `verify` expects to find."""
+"""Rows as pure functions of the state: what the sinks write and what `verify` expects to find.
+
+`ROWS` says of each table how its rows are made. What a table's rows look like is in `schemas/rows.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from heapq import nlargest
-from itertools import islice
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from memtape.schemas.rows import (
     Change,
-    DayPage,
     EdgeRow,
-    Entry,
     GoneRow,
     Guarded,
-    IndexPage,
     MemberRow,
-    MemoryPage,
     MemoryRow,
-    Page,
-    PageLink,
     Provenance,
     Row,
+    TableName,
     TombstoneRow,
     TurnRow,
     UseRow,
     VectorRow,
 )
-from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.association import UNLEARNED
-from memtape.state.subjects.captures import ENTRY_KINDS, REPLACING, Capture
-from memtape.state.subjects.edges import PER_ITEM, Edge, row_id, strongest
+from memtape.state.subjects.captures import REPLACING, Capture
+from memtape.state.subjects.edges import Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.memories import Join, Memory
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.subjects.usage import other_row_id
-
-MEMORIES_PER_PAGE = 500
-ENTRIES_PER_PAGE = 500
-INDEX_PATH = "MEMORY.md"
-DAYS_ON_INDEX = 7
-MEMORY_PAGES_ON_INDEX = 10
-INDEX_LINES_BESIDE_FACTS = 40
-"""Headings, goal, plan, notes and links of `MEMORY.md`, which share its lines with the facts."""
 
 
 def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guarded]:
@@ -57,77 +45,27 @@ def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guard
 
 
 def all_changes(scope: Scope) -> dict[Change, int]:
-    """Return every row that the scope has, as if all had changed, for those who compare whole views."""
-    changes = {Change("memories", scope.name, scope.captures.by_seq[m.name].id): 0 for m in _memories(scope)}
-    for capture in scope.captures.by_seq.values():
-        if capture.body.kind == "turn":
-            changes[Change("turns", scope.name, capture.id)] = 0
-        elif capture.body.kind in ENTRY_KINDS:
-            changes[Change("journal", scope.name, capture.id)] = 0
-    for normal in scope.tombstones.texts:
-        changes[Change("tombstones", scope.name, text_row_id(normal))] = 0
-    for id in scope.tombstones.ids:
-        changes[Change("tombstones", scope.name, f"id:{id}")] = 0
-    for embedder, vectors in scope.embeddings.vectors.items():
-        for seq in vectors:
-            changes[Change("vectors", scope.name, vector_row_id(scope.captures.by_seq[seq].id, embedder))] = 0
-    by_seq = scope.captures.by_seq
-    used = [by_seq[seq].id for seq, use in scope.usage.own.items() if use.used]
-    used += [other_row_id(id) for id, use in scope.usage.others.items() if use.used]
-    changes |= {Change("uses", scope.name, id): 0 for id in used}
-    for low, high in scope.edges.pairs | scope.edges.learned.pairs:
-        changes[Change("edges", scope.name, row_id(by_seq[low].id, by_seq[high].id))] = 0
-    return changes
+    """Return every row and entry that the scope has, as if all had changed, for those who compare whole views."""
+    changes = {Change(table, scope.name, id): 0 for table, made in ROWS.items() for id in made.ids(scope)}
+    journal = (capture.id for capture in scope.captures.by_seq.values() if capture.body.kind == "journal")
+    return changes | {Change("journal", scope.name, id): 0 for id in journal}
 
 
 def row_of(scope: Scope, change: Change) -> Row:
     """Return what a row holds now; a name that was given up or a ban that has ended is gone."""
-    row: Row | None
-    if change.table == "tombstones":
-        row = _tombstone_row(scope, change.id)
-    elif change.table == "vectors":
-        row = _vector_row(scope, change.id)
-    elif change.table == "uses":
-        row = _use_row(scope, change.id)
-    elif change.table == "edges":
-        row = _edge_row(scope, change.id)
-    else:
-        capture = scope.captures.get(change.id)
-        if capture is None:
-            row = None
-        else:
-            row = _turn_row(scope, capture) if change.table == "turns" else _memory_row(scope, capture)
-    return row or GoneRow(_key(scope, change.id), change.id, scope.name)
-
-
-def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
-    """Return the pages that changes touched as they stand now, each once."""
-    touched: dict[tuple[str, str], None] = {}
-    for change in changes:
-        for path in _paths(partition.scopes[change.scope], change):
-            touched[change.scope, path] = None
-    return [page(partition.scopes[scope], path, partition.settings) for scope, path in touched]
-
-
-def page(scope: Scope, path: str, settings: Settings) -> Page:
-    """Return the page of a path that `_paths` has named."""
-    if path == INDEX_PATH:
-        return _index_page(scope, settings)
-    folder, _, name = path.removesuffix(".md").partition("/")
-    return _memory_page(scope, path, int(name)) if folder == "memories" else _day_page(scope, path, name)
+    assert change.table != "journal"
+    return ROWS[change.table].row(scope, change.id) or GoneRow(_key(scope, change.id), change.id, scope.name)
 
 
 def _key(scope: Scope, id: str) -> str:
     return f"{scope.name}/{id}"
 
 
-def _memories(scope: Scope) -> Iterator[Memory]:
-    return iter(scope.memories.by_birth.values())
-
-
-def _memory_row(scope: Scope, capture: Capture) -> MemoryRow | None:
-    memory = scope.memories.of(capture.seq)
-    if memory is None or memory.name != capture.seq:
+def memory_row(scope: Scope, id: str) -> MemoryRow | None:
+    """Return the row of the memory that this id names, None where it names none."""
+    capture = scope.captures.get(id)
+    memory = None if capture is None else scope.memories.of(capture.seq)
+    if capture is None or memory is None or memory.name != capture.seq:
         return None
     by_seq = scope.captures.by_seq
     members = [by_seq[join.seq] for join in memory.members]
@@ -182,7 +120,10 @@ def _ties(scope: Scope, joins: list[Join]) -> tuple[MemberRow, ...]:
     )
 
 
-def _turn_row(scope: Scope, capture: Capture) -> TurnRow:
+def _turn_row(scope: Scope, id: str) -> TurnRow | None:
+    capture = scope.captures.get(id)
+    if capture is None:
+        return None
     body = capture.body
     return TurnRow(
         key=_key(scope, capture.id),
@@ -190,7 +131,7 @@ def _turn_row(scope: Scope, capture: Capture) -> TurnRow:
         scope=scope.name,
         kind=body.kind,
         text=body.text,
-        captions=_captions(capture),
+        captions=captions(capture),
         tags=body.tags,
         source=body.source,
         branch=body.branch,
@@ -260,138 +201,52 @@ def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
     )
 
 
-def _captions(capture: Capture) -> tuple[str, ...]:
+def captions(capture: Capture) -> tuple[str, ...]:
+    """Return what is written under the media of a capture."""
     return tuple(media.caption for media in capture.body.media if media.caption)
 
 
-def _paths(scope: Scope, change: Change) -> Iterator[str]:
-    """Yield the paths of the pages on which a row stands or stood."""
-    if change.table == "edges":
-        yield from _named_paths(scope, change.id.split("~"))
-        return
-    capture = scope.captures.get(change.id)
-    if change.table in ("tombstones", "vectors", "uses") or capture is None:
-        return
-    yield INDEX_PATH
-    if change.table == "memories":
-        yield _memory_path(capture.ordinal)
-        # What was used with it links to it by its name.
-        yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
-    else:
-        day, place = scope.captures.day_place(capture)
-        part = place // ENTRIES_PER_PAGE
-        yield f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
+def _turn_ids(scope: Scope) -> Iterator[str]:
+    return (capture.id for capture in scope.captures.by_seq.values() if capture.body.kind == "turn")
 
 
-def _ends(scope: Scope, seq: int) -> Iterator[int]:
-    """Yield the captures that are linked with any of the memory of a capture, echoes included."""
-    memory = scope.memories.of(seq)
-    if memory is not None and scope.edges.pairs:
-        for join in (*memory.members, *memory.echoes):
-            yield from scope.edges.of.get(join.seq, ())
+def _memory_ids(scope: Scope) -> Iterator[str]:
+    return (scope.captures.by_seq[memory.name].id for memory in scope.memories.by_birth.values())
 
 
-def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
-    """Yield the pages on which the memories of captured ids stand; turns stand on none of the list."""
-    for id in ids:
-        capture = scope.captures.get(id)
-        memory = None if capture is None else scope.memories.of(capture.seq)
-        if memory is not None:
-            yield _memory_path(scope.captures.by_seq[memory.name].ordinal)
+def _tombstone_ids(scope: Scope) -> Iterator[str]:
+    yield from map(text_row_id, scope.tombstones.texts)
+    yield from (f"id:{id}" for id in scope.tombstones.ids)
 
 
-def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
-    """Return the living memories that a memory was used with, the strongest edge first."""
-    by_seq, edges = scope.captures.by_seq, scope.edges
-    found = scope.memories.of(scope.captures.seq_of[row.id])
-    assert found is not None
-    ties = []
-    for join in (*found.members, *found.echoes):
-        for other in edges.of.get(join.seq, ()):
-            memory = scope.memories.of(other)
-            if memory is not None and memory is not found and memory.canonical >= 0:
-                edge = edges.pairs[min(join.seq, other), max(join.seq, other)]
-                ties.append((memory.name, edge.weight, edge.at))
-    names = list(dict.fromkeys(strongest(ties, len(ties))))[:PER_ITEM]
-    return tuple(PageLink(by_seq[seq].id, _memory_path(by_seq[seq].ordinal)) for seq in names)
+def _vector_ids(scope: Scope) -> Iterator[str]:
+    for embedder, vectors in scope.embeddings.vectors.items():
+        yield from (vector_row_id(scope.captures.by_seq[seq].id, embedder) for seq in vectors)
 
 
-def _index_page(scope: Scope, settings: Settings) -> IndexPage:
-    """Goal and plan, then the facts and insights confirmed most, the latest first among equals; models' come last."""
-    memories = scope.memories
-    best = islice(memories.leading.values(), max(0, settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS))
-    names = (scope.captures.by_seq[memories.name_of(birth)] for birth in best)
-    return IndexPage(
-        scope=scope.name,
-        path=INDEX_PATH,
-        goal=_current(scope, "goal"),
-        plan=_current(scope, "plan"),
-        facts=tuple(row for capture in names if (row := _memory_row(scope, capture))),
-        memories=memories.alive,
-        memory_pages=tuple(_latest_memory_pages(scope)),
-        day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
-    )
+def _use_ids(scope: Scope) -> Iterator[str]:
+    yield from (scope.captures.by_seq[seq].id for seq, use in scope.usage.own.items() if use.used)
+    yield from (other_row_id(id) for id, use in scope.usage.others.items() if use.used)
 
 
-def _latest_memory_pages(scope: Scope) -> list[str]:
-    """Return the paths of the last pages of the list on which something stands, in their order."""
-    ordinals, paths = scope.captures.ordinals, []
-    for number in range((len(ordinals) - 1) // MEMORIES_PER_PAGE, -1, -1):
-        seqs = ordinals[number * MEMORIES_PER_PAGE : (number + 1) * MEMORIES_PER_PAGE]
-        if any(_is_named(scope, seq) for seq in seqs):
-            paths.append(_memory_path(number * MEMORIES_PER_PAGE))
-        if len(paths) == MEMORY_PAGES_ON_INDEX:
-            break
-    return paths[::-1]
-
-
-def _is_named(scope: Scope, seq: int) -> bool:
-    memory = scope.memories.of(seq)
-    return memory is not None and memory.canonical >= 0 and memory.name == seq
-
-
-def _memory_path(ordinal: int) -> str:
-    return f"memories/{ordinal // MEMORIES_PER_PAGE + 1:03}.md"
-
-
-def _latest_days(scope: Scope) -> list[str]:
+def _edge_ids(scope: Scope) -> Iterator[str]:
     by_seq = scope.captures.by_seq
-    days = (day for day, seqs in scope.captures.days.items() if any(not by_seq[seq].hidden for seq in seqs))
-    return nlargest(DAYS_ON_INDEX, days)
+    return (row_id(by_seq[low].id, by_seq[high].id) for low, high in scope.edges.pairs | scope.edges.learned.pairs)
 
 
-def _current(scope: Scope, family: str) -> MemoryRow | None:
-    birth = scope.memories.current.get(family)
-    if birth is None:
-        return None
-    return _memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)])
+class Made(NamedTuple):
+    """How the rows of a table are made: one of an id, None where there is none, and the ids of all."""
+
+    row: Callable[[Scope, str], Row | None]
+    ids: Callable[[Scope], Iterator[str]]
 
 
-def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
-    first = (number - 1) * MEMORIES_PER_PAGE
-    names = (scope.captures.by_seq[seq] for seq in scope.captures.ordinals[first : first + MEMORIES_PER_PAGE])
-    found = (_memory_row(scope, capture) for capture in names if not capture.hidden)
-    rows = tuple(row for row in found if row)
-    links = {row.id: linked for row in rows if scope.edges.pairs and (linked := _links(scope, row))}
-    return MemoryPage(scope=scope.name, path=path, number=number, rows=rows, links=links)
-
-
-def _day_page(scope: Scope, path: str, name: str) -> DayPage:
-    day, _, part = name.partition(".")
-    first = (int(part or 1) - 1) * ENTRIES_PER_PAGE
-    seqs = scope.captures.days[day][first : first + ENTRIES_PER_PAGE]
-    said = (scope.captures.by_seq[seq] for seq in seqs)
-    entries = [
-        Entry(
-            id=capture.id,
-            at=capture.at,
-            actor=capture.actor,
-            kind=capture.body.kind,
-            session=capture.session,
-            text=capture.body.text,
-            captions=_captions(capture),
-        )
-        for capture in sorted(said, key=lambda capture: (capture.at, capture.seq))
-        if not capture.hidden
-    ]
-    return DayPage(scope=scope.name, path=path, day=day, entries=tuple(entries))
+ROWS: dict[TableName, Made] = {
+    "memories": Made(memory_row, _memory_ids),
+    "turns": Made(_turn_row, _turn_ids),
+    "tombstones": Made(_tombstone_row, _tombstone_ids),
+    "vectors": Made(_vector_row, _vector_ids),
+    "uses": Made(_use_row, _use_ids),
+    "edges": Made(_edge_row, _edge_ids),
+}
+"""Every table of `schemas.rows.TABLES`, and how its rows are made of a scope's state."""

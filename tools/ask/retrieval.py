@@ -23,11 +23,11 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound
 from memtape.schemas.events import EVENT_TYPES, Captured, Event, Filters, Kind, Mark, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
-from memtape.schemas.rows import EdgeRow, MemoryRow, Provenance, TombstoneRow, TurnRow, UseRow, Watermark
+from memtape.schemas.rows import TABLES, EdgeRow, MemoryRow, Provenance, TombstoneRow, TurnRow, UseRow, Watermark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.home.folders import Home
-from memtape.sinks.tables import ROW_TYPES, Shard, any_of, quoted
+from memtape.sinks.tables import Shard, any_of, quoted
 from memtape.state.core.erasures import erasures_of
 from memtape.state.ranking.documents import Document
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE, Hit
@@ -426,7 +426,7 @@ class Retriever:
         shard = self.shard(partition)
         watermark = self.watermark(partition)
         tail = list(self.tail(scope, watermark.offset if watermark else 0))
-        versions = tuple(shard.version(row_type) for row_type in ROW_TYPES.values())
+        versions = tuple(shard.version(row_type) for row_type in TABLES.values())
         key = (shard.path, watermark, versions, tuple(event.id for event in tail))
         ready = self._ready.get(scope)
         if ready is None or ready.key != key:

@@ -12,15 +12,16 @@ from typing import NamedTuple
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.log import Log
-from memtape.schemas.rows import GoneRow, Guarded, Row, ScopeMark, Watermark
+from memtape.schemas.rows import TABLES, GoneRow, Guarded, Row, ScopeMark, Watermark
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
-from memtape.sinks.tables import ROW_TYPES, Shard, table_of
+from memtape.sinks.tables import Shard, table_of
 from memtape.sinks.vault import Vault
 from memtape.state.core.digests import rules_version
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.views.rows import all_changes, guarded_rows, pages_of
+from memtape.state.views.pages import pages_of
+from memtape.state.views.rows import all_changes, guarded_rows
 from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import LOCK_WAIT_S, verify
@@ -91,7 +92,7 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
     shard = Shard(build.shard(number), number)
     try:
         watermark = shard.watermark() if shard.exists() else None
-        found: list[Row] = [row for table in ROW_TYPES for row in shard.all_rows(table) if row.scope == scope]
+        found: list[Row] = [row for table in TABLES for row in shard.all_rows(table) if row.scope == scope]
     except Exception as error:  # LanceDB names no class for damage.
         raise MemtapeError(
             f"The tables of {scope} cannot be read.", "`memtape rebuild` without --scope makes them all anew."

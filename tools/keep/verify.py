@@ -6,16 +6,17 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 from memtape.schemas.log import Log, slots_between
-from memtape.schemas.rows import GoneRow, Row
+from memtape.schemas.rows import TABLES, GoneRow, Row
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
-from memtape.sinks.tables import ROW_TYPES, Shard
+from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.digests import RULES, digest, logical_row, root, rows_digest, state_leaves
 from memtape.state.core.partition import Partition
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
-from memtape.state.views.rows import all_changes, pages_of, row_of
+from memtape.state.views.pages import pages_of
+from memtape.state.views.rows import all_changes, row_of
 
 LOCK_WAIT_S = 60
 
@@ -104,7 +105,7 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str |
         watermark = shard.watermark()
     except Exception:  # Whatever LanceDB finds damaged is a difference, and it has no one class for that.
         return found._replace(differences=[Difference("watermarks", "", str(number), "unreadable")])
-    for table in ROW_TYPES:
+    for table in TABLES:
         try:
             found.rows[table] = {row.key: row for row in shard.all_rows(table) if scope in (None, row.scope)}
         except Exception:  # As above.

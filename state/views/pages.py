@@ -1,0 +1,172 @@
+"""Pages as pure functions of the state: what the vault writes and what `verify` expects to find there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from heapq import nlargest
+from itertools import islice
+
+from memtape.schemas.rows import Change, DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, PageLink
+from memtape.schemas.settings import Settings
+from memtape.state.core.partition import Partition
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.edges import PER_ITEM, strongest
+from memtape.state.views.rows import captions, memory_row
+
+MEMORIES_PER_PAGE = 500
+ENTRIES_PER_PAGE = 500
+INDEX_PATH = "MEMORY.md"
+DAYS_ON_INDEX = 7
+MEMORY_PAGES_ON_INDEX = 10
+INDEX_LINES_BESIDE_FACTS = 40
+"""Headings, goal, plan, notes and links of `MEMORY.md`, which share its lines with the facts."""
+
+
+def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
+    """Return the pages that changes touched as they stand now, each once."""
+    touched: dict[tuple[str, str], None] = {}
+    for change in changes:
+        for path in _paths(partition.scopes[change.scope], change):
+            touched[change.scope, path] = None
+    return [page(partition.scopes[scope], path, partition.settings) for scope, path in touched]
+
+
+def page(scope: Scope, path: str, settings: Settings) -> Page:
+    """Return the page of a path that `_paths` has named."""
+    if path == INDEX_PATH:
+        return _index_page(scope, settings)
+    folder, _, name = path.removesuffix(".md").partition("/")
+    return _memory_page(scope, path, int(name)) if folder == "memories" else _day_page(scope, path, name)
+
+
+def _paths(scope: Scope, change: Change) -> Iterator[str]:
+    """Yield the paths of the pages on which a row stands or stood."""
+    if change.table == "edges":
+        yield from _named_paths(scope, change.id.split("~"))
+        return
+    capture = scope.captures.get(change.id)
+    if change.table in ("tombstones", "vectors", "uses") or capture is None:
+        return
+    yield INDEX_PATH
+    if change.table == "memories":
+        yield _memory_path(capture.ordinal)
+        # What was used with it links to it by its name.
+        yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
+    else:
+        day, place = scope.captures.day_place(capture)
+        part = place // ENTRIES_PER_PAGE
+        yield f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
+
+
+def _ends(scope: Scope, seq: int) -> Iterator[int]:
+    """Yield the captures that are linked with any of the memory of a capture, echoes included."""
+    memory = scope.memories.of(seq)
+    if memory is not None and scope.edges.pairs:
+        for join in (*memory.members, *memory.echoes):
+            yield from scope.edges.of.get(join.seq, ())
+
+
+def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
+    """Yield the pages on which the memories of captured ids stand; turns stand on none of the list."""
+    for id in ids:
+        capture = scope.captures.get(id)
+        memory = None if capture is None else scope.memories.of(capture.seq)
+        if memory is not None:
+            yield _memory_path(scope.captures.by_seq[memory.name].ordinal)
+
+
+def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
+    """Return the living memories that a memory was used with, the strongest edge first."""
+    by_seq, edges = scope.captures.by_seq, scope.edges
+    found = scope.memories.of(scope.captures.seq_of[row.id])
+    assert found is not None
+    ties = []
+    for join in (*found.members, *found.echoes):
+        for other in edges.of.get(join.seq, ()):
+            memory = scope.memories.of(other)
+            if memory is not None and memory is not found and memory.canonical >= 0:
+                edge = edges.pairs[min(join.seq, other), max(join.seq, other)]
+                ties.append((memory.name, edge.weight, edge.at))
+    names = list(dict.fromkeys(strongest(ties, len(ties))))[:PER_ITEM]
+    return tuple(PageLink(by_seq[seq].id, _memory_path(by_seq[seq].ordinal)) for seq in names)
+
+
+def _index_page(scope: Scope, settings: Settings) -> IndexPage:
+    """Goal and plan, then the facts and insights confirmed most, the latest first among equals; models' come last."""
+    memories = scope.memories
+    best = islice(memories.leading.values(), max(0, settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS))
+    names = (scope.captures.by_seq[memories.name_of(birth)] for birth in best)
+    return IndexPage(
+        scope=scope.name,
+        path=INDEX_PATH,
+        goal=_current(scope, "goal"),
+        plan=_current(scope, "plan"),
+        facts=tuple(row for capture in names if (row := memory_row(scope, capture.id))),
+        memories=memories.alive,
+        memory_pages=tuple(_latest_memory_pages(scope)),
+        day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
+    )
+
+
+def _latest_memory_pages(scope: Scope) -> list[str]:
+    """Return the paths of the last pages of the list on which something stands, in their order."""
+    ordinals, paths = scope.captures.ordinals, []
+    for number in range((len(ordinals) - 1) // MEMORIES_PER_PAGE, -1, -1):
+        seqs = ordinals[number * MEMORIES_PER_PAGE : (number + 1) * MEMORIES_PER_PAGE]
+        if any(_is_named(scope, seq) for seq in seqs):
+            paths.append(_memory_path(number * MEMORIES_PER_PAGE))
+        if len(paths) == MEMORY_PAGES_ON_INDEX:
+            break
+    return paths[::-1]
+
+
+def _is_named(scope: Scope, seq: int) -> bool:
+    memory = scope.memories.of(seq)
+    return memory is not None and memory.canonical >= 0 and memory.name == seq
+
+
+def _memory_path(ordinal: int) -> str:
+    return f"memories/{ordinal // MEMORIES_PER_PAGE + 1:03}.md"
+
+
+def _latest_days(scope: Scope) -> list[str]:
+    by_seq = scope.captures.by_seq
+    days = (day for day, seqs in scope.captures.days.items() if any(not by_seq[seq].hidden for seq in seqs))
+    return nlargest(DAYS_ON_INDEX, days)
+
+
+def _current(scope: Scope, family: str) -> MemoryRow | None:
+    birth = scope.memories.current.get(family)
+    if birth is None:
+        return None
+    return memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)].id)
+
+
+def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
+    first = (number - 1) * MEMORIES_PER_PAGE
+    names = (scope.captures.by_seq[seq] for seq in scope.captures.ordinals[first : first + MEMORIES_PER_PAGE])
+    found = (memory_row(scope, capture.id) for capture in names if not capture.hidden)
+    rows = tuple(row for row in found if row)
+    links = {row.id: linked for row in rows if scope.edges.pairs and (linked := _links(scope, row))}
+    return MemoryPage(scope=scope.name, path=path, number=number, rows=rows, links=links)
+
+
+def _day_page(scope: Scope, path: str, name: str) -> DayPage:
+    day, _, part = name.partition(".")
+    first = (int(part or 1) - 1) * ENTRIES_PER_PAGE
+    seqs = scope.captures.days[day][first : first + ENTRIES_PER_PAGE]
+    said = (scope.captures.by_seq[seq] for seq in seqs)
+    entries = [
+        Entry(
+            id=capture.id,
+            at=capture.at,
+            actor=capture.actor,
+            kind=capture.body.kind,
+            session=capture.session,
+            text=capture.body.text,
+            captions=captions(capture),
+        )
+        for capture in sorted(said, key=lambda capture: (capture.at, capture.seq))
+        if not capture.hidden
+    ]
+    return DayPage(scope=scope.name, path=path, day=day, entries=tuple(entries))
