@@ -8,7 +8,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeGuard
 
@@ -25,6 +25,16 @@ MAY_IMPORT = {
     "tools": {"schemas", "state", "flows", "sinks", "tools"},
 }
 ROOMS = list(MAY_IMPORT)
+
+# The places inside `tools`, from those that import no other up to those that no other imports.
+PLACES_OF_TOOLS = (
+    ["capture"],
+    ["keep"],
+    ["ask", "importing"],
+    ["client"],
+    ["agents", "measure"],
+    ["commands", "json_schemas"],
+)
 
 # What is said is plain data: nothing in `schemas` reads or writes anything, or finds out what time it is.
 SCHEMAS_MAY_NOT = set(
@@ -64,6 +74,9 @@ FLOATS_ALLOWED: dict[str, str] = {
 # What may be handed a walk over a set, since its answer is the same in any order; and what passes the order on.
 ORDER_BLIND = {"all", "any", "frozenset", "len", "set", "sorted", "sum"}
 ORDER_SEEING = {"dict", "enumerate", "fromkeys", "iter", "join", "list", "map", "tuple", "zip"}
+
+
+Rule = Callable[[ast.Module], Iterator[str]]
 
 
 def files_of(*rooms: str) -> list[str]:
@@ -213,34 +226,70 @@ def test_every_room_is_there() -> None:
     assert not (ROOT / "__init__.py").exists(), "the root is not a package"
 
 
-@pytest.mark.parametrize("path", files_of(*ROOMS))
-def test_imports_go_one_way(path: str) -> None:
-    assert list(wrong_direction(parse(path), path.partition("/")[0])) == []
+def complaints(rule: Rule, paths: Iterable[str]) -> list[str]:
+    """Return what a rule complains of in files, each with the path."""
+    return [f"{path}: {complaint}" for path in paths for complaint in rule(parse(path))]
 
 
-@pytest.mark.parametrize("path", files_of(*ROOMS))
-def test_files_open_with_a_docstring(path: str) -> None:
-    assert list(without_docstring(parse(path))) == []
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_go_one_way(room: str) -> None:
+    assert complaints(in_room(room), files_of(room)) == []
 
 
-@pytest.mark.parametrize("path", files_of("schemas"))
-def test_schemas_do_no_io(path: str) -> None:
-    assert list(does_io(parse(path))) == []
+def test_files_open_with_a_docstring() -> None:
+    assert complaints(without_docstring, files_of(*ROOMS)) == []
 
 
-@pytest.mark.parametrize("path", files_of("state"))
-def test_state_is_pure(path: str) -> None:
-    assert list(impure(parse(path))) == []
+def test_schemas_do_no_io() -> None:
+    assert complaints(does_io, files_of("schemas")) == []
 
 
-@pytest.mark.parametrize("path", files_of("state"))
-def test_state_never_sees_the_order_of_a_set(path: str) -> None:
-    assert list(set_order(parse(path))) == []
+def test_state_is_pure() -> None:
+    assert complaints(impure, files_of("state")) == []
 
 
-@pytest.mark.parametrize("path", [path for path in files_of("state") if path not in FLOATS_ALLOWED])
-def test_state_holds_no_floats(path: str) -> None:
-    assert list(floating(parse(path))) == []
+def test_state_never_sees_the_order_of_a_set() -> None:
+    assert complaints(set_order, files_of("state")) == []
+
+
+def test_state_holds_no_floats() -> None:
+    assert complaints(floating, (path for path in files_of("state") if path not in FLOATS_ALLOWED)) == []
+
+
+def arrows() -> dict[str, set[str]]:
+    """Return which files of the rooms each imports, at whatever depth, by dotted names without the package's."""
+    files = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in files_of(*ROOMS)}
+    found: dict[str, set[str]] = {}
+    for name, path in files.items():
+        found[name] = set()
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memtape."):
+                module = (node.module or "").removeprefix("memtape.")
+                named = {f"{module}.{alias.name}" for alias in node.names} & files.keys()
+                found[name] |= named or {module}
+    return found
+
+
+def test_there_is_no_circle_of_files() -> None:
+    """Not even one that only types or late imports close."""
+    left = arrows()
+    while ends := [name for name, targets in left.items() if not targets & left.keys()]:
+        for name in ends:
+            del left[name]
+    assert {name: sorted(targets & left.keys()) for name, targets in left.items()} == {}
+
+
+def test_inside_tools_imports_go_down() -> None:
+    """A place may import those that stand before, and its own files."""
+    height = {place: number for number, places in enumerate(PLACES_OF_TOOLS) for place in places}
+    wrong = []
+    for name, targets in arrows().items():
+        for target in sorted(targets):
+            if name.startswith("tools.") and target.startswith("tools."):
+                above, below = name.split(".")[1], target.split(".")[1]
+                if above != below and height[above] <= height[below]:
+                    wrong.append(f"{name} imports {target}")
+    assert wrong == []
 
 
 def test_every_exception_is_still_needed() -> None:

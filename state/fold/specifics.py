@@ -1,7 +1,8 @@
 """The guard of dense folding: whether two texts whose vectors are similar say the same, with the same specifics.
 
-As in `text`, nothing is dropped by default. A text becomes a row of tokens, and what may differ between paraphrases is
-brought to one form, in its place, by rules and lists: numbers, dates, times, synonyms, words of politeness. All else
+As in `text`, nothing is dropped by default. Two texts that are not English say the same only where their content keys
+are equal. An English text becomes a row of tokens, and what may differ between paraphrases is brought to one form, in
+its place, by rules and lists: numbers, dates, times, synonyms, words of politeness. All else
 counts as it stands, whatever class it is of: so names, versions, paths, code, negations, antonyms and quantities need
 no list that could have a gap. What moves is brought to one place: an agent with `by`, a time in a sentence of one
 verb, a condition of an order; nothing else may, which keeps who does what to whom. Two texts say the same if their rows
@@ -24,11 +25,10 @@ Tokens = tuple[str, ...]
 
 
 class Specifics(NamedTuple):
-    """What a text says, ready to be compared: its content key, its language, and its tokens in one form."""
+    """What a text says, ready to be compared: its content key, and its tokens in one form (of English, else none)."""
 
     key: Tokens
-    language: str
-    order: Tokens
+    order: Tokens = ()
     capitals: frozenset[str] = frozenset()
     smalls: frozenset[str] = frozenset()
 
@@ -42,34 +42,27 @@ def agree(a: Specifics, b: Specifics) -> bool:
     """Tell whether two texts have the same specifics, in about a microsecond."""
     if a.key == b.key:
         return True
-    if a.order != b.order or not a.order or a.language != b.language:
+    if a.order != b.order or not a.order:
         return False
     return a.capitals.isdisjoint(b.smalls) and b.capitals.isdisjoint(a.smalls)
-
-
-_KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
-_HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 def specifics(text: str) -> Specifics:
     """Return what a text says in the form that `agree` compares; to be computed once a text."""
     key = content_key(text)
-    if not text.isascii() and (_KANA.search(text) or _HAN.search(text)):
-        return _of_ideographs(key)
     found = frozenset(key)
-    language = _language(found)
-    if not found.isdisjoint(_ABOUT_WORDS) or _is_quoting(key):
-        return Specifics(key, language, key)
+    if found.isdisjoint(words.ENGLISH) or not found.isdisjoint(_ABOUT_WORDS) or _is_quoting(key):
+        return Specifics(key)
     smalls, capitals = _cases(key)
     tokens = list(key)
     if tokens[-1:] == ["."] and tokens[-2:-1] in (["€"], ["$"], ["£"]):
         tokens.pop()
     if found.isdisjoint(lexicon.ABOUT_NAMES):
-        tokens = _with_synonyms(tokens, language)
+        tokens = _with_synonyms(tokens)
     if found.isdisjoint(_LITERAL):
-        tokens = _READERS[language](_dated(tokens, language))
-    order = tuple(_settled([_lowered(token) for token in tokens], language))
-    return Specifics(key, language, order, capitals, smalls)
+        tokens = _english(_dated(tokens))
+    order = tuple(_settled([_lowered(token) for token in tokens]))
+    return Specifics(key, order, capitals, smalls)
 
 
 _ABOUT_WORDS = lexicon.ABOUT_WORDS - frozenset(["write", "writes", "means", "stands", "american", "british"])
@@ -81,7 +74,6 @@ _LITERAL = lexicon.ABOUT_NAMES - frozenset(
     function functions folder folders file files column columns branch branches module modules
     """.split()
 )
-_SYNONYMS = {"en": words.READINGS_EN, "de": words.READINGS_DE, "es": words.READINGS_ES}
 
 
 def _is_quoting(key: Tokens) -> bool:
@@ -89,20 +81,10 @@ def _is_quoting(key: Tokens) -> bool:
     return any(token in ('"', "'", "«", "»", "[", "]", "「", "『") or "`" in token for token in key)
 
 
-def _with_synonyms(tokens: list[str], language: str) -> list[str]:
+def _with_synonyms(tokens: list[str]) -> list[str]:
     """Return tokens with synonyms in one form; `requires Tom to stay` is not `needs Tom to stay`."""
-    synonyms = _SYNONYMS[language]
     bound = "to" in tokens
-    return [token if bound and token.startswith("requir") else synonyms.get(token, token) for token in tokens]
-
-
-def _language(found: frozenset[str]) -> str:
-    german, spanish = len(found & words.GERMAN), len(found & words.SPANISH)
-    if not found.isdisjoint(lexicon.ENGLISH) and max(german, spanish) < 2:
-        return "en"
-    if german == spanish == 0:
-        return "en"
-    return "de" if german >= spanish else "es"
+    return [token if bound and token.startswith("requir") else words.READINGS.get(token, token) for token in tokens]
 
 
 def _cases(key: Tokens) -> tuple[frozenset[str], frozenset[str]]:
@@ -132,95 +114,86 @@ _READ = "\x1f"
 _INTEGER = re.compile(r"\d{1,4}")
 _DAY = re.compile(r"([1-9]|[12]\d|3[01])(?:st|nd|rd|th)?")
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_SHORT_DATE = re.compile(r"([1-9]|[12]\d|3[01])\.([1-9]|1[0-2])")
-_THOUSANDS = {"en": re.compile(r"\d{1,3}(?:,\d{3})+"), "de": re.compile(r"\d{1,3}(?:\.\d{3})+")}
-_THOUSANDS["es"] = _THOUSANDS["de"]
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _CLOCK = re.compile(r"(\d\d?):(\d\d)")
 _MONEY = re.compile(r"([$€£])(\d[\d.,]*)|(\d[\d.,]*)([$€£])")
 
 
-def _dated(tokens: list[str], language: str) -> list[str]:
+def _dated(tokens: list[str]) -> list[str]:
     """Return tokens with numbers, sums, dates and times each in one form."""
     read: list[str] = []
     index = 0
     while index < len(tokens):
-        found = _date_at(tokens, index, language) or _time_at(tokens, index, language)
+        found = _date_at(tokens, index) or _time_at(tokens, index)
         if found:
             read.append(found[0])
             index = found[1]
         else:
-            read += _number(tokens, index, language)
+            read += _number(tokens, index)
             index += 1
     return read
 
 
-def _number(tokens: list[str], index: int, language: str) -> Tokens:
+def _number(tokens: list[str], index: int) -> Tokens:
     token = tokens[index]
     lower = token.lower()
     before = tokens[index - 1] if index else ""
-    if token in words.NUMBERS[language] and before and before not in ("called", "named", "heißt", "llama"):
-        return (words.NUMBERS[language][token],)
-    if language == "en" and token == "twice" and before:
+    if token in words.NUMBERS and before and before not in ("called", "named"):
+        return (words.NUMBERS[token],)
+    if token == "twice" and before:
         return ("2", "times")
-    if language == "en" and token == "noon":
+    if token == "noon":
         return (_READ + "T12:00",)
-    if lower in words.WEEKDAYS[language]:
-        return (f"{_READ}W{words.WEEKDAYS[language][lower]}",)
-    if before and before[-1].isdigit() and (lower in words.CURRENCIES[language] or token.strip() in ("$", "€", "£")):
-        return (words.CURRENCIES[language].get(lower, token.strip()),)
+    if lower in words.WEEKDAYS:
+        return (f"{_READ}W{words.WEEKDAYS[lower]}",)
+    if before and before[-1].isdigit() and (lower in words.CURRENCIES or token.strip() in ("$", "€", "£")):
+        return (words.CURRENCIES.get(lower, token.strip()),)
     money = _MONEY.fullmatch(token)
     if money:
-        return _without_thousands(money[2] or money[3], language), money[1] or money[4]
+        return _without_thousands(money[2] or money[3]), money[1] or money[4]
     after = tokens[index + 1].lower() if index + 1 < len(tokens) else ""
-    if after in words.CURRENCIES[language] or (before in words.BEFORE_AMOUNT and after.isalpha()):
-        return (_without_thousands(token, language),)
+    if after in words.CURRENCIES or (before in words.BEFORE_AMOUNT and after.isalpha()):
+        return (_without_thousands(token),)
     return (token,)
 
 
-def _without_thousands(token: str, language: str) -> str:
-    if language == "en" and _THOUSANDS["en"].fullmatch(token):
-        return token.replace(",", "")
-    return token.replace(".", "") if language != "en" and _THOUSANDS[language].fullmatch(token) else token
+def _without_thousands(token: str) -> str:
+    return token.replace(",", "") if _THOUSANDS.fullmatch(token) else token
 
 
-def _date_at(tokens: list[str], index: int, language: str) -> tuple[str, int] | None:
+def _date_at(tokens: list[str], index: int) -> tuple[str, int] | None:
     """Return the date that starts at a token and where it ends: a day and a month, with or without a year."""
     iso = _ISO_DATE.fullmatch(tokens[index])
     if iso:
         return f"{_READ}D{int(iso[1])}-{int(iso[2])}-{int(iso[3])}", index + 1
     before = tokens[index - 1] if index else ""
-    if language == "de" and before == "am":
-        short = _SHORT_DATE.fullmatch(tokens[index])
-        if short and tokens[index + 1 : index + 2] in ([], ["um"]):
-            return f"{_READ}D-{int(short[2])}-{int(short[1])}", index + 1
-    found = _day_and_month(tokens, index, language)
+    found = _day_and_month(tokens, index)
     if not found:
         return None
     day, month, at = found
-    if tokens[at : at + 1] in ([","], ["de"]) and _is_year(tokens[at + 1 : at + 2]):
+    if tokens[at : at + 1] == [","] and _is_year(tokens[at + 1 : at + 2]):
         at += 1
     year = tokens[at] if _is_year(tokens[at : at + 1]) else ""
     at += bool(year)
     closed = at == len(tokens) or tokens[at] in words.AFTER_DATE
-    if language == "en" and not (closed and before in words.BEFORE_DATE):
+    if not (closed and before in words.BEFORE_DATE):
         return None
     return f"{_READ}D{year}-{month}-{day}", at
 
 
-def _day_and_month(tokens: list[str], index: int, language: str) -> tuple[int, int, int] | None:
-    """Return the day and the month at a token, in English in either order, and where they end."""
-    months = words.MONTHS[language]
-    month = months.get(tokens[index].lower(), 0)
+def _day_and_month(tokens: list[str], index: int) -> tuple[int, int, int] | None:
+    """Return the day and the month at a token, in either order, and where they end."""
+    month = words.MONTHS.get(tokens[index].lower(), 0)
     if month:
-        day = _DAY.fullmatch(tokens[index + 1]) if language == "en" and index + 1 < len(tokens) else None
+        day = _DAY.fullmatch(tokens[index + 1]) if index + 1 < len(tokens) else None
         return (int(day[1]), month, index + 2) if day else None
     day = _DAY.fullmatch(tokens[index])
     if not day:
         return None
     at = index + 1
-    while tokens[at : at + 1] and tokens[at] in (".", "of", "de"):
+    while tokens[at : at + 1] and tokens[at] in (".", "of"):
         at += 1
-    month = months.get(tokens[at].lower(), 0) if at < len(tokens) else 0
+    month = words.MONTHS.get(tokens[at].lower(), 0) if at < len(tokens) else 0
     return (int(day[1]), month, at + 1) if month else None
 
 
@@ -228,7 +201,7 @@ def _is_year(tokens: list[str]) -> bool:
     return len(tokens) == 1 and len(tokens[0]) == 4 and tokens[0].isdigit() and tokens[0][:2] in ("19", "20")
 
 
-def _time_at(tokens: list[str], index: int, language: str) -> tuple[str, int] | None:
+def _time_at(tokens: list[str], index: int) -> tuple[str, int] | None:
     """Return the time of day at a token and where it ends; `9:00` alone is no time, since it may be of the evening."""
     token = tokens[index]
     if not token[0].isdigit():
@@ -238,10 +211,8 @@ def _time_at(tokens: list[str], index: int, language: str) -> tuple[str, int] | 
         return None
     hour, minute = (int(clock[1]), int(clock[2])) if clock else (int(token), 0)
     after = tokens[index + 1].lower() if index + 1 < len(tokens) else ""
-    if after in ("am", "pm") and language == "en" and 1 <= hour <= 12:
+    if after in ("am", "pm") and 1 <= hour <= 12:
         return f"{_READ}T{hour % 12 + 12 * (after == 'pm'):02}:{minute:02}", index + 2
-    if after == "uhr" and language == "de" and hour < 24:
-        return f"{_READ}T{hour:02}:{minute:02}", index + 2
     if clock and (hour > 12 or clock[1][0] == "0") and hour < 24:
         return f"{_READ}T{hour:02}:{minute:02}", index + 1
     return None
@@ -267,7 +238,7 @@ def _phrased(tokens: list[str], phrases: dict[str, tuple[tuple[Tokens, Tokens], 
 
 
 def _english(tokens: list[str]) -> list[str]:
-    tokens = _phrased(_without_opener(tokens), words.PHRASES_EN)
+    tokens = _phrased(_without_opener(tokens), words.PHRASES)
     if tokens[:3] in (["you", "need", "to"], ["we", "need", "to"], ["i", "need", "to"]):
         tokens = [tokens[0], "have", *tokens[2:]]
     tokens = _with_light_left_out(_possessive(_in_charge(tokens)))
@@ -278,7 +249,7 @@ def _english(tokens: list[str]) -> list[str]:
 def _without_opener(tokens: list[str]) -> list[str]:
     if not tokens:
         return tokens
-    rest = _after(tokens, words.OPENERS_EN) or _after(tokens, words.OPENERS_OF_ORDERS)
+    rest = _after(tokens, words.OPENERS) or _after(tokens, words.OPENERS_OF_ORDERS)
     clause = _after(tokens, words.OPENERS_OF_CLAUSES)
     if clause and not (words.BE | lexicon.FINITE).isdisjoint(clause):
         rest = clause
@@ -426,39 +397,15 @@ def _there_is(tokens: list[str]) -> list[str]:
     return ["the", tokens[-1], "has", *tokens[2:-3]]
 
 
-# --- German and Spanish ---
-
-
-def _german(tokens: list[str]) -> list[str]:
-    tokens = _phrased(tokens, words.PHRASES_DE)
-    if "bitte" in tokens[:2] and tokens[0] in ("bitte", "antworte", "nutze", "schreibe", "antworten"):
-        tokens = [token for token in tokens if token != "bitte"]
-    if any(_TIME.match(token) for token in tokens):
-        tokens = ["beginnt" if token == "startet" else token for token in tokens]
-    return tokens
-
-
-def _spanish(tokens: list[str]) -> list[str]:
-    tokens = _phrased(tokens, words.PHRASES_ES)
-    if tokens[-3:] == [",", "por", "favor"]:
-        return tokens[:-3]
-    return tokens[3:] if tokens[:3] == ["por", "favor", ","] else tokens
-
-
-_READERS = {"en": _english, "de": _german, "es": _spanish}
-
-
 # --- What may stand in two places ---
 
 _TIME_PHRASE = re.compile(words.TIMES)
 
 
-def _settled(order: list[str], language: str) -> list[str]:
+def _settled(order: list[str]) -> list[str]:
     """Return the tokens with a phrase that may stand in two places in one of them."""
     order = _condition_last(_owned_first(order))
-    if language == "de":
-        return _time_last_german(order)
-    return order if language == "en" and "a" in order else _time_last(_adverb_last(order))
+    return order if "a" in order else _time_last(_adverb_last(order))
 
 
 def _owned_first(order: list[str]) -> list[str]:
@@ -508,29 +455,6 @@ def _adverb_last(order: list[str]) -> list[str]:
     return [*_bare(rest), order[at[0]]] if at[0] in (0, verb, verb + 1, len(order) - 1) else order
 
 
-def _time_last_german(order: list[str]) -> list[str]:
-    """Bring a phrase of time in front, after the verb or at the end to the end, and the verb to the front.
-
-    The verb comes second, so that both `am Montag trifft Anna Ben` and `Anna trifft Ben am Montag` begin with it.
-    """
-    for size in range(1, min(4, len(order) - 1)):
-        front, rest = order[:size], order[size:]
-        if _tells_time(front):
-            return [*rest, *front] if _verbs(rest) == [0] and _is_simple(rest) else order
-    verbs = _verbs(order)
-    if len(verbs) != 1 or not 1 <= verbs[0] <= 3:
-        return order
-    verb = verbs[0]
-    for start in (verb + 1, *range(verb + 2, len(order))):
-        for size in range(1, 4):
-            phrase, rest = order[start : start + size], order[:start] + order[start + size :]
-            inside = start == verb + 1 or start + size == len(order)
-            if inside and len(phrase) == size and _tells_time(phrase):
-                moved = [rest[verb], *rest[:verb], *rest[verb + 1 :], *phrase]
-                return moved if _is_simple(rest) else order
-    return order
-
-
 def _tells_time(phrase: list[str]) -> bool:
     return _TIME_PHRASE.fullmatch(" ".join(phrase).replace(_READ, "=")) is not None
 
@@ -549,6 +473,8 @@ def _is_simple(order: list[str]) -> bool:
     verbs = _verbs(order)
     if len(verbs) != 1 or verbs[0] > 3 or not 2 <= len(order) <= 8:
         return False
+    if verbs[0] > 1 and order[0] not in words.DETERMINERS:  # `Tom claims Ben works` has another verb before.
+        return False
     if not (words.BINDERS | words.QUANTIFIERS).isdisjoint(order):
         return False
     after = order[verbs[0] + 1 :]
@@ -558,107 +484,4 @@ def _is_simple(order: list[str]) -> bool:
 
 
 def _is_verbal(token: str) -> bool:
-    return token in IRREGULAR or token.endswith(("ing", "ed", "ado", "ada", "ados", "adas", "ido", "ida"))
-
-
-# --- Chinese and Japanese ---
-
-_HAN_DIGITS = {digit: str(value) for value, digit in enumerate("一二三四五六七八九", 1)} | {"两": "2", "十": "10"}
-_COUNTED = re.compile(
-    r"(?<![一二三四五六七八九十百千万\d周第])([二三四五六七八九十两])(?=[次个点天秒年月人台条倍岁件日本]|分钟|小时)"
-)
-_POLITE = re.compile(r"([いきぎしちにびみりえけげせてねべめれ])(ます|ません)(?=$|[。、がけのか])")
-_WIDE = "\u3040-\u30ff\u3400-\u9fff"
-# Tokens are joined without a space beside ideographs, unless one was written there, which is a token too.
-_JOIN = "\x1f"
-_JOINS = re.compile(rf"(?<=[{_WIDE} ])\x1f|\x1f(?=[{_WIDE} ])")
-_HAN_RULES = [(re.compile(pattern), reading) for pattern, reading in words.HAN_READINGS]
-_KANA_RULES = [(re.compile(pattern), reading) for pattern, reading in words.KANA_READINGS]
-
-
-def _of_ideographs(key: Tokens) -> Specifics:
-    """Return the specifics of a text with ideographs or kana in one form for what is the same."""
-    if _is_quoting(key):
-        return Specifics(key, "zh", key)
-    text = _JOINS.sub("", _JOIN.join(key)).replace(_JOIN, " ")
-    if _KANA.search(text):
-        return Specifics(key, "ja", _ja_phrases(_japanese(text)))
-    return Specifics(key, "zh", (_chinese(text),))
-
-
-def _chinese(text: str) -> str:
-    for pattern, reading in _HAN_RULES:
-        text = pattern.sub(reading, text)
-    return _COUNTED.sub(lambda found: _HAN_DIGITS[found[1]], text)
-
-
-def _japanese(text: str) -> str:
-    for pattern, reading in _KANA_RULES:
-        text = pattern.sub(reading, text)
-    text = _POLITE.sub(_plain_form, text)
-    return text[:-2] + "だ" if text.endswith("です") else text
-
-
-# A verb in kana alone may be two: おきます is of getting up and of putting.
-_IDEOGRAPHIC_STEM = re.compile(r"[\u3400-\u9fff\u30a1-\u30ff][^はがをにへのもと]{0,2}\Z")
-_AUXILIARIES = frozenset("てい でい にい がい はい もい あり".split())
-
-
-def _plain_form(found: re.Match[str]) -> str:
-    """Return the plain form of a polite verb: `始まります` is `始まる`, `います` is `いる`, `します` is `する`."""
-    syllable, ending = found[1], found[2]
-    before = found.string[found.start() - 1 : found.start()]
-    negated = ending == "ません"
-    if not _IDEOGRAPHIC_STEM.search(found.string[: found.start()]) and before + syllable not in _AUXILIARIES:
-        return found[0]
-    if syllable == "い" and before in tuple("てでにがもは"):
-        return "いない" if negated else "いる"
-    if syllable == "し":
-        return "しない" if negated else "する"
-    if syllable not in words.KANA_ROWS:
-        return syllable + ("ない" if negated else "る")
-    if syllable == "り" and before in ("あ", "") and negated:
-        return "ない"
-    return words.KANA_NEGATED[syllable] + "ない" if negated else words.KANA_ROWS[syllable]
-
-
-# A noun without hiragana, in which no verb and no other clause can be, and its particle; a habit's time before it.
-_JA_PHRASE = re.compile(r"([\u30a1-\u30ff\u3400-\u9fff\w-]+?(?:さん)?)(は|が|を|に|へ|から|まで)")
-_JA_NOUN = re.compile(r"(?:[\u30a1-\u30ff\u3400-\u9fffA-Za-z0-9_-])+(?:さん)?")
-_JA_HABIT = re.compile(r"毎[日晩朝週月](?!新聞|放送)")
-
-
-def _ja_phrases(text: str) -> Tokens:
-    """Return the phrases before the one verb, sorted, since their particles say what they are, and then the verb.
-
-    Only where each noun is bare, so that no clause hides in it, and each particle stands once: of two phrases with one
-    particle, the order may tell which is which. So may that of what `は` and `が` mark.
-    """
-    habits = _JA_HABIT.findall(text)
-    rest, habit = text, ""
-    if len(habits) == 1:
-        habit = habits[0]
-        before, _, after = text.partition(habit)
-        if "ない" not in text and (not before or before[-1] in "はがを"):
-            rest = before + after
-    phrases: list[str] = []
-    particles: list[str] = []
-    at = 0
-    while found := _JA_PHRASE.match(rest, at):
-        if not _JA_NOUN.fullmatch(found[1]):
-            return (text,)
-        phrases.append(found[0])
-        particles.append(found[2])
-        at = found.end()
-    verb = rest[at:]
-    if not phrases or len(dict.fromkeys(particles)) != len(particles) or {"は", "が"} <= frozenset(particles):
-        return (text,)
-    if not _JA_VERB.fullmatch(verb):
-        return (text,)
-    return (*sorted(phrases), verb, *([habit] if rest != text else []))
-
-
-_JA_VERB = re.compile(
-    r"[\u3400-\u9fff]{0,2}[\u3041-\u3096]{1,3}|[\u3400-\u9fff](?:って|んで|いて)(?:いる|いた)|"
-    r"[\u30a1-\u30ff\u3400-\u9fff]+(?:する|した|される|された|している)"
-)
+    return token in IRREGULAR or token.endswith(("ing", "ed"))

@@ -1,10 +1,12 @@
-"""The word lists behind `specifics`: what may differ between two texts that say the same, in five languages.
+"""The word lists behind `specifics`: what may differ between two texts that say the same, in English.
 
 A word is in a list only if what the list does is right for every reading of it that one can think of, and leaves no
 fact out: words of two readings stay out. No code that reads a text lives here.
 """
 
 from __future__ import annotations
+
+from memtape.state.text import lexicon
 
 
 def _words(lines: str) -> frozenset[str]:
@@ -26,21 +28,8 @@ def _phrases(lines: str) -> dict[str, tuple[tuple[tuple[str, ...], tuple[str, ..
     return {first: tuple(sorted(items, key=lambda item: -len(item[0]))) for first, items in found.items()}
 
 
-# --- Which language a text is read in ---
-
-GERMAN = _words(
-    """
-    der die das und ist nicht ein eine einen einem einer auf für von zu zum zur dem sind wird wurde haben ich wir er sie
-    ihr auch noch kein keine keinen bei nach wie immer nie beim vom seit heißt muss hat mit im am den haben jeden jede
-    sein seine seinen werden wurden kann soll bitte dauert dauern kostet benutzen nutzen verwenden antworte antwortet
-    """
-)
-SPANISH = _words(
-    """
-    el la los las un una del por que y en es con sin su sus usuario usuaria no se está están al hay tiene para muy más
-    antes después siempre nunca de lo ya usamos utilizamos desde
-    """
-)
+# With none of these a text is not taken for English, and nothing in it stands for anything else.
+ENGLISH = lexicon.ENGLISH | _words("at by")
 
 
 # --- Numbers, dates, times ---
@@ -49,14 +38,6 @@ _ENGLISH_NUMBERS = (
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
 )
 _ENGLISH_NUMBERS += " eighteen nineteen twenty"
-_GERMAN_NUMBERS = (
-    "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
-)
-_GERMAN_NUMBERS += " achtzehn neunzehn zwanzig"
-_SPANISH_NUMBERS = (
-    "dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete"
-)
-_SPANISH_NUMBERS += " dieciocho diecinueve veinte"
 
 
 def _counted(names: str, first: int) -> dict[str, int]:
@@ -64,30 +45,12 @@ def _counted(names: str, first: int) -> dict[str, int]:
 
 
 _TENS = {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "ninety": "90"}
-NUMBERS = {
-    "en": {word: str(number) for word, number in _counted(_ENGLISH_NUMBERS, 2).items()} | _TENS,
-    "de": {word: str(number) for word, number in _counted(_GERMAN_NUMBERS, 2).items()} | {"dreißig": "30"},
-    "es": {word: str(number) for word, number in _counted(_SPANISH_NUMBERS, 2).items()} | {"treinta": "30"},
-}
-
-MONTHS = {
-    "en": _counted("january february march april may june july august september october november december", 1)
-    | _counted("jan feb mar apr may jun jul aug sep oct nov dec", 1),
-    "de": _counted("januar februar märz april mai juni juli august september oktober november dezember", 1),
-    "es": _counted("enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre", 1),
-}
-WEEKDAYS = {
-    "en": _counted("monday tuesday wednesday thursday friday saturday sunday", 1),
-    "de": _counted("montag dienstag mittwoch donnerstag freitag samstag sonntag", 1) | {"sonnabend": 6},
-    "es": _counted("lunes martes miércoles jueves viernes sábado domingo", 1),
-}
-
-# Left out: pounds, which weigh too; `$` outside English, where it is pesos; and one `dollar`, as in five dollar bills.
-CURRENCIES = {
-    "en": _readings("dollars=$ euros=€ eur=€"),
-    "de": _readings("euro=€ euros=€ eur=€"),
-    "es": _readings("euros=€ eur=€"),
-}
+NUMBERS = {word: str(number) for word, number in _counted(_ENGLISH_NUMBERS, 2).items()} | _TENS
+MONTHS = _counted("january february march april may june july august september october november december", 1)
+MONTHS |= _counted("jan feb mar apr may jun jul aug sep oct nov dec", 1)
+WEEKDAYS = _counted("monday tuesday wednesday thursday friday saturday sunday", 1)
+# Left out: pounds, which weigh too, and one `dollar`, as in five dollar bills.
+CURRENCIES = _readings("dollars=$ euros=€ eur=€")
 UNITS_OF_TIME = _words("second minute hour day night week month quarter year morning evening afternoon")
 """What `a` or `per` may stand before: `5 km a week`."""
 # A date is read between these only, since `we gave June 5 apples` has none.
@@ -101,7 +64,7 @@ BEFORE_ABOUT = _words("takes take took costs cost lasts runs")
 
 # --- English ---
 
-PHRASES_EN = _phrases(
+PHRASES = _phrases(
     """
     at the moment = currently
     right now = currently
@@ -125,7 +88,7 @@ PHRASES_EN = _phrases(
     very much = a lot
     """
 )
-READINGS_EN = _readings(
+READINGS = _readings(
     """
     begins=starts began=started begun=started commences=starts commenced=started
     reside=live resides=lives resided=lived purchased=bought require=need requires=needs required=needed
@@ -137,7 +100,7 @@ READINGS_EN = _readings(
 CHARGES = _words("module service team project department office billing payments backups accounting payroll hiring")
 
 # Said for good manners, or to lead in to what is said; right at the start.
-OPENERS_EN = _phrases(
+OPENERS = _phrases(
     """
     actually , =
     by the way , =
@@ -177,8 +140,6 @@ QUANTIFIERS = _words(
     """
     every all each some an one many most few several any both no half none everyone someone anyone everything
     something anything less more exactly
-    ein eine einen einem einer alle allen viele wenige mehrere einige manche beide jeder
-    un una unos unas todos todas todo toda muchos muchas pocos pocas algunos algunas varios varias ambos
     """
 )
 # With one of these a sentence holds more than one clause or a negation, and where a phrase stands says what it is of.
@@ -186,9 +147,6 @@ BINDERS = _words(
     """
     that which who whom whose and or but if when while because although unless whether than then so as before after
     not no never only even just without cannot nobody no-one nothing neither nor none hardly rarely seldom barely
-    dass weil wenn ob und oder aber als zu nicht kein keine keinen keiner nie niemals nur niemand niemanden jemanden
-    nichts kaum
-    que si porque cuando y o pero dijo dice quiere pidió no nunca solo sólo tampoco nadie nada sin jamás
     """
 )
 MARKERS = _words(
@@ -204,83 +162,19 @@ TIMED = _words(
     """
     uses fails runs lives works flies travels travel fly plays swims drinks eats does deploy deploys shops goes drives
     sleeps
-    beginnt läuft laufen wohnt arbeitet arbeiten haben hat fährt fliegt reist deployt deployen spielt trinkt isst
-    schwimmt trifft
-    vive trabaja trabajan viajamos viaja corre nada juega desplegamos despliega bebe come duerme
     """
 )
-OPEN_OBJECTS = _words("the in at to from on for near with a en desde para el la den die das der bei nach mit um")
+DETERMINERS = _words("the my our your his her their its this that")
+"""What a subject of more than one word must begin with, so that no other verb stands between its words."""
+OPEN_OBJECTS = _words("the in at to from on for near with a")
 """What more than one word after the verb must begin with: `test runs postpone the call` has another verb."""
 PREDICATES = _words("lives speaks reads started starts bought also currently often")
 """What tells, beyond the verbs that the content key knows, that `the` before `user` says nothing."""
 # Orders that ask for nothing to be found out, so that a condition is one of doing, wherever it stands.
 ORDERS = _words("call run restart retry use drop delete deploy stop start close open rebuild reset purge skip")
-ADVERBS = _words("currently often actualmente a-menudo")
+ADVERBS = _words("currently often")
 TIMES = (
     r"(?:every|each) (?:=W\d|day|night|week|month|morning|evening|year)|on (?:=W\d|[a-z]+days)|tomorrow|today|tonight|"
-    r"yesterday|in the (?:morning|evening|afternoon)|in (?:summer|winter|spring|autumn)|"
-    r"(?:am|jeden) =W\d|im (?:januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|"
-    r"sommer|winter|herbst)|um =T\d\d:\d\d|jede (?:nacht|woche)|jeden (?:tag|monat|abend|morgen)|"
-    r"[a-z]+tags|heute|gestern|derzeit|"
-    r"(?:los|el) (?:=W\d|sábados|domingos)|cada (?:día|noche|semana|mes|año)|hoy|ayer|"
-    r"en (?:verano|invierno|otoño|primavera|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|"
-    r"noviembre|diciembre)"
+    r"yesterday|in the (?:morning|evening|afternoon)|in (?:summer|winter|spring|autumn)"
 )
 """Phrases of time that may stand at either end of a simple sentence; what was read has `=` before it here."""
-
-
-# --- German ---
-
-PHRASES_DE = _phrases(
-    """
-    zur Zeit = derzeit
-    im Moment = derzeit
-    in der Regel = normalerweise
-    in etwa = etwa
-    """
-)
-READINGS_DE = _readings(
-    """
-    aktuell=derzeit momentan=derzeit zurzeit=derzeit gegenwärtig=derzeit
-    ungefähr=etwa circa=etwa ca=etwa zirka=etwa gerne=gern
-    benutzen=nutzen verwenden=nutzen benutzt=nutzt verwendet=nutzt benutze=nutze verwende=nutze
-    häufig=oft üblicherweise=normalerweise Mail=E-Mail Mails=E-Mails mails=E-Mails mail=E-Mail stets=immer
-    """
-)
-
-
-# --- Spanish ---
-
-PHRASES_ES = _phrases(
-    """
-    a menudo = a-menudo
-    con frecuencia = a-menudo
-    por lo general = habitualmente
-    """
-)
-READINGS_ES = _readings(
-    """
-    frecuentemente=a-menudo
-    comienza=empieza comienzan=empiezan comenzó=empezó utilizamos=usamos utiliza=usa utilizan=usan utilizo=uso
-    utilizar=usar
-    """
-)
-
-
-# --- Chinese and Japanese: patterns, since words are not parted ---
-
-HAN_READINGS = (
-    (r"星期[天日]", "周日"), (r"星期(?=[一二三四五六])", "周"), (r"目前", "现在"), (r"居住在", "住在"),
-    (r"(?:大概|约莫)(?=需要|[\d一二两三四五六七八九十])", "大约"), (r"始终", "总是"),
-    (r"(?<=[们户队我他她在])(?:使用|采用)(?!户)", "用"), (r"^(?:这位|该)用户(?=喜欢|住|是|在|有|想)", "用户"),
-    (r"(?<=数据库)的(?=密码|地址)|(?<=用户)的(?=妻子|丈夫|生日|密码|父亲|母亲)", ""),
-    (r"^请(?=总是|用(?!户)|不要|勿|记住|务必)", ""), (r"(?<=月)(\d+)号", r"\1日"),
-)  # fmt: skip
-KANA_READINGS = (
-    (r"常に", "いつも"), (r"(?:およそ|おおよそ|だいたい)(?=\d)", "約"), (r"毎晩に", "毎晩"),
-    (r"使用します", "使います"),
-    (r"でしょう", "だろう"), (r"現在は", "今は"), (r"(?<![\u3400-\u9fff])([月火水木金土日])曜(?!日)", r"\1曜日"),
-)  # fmt: skip
-# A polite form's last syllable before the ending, in the plain form and before a negation.
-KANA_ROWS = dict(zip("いきぎしちにびみり", "うくぐすつぬぶむる", strict=True))
-KANA_NEGATED = dict(zip("いきぎしちにびみり", "わかがさたなばまら", strict=True))
