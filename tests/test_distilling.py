@@ -16,9 +16,9 @@ import pytest
 from test_hooks import events_of, hook, rows, told
 
 from memtape.flows.endpoint import HttpTarget
+from memtape.flows.model.choice import choose_model
 from memtape.flows.model.command import CommandModel
 from memtape.flows.model.http import HttpModel
-from memtape.flows.model.model import choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.events import Captured
 from memtape.schemas.log import Position

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 from memtape.schemas.codec import blanked, encode
 from memtape.schemas.errors import MemtapeError, StillHeld
 from memtape.schemas.events import make_tick
-from memtape.schemas.log import PAGE_SLOTS, Slot
-from memtape.sinks.logs.kafka_topic import CLOSED, FOR_EVER
-
-if TYPE_CHECKING:
-    from memtape.sinks.logs.kafka import KafkaLog
+from memtape.schemas.log import PAGE_SLOTS, Log, Slot
+from memtape.sinks.logs.kafka_topic import CLOSED, FOR_EVER, KafkaTopic
+from memtape.sinks.logs.kafka_url import KafkaTarget
 
 STALLED_S = 10.0
 """A copy that another process makes and that has not grown for so long is gone on with."""
@@ -27,7 +26,23 @@ POLL_S = 0.2
 Offsets = Mapping[int, Sequence[int]]
 
 
-def rewrite(log: KafkaLog, slots: Offsets) -> None:
+class TopicLog(Log, Protocol):
+    """What is needed of a log on Kafka, which `kafka.KafkaLog` has."""
+
+    @property
+    def topic(self) -> KafkaTopic: ...
+
+    @property
+    def target(self) -> KafkaTarget: ...
+
+    def next_generation(self) -> AbstractContextManager[TopicLog]: ...
+
+    def follow(self) -> bool: ...
+
+    def refuses(self, partition: int, payload: bytes) -> bool: ...
+
+
+def rewrite(log: TopicLog, slots: Offsets) -> None:
     """Blank these slots of a topic; it returns when the generation that held their bodies is deleted."""
     topic = log.topic
     while pending := _with_bodies(log, slots):
@@ -47,7 +62,7 @@ def rewrite(log: KafkaLog, slots: Offsets) -> None:
             topic.delete(generation)
 
 
-def _with_bodies(log: KafkaLog, slots: Offsets) -> dict[int, frozenset[int]]:
+def _with_bodies(log: TopicLog, slots: Offsets) -> dict[int, frozenset[int]]:
     """Return which of these slots still differ from what they are without their bodies."""
     found = {}
     for partition, offsets in slots.items():
@@ -56,7 +71,7 @@ def _with_bodies(log: KafkaLog, slots: Offsets) -> dict[int, frozenset[int]]:
     return {partition: offsets for partition, offsets in found.items() if offsets}
 
 
-def _another_is_copying(log: KafkaLog) -> bool:
+def _another_is_copying(log: TopicLog) -> bool:
     """Wait for a copy that another process makes, as long as it grows; whether it was opened."""
     if log.topic.generation + 1 not in log.topic.generations():
         return False
@@ -73,7 +88,7 @@ def _another_is_copying(log: KafkaLog) -> bool:
     return False
 
 
-def _await_silence(log: KafkaLog) -> None:
+def _await_silence(log: TopicLog) -> None:
     """Return when every partition has refused an event: settings reach the brokers one by one.
 
     A tick of the hour is what is tried, since one more of it changes nothing.
@@ -89,7 +104,7 @@ def _await_silence(log: KafkaLog) -> None:
             time.sleep(POLL_S)
 
 
-def _fill(log: KafkaLog, copy: KafkaLog, slots: Mapping[int, frozenset[int]]) -> None:
+def _fill(log: TopicLog, copy: TopicLog, slots: Mapping[int, frozenset[int]]) -> None:
     for partition, (start, end) in enumerate(zip(copy.ends(), log.ends(), strict=True)):
         while start < end:
             page = log.read(partition, start, min(PAGE_SLOTS, end - start))
@@ -99,7 +114,7 @@ def _fill(log: KafkaLog, copy: KafkaLog, slots: Mapping[int, frozenset[int]]) ->
             start = page[-1].offset + 1
 
 
-def _verify(log: KafkaLog, copy: KafkaLog, slots: Mapping[int, frozenset[int]], begun: Sequence[int]) -> None:
+def _verify(log: TopicLog, copy: TopicLog, slots: Mapping[int, frozenset[int]], begun: Sequence[int]) -> None:
     """Raise unless the copy holds what it should, to the byte.
 
     What another process copied before, up to `begun`, may be blank where it knew more to be erased, or have a body

@@ -2,7 +2,7 @@
 
 It begins from what stands on the log, where secrets are taken out already, in a process that nobody waits for. Its
 failure changes nothing. The conversation is data, and so is the answer: whatever either says, lines of the lowest trust
-are all that can come of it. How a model is asked is in `flows/model/model.py`.
+are all that can come of it. How a model is asked is in `flows/model`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from memtape.flows.model.model import choose_model, is_configured
+from memtape.flows.model.choice import choose_model, is_configured
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError, ModelTimeout
 from memtape.schemas.events import Captured, Event

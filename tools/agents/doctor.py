@@ -20,7 +20,7 @@ from typing import Any, Literal
 import msgspec
 import uuid_utils
 
-from memtape.flows.model.model import choose_model
+from memtape.flows.model.choice import choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings

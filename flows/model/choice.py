@@ -1,0 +1,64 @@
+"""Which model is meant, from settings and environment. Nothing is asked here.
+
+`MEMTAPE_MODEL_URL` is the base of an OpenAI-compatible API, `MEMTAPE_MODEL` its model, `MEMTAPE_MODEL_KEY` the key if it
+has one; or `MEMTAPE_MODEL_COMMAND` is a command that reads a prompt on stdin. They go before the settings. Plain http
+beyond this machine needs `MEMTAPE_MODEL_INSECURE=yes`.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+
+from memtape.flows.endpoint import Names, target_of
+from memtape.flows.model.model import (
+    COMMAND_VARIABLE,
+    INSECURE_VARIABLE,
+    KEY_VARIABLE,
+    MODEL_VARIABLE,
+    URL_VARIABLE,
+    Model,
+)
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.model import ModelOptions
+
+_NAMES = Names("model", "chat/completions", URL_VARIABLE, MODEL_VARIABLE, KEY_VARIABLE, INSECURE_VARIABLE)
+
+
+def is_configured(options: ModelOptions, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether a model is wanted here at all; it may still be named wrongly."""
+    return any(_named(options, environment))
+
+
+def choose_model(options: ModelOptions, environment: Mapping[str, str] = os.environ) -> Model | None:
+    """Return the model that is wanted here, None where none is. Nothing is asked. Raises `MemtapeError`."""
+    url, command = _named(options, environment)
+    name = environment.get(MODEL_VARIABLE, "").strip() or options.model
+    if url and command:
+        raise MemtapeError("Both a URL and a command name a model.", "Keep the one that is meant.")
+    if command:
+        from memtape.flows.model.command import CommandModel
+
+        return CommandModel(_words(command), name)
+    target = target_of({**environment, URL_VARIABLE: url, MODEL_VARIABLE: name}, _NAMES)
+    if target is None:
+        return None
+    from memtape.flows.model.http import HttpModel
+
+    return HttpModel(target)
+
+
+def _named(options: ModelOptions, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return URL and command: those of the environment where it has one of them, else those of the settings."""
+    url, command = (environment.get(name, "").strip() for name in (URL_VARIABLE, COMMAND_VARIABLE))
+    return (url, command) if url or command else (options.url.strip(), options.command.strip())
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        raise MemtapeError(
+            f"{COMMAND_VARIABLE} is no command: a quotation has no end.", "Write it as you would in a shell."
+        ) from None
