@@ -1,6 +1,6 @@
 """Which model is meant, from settings and environment. Nothing is asked here.
 
-`MEMTAPE_MODEL_URL` is the base of an OpenAI-compatible API, `MEMTAPE_MODEL` its model, `MEMTAPE_MODEL_KEY` the key if it
+`MEMTAPE_MODEL_URL` is the base of an OpenAI-compatible API, `MEMTAPE_MODEL` its model, `MEMTAPE_MODEL_KEY` a key if it
 has one; or `MEMTAPE_MODEL_COMMAND` is a command that reads a prompt on stdin. They go before the settings. Plain http
 beyond this machine needs `MEMTAPE_MODEL_INSECURE=yes`.
 """
