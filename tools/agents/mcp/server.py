@@ -52,6 +52,12 @@ HTTP_PATH = "/mcp"
 TOKEN_NAME = "mcp-token"
 TOKEN_BYTES = 32
 DEFAULT_ACTOR = "mcp"
+NO_PROJECT = (
+    "This server cannot tell which project you work in: your client names no root folder that is here. Nothing was"
+    " read or stored. Start it for one project, as `memtape mcp --http --scope project:x`, or use a client that"
+    " tells its roots."
+)
+"""What every tool answers over HTTP to a client whose project is not known, who would else be given another's."""
 ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """One host hides tools until they are searched for, unless they say so."""
 MAX_ACTOR_CHARS = 4_000
@@ -72,10 +78,10 @@ class Memory:
         self._lock = threading.Lock()
         self._clients: dict[tuple[str | Path, str, str], Client] = {}
 
-    def call(self, name: str, arguments: dict[str, Any], folder: Path, actor: str) -> str:
-        """Run a tool for the project of a folder and return its Markdown. Raises `MemtapeError`."""
+    def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
+        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
         with self._lock:
-            client = self._client(self.scope or folder, actor, self.session)
+            client = self._client(self.scope or project, actor, self.session)
             return call(client, name, arguments)
 
     def offer(self, asked: dict[str, Any]) -> str:
@@ -117,48 +123,59 @@ class Memory:
 
 
 class _Roots:
-    """Which folder a client works in: its first root where it has any, else the server's own working directory."""
+    """Which folder a client works in: its first root where it has any, else the `fallback`.
+
+    Who serves one client that has started it falls back on its own working directory; who serves any client has no
+    fallback, since a client may work anywhere.
+    """
 
     KEY = "roots"
 
-    def __init__(self) -> None:
-        self._silent: dict[str, None] = {}
+    def __init__(self, fallback: Path | None) -> None:
+        self._fallback = fallback
+        self._silent = False
 
-    async def folder(self, ctx: Context, params: types.CallToolRequestParams) -> Path | types.InputRequiredResult:
+    async def folder(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> Path | types.InputRequiredResult | None:
         capabilities = ctx.session.client_capabilities
-        if capabilities is None or capabilities.roots is None or _actor_of(ctx) in self._silent:
-            return Path.cwd()
+        if capabilities is None or capabilities.roots is None or self._silent:
+            return self._fallback
         if ctx.session.can_send_request:
             return await self._asked(ctx)
         # From 2026-07-28 on a server asks by its answer, and the client calls again with what it was asked for.
         if params.input_responses is None:
             return types.InputRequiredResult(input_requests={self.KEY: types.ListRootsRequest()})
         answered = params.input_responses.get(self.KEY)
-        return _folder_of(answered.roots) if isinstance(answered, types.ListRootsResult) else Path.cwd()
+        return self._folder_of(answered.roots) if isinstance(answered, types.ListRootsResult) else self._fallback
 
-    async def _asked(self, ctx: Context) -> Path:
+    async def _asked(self, ctx: Context) -> Path | None:
         with anyio.move_on_after(ROOTS_WAIT_S):
             try:
                 answered = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
-                return _folder_of(answered.roots)
+                return self._folder_of(answered.roots)
             except Exception:  # A client that says it has roots and then has none, in whatever way.
                 pass
-        self._silent[_actor_of(ctx)] = None
-        return Path.cwd()
+        # The one client that there is need not be asked again; of many, another may answer.
+        self._silent = self._fallback is not None
+        return self._fallback
+
+    def _folder_of(self, roots: list[types.Root]) -> Path | None:
+        for root in roots:
+            path = Path(unquote(urlsplit(str(root.uri)).path))
+            if path.is_dir():
+                return path
+        return self._fallback
 
 
-def _folder_of(roots: list[types.Root]) -> Path:
-    for root in roots:
-        path = Path(unquote(urlsplit(str(root.uri)).path))
-        if path.is_dir():
-            return path
-    return Path.cwd()
+def make_server(memory: Memory, *, fallback: Path | None = None) -> Server[Any]:
+    """Return the SDK's server with our tools; every error of a tool is a sentence in its result.
 
-
-def make_server(memory: Memory) -> Server[Any]:
-    """Return the SDK's server with our tools; every error of a tool is a sentence in its result."""
+    A client without roots works in the project of the `fallback`; where that is None its calls are refused, unless the
+    memory has a scope.
+    """
     tools = [_described(name, tool) for name, tool in TOOLS.items()]
-    roots = _Roots()
+    roots = _Roots(fallback)
 
     async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=tools)
@@ -166,12 +183,14 @@ def make_server(memory: Memory) -> Server[Any]:
     async def call_tool(
         ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        folder = Path.cwd() if memory.scope else await roots.folder(ctx, params)
-        if isinstance(folder, types.InputRequiredResult):
-            return folder
+        project = memory.scope or await roots.folder(ctx, params)
+        if isinstance(project, types.InputRequiredResult):
+            return project
+        if project is None:
+            return _failed(NO_PROJECT)
         actor = memory.actor or _actor_of(ctx)
         try:
-            text = await anyio.to_thread.run_sync(memory.call, params.name, params.arguments or {}, folder, actor)
+            text = await anyio.to_thread.run_sync(memory.call, params.name, params.arguments or {}, project, actor)
         except MemtapeError as error:
             return _failed(f"{error} {error.hint}".strip())
         except Exception as error:
@@ -194,7 +213,7 @@ def serve_stdio(memory: Memory) -> None:
     """Serve one client on stdin and stdout until it closes them."""
 
     async def serve() -> None:
-        server = make_server(memory)
+        server = make_server(memory, fallback=Path.cwd())
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
