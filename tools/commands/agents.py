@@ -95,9 +95,7 @@ def hook(host: str, home: str | None, alone: bool, distill: str, as_json: bool) 
             hooks.distill(Path(home) if home else None, distill)
         else:
             data = sys.stdin.buffer.read(hooks.MAX_INPUT_BYTES + 1)
-            answered = hooks.run(host, Path(home) if home else None, data, alone=alone)
-            while answered:
-                answered = answered[os.write(1, answered) :]
+            hooks.tell(hooks.run(host, Path(home) if home else None, data, alone=alone))
     except BaseException:
         pass
     # Nothing is left to be flushed or joined, and nothing at the interpreter's end may change the exit code.
