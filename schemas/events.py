@@ -204,6 +204,8 @@ VERSIONS: dict[str, int] = dict.fromkeys(BODIES, 1) | {"recalled": 2}
 RESERVED = frozenset("withdrawn archived pinned linked edited scope_changed decided settled".split())
 """Types whose names are taken and whose bodies are not yet frozen."""
 
+FLUSH_TAG = "flush"
+"""The tag of a capture that is the end of a conversation before its host made a summary of it."""
 CONTROL = ("configured", "ticked")
 """Types without a scope, which go to each partition explicitly."""
 

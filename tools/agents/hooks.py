@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
@@ -224,7 +225,7 @@ def _answer(turn: _Turn) -> bytes:
 
 
 def _flush(turn: _Turn) -> bytes:
-    """Keep the end of the conversation, as it is, before the host makes a summary of it (C4).
+    """Keep the end of what was said, before the host makes a summary of it (C4).
 
     Where a model is configured, a process of its own distils it once it is durable.
     """
@@ -243,7 +244,7 @@ def _flush(turn: _Turn) -> bytes:
                     kind="journal",
                     source=source,
                     native_id=f"flush:{session}:{digest(text)}",
-                    tags=("flush",),
+                    tags=(FLUSH_TAG,),
                 )
                 receipts = client.capture_many([line])
         count_outcome(turn.home, "deterministic_ok")
