@@ -213,7 +213,6 @@ def test_a_large_scope_is_not_read_again_for_what_only_adds_to_it(
         client.restore(ids[0])
         assert offered() == ids[:1]
         made.clear()
-        from memtape.tools.keep.erasing import plan
 
         client.erase(plan(client.home, client.log, scope, [ids[0]], only=False))
         assert offered() == []
