@@ -310,6 +310,31 @@ def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(
     assert events_of(home, project, "captured")[-1].session != "s-1"
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="elsewhere a host starts hooks without a shell")
+@pytest.mark.parametrize(
+    "line", ["exec $0 $1 $2 $3", "$0 $1 $2 $3; true", "sh -c '$0 $1 $2 $3; true' $0 $1 $2 $3; true"]
+)
+def test_a_session_is_found_whether_or_not_a_shell_stands_between(home: Path, tmp_path: Path, line: str) -> None:
+    Home(home)
+    script = tmp_path / "session.py"
+    script.write_text(
+        "import sys; from pathlib import Path\n"
+        "from memtape.tools.agents.warm import end_session, tell_session, told_session\n"
+        "do = {'tell': lambda home: tell_session(home, 's-9'), 'end': end_session, 'told': told_session}[sys.argv[2]]\n"
+        "print(do(Path(sys.argv[1])))"
+    )
+
+    def run(*words: str) -> str:
+        done = subprocess.run(words, env=environment(home), check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    python = (sys.executable, str(script), str(home))
+    run("sh", "-c", line, *python, "tell")
+    assert run(*python, "told") == run("sh", "-c", line, *python, "told") == "s-9"
+    run(*python, "end")
+    assert run(*python, "told") == "None"
+
+
 # --- A start that takes too long ---
 
 

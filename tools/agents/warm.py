@@ -34,6 +34,8 @@ PROMPT_CHARS = 2_000
 SHOWN = b"shown\n"
 KEPT_S = 24 * 60 * 60
 """A session's id is left anew at every prompt; that of a host which has died is deleted after a day."""
+SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh")
+MAX_SHELLS = 4
 
 Asked = dict[str, str]
 
@@ -113,12 +115,19 @@ def end_session(home: Path) -> None:
 
 
 def _of_host() -> str:
-    """Return the name of the file for the process that has started this one, which no later process has, if known."""
-    pid = os.getppid()
-    try:
-        started = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
-    except (OSError, IndexError, ValueError):
-        started = "0"
+    """Return the name of the file for the host that has started this process, itself or by a shell.
+
+    Where the system tells when a process has started, no later one has the same.
+    """
+    pid, started = os.getppid(), "0"
+    with suppress(OSError, IndexError, ValueError):
+        for _ in range(MAX_SHELLS):
+            name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
+            fields = rest.split()
+            started = fields[19]
+            if name not in SHELLS:
+                break
+            pid = int(fields[1])
     return f"{pid}-{started}.session"
 
 
