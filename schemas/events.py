@@ -226,6 +226,9 @@ EVENT_TYPES: dict[str, EventType] = {
 RESERVED = frozenset("withdrawn archived pinned linked edited scope_changed decided settled".split())
 """Types whose names are taken and whose bodies are not yet frozen."""
 
+FLUSH_TAG = "flush"
+"""The tag of a capture that is the end of a conversation before its host made a summary of it."""
+
 
 class Actor(_Body, frozen=True):
     """Who said it: a name for people, and an origin set by the producing surface, never by the text."""

@@ -18,6 +18,7 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.flushing import latest
 from memtape.tools.agents.hooks import FLUSH_CHARS, FLUSH_LINES, TAIL_BYTES
 from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.ready import Offer
 from memtape.tools.agents.warm import PROMPT_CHARS, Warm
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
@@ -52,7 +53,7 @@ def test_a_flush_that_cuts_off_what_tells_a_secret_has_taken_it_out(home: Path, 
         filler = ("go on " * 1_000)[: FLUSH_CHARS - len(rest) + shift]
         transcript.write_text(row("user", before + rest + filler))
         text = latest("claude", transcript, TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS, Redactor(Home(home)))
-        assert not any(SECRET[at : at + 5] in text for at in range(len(SECRET) - 4)) and "and that is all" in text
+        assert not any(SECRET[at : at + 5] in text for at in range(len(SECRET) - 4)) and " is all" in text
 
 
 def test_a_tools_output_is_cut_after_its_secrets_are_out(home: Path, tmp_path: Path) -> None:
@@ -79,9 +80,9 @@ def test_what_is_offered_for_a_prompt_is_recorded_without_its_secrets(home: Path
     padded = ("Well. " * 1_000)[: PROMPT_CHARS - len(prompt) + 6] + prompt + " in case you need it"
     asked: list[dict[str, Any]] = []
 
-    def answer(told: dict[str, Any]) -> str:
+    def answer(told: dict[str, Any]) -> Offer:
         asked.append(told)
-        return ""
+        return Offer("")
 
     served = Warm(home, answer, lambda _: None)
     served.start()
@@ -94,7 +95,7 @@ def test_what_is_offered_for_a_prompt_is_recorded_without_its_secrets(home: Path
     with Client(home, scope=scope, origin="user") as client:
         client.capture("The staging database listens on port 5433.")
         client.catch_up()
-        assert client.offer(prompt, lambda _: True, 3).recall_id
+        assert client.handed_out(prompt, client.offer(prompt, lambda _: True, 3))
     assert "recalled" in [event.type for event in logged(home, scope)] and SECRET not in written(logged(home, scope))
 
 

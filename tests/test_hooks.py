@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -180,28 +181,29 @@ def test_a_prompt_is_given_what_it_surely_needs_and_only_that(home: Path, projec
     served.start()
     try:
         asked = {"scope": client.scope, "session": "s-1", "actor": "x"}
-        assert ask(home, {**asked, "prompt": "Which port has the staging database?"}, 30)  # Loads LanceDB.
-        ask(home, {**asked, "prompt": "Nothing."}, 30)  # Comes back once the views are up to date.
+        with ask(home, {**asked, "prompt": "Which port has the staging database?"}, 30) as answered:  # Loads LanceDB.
+            assert id in answered.text
         out = json.loads(hook(home, "claude", told(project, "UserPromptSubmit", prompt="Is the staging port ok?")))
         given = out["hookSpecificOutput"]["additionalContext"]
         assert id in given and "tea" not in given and given.startswith("<memtape>")
         assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Write a poem about rivers.")) == b""
         # What this session said itself is before the agent already.
-        assert "poem" not in ask(home, {**asked, "prompt": "Write a poem about rivers, please."}, 30)
+        with ask(home, {**asked, "prompt": "Write a poem about rivers, please."}, 30) as answered:
+            assert "poem" not in answered.text
         (home / "settings.toml").write_text("prompt_recall = false\n")
         assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Is the staging port ok?")) == b""
     finally:
         served.stop()
         memory.close()
     recalled = [event.body for event in events_of(home, project, "recalled")]
-    assert len(recalled) == 2 and all(isinstance(body, Recalled) and body.results == (id,) for body in recalled)
+    assert len(recalled) == 1 and all(isinstance(body, Recalled) and body.results == (id,) for body in recalled)
 
 
 def test_a_server_that_died_or_hangs_is_not_waited_for(tmp_path: Path) -> None:
     import socket
 
     asked = {"scope": "project:a", "session": "", "actor": "x", "prompt": "y"}
-    assert ask(tmp_path, asked, 0.2) == ""
+    assert ask(tmp_path, asked, 0.2).text == ""
     folder = tmp_path / "serving"
     folder.mkdir()
     for name in ("1.sock", "2.sock"):
@@ -210,8 +212,8 @@ def test_a_server_that_died_or_hangs_is_not_waited_for(tmp_path: Path) -> None:
             if name == "2.sock":
                 listening.listen()
                 begun = time.monotonic()
-                assert ask(tmp_path, asked, 0.2) == "" and time.monotonic() - begun < 30
-    assert ask(tmp_path, asked, 0.2) == "" and not list(folder.iterdir())
+                assert ask(tmp_path, asked, 0.2).text == "" and time.monotonic() - begun < 30
+    assert ask(tmp_path, asked, 0.2).text == "" and not list(folder.iterdir())
 
 
 def rows(*texts: str) -> str:
@@ -248,6 +250,58 @@ def test_before_a_compaction_the_end_of_the_conversation_is_kept(home: Path, pro
     transcript.write_text(rows("a", "x" * 100_000, "b"))
     text = latest("claude", transcript, 512 * 1024, 120, 4_000, Redactor(Home(home)))
     assert len(text) <= 4_000 and text.endswith("b")
+
+
+CONVERSATION = [
+    ("user", "The tide service keeps failing at night. Please look at the logs first."),
+    ("tool", "noise of a tool " * 60_000),
+    ("assistant", "The cache was full. " + "It holds one entry for each station. " * 300 + "I made it smaller."),
+    ("tool", "more noise of a tool " * 60_000),
+    ("user", "Good. Now deploy it."),
+    ("assistant", "Deployed to staging at noon."),
+]
+
+
+def with_tools(host: str, project: Path, said: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return the rows of a session in which tools answered, too."""
+    made = []
+    for number, (role, text) in enumerate(said):
+        if role != "tool":
+            rows = transcript_rows(host, project, [(role, text)])
+            key = {"claude": "uuid", "codex": "ordinal", "gemini": "id"}[host]
+            rows[-1][key] = number + 1 if host == "codex" else f"u-{number}"
+            made += rows if not made else rows[-1:]
+        elif host == "claude":
+            block = {"type": "tool_result", "tool_use_id": f"t-{number}", "content": text}
+            made.append({"type": "user", "uuid": f"u-{number}", "sessionId": "s-1", "message": {"content": [block]}})
+        elif host == "codex":
+            payload = {"type": "function_call_output", "call_id": f"t-{number}", "output": text}
+            made.append({"type": "response_item", "ordinal": number + 1, "payload": payload})
+        else:
+            call = {"id": f"t-{number}", "name": "shell", "args": {}, "result": [{"text": text}]}
+            made.append({"id": f"u-{number}", "type": "gemini", "content": "", "toolCalls": [call]})
+    return made
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_is_kept_of_a_conversation_is_whole_sentences_of_people_and_answers(
+    host: str, home: Path, project: Path, tmp_path: Path
+) -> None:
+    """However much tools answered in between, and wherever the limits fall."""
+    transcript = tmp_path / "s-1.jsonl"
+    transcript.write_text("".join(json.dumps(row) + "\n" for row in with_tools(host, project, CONVERSATION)))
+    redactor, agent = Redactor(Home(home)), HOSTS[host]
+    sentences = [re.split(r"(?<=\.) ", text) for role, text in CONVERSATION if role != "tool"]
+    for chars in (4_000, 1_000, 333, 120, 80):
+        text = latest(host, transcript, hooks.TAIL_BYTES, 120, chars, redactor)
+        assert text == latest(host, transcript, hooks.TAIL_BYTES, 120, chars, redactor)
+        assert len(text) <= chars and "noise" not in text
+        assert text.endswith(f"User: Good. Now deploy it.\n{agent}: Deployed to staging at noon.")
+        first = text.split("\n")[0].removeprefix("User: ").removeprefix(f"{agent}: ").removeprefix("… ")
+        assert first.split(". ")[0].rstrip(".") + "." in [known for turn in sentences for known in turn]
+    assert f"{agent}: … It holds one entry" in latest(host, transcript, hooks.TAIL_BYTES, 120, 4_000, redactor)
+    whole = latest(host, transcript, hooks.TAIL_BYTES, 120, 400_000, redactor)
+    assert whole.startswith("User: The tide service keeps failing at night.")
 
 
 @pytest.mark.slow

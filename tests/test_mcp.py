@@ -8,7 +8,8 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -195,15 +196,80 @@ def test_one_project_is_not_told_of_another(home: Path) -> None:
     memory.close()
 
 
-@pytest.mark.slow
-def test_over_http_only_with_the_token_and_from_here(home: Path, project: Path) -> None:
+@contextmanager
+def http_server(home: Path, folder: Path, *words: str) -> Iterator[tuple[str, str]]:
+    """A server of its own process over HTTP, started in a folder, as its address and token; it ends well."""
     serving = subprocess.Popen(
-        [sys.executable, "-m", "memtape", "mcp", "--http", "--port", "0"],
-        env=environment(home), cwd=project, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "memtape", "mcp", "--http", "--port", "0", *words],
+        env=environment(home), cwd=folder, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         assert serving.stderr is not None
         url = serving.stderr.readline().split()[1].rstrip(".")
+        yield url, token_of(Home(home))[0]
+    finally:
+        serving.terminate()
+        serving.communicate(timeout=20)
+    assert serving.returncode == 0 and not list((home / "serving").iterdir())
+
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "add_memory": {"text": "Mixed."},
+    "search_memories": {"query": "A thing of this place"},
+    "get_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
+    "get_context": {},
+    "mark_used": {"ids": ["01234567-89ab-7def-8123-456789abcdef"]},
+    "forget_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
+    "restore_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
+    "memory_status": {},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+def test_over_http_nobody_works_in_the_folder_that_the_server_was_started_in(
+    home: Path, project: Path, tmp_path: Path, mode: str
+) -> None:
+    """A client without roots, with none, or with none that is here is refused by every tool; one with roots is not."""
+    other = tmp_path / "other place"
+    other.mkdir()
+    with Client(home, folder=project) as client:
+        client.capture("A thing of this place.")
+
+    def telling(*folders: Path) -> Any:
+        async def roots(context: Any) -> types.ListRootsResult:
+            return types.ListRootsResult(roots=[types.Root(uri=folder.as_uri()) for folder in folders])  # type: ignore[arg-type]
+
+        return roots
+
+    async def lost(client: McpClient) -> None:
+        assert [tool.name for tool in (await client.list_tools()).tools] == list(TOOLS) == list(ARGUMENTS)
+        for name, arguments in ARGUMENTS.items():
+            sentence = await refused(client, name, **arguments)
+            assert "which project" in sentence and "--scope project:x" in sentence and "roots" in sentence
+
+    async def there(client: McpClient) -> None:
+        assert "in project:other-place-" in await told(client, "add_memory", text="Another thing of a place.")
+        assert "this place" not in await told(client, "search_memories", query="thing place")
+
+    async def here(client: McpClient) -> None:
+        assert "project:project-" in await told(client, "memory_status")
+
+    with http_server(home, project) as (url, token):
+        over_http(url, token, lost, mode)
+        over_http(url, token, lost, mode, list_roots_callback=telling())
+        over_http(url, token, lost, mode, list_roots_callback=telling(tmp_path / "nowhere"))
+        over_http(url, token, there, mode, list_roots_callback=telling(other))
+        over_http(url, token, here, mode, list_roots_callback=telling(tmp_path / "nowhere", project))
+    with Client(home, folder=project) as client:
+        assert [result.text for result in client.search("thing mixed", quiet=True).answer.results] == [
+            "A thing of this place."
+        ]
+
+
+@pytest.mark.slow
+def test_over_http_only_with_the_token_and_from_here(home: Path, project: Path) -> None:
+    with http_server(home, project, "--scope", "project:a") as (url, _):
         token, path = token_of(Home(home))
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         allowed = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
@@ -232,10 +298,6 @@ def test_over_http_only_with_the_token_and_from_here(home: Path, project: Path) 
         lower = {**allowed, "Authorization": f"bEARER {token}"}
         assert httpx.post(url, json=ask, headers=lower).status_code not in (401, 403)
         assert len(list((home / "serving").iterdir())) == 1
-    finally:
-        serving.terminate()
-        serving.communicate(timeout=20)
-    assert serving.returncode == 0 and not list((home / "serving").iterdir())
 
 
 @pytest.mark.slow
@@ -258,14 +320,14 @@ def test_no_source_looks_like_trust_and_global_is_told_once(home: Path) -> None:
         assert call(client, "memory_status", {}).count("- global: 1 memories") == 1
 
 
-def over_http(url: str, token: str, action: Callable[[McpClient], Awaitable[None]], mode: str) -> None:
+def over_http(url: str, token: str, action: Callable[[McpClient], Awaitable[None]], mode: str, **more: Any) -> None:
     from mcp.shared._httpx_utils import create_mcp_http_client
 
     async def run() -> None:
         with anyio.fail_after(60):
             async with (
                 create_mcp_http_client(headers={"Authorization": f"Bearer {token}"}) as http,
-                McpClient(streamable_http_client(url, http_client=http), mode=mode) as client,
+                McpClient(streamable_http_client(url, http_client=http), mode=mode, **more) as client,
             ):
                 await action(client)
 

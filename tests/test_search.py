@@ -310,7 +310,7 @@ def test_a_question_that_was_asked_before_is_not_offered_in_place_of_what_answer
     more = client.capture("The staging database listens on another port since Monday.", "turn", session="s-7").id
     client.project()
     offer = client.offer(QUESTION, sure_for(QUESTION, "s-new"), MOST)
-    assert {result.id for result in offer.answer.results} == {fact, more}
+    assert {result.id for result in offer.results} == {fact, more}
 
 
 def test_filters_narrow_and_limits_hold(client: Client) -> None:

@@ -283,17 +283,31 @@ class Client:
             return Found(answer, None)
         return Found(answer, self._recall(query, limit, filters, answer))
 
-    def offer(self, prompt: str, sure: Callable[[Result], bool], limit: int) -> Found:
-        """Return those of the best results for a prompt that are `sure`, from the views as they are.
+    def offer(self, prompt: str, sure: Callable[[Result], bool], limit: int) -> Answer:
+        """Return those of the best results for a prompt that are `sure`, from what is held ready.
 
-        Nobody asked, so nothing is projected first, and a `recalled` event is only appended for what is handed out.
+        Nobody asked, so nothing is projected first, and `handed_out` says what of it an agent was shown.
         """
         prompt = self.redactor.text(prompt)
         views = self._retriever
-        answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, NO_FILTERS))
-        answer = answer._replace(results=[result for result in answer.results if sure(result)][:limit])
-        recalled = answer.results and self._is_made()
-        return Found(answer, self._recall(prompt, limit, NO_FILTERS, answer) if recalled else None)
+        answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, NO_FILTERS, held=True))
+        return answer._replace(results=[result for result in answer.results if sure(result)][:limit])
+
+    def handed_out(self, prompt: str, answer: Answer) -> str | None:
+        """Put on the log which results an agent was shown that did not ask, and return the id of the event.
+
+        None where the scope is one that nothing can stand in.
+        """
+        limit = len(answer.results)
+        return self._recall(self.redactor.text(prompt), limit, NO_FILTERS, answer) if self._is_made() else None
+
+    def prepare(self) -> None:
+        """Read what a search in this scope reads."""
+        self._retriever.reading(lambda: self._retriever.prepare(self.scope))
+
+    def take_over(self, other: Client) -> None:
+        """Hold ready what another client of the same home has read."""
+        self._retriever.take_over(other._retriever)
 
     def _is_made(self) -> bool:
         """Whether the scope is one that something can stand in."""
@@ -344,15 +358,18 @@ class Client:
         self.catch_up()
         return self._retriever.reading(lambda: explained(self._retriever, self.log, self.scope, id))
 
-    def context(self, budget_tokens: int = 2_000, form: FormName = "prompt", *, as_of: str | None = None) -> Context:
+    def context(
+        self, budget_tokens: int = 2_000, form: FormName = "prompt", *, as_of: str | None = None, as_is: bool = False
+    ) -> Context:
         """Return what a starting agent should know, without a query, in at most so many tokens.
 
         Standing instructions of people come first, then goal, plan, what holds and what happened lately, of this scope
-        and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or `GEMINI.md`.
+        and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or `GEMINI.md`. With `as_is`
+        nothing is projected first, for who cannot wait; what is pending is read from the log.
         """
         from memtape.tools.ask.context import context_of
 
-        views = self._views(as_of)
+        views = self._retriever if as_is else self._views(as_of)
         return views.reading(lambda: context_of(views, self.scope, budget_tokens, form))
 
     def edges(self, id: str, *, as_of: str | None = None) -> EdgeList:

@@ -14,9 +14,10 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-from memtape.schemas.events import Kind, Origin
+from memtape.schemas.events import FLUSH_TAG, Kind, Origin
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
+from memtape.state.text.endings import ending
 from memtape.state.text.polarity import same_instruction, standing
 
 Section = Literal["guardrails", "goal", "plan", "facts", "journal"]
@@ -31,6 +32,10 @@ FACTS_SHARE = 4
 """Until the journal had its turn facts take three quarters of what is left."""
 CUT_SHARE = 4
 """What is longer than the whole budget is cut to a quarter of it."""
+ENDS_SHARE = 5
+"""Ends of conversations take a fifth of the budget at most, all together."""
+CHARS_PER_TOKEN = 8
+"""No more are tried of a text's end; most tokenizers make a token of four."""
 MISSES = 30
 """So many items in a row that do not fit end a section."""
 
@@ -58,10 +63,14 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     confirmations: int = 0
     importance_given: int | None = None
     replaced: bool = False
+    tags: tuple[str, ...] = ()
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a context. `text` is a memory's whole, or of a turn the sentence that instructs, unless `cut`."""
+    """One line of a context. `text` is a memory's whole, or of a turn the sentence that instructs, unless `cut`.
+
+    `ends` marks the end of a conversation, of which the last sentences say most.
+    """
 
     section: Section
     id: str
@@ -73,6 +82,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin
     source: str | None = None
     cut: bool = False
+    ends: bool = False
 
 
 class Form(NamedTuple):
@@ -136,7 +146,7 @@ def choose(items: Sequence[Item], budget: int, form: Form, count: Count) -> Chos
     instructions that there are, the first item stands alone, cut if it must be.
     """
     bare = count(form.begin) + count(form.end) + 4
-    picker = _Picker(items, form, count, max(0, budget - bare))
+    picker = _Picker(items, form, count, budget, max(0, budget - bare))
     for section in SECTIONS[:3]:
         picker.take(section, picker.left)
     picker.take("facts", picker.left - picker.left // FACTS_SHARE)
@@ -157,9 +167,10 @@ def choose(items: Sequence[Item], budget: int, form: Form, count: Count) -> Chos
 class _Picker:
     """Picks items in their order as long as they fit what is left of a budget, as far as parts can tell."""
 
-    def __init__(self, items: Sequence[Item], form: Form, count: Count, left: int) -> None:
+    def __init__(self, items: Sequence[Item], form: Form, count: Count, budget: int, left: int) -> None:
         self.left = left
         self._room = left
+        self._ends_left = budget // ENDS_SHARE
         self._form, self._count = form, count
         self._waiting: dict[Section, list[tuple[int, Item]]] = {name: [] for name in SECTIONS}
         for number, item in enumerate(items):
@@ -175,12 +186,13 @@ class _Picker:
                 rest += self._waiting[section][place:]
                 break
             fitted, cost = self._fitted(item)
-            if cost > room:
+            if cost > (min(room, self._ends_left) if item.ends else room):
                 misses += 1
                 rest.append((number, item))
                 continue
             misses, room = 0, room - cost
             self.left -= cost
+            self._ends_left -= cost if item.ends else 0
             self._opened[section] = None
             self._taken[number] = fitted
         self._waiting[section] = rest
@@ -193,6 +205,9 @@ class _Picker:
         """Return an item with what it costs, cut if it would exceed the whole budget by itself."""
         heading = 0 if item.section in self._opened else self._count(self._form.headings[item.section]) + 2
         cost = heading + self._count(self._form.line(item)) + 1
+        if item.ends and cost > self._ends_left:
+            cut = _last_of(item, self._ends_left - heading - 1, self._form, self._count)
+            return (item, cost) if cut is None else (cut, heading + self._count(self._form.line(cut)) + 1)
         if cost <= self._room:
             return item, cost
         cut = _cut_to(item, self._room // CUT_SHARE - heading - 1, self._form, self._count)
@@ -237,12 +252,15 @@ def _item(section: Section, known: Known, text: str) -> Item:
         actor=known.actor,
         origin=known.origin,
         source=known.source,
+        ends=known.kind == "journal" and FLUSH_TAG in known.tags,
     )
 
 
 def _one_cut(items: Sequence[Item], budget: int, form: Form, count: Count) -> list[Item]:
     """Return the first item alone, cut if it must be; nothing where nothing of it fits the budget."""
     for item in items[:1]:
+        if item.ends:
+            return []
         if count(render(form, [item])) <= budget:
             return [item]
         room = budget - count(render(form, [msgspec.structs.replace(item, text="")]))
@@ -269,6 +287,20 @@ def _cut_to(item: Item, room: int, form: Form, count: Count) -> Item | None:
     while shortest and count(form.line(_cut(item, shortest))) > room:
         shortest -= 1
     return _cut(item, shortest) if shortest else None
+
+
+def _last_of(item: Item, room: int, form: Form, count: Count) -> Item | None:
+    """Return an item with as many of its last sentences as fit a line of `room` tokens; None where none does."""
+    chars = min(len(item.text) - 1, room * CHARS_PER_TOKEN)
+    while chars > 0:
+        text = ending(item.text, chars)
+        if not text:
+            return None
+        cut = msgspec.structs.replace(item, text=f"… {text}", cut=True)
+        if count(form.line(cut)) <= room:
+            return cut
+        chars = len(text) - 1
+    return None
 
 
 def _cut(item: Item, length: int) -> Item:

@@ -1,14 +1,12 @@
-"""The flush before compaction (C4): the end of a conversation as it is, and a count of how that went.
+"""The flush before compaction (C4): the end of what was said in a conversation, and a count of how that went.
 
-It reads the end of a transcript alone, whatever its length. What a row says, the parsers of the importer know.
+It reads the end of a transcript, as far as is needed. What a row says, the parsers of the importer know.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
@@ -16,34 +14,46 @@ from memtape.schemas.errors import Locked
 from memtape.schemas.placeholders import tail_of
 from memtape.sinks.home.folders import write_whole
 from memtape.sinks.home.locks import FileLock
+from memtape.state.text.endings import ending
+from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.importing import claude_code, codex
-from memtape.tools.importing.reading import opened
-from memtape.tools.importing.records import Found, Record, State, Take, kept_text
+from memtape.tools.importing.latest import records
+from memtape.tools.importing.records import Record
 
 Outcome = Literal["deterministic_ok", "distilled_ok", "timeout", "error"]
 
 OUTCOMES_NAME = "flushes.json"
 LOCK_WAIT_S = 0.3
-_PARSERS: dict[str, Take] = {"claude": claude_code.take, "codex": codex.take}
+MAX_TAIL_BYTES = 32 * 1024 * 1024
+"""So far back is looked for what was said, behind what tools answered."""
 
 
 def latest(host: str, transcript: Path, tail_bytes: int, lines: int, chars: int, redactor: Redactor) -> str:
-    """Return the last turns of a transcript, at most `lines` lines and `chars` characters; empty where it has none.
+    """Return the end of what user and agent said, at most `lines` lines and `chars` characters; empty for nothing.
 
-    Secrets are taken out of whole turns, before anything is cut.
+    It begins with a whole turn, or with a sentence of one that has no room. What tools answered is left out, however
+    much that was. Secrets are taken out of whole turns, before anything is cut.
     """
-    records: list[Record] = []
-    state: State = {}
-    for row in _rows(transcript, tail_bytes):
-        records += [found for found in _taken(_PARSERS[host], row, state) if isinstance(found, Record)]
-    said: list[str] = []
-    room = chars
-    while records and room > 0:
-        said.insert(0, redactor.text(_turn(records.pop(), redactor)))
-        room -= len(said[0]) + 1
-    kept = redactor.text("\n".join(said))
-    return tail_of("\n".join(kept.split("\n")[-lines:]), chars).strip()
+    kept: list[str] = []
+    room, lines_left = chars, lines
+    for record in reversed(_said(host, transcript, tail_bytes, lines, chars)):
+        speaker = "User" if record.origin == "user" else HOSTS[host]
+        text = redactor.text(record.text).strip()
+        whole = f"{speaker}: {text}"
+        fitted = ending(whole, room, lines_left)
+        if fitted != whole:
+            begin = f"{speaker}: … "
+            rest = ending(text, room - len(begin), lines_left)
+            # Of a last turn that is one endless sentence its end is better than nothing.
+            rest = rest or ("" if kept else _words(text, room - len(begin)))
+            kept += [begin + rest] if rest else []
+            break
+        kept.append(whole)
+        room -= len(whole) + 1
+        lines_left -= whole.count("\n") + 1
+        if room <= 0 or lines_left <= 0:
+            break
+    return redactor.text("\n".join(reversed(kept)))
 
 
 def count_outcome(home: Path, outcome: Outcome) -> None:
@@ -77,28 +87,23 @@ class _locked:
         self._lock.release()
 
 
-def _rows(transcript: Path, tail_bytes: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows at the end of a file; the first of them may have been cut and is left out."""
-    with opened(transcript) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - tail_bytes))
-        lines = file.read(tail_bytes).split(b"\n")
-    for line in lines[1:] if size > tail_bytes else lines:
-        try:
-            row = orjson.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            yield row
+def _said(host: str, transcript: Path, tail_bytes: int, lines: int, chars: int) -> list[Record]:
+    """Return the last turns of user and agent, from as far back as is needed."""
+    size = transcript.stat().st_size
+    while True:
+        start = max(0, size - tail_bytes)
+        said = [
+            record
+            for record in records(transcript, HOSTS[host], {}, start)
+            if record.origin == "user" or record.actor == HOSTS[host]
+        ]
+        enough = sum(len(record.text) for record in said) > chars or len(said) > lines
+        if enough or start == 0 or tail_bytes >= MAX_TAIL_BYTES:
+            return said
+        tail_bytes *= 8
 
 
-def _taken(take: Take, row: dict[str, Any], state: State) -> list[Found]:
-    try:
-        return list(take(row, state))
-    except Exception:  # A row in a form that nobody has seen; the others are kept.
-        return []
-
-
-def _turn(record: Record, redactor: Redactor) -> str:
-    speaker = "User" if record.origin == "user" else (record.actor or record.origin)
-    return f"{speaker}: {kept_text(record, redactor)}"
+def _words(text: str, chars: int) -> str:
+    """Return the end of a text from a word on."""
+    end = tail_of(text, chars)
+    return end.partition(" ")[2] or end

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
@@ -32,6 +33,11 @@ LARGE_BYTES = 256 * 1024
 WAIT_S = 1.5
 """A capture that has not happened by then, as where many write at once, is left to a process of its own."""
 START_WAIT_S = 8.0
+"""Hosts wait 10 s. A start that has no context by then is told so."""
+LATE_START = (
+    "The memory of this project could not be read in time. `get_context` and `search_memories` of memtape may answer"
+    " later."
+)
 RECALL_WAIT_S = 0.3
 CONTEXT_WAIT_S = 0.7
 """Below what it costs to load LanceDB here, which is done where no server answers."""
@@ -75,6 +81,7 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
         return b""
     finally:
         late.cancel()
+        turn.end()
 
 
 def _left(turn: _Turn) -> bytes:
@@ -108,6 +115,7 @@ class _Turn:
         self.alone = alone
         self.folder = Path(told.folder).absolute() if told.folder and Path(told.folder).is_dir() else Path.cwd()
         self._data = data
+        self._ending = threading.Lock()
 
     def client(self) -> Client:
         """Return a client of the project that the host works in."""
@@ -120,12 +128,24 @@ class _Turn:
 
         return began_in(Path(self.told.transcript)) if self.told.transcript else None
 
+    def end(self) -> None:
+        """End well; where `give_up` came first, it ends the process."""
+        self._ending.acquire()
+
     def give_up(self) -> None:
         """End here, since the agent should not wait, and leave what is to be captured to another process."""
-        if self.told.action != "start":
-            # What is captured twice has one id and counts once.
-            self.go_on()
-        os._exit(0)
+        if not self._ending.acquire(blocking=False):
+            return
+        try:
+            if self.told.action == "start":
+                late = MemtapeError(f"It gave no context within {START_WAIT_S:.0f} s.")
+                note_error(self.home, f"hook {self.told.host} {self.told.event}", late)
+                tell(_context(self, LATE_START))
+            else:
+                # What is captured twice has one id and counts once.
+                self.go_on()
+        finally:
+            os._exit(0)
 
     def go_on(self) -> None:
         """Have a process of its own do this, which is told of files and folders in full, since it works nowhere."""
@@ -154,9 +174,18 @@ def _start(turn: _Turn) -> bytes:
     from memtape.tools.agents.warm import ask
 
     with turn.client() as client:
-        asked = {"scope": client.scope, "session": client.session or "", "actor": client.actor.name}
-        given = ask(turn.home, asked, CONTEXT_WAIT_S) or client.context(CONTEXT_TOKENS).text
-        return _context(turn, given)
+        if turn.alone:
+            os.nice(NICENESS)
+            client.catch_up()
+            return b""
+        with ask(turn.home, _asked(turn, client), CONTEXT_WAIT_S) as answered:
+            if answered.text:
+                return _context(turn, answered.text)
+        # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
+        context = client.context(CONTEXT_TOKENS, as_is=True)
+        if context.lag:
+            turn.go_on()
+        return _context(turn, context.text)
 
 
 def _prompt(turn: _Turn) -> bytes:
@@ -165,15 +194,26 @@ def _prompt(turn: _Turn) -> bytes:
     text = said(turn.told.prompt)
     if not text:
         return b""
-    recalled = ""
     with turn.client() as client:
         native = claude_prompt(turn.told.prompt_id) if _has_prompt_id(turn.told) else None
-        _capture(turn, client, text, "user", native)
-        if not turn.alone:
-            asked = {"scope": client.scope, "session": client.session or "", "actor": client.actor.name}
-            prompt = client.redactor.head(text, PROMPT_CHARS)
-            recalled = ask(turn.home, {**asked, "prompt": prompt}, RECALL_WAIT_S)
-    return _context(turn, recalled)
+        if turn.alone:
+            _capture(turn, client, text, "user", native)
+            return b""
+        asked = _asked(turn, client) | {"prompt": client.redactor.head(text, PROMPT_CHARS)}
+        # Asked first: what is ready was made before this prompt, and would have to be made anew for it.
+        with ask(turn.home, asked, RECALL_WAIT_S) as answered:
+            _capture(turn, client, text, "user", native)
+            answered.shown()
+            return _context(turn, answered.text)
+
+
+def _asked(turn: _Turn, client: Client) -> dict[str, str]:
+    """Return who asks a server, and leave the session's id for the one of the same host."""
+    from memtape.tools.agents.warm import tell_session
+
+    session = client.session or ""
+    tell_session(turn.home, session)
+    return {"scope": client.scope, "session": session, "actor": client.actor.name, "prompt": ""}
 
 
 def _answer(turn: _Turn) -> bytes:
@@ -185,7 +225,7 @@ def _answer(turn: _Turn) -> bytes:
 
 
 def _flush(turn: _Turn) -> bytes:
-    """Keep the end of the conversation, as it is, before the host makes a summary of it (C4).
+    """Keep the end of what was said, before the host makes a summary of it (C4).
 
     Where a model is configured, a process of its own distils it once it is durable.
     """
@@ -204,7 +244,7 @@ def _flush(turn: _Turn) -> bytes:
                     kind="journal",
                     source=source,
                     native_id=f"flush:{session}:{digest(text)}",
-                    tags=("flush",),
+                    tags=(FLUSH_TAG,),
                 )
                 receipts = client.capture_many([line])
         count_outcome(turn.home, "deterministic_ok")
@@ -220,6 +260,9 @@ def _flush(turn: _Turn) -> bytes:
 def _end(turn: _Turn) -> bytes:
     """Take the rest of the transcript and fold it, so that the next start has nothing to wait for."""
     if not turn.alone:
+        from memtape.tools.agents.warm import end_session
+
+        end_session(turn.home)
         turn.go_on()
         return b""
     os.nice(NICENESS)
@@ -286,6 +329,12 @@ def _native(turn: _Turn, client: Client, text: str, role: Role) -> str | None:
 
 def _has_prompt_id(told: Told) -> bool:
     return told.host == "claude" and bool(told.prompt_id)
+
+
+def tell(answered: bytes) -> None:
+    """Write what a host is told."""
+    while answered:
+        answered = answered[os.write(1, answered) :]
 
 
 def _context(turn: _Turn, text: str) -> bytes:

@@ -1,7 +1,11 @@
 """A running MCP server answers hooks at once, since a process of their own would need a second to load LanceDB.
 
 The server listens on a socket of the home, `serving/<pid>.sock`, which only the owner can open; one line of JSON asks
-and one answers. A hook asks whichever server is there and goes on without an answer where none comes in time.
+and one answers, and one more says that the answer was shown to the agent. A hook asks whichever server is there and
+goes on without an answer where none comes in time.
+
+A host gives its sessions ids that it tells its hooks and not its servers. Both are its children: a hook leaves the id
+in `serving/<process of the host>.session`, where the server of the same host finds it.
 """
 
 from __future__ import annotations
@@ -11,12 +15,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import orjson
 
 from memtape.schemas.placeholders import head_of
+from memtape.sinks.home.folders import write_whole
 
 FOLDER = "serving"
 MAX_ADDRESS_BYTES = 100
@@ -25,11 +31,37 @@ MAX_LINE_BYTES = 1024 * 1024
 SERVED_WAIT_S = 5
 PROMPT_CHARS = 2_000
 """So much of a prompt is searched for."""
+SHOWN = b"shown\n"
+KEPT_S = 24 * 60 * 60
+"""A session's id is left anew at every prompt; that of a host which has died is deleted after a day."""
+SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh")
+MAX_SHELLS = 4
 
 Asked = dict[str, str]
 
 
-def ask(home: Path, asked: Asked, wait_s: float) -> str:
+class Answered:
+    """What a server answered, empty where none did. Close it once it is known whether the agent was shown it."""
+
+    def __init__(self, text: str = "", asking: socket.socket | None = None) -> None:
+        self.text = text
+        self._asking = asking
+
+    def shown(self) -> None:
+        """Tell the server that the agent was shown it."""
+        if self._asking is not None and self.text:
+            with suppress(OSError):
+                self._asking.sendall(SHOWN)
+
+    def __enter__(self) -> Answered:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._asking is not None:
+            self._asking.close()
+
+
+def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
     """Return what a server of this home answers within `wait_s`, nothing where none does.
 
     Asked are `scope`, `session` and `actor`, and a `prompt`, whose secrets are out of it; without one, the context of a
@@ -41,27 +73,81 @@ def ask(home: Path, asked: Asked, wait_s: float) -> str:
         left_s = deadline - time.monotonic()
         if left_s <= 0:
             break
+        asking = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
-                asking.settimeout(left_s)
-                asking.connect(str(path))
-                asking.sendall(line)
-                answered = orjson.loads(_line(asking, deadline))
+            asking.settimeout(left_s)
+            asking.connect(str(path))
+            asking.sendall(line)
+            answered = orjson.loads(_line(asking, deadline))
+            if isinstance(answered, str):
+                return Answered(answered, asking)
         except ConnectionRefusedError:
             path.unlink(missing_ok=True)  # Its server has died.
         except (OSError, ValueError):
-            continue
-        else:
-            return answered if isinstance(answered, str) else ""
-    return ""
+            pass
+        asking.close()
+    return Answered()
+
+
+def tell_session(home: Path, session: str) -> None:
+    """Leave the id of the session for the server of the host that has started this process. Never raises."""
+    folder = home / FOLDER
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(folder / _of_host(), session.encode())
+        for path in folder.glob("*.session"):
+            if time.time() - path.stat().st_mtime > KEPT_S:
+                path.unlink(missing_ok=True)
+
+
+def told_session(home: Path) -> str | None:
+    """Return the id that the host which has started this process gives its session, None where no hook has told it."""
+    try:
+        return (home / FOLDER / _of_host()).read_text() or None
+    except (OSError, ValueError):
+        return None
+
+
+def end_session(home: Path) -> None:
+    """Forget the id of a session that has ended. Never raises."""
+    with suppress(OSError):
+        (home / FOLDER / _of_host()).unlink(missing_ok=True)
+
+
+def _of_host() -> str:
+    """Return the name of the file for the host that has started this process, itself or by a shell.
+
+    Where the system tells when a process has started, no later one has the same.
+    """
+    pid, started = os.getppid(), "0"
+    with suppress(OSError, IndexError, ValueError):
+        for _ in range(MAX_SHELLS):
+            name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
+            fields = rest.split()
+            started = fields[19]
+            if name not in SHELLS:
+                break
+            pid = int(fields[1])
+    return f"{pid}-{started}.session"
+
+
+class Offered(Protocol):
+    """What a server answers, and what is done once it was shown."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def shown(self) -> Callable[[], None]: ...
 
 
 class Warm:
-    """Listens for hooks as long as a server lives. Where no socket can be made, hooks do without."""
+    """Listens for hooks as long as a server lives. Where no socket can be made, hooks do without.
 
-    def __init__(
-        self, home: Path, answer: Callable[[dict[str, Any]], str], after: Callable[[dict[str, Any]], None]
-    ) -> None:
+    Each hook has a thread of its own, so that none waits for another, and `after` its answer nobody waits.
+    """
+
+    def __init__(self, home: Path, answer: Callable[[Asked], Offered], after: Callable[[Asked], None]) -> None:
         self._answer = answer
         self._after = after
         self.path = home / FOLDER / f"{os.getpid()}.sock"
@@ -94,14 +180,22 @@ class Warm:
                 asking, _ = listening.accept()
             except OSError:
                 return
+            threading.Thread(target=self._talk, args=(asking,), name="warm-hook", daemon=True).start()
+
+    def _talk(self, asking: socket.socket) -> None:
+        """Serve one hook, which may go at any time or ask nonsense."""
+        with suppress(Exception), asking:
+            asking.settimeout(SERVED_WAIT_S)
+            asked = orjson.loads(_line(asking, time.monotonic() + SERVED_WAIT_S))
             try:
-                with asking:
-                    asking.settimeout(SERVED_WAIT_S)
-                    asked = orjson.loads(_line(asking, time.monotonic() + SERVED_WAIT_S))
-                    asking.sendall(orjson.dumps(self._answer(asked)) + b"\n")
+                offered = self._answer(asked)
+                asking.sendall(orjson.dumps(offered.text) + b"\n")
+                with suppress(OSError, ValueError):
+                    # A hook says so, or closes, when it has captured its prompt, which is then read with all else.
+                    if _line(asking, time.monotonic() + SERVED_WAIT_S) == SHOWN:
+                        offered.shown()
+            finally:
                 self._after(asked)
-            except Exception:  # Whoever asked has gone or asked nonsense; the next is served.
-                continue
 
 
 def _addresses(home: Path) -> list[Path]:

@@ -111,6 +111,7 @@ def _known(rows: list[MemoryRow | TurnRow], captured: list[Event]) -> Iterator[K
             confirmations=memory.confirmations if memory else 0,
             importance_given=memory.importance_given if memory else None,
             replaced=memory.replaced if memory else False,
+            tags=row.tags,
         )
     for place, event in enumerate(captured):
         assert isinstance(event.body, Captured) and event.scope is not None
@@ -126,6 +127,7 @@ def _known(rows: list[MemoryRow | TurnRow], captured: list[Event]) -> Iterator[K
             origin=event.actor.origin,
             source=event.body.source,
             importance_given=event.body.importance_given,
+            tags=event.body.tags,
         )
 
 

@@ -22,7 +22,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound
 from memtape.schemas.events import EVENT_TYPES, Captured, Event, Filters, Kind, Mark, Origin
 from memtape.schemas.lanes import LANES, Lane
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import TABLES, EdgeRow, MemoryRow, Provenance, TombstoneRow, TurnRow, UseRow, Watermark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US
@@ -50,6 +50,9 @@ ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
 PAGE_SLOTS = 5_000
 TAIL_TYPES = tuple(name for name, known in EVENT_TYPES.items() if known.effect == "visible")
 """Events that change what is visible."""
+HIDING_TYPES = tuple(name for name in TAIL_TYPES if name != "captured")
+HELD_FROM = 1_000
+"""A scope of so many texts takes longer to read than a hook waits."""
 PENDING_TYPES = tuple(name for name, known in EVENT_TYPES.items() if known.effect in ("visible", "answers"))
 """Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
 
@@ -175,10 +178,19 @@ class Plain(NamedTuple):
     of_query: Callable[[str], NDArray[np.int16] | None]
 
 
+class _Key(NamedTuple):
+    """What a scope's documents were made from: the tables, how far they were, and the ids of the tail's events."""
+
+    path: Path
+    watermark: Watermark | None
+    versions: tuple[int, ...]
+    tail: tuple[str, ...]
+
+
 class _Ready(NamedTuple):
     """A scope's visible documents, ready to be ranked for as long as `key` stays what it is."""
 
-    key: object
+    key: _Key
     view: ScopeView
     documents: list[Result]
     corpus: Corpus
@@ -302,16 +314,18 @@ class Retriever:
         now: int | None = None,
         explain: bool = False,
         repeats: bool = False,
+        held: bool = False,
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
         `now` is that of a search which is asked again, by default as `Retriever.now` says. With `explain` every result
         has the parts of its relevance. Of turns that say the same only the best placed is returned, with the count of
-        the others, unless `repeats` are asked for, as who measures by the ids of turns does.
+        the others, unless `repeats` are asked for, as who measures by the ids of turns does. With `held` a large scope
+        answers from what was read of it before, if nothing but captures came since.
         """
         found: list[Result] = []
         counts: dict[Lane, int] = {}
-        readies = [self._get_ready(name) for name in scopes_read(scope)]
+        readies = [self._get_ready(name, held) for name in scopes_read(scope)]
         views = [ready.view for ready in readies]
         # What was said within the hour is told apart by when it was said; `now` is never before it.
         now = max(self.now(views), *(ready.corpus.latest for ready in readies)) if now is None else now
@@ -420,18 +434,37 @@ class Retriever:
         watermark = self.watermark(partition)
         return watermark.offset if watermark else 0
 
-    def _get_ready(self, scope: str) -> _Ready:
+    def prepare(self, scope: str) -> None:
+        """Read all that a search in a scope reads."""
+        for name in scopes_read(scope):
+            self._get_ready(name)
+
+    def take_over(self, other: Retriever) -> None:
+        """Hold what another retriever of the same home has read, which neither changes."""
+        self._ready |= other._ready
+
+    def _get_ready(self, scope: str, held: bool = False) -> _Ready:
         """Return a scope's documents. The watermark is read first: rows may only be newer than it."""
         partition = partition_of(scope, self._log.partitions)
         shard = self.shard(partition)
+        if held and (last := self._ready.get(scope)) and self._only_grew(scope, last, shard):
+            return last
         watermark = self.watermark(partition)
         tail = list(self.tail(scope, watermark.offset if watermark else 0))
         versions = tuple(shard.version(row_type) for row_type in TABLES.values())
-        key = (shard.path, watermark, versions, tuple(event.id for event in tail))
+        key = _Key(shard.path, watermark, versions, tuple(event.id for event in tail))
         ready = self._ready.get(scope)
         if ready is None or ready.key != key:
             ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail, self.dense)
         return ready
+
+    def _only_grew(self, scope: str, ready: _Ready, shard: Shard) -> bool:
+        """Whether a scope is large, and nothing that was read of it is hidden or gone by now."""
+        if len(ready.documents) < HELD_FROM or ready.key.path != shard.path or not shard.exists():
+            return False
+        mark, known = ready.view.mark, dict.fromkeys(ready.key.tail)
+        hiding = self._log.read(mark.partition, mark.offset, PAGE_SLOTS, scope=scope, types=HIDING_TYPES)
+        return len(hiding) < PAGE_SLOTS and all(_id_of(slot) in known for slot in hiding)
 
     def _used_at(self, ready: _Ready, scope: str, now: int) -> _Ready:
         """Return what is ready with its uses and edges as of the hour of `now`, by which they hardly change."""
@@ -444,7 +477,7 @@ class Retriever:
 
 
 def _make_ready(
-    key: object, shard: Shard, scope: str, watermark: Watermark | None, tail: list[Event], dense: Dense | None
+    key: _Key, shard: Shard, scope: str, watermark: Watermark | None, tail: list[Event], dense: Dense | None
 ) -> _Ready:
     laid = overlay(shard.rows(MemoryRow, scope), shard.rows(TurnRow, scope), shard.rows(TombstoneRow, scope), tail)
     documents = results_of(laid)
@@ -485,6 +518,14 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
         if len(slots) < PAGE_SLOTS:
             return
         offset = slots[-1].offset + 1
+
+
+def _id_of(slot: Slot) -> str | None:
+    """Return the id of a slot's event, None where it cannot be read."""
+    try:
+        return decode(slot.payload).id
+    except InvalidEvent:
+        return None
 
 
 def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:

@@ -25,19 +25,20 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--http", is_flag=True, help="Serve HTTP on loopback instead of stdin and stdout; needs a token.")
 @click.option("--port", default=8642, show_default=True, type=click.IntRange(0, 65_535), help="0 takes a free one.")
-@click.option("--scope", help="project:NAME, by default the project of the client's root or of this folder.")
+@click.option("--scope", help="project:NAME, by default the client's root, else this folder.")
 @click.option("--actor", help="Who speaks, by default what the client calls itself.")
 @with_folder
 def mcp(home: Path, http: bool, port: int, scope: str | None, actor: str | None, as_json: bool) -> None:
     """Serve this memory to agents over the Model Context Protocol.
 
     Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure, or write
-    to global. Over HTTP the address and the file that holds the token are named on stderr.
+    to global. Over HTTP the address and the file that holds the token are named on stderr; a client that tells no root
+    folder is refused there, unless --scope names the project.
 
     \b
     Example:
       memtape mcp
-      memtape mcp --http --port 8642
+      memtape mcp --http --port 8642 --scope project:x
     """
     if as_json and not http:
         raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
@@ -94,9 +95,7 @@ def hook(host: str, home: str | None, alone: bool, distill: str, as_json: bool) 
             hooks.distill(Path(home) if home else None, distill)
         else:
             data = sys.stdin.buffer.read(hooks.MAX_INPUT_BYTES + 1)
-            answered = hooks.run(host, Path(home) if home else None, data, alone=alone)
-            while answered:
-                answered = answered[os.write(1, answered) :]
+            hooks.tell(hooks.run(host, Path(home) if home else None, data, alone=alone))
     except BaseException:
         pass
     # Nothing is left to be flushed or joined, and nothing at the interpreter's end may change the exit code.

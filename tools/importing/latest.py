@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI, Role, digest
 from memtape.tools.importing import reading
@@ -63,4 +63,11 @@ def records(path: Path, host: str, state: State, start: int) -> Iterator[Record]
         last = module.last_rows(enumerate(values))
         values = [value for place, value in enumerate(values) if last.get(str(value.get("id")), place) == place]
     for value in values:
-        yield from (found for found in take(value, state) if isinstance(found, Record))
+        yield from _taken(take, value, state)
+
+
+def _taken(take: Take, row: dict[str, Any], state: State) -> list[Record]:
+    try:
+        return [found for found in take(row, state) if isinstance(found, Record)]
+    except Exception:  # A row in a form that nobody has seen; the others are read.
+        return []

@@ -1,7 +1,8 @@
 """The MCP server: the tools of `tools.agents.mcp.tools` over stdio, or over HTTP on loopback with a token.
 
-This is the only file that knows the `mcp` SDK. What a tool means is not here. LanceDB is loaded by the first tool that
-reads, so that a server starts in about the SDK's own time. Any number of servers may work on one home at once.
+This is the only file that knows the `mcp` SDK. What a tool means is not here. LanceDB is loaded behind the back of a
+client that has been answered, so that a server starts in about the SDK's own time. Any number of servers may work on
+one home at once.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtape import __version__
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS
 from memtape.tools.agents.mcp.bounds import bounded, sentence
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, Tool, call, schema_of
-from memtape.tools.agents.warm import Warm
+from memtape.tools.agents.ready import Offer, Ready
+from memtape.tools.agents.warm import Asked, Warm, told_session
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import SESSION_VARIABLE, Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
@@ -52,6 +53,12 @@ HTTP_PATH = "/mcp"
 TOKEN_NAME = "mcp-token"
 TOKEN_BYTES = 32
 DEFAULT_ACTOR = "mcp"
+NO_PROJECT = (
+    "This server cannot tell which project you work in: your client names no root folder that is here. Nothing was"
+    " read or stored. Start it for one project, as `memtape mcp --http --scope project:x`, or use a client that"
+    " tells its roots."
+)
+"""What every tool answers over HTTP to a client whose project is not known, who would else be given another's."""
 ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """One host hides tools until they are searched for, unless they say so."""
 MAX_ACTOR_CHARS = 4_000
@@ -61,55 +68,49 @@ MAX_CLIENTS = 8
 
 
 class Memory:
-    """The clients of one server: one for each scope, speaker and session, each used by one thread at a time."""
+    """The clients of one server: one for each project and speaker, each used by one thread at a time."""
 
     def __init__(self, home: Path, *, scope: str | None = None, actor: str | None = None) -> None:
         self.home = home
         self.scope = scope
         self.actor = actor
-        # Recalls and captures of one server belong together, also where the host tells no session.
-        self.session = os.environ.get(SESSION_VARIABLE) or f"mcp:{uuid_utils.uuid7()}"
+        self.ready = Ready(home)
+        # Recalls and captures of one server belong together, also where no hook of its host tells the session.
+        self._session = f"mcp:{uuid_utils.uuid7()}"
         self._lock = threading.Lock()
-        self._clients: dict[tuple[str | Path, str, str], Client] = {}
+        self._clients: dict[tuple[str | Path, str], Client] = {}
 
-    def call(self, name: str, arguments: dict[str, Any], folder: Path, actor: str) -> str:
-        """Run a tool for the project of a folder and return its Markdown. Raises `MemtapeError`."""
+    def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
+        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
         with self._lock:
-            client = self._client(self.scope or folder, actor, self.session)
+            client = self._client(self.scope or project, actor)
+            client.session = os.environ.get(SESSION_VARIABLE) or told_session(self.home) or self._session
             return call(client, name, arguments)
 
-    def offer(self, asked: dict[str, Any]) -> str:
+    def offer(self, asked: Asked) -> Offer:
         """Return what a hook may put before an agent: the context of a start, or what a prompt surely needs."""
-        from memtape.tools.agents.offering import offered
+        return self.ready.offer(asked)
 
-        settings = local_settings(Home(self.home))
-        if asked["prompt"] and not settings.prompt_recall:
-            return ""
-        with self._lock:
-            client = self._client(asked["scope"], asked["actor"], asked["session"])
-            if not asked["prompt"]:
-                return client.context(CONTEXT_TOKENS).text
-            return offered(client, asked["prompt"], asked["session"], settings.prompt_recall_chars)
-
-    def freshen(self, asked: dict[str, Any]) -> None:
+    def freshen(self, asked: Asked) -> None:
         """Bring the views up to date for the next hook, which does not wait for it."""
-        with self._lock:
-            self._client(asked["scope"], asked["actor"], asked["session"]).catch_up()
+        self.ready.refresh(asked["scope"])
 
-    def close(self) -> None:
-        """Close every client."""
+    def close(self) -> bool:
+        """Close every client, and return whether nothing is being done any more."""
         with self._lock:
             while self._clients:
                 self._clients.popitem()[1].close()
+        return self.ready.close()
 
-    def _client(self, project: str | Path, actor: str, session: str) -> Client:
+    def _client(self, project: str | Path, actor: str) -> Client:
         """Return a client for a project by its scope or one of its folders."""
-        key = (project, actor, session)
+        key = (project, actor)
         client = self._clients.pop(key, None)
         if client is None:
             scope, folder = (None, project) if isinstance(project, Path) else (project, None)
             name = Redactor(Home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
-            client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", session=session or None)
+            client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent")
+            self.ready.lend(client)
         self._clients[key] = client  # The last used stands last.
         while len(self._clients) > MAX_CLIENTS:
             self._clients.pop(next(iter(self._clients))).close()
@@ -117,61 +118,79 @@ class Memory:
 
 
 class _Roots:
-    """Which folder a client works in: its first root where it has any, else the server's own working directory."""
+    """Which folder a client works in: its first root where it has any, else the `fallback`.
+
+    Who serves one client that has started it falls back on its own working directory; who serves any client has no
+    fallback, since a client may work anywhere.
+    """
 
     KEY = "roots"
 
-    def __init__(self) -> None:
-        self._silent: dict[str, None] = {}
+    def __init__(self, fallback: Path | None) -> None:
+        self._fallback = fallback
+        self._silent = False
 
-    async def folder(self, ctx: Context, params: types.CallToolRequestParams) -> Path | types.InputRequiredResult:
+    async def folder(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> Path | types.InputRequiredResult | None:
         capabilities = ctx.session.client_capabilities
-        if capabilities is None or capabilities.roots is None or _actor_of(ctx) in self._silent:
-            return Path.cwd()
+        if capabilities is None or capabilities.roots is None or self._silent:
+            return self._fallback
         if ctx.session.can_send_request:
             return await self._asked(ctx)
         # From 2026-07-28 on a server asks by its answer, and the client calls again with what it was asked for.
         if params.input_responses is None:
             return types.InputRequiredResult(input_requests={self.KEY: types.ListRootsRequest()})
         answered = params.input_responses.get(self.KEY)
-        return _folder_of(answered.roots) if isinstance(answered, types.ListRootsResult) else Path.cwd()
+        return self._folder_of(answered.roots) if isinstance(answered, types.ListRootsResult) else self._fallback
 
-    async def _asked(self, ctx: Context) -> Path:
+    async def _asked(self, ctx: Context) -> Path | None:
         with anyio.move_on_after(ROOTS_WAIT_S):
             try:
                 answered = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
-                return _folder_of(answered.roots)
+                return self._folder_of(answered.roots)
             except Exception:  # A client that says it has roots and then has none, in whatever way.
                 pass
-        self._silent[_actor_of(ctx)] = None
-        return Path.cwd()
+        # The one client that there is need not be asked again; of many, another may answer.
+        self._silent = self._fallback is not None
+        return self._fallback
+
+    def _folder_of(self, roots: list[types.Root]) -> Path | None:
+        for root in roots:
+            path = Path(unquote(urlsplit(str(root.uri)).path))
+            if path.is_dir():
+                return path
+        return self._fallback
 
 
-def _folder_of(roots: list[types.Root]) -> Path:
-    for root in roots:
-        path = Path(unquote(urlsplit(str(root.uri)).path))
-        if path.is_dir():
-            return path
-    return Path.cwd()
+def make_server(memory: Memory, *, fallback: Path | None = None) -> Server[Any]:
+    """Return the SDK's server with our tools; every error of a tool is a sentence in its result.
 
-
-def make_server(memory: Memory) -> Server[Any]:
-    """Return the SDK's server with our tools; every error of a tool is a sentence in its result."""
+    A client without roots works in the project of the `fallback`; where that is None its calls are refused, unless the
+    memory has a scope.
+    """
     tools = [_described(name, tool) for name, tool in TOOLS.items()]
-    roots = _Roots()
+    roots = _Roots(fallback)
+    likely = memory.scope or fallback or GLOBAL
+
+    async def initialized(ctx: Context, params: types.NotificationParams) -> None:
+        memory.ready.refresh(likely)
 
     async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        memory.ready.refresh(likely)  # Since the protocol of 2026-07-28 clients do not say that they are initialized.
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(
         ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        folder = Path.cwd() if memory.scope else await roots.folder(ctx, params)
-        if isinstance(folder, types.InputRequiredResult):
-            return folder
+        project = memory.scope or await roots.folder(ctx, params)
+        if isinstance(project, types.InputRequiredResult):
+            return project
+        if project is None:
+            return _failed(NO_PROJECT)
         actor = memory.actor or _actor_of(ctx)
         try:
-            text = await anyio.to_thread.run_sync(memory.call, params.name, params.arguments or {}, folder, actor)
+            text = await anyio.to_thread.run_sync(memory.call, params.name, params.arguments or {}, project, actor)
         except MemtapeError as error:
             return _failed(f"{error} {error.hint}".strip())
         except Exception as error:
@@ -180,7 +199,7 @@ def make_server(memory: Memory) -> Server[Any]:
             return _failed(f"Memtape could not do {name} ({type(error).__name__}). `memtape doctor` says more.")
         return _answer(text)
 
-    return Server(
+    server: Server[Any] = Server(
         "memtape",
         version=__version__,
         title="Memtape",
@@ -188,13 +207,16 @@ def make_server(memory: Memory) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    # So that a session's first prompt finds ready what it needs, and nobody waits for it at the start.
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, initialized)
+    return server
 
 
 def serve_stdio(memory: Memory) -> None:
     """Serve one client on stdin and stdout until it closes them."""
 
     async def serve() -> None:
-        server = make_server(memory)
+        server = make_server(memory, fallback=Path.cwd())
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -233,7 +255,8 @@ def _hooks_answered(memory: Memory, *, at_once: bool = False) -> Iterator[None]:
         yield
     finally:
         warm.stop()
-        memory.close()
+        if not memory.close():
+            os._exit(0)  # Whatever is being projected can be cut short at any point, and is done again.
 
 
 def http_app(memory: Memory, port: int, token: str) -> ASGIApp:

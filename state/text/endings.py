@@ -1,0 +1,29 @@
+"""The end of a text, from a whole sentence on: what is kept where only the last of it has room."""
+
+from __future__ import annotations
+
+import re
+
+_STARTS = re.compile(
+    r"\n\s*\n\s*|\n(?=[ \t]*(?:[-*+•>|#]|\d{1,3}[.)]\s|```))|(?<=[.!?])[\"'”’»)\]*_`]*\s+|(?<=[。！？])\s*"
+)
+"""After a blank line, at an item or heading, after the end of a sentence."""
+
+
+def ending(text: str, chars: int, lines: int | None = None) -> str:
+    """Return as much of the end of a text as has at most so many characters and lines and begins with a sentence.
+
+    Empty where not even the last sentence fits. A small letter begins no sentence, as after "e.g. ".
+    """
+    text = text.strip()
+    if _fits(text, chars, lines):
+        return text
+    for found in _STARTS.finditer(text, max(0, len(text) - chars - 1)):
+        end = found.end()
+        if end < len(text) and not text[end].islower() and _fits(text[end:], chars, lines):
+            return text[end:]
+    return ""
+
+
+def _fits(text: str, chars: int, lines: int | None) -> bool:
+    return len(text) <= chars and (lines is None or text.count("\n") < lines)

@@ -1,0 +1,364 @@
+"""Servers and hooks of one host together: who is answered when, what is recorded of it, and whose session it is."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_hooks import PROMPT, events_of, hook, told
+from test_mcp import environment
+
+from memtape.schemas.events import Captured, Recalled
+from memtape.sinks.home.folders import Home
+from memtape.tools.agents import hooks
+from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.offering import sure_for
+from memtape.tools.agents.ready import Offer
+from memtape.tools.agents.warm import Asked, Warm, ask
+from memtape.tools.ask import retrieval
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.client import Client
+from memtape.tools.keep.erasing import plan
+
+PORT = "The staging database listens on port 5433."
+QUESTION = "Which port has the staging database?"
+WAIT_S = 60.0
+
+
+class Server:
+    """`memtape mcp` in a process of its own, as a host starts it: one line of JSON for each message."""
+
+    def __init__(self, home: Path, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "memtape", "mcp"],
+            env=environment(home), cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self._number = 0
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        self._number += 1
+        self._send({"id": self._number, "method": method, "params": params})
+        assert self.process.stdout is not None
+        while True:
+            answered: dict[str, Any] = json.loads(self.process.stdout.readline())
+            if answered.get("id") == self._number:
+                return answered
+
+    def initialize(self) -> None:
+        info = {"name": "tester", "version": "1"}
+        self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=info)
+
+    def initialized(self) -> None:
+        self._send({"method": "notifications/initialized"})
+
+    def call(self, name: str, **arguments: Any) -> str:
+        result = self.ask("tools/call", name=name, arguments=arguments)["result"]
+        assert not result.get("isError"), result
+        text: str = result["content"][0]["text"]
+        return text
+
+    def has_loaded(self, name: str) -> bool:
+        return name in Path(f"/proc/{self.process.pid}/maps").read_text()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+
+@pytest.fixture
+def server(home: Path, project: Path) -> Iterator[Server]:
+    started = Server(home, project)
+    try:
+        yield started
+    finally:
+        started.process.communicate(timeout=WAIT_S)
+        assert started.process.returncode == 0
+
+
+@contextmanager
+def warm(home: Path, answer: Callable[[Asked], Any], after: Callable[[Asked], None]) -> Iterator[None]:
+    served = Warm(home, answer, after)
+    served.start()
+    try:
+        yield
+    finally:
+        served.stop()
+
+
+def until(holds: Callable[[], object]) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def said(home: Path, project: Path, *texts: str, **fields: Any) -> list[str]:
+    with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
+        return [receipt.id for receipt in client.capture_many([Line(text=text, **fields) for text in texts])]
+
+
+def asked_of(home: Path, project: Path, prompt: str = "", session: str = "s-1") -> Asked:
+    return {"scope": scope_of_folder(project, Home(home)), "session": session, "actor": "x", "prompt": prompt}
+
+
+# --- What a server has ready ---
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what a process has loaded is only told by Linux")
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_server_loads_what_a_first_prompt_needs_before_anybody_asks(
+    home: Path, project: Path, server: Server, listed: bool
+) -> None:
+    (id,) = said(home, project, PORT)
+    server.initialize()
+    assert not server.has_loaded("lancedb")
+    if listed:
+        server.ask("tools/list")
+    else:
+        server.initialized()
+    until(lambda: server.has_loaded("lancedb") and list(home.glob("builds/*/lance/p*")))
+    with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
+        assert id in answered.text
+
+
+@pytest.mark.slow
+def test_a_hook_is_answered_while_the_views_are_brought_up_to_date(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (id,) = said(home, project, PORT)
+    memory = Memory(home)
+    projecting, go_on = threading.Event(), threading.Event()
+    with warm(home, memory.offer, memory.freshen):
+        with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
+            assert id in answered.text
+        until(lambda: not memory.ready._due)
+        catch_up = Client.catch_up
+
+        def slowly(client: Client) -> None:
+            projecting.set()
+            assert go_on.wait(WAIT_S)
+            catch_up(client)
+
+        monkeypatch.setattr(Client, "catch_up", slowly)
+        memory.freshen(asked_of(home, project))
+        assert projecting.wait(WAIT_S)
+        for session in ("s-1", "s-2"):
+            with ask(home, asked_of(home, project, QUESTION, session), WAIT_S) as answered:
+                assert id in answered.text
+            with ask(home, asked_of(home, project, session=session), WAIT_S) as answered:
+                assert "5433" in answered.text
+        go_on.set()
+    assert memory.close()
+
+
+def test_no_hook_waits_for_another(home: Path, project: Path) -> None:
+    """Neither for one that says nothing, nor for what is done after the answer of one."""
+    Home(home)
+    go_on = threading.Event()
+
+    def after(asked: Asked) -> None:
+        go_on.wait(WAIT_S)
+
+    with warm(home, lambda asked: Offer(asked["prompt"]), after):
+        (path,) = home.glob("serving/*.sock")
+        with socket.socket(socket.AF_UNIX) as silent:
+            silent.connect(str(path))
+            for prompt in ("one", "two"):
+                with ask(home, asked_of(home, project, prompt), WAIT_S) as answered:
+                    assert answered.text == prompt
+        go_on.set()
+
+
+@pytest.mark.slow
+def test_a_large_scope_is_not_read_again_for_what_only_adds_to_it(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrieval, "HELD_FROM", 3)
+    ids = said(home, project, PORT, "Mira likes green tea.", "Releases are cut on Tuesdays.", "Tides are in feet.")
+    scope = scope_of_folder(project, Home(home))
+    made: list[str] = []
+    make = retrieval._make_ready
+
+    def counted(key: Any, shard: Any, name: str, *rest: Any) -> Any:
+        made.append(name)
+        return make(key, shard, name, *rest)
+
+    with Client(home, scope=scope) as client:
+        client.project()
+        client.prepare()
+        monkeypatch.setattr(retrieval, "_make_ready", counted)
+
+        def offered() -> list[str]:
+            return [result.id for result in client.offer(QUESTION, sure_for(QUESTION, "s-1"), 3).results]
+
+        assert offered() == ids[:1] and not made
+        said(home, project, QUESTION, kind="turn", session="s-1")
+        assert offered() == ids[:1] and not [name for name in made if name == scope]
+        client.forget(ids[0])
+        assert offered() == [] and scope in made
+        client.restore(ids[0])
+        assert offered() == ids[:1]
+        made.clear()
+
+        client.erase(plan(client.home, client.log, scope, [ids[0]], only=False))
+        assert offered() == []
+
+
+# --- What is recorded ---
+
+
+def recalls(home: Path, project: Path) -> list[Recalled]:
+    return [event.body for event in events_of(home, project, "recalled") if isinstance(event.body, Recalled)]
+
+
+@pytest.mark.slow
+def test_only_what_was_shown_is_recalled(home: Path, project: Path) -> None:
+    ids = said(home, project, PORT, "The staging database runs on port 5433 since May.", "Which staging port? 5433.")
+    memory = Memory(home)
+    done = threading.Semaphore(0)
+
+    def after(asked: Asked) -> None:
+        done.release()
+
+    with warm(home, memory.offer, after):
+        with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
+            assert ids[0] in answered.text
+        assert done.acquire(timeout=WAIT_S) and not recalls(home, project)  # Its hook gave up.
+        (home / "settings.toml").write_text("prompt_recall_chars = 260\n")
+        with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
+            answered.shown()
+        assert done.acquire(timeout=WAIT_S)
+    assert memory.close()
+    (recall,) = recalls(home, project)
+    assert recall.results == tuple(id for id in ids if id in answered.text) and len(recall.results) == 1
+
+
+@pytest.mark.parametrize("host", PROMPT)
+def test_a_prompt_is_asked_for_before_it_is_captured(
+    host: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said(home, project, PORT)
+    monkeypatch.setattr(hooks, "RECALL_WAIT_S", WAIT_S)
+    monkeypatch.setattr(hooks, "WAIT_S", WAIT_S)
+    held: list[list[str]] = []
+    order: list[str] = []
+    done = threading.Event()
+
+    def texts() -> list[str]:
+        return [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
+
+    def answer(asked: Asked) -> Offer:
+        held.append(texts())
+        return Offer("Something.", lambda: order.extend(texts()))
+
+    with warm(home, answer, lambda _: done.set()):
+        data = json.dumps(told(project, PROMPT[host], prompt=QUESTION)).encode()
+        assert b"Something." in hooks.run(host, home, data)
+        assert done.wait(WAIT_S)
+    assert held == [[PORT]] and order == [PORT, QUESTION]
+
+
+# --- Whose session it is ---
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", PROMPT)
+def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(
+    host: str, home: Path, project: Path, server: Server
+) -> None:
+    """The host tells its hooks a session that its server never hears of."""
+    (id,) = said(home, project, PORT)
+    server.initialize()
+    server.initialized()
+    with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
+        assert id in answered.text
+    given = b""
+    for _ in range(20):  # A hook waits 0.3 s, which a loaded machine may not keep.
+        given = hook(home, host, told(project, PROMPT[host], prompt=QUESTION))
+        if given:
+            break
+    assert id in given.decode()
+    until(lambda: recalls(home, project))
+    assert "Remembered" in server.call("add_memory", text=PORT)
+    server.call("add_memory", text="The staging database listens on port 6000 from Monday on.")
+    mine = [event for event in events_of(home, project, "captured") if event.actor.name == "tester"]
+    assert [event.session for event in mine] == ["s-1", "s-1"]
+    with Client(home, scope=scope_of_folder(project, Home(home))) as client:
+        (found,) = (result for result in client.search(PORT, quiet=True).answer.results if result.id == id)
+        assert found.confirmations == 0  # It was an echo.
+        again = client.offer(QUESTION, sure_for(QUESTION, "s-1"), 3)
+        assert "6000" not in "".join(result.text for result in again.results)
+        other = client.offer(QUESTION, sure_for(QUESTION, "s-2"), 3)
+        assert "6000" in "".join(result.text for result in other.results)
+    hook(home, host, told(project, "SessionEnd"))
+    assert not list(home.glob("serving/*.session"))
+    server.call("add_memory", text="Said in no session that is known.")
+    assert events_of(home, project, "captured")[-1].session != "s-1"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="elsewhere a host starts hooks without a shell")
+@pytest.mark.parametrize(
+    "line", ["exec $0 $1 $2 $3", "$0 $1 $2 $3; true", "sh -c '$0 $1 $2 $3; true' $0 $1 $2 $3; true"]
+)
+def test_a_session_is_found_whether_or_not_a_shell_stands_between(home: Path, tmp_path: Path, line: str) -> None:
+    Home(home)
+    script = tmp_path / "session.py"
+    script.write_text(
+        "import sys; from pathlib import Path\n"
+        "from memtape.tools.agents.warm import end_session, tell_session, told_session\n"
+        "do = {'tell': lambda home: tell_session(home, 's-9'), 'end': end_session, 'told': told_session}[sys.argv[2]]\n"
+        "print(do(Path(sys.argv[1])))"
+    )
+
+    def run(*words: str) -> str:
+        done = subprocess.run(words, env=environment(home), check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    python = (sys.executable, str(script), str(home))
+    run("sh", "-c", line, *python, "tell")
+    assert run(*python, "told") == run("sh", "-c", line, *python, "told") == "s-9"
+    run(*python, "end")
+    assert run(*python, "told") == "None"
+
+
+# --- A start that takes too long ---
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", PROMPT)
+def test_a_start_that_cannot_read_the_log_says_so_in_time(host: str, home: Path, project: Path) -> None:
+    said(home, project, PORT)
+    with sqlite3.connect(home / "log.db", isolation_level=None) as holder:
+        holder.execute("PRAGMA locking_mode=EXCLUSIVE")
+        holder.execute("BEGIN EXCLUSIVE")
+        holder.execute("UPDATE meta SET value = value")
+        out = json.loads(hook(home, host, told(project, "SessionStart", source="startup")))
+    holder.close()
+    given = out["hookSpecificOutput"]["additionalContext"]
+    assert "could not be read in time" in given and given.startswith("<memtape>")
+    (line,) = latest_errors(home, 5)
+    assert f"hook {host} SessionStart" in line and "no context within 8 s" in line
+
+
+@pytest.mark.slow
+def test_a_start_projects_nothing_while_its_agent_waits(home: Path, project: Path) -> None:
+    said(home, project, PORT)
+    with Home(home).projector_lock():  # Whoever wants to project now is told so.
+        out = json.loads(hook(home, "claude", told(project, "SessionStart", source="startup")))
+        assert "5433" in out["hookSpecificOutput"]["additionalContext"]
+    hook(home, "claude", told(project, "SessionStart", source="startup"))
+    until(lambda: list(home.glob("builds/*/lance/p*")))
