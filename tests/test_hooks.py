@@ -40,6 +40,12 @@ ANSWER = {"claude": "Stop", "codex": "Stop", "gemini": "AfterAgent"}
 FIELD = {"claude": "last_assistant_message", "codex": "last_assistant_message", "gemini": "prompt_response"}
 
 
+@pytest.fixture(autouse=True)
+def connected(home: Path) -> None:
+    """Make the home, as `memtape connect` has before any host calls a hook."""
+    Home(home)
+
+
 def hook(
     home: Path,
     host: str,
@@ -134,7 +140,7 @@ def test_a_home_that_cannot_be_used_or_a_full_disk_disturbs_nobody(event: str, t
     said = told(project, event, prompt="a", last_assistant_message="b", transcript_path="/nowhere")
     (tmp_path / "file").write_text("")
     assert hook(tmp_path / "file" / "home", "claude", said) == b""
-    full = tmp_path / "full"
+    full = Home(tmp_path / "full").path
     # No file may grow: what a write meets on a full disk, at the very first page.
     assert hook(full, "claude", said, limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))) == b""
     with open("/dev/full", "wb") as nowhere:

@@ -52,6 +52,8 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
     if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return b""
     where = home or default_home()
+    if _is_gone(home, f"hook {host}"):
+        return b""
     try:
         if len(data) > MAX_INPUT_BYTES:
             raise MemtapeError(f"A hook was told more than {MAX_INPUT_BYTES:,} bytes.")
@@ -91,12 +93,23 @@ def distill(home: Path | None, place: str) -> None:
     from memtape.tools.agents import distilling
 
     where = home or default_home()
+    if _is_gone(home, "distillation of a flush"):
+        return
     try:
         os.nice(NICENESS)
         partition, _, offset = place.partition(":")
         distilling.distill(where, Position(int(partition), int(offset)))
     except Exception as error:
         note_error(where, "distillation of a flush", error)
+
+
+def _is_gone(home: Path | None, where: str) -> bool:
+    """Whether the home that a hook was made for is not there: what somebody deleted, no hook makes anew."""
+    if home is None or home.is_dir():
+        return False
+    error = MemtapeError("The home of this hook is gone, so that nothing is captured or recalled.")
+    note_error(home, where, error)
+    return True
 
 
 class _Turn:

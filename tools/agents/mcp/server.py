@@ -29,7 +29,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtape import __version__
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import LogGone, MemtapeError
 from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
@@ -74,7 +74,7 @@ class Memory:
 
     def call(self, name: str, arguments: dict[str, Any], folder: Path, actor: str) -> str:
         """Run a tool for the project of a folder and return its Markdown. Raises `MemtapeError`."""
-        with self._lock:
+        with self._using():
             client = self._client(self.scope or folder, actor, self.session)
             return call(client, name, arguments)
 
@@ -85,7 +85,7 @@ class Memory:
         settings = local_settings(Home(self.home))
         if asked["prompt"] and not settings.prompt_recall:
             return ""
-        with self._lock:
+        with self._using():
             client = self._client(asked["scope"], asked["actor"], asked["session"])
             if not asked["prompt"]:
                 return client.context(CONTEXT_TOKENS).text
@@ -93,14 +93,28 @@ class Memory:
 
     def freshen(self, asked: dict[str, Any]) -> None:
         """Bring the views up to date for the next hook, which does not wait for it."""
-        with self._lock:
+        with self._using():
             self._client(asked["scope"], asked["actor"], asked["session"]).catch_up()
 
     def close(self) -> None:
         """Close every client."""
         with self._lock:
-            while self._clients:
-                self._clients.popitem()[1].close()
+            self._close()
+
+    def _close(self) -> None:
+        while self._clients:
+            self._clients.popitem()[1].close()
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        """Hold the clients; where their log is gone they are closed, so that the next call opens what is there."""
+        with self._lock:
+            try:
+                yield
+            except LogGone as error:
+                self._close()
+                note_error(self.home, "mcp", error)
+                raise
 
     def _client(self, project: str | Path, actor: str, session: str) -> Client:
         """Return a client for a project by its scope or one of its folders."""
