@@ -110,9 +110,8 @@ def connect(home: Home, host: str) -> list[Ran]:
     """
     program(host)
     folder = plugin_folder(home, host)
-    again = folder.exists() or bool(_is_listed(host))  # Perhaps by another home.
-    if again:
-        _run_all(remove_steps(home, host))
+    # Perhaps of another home, or of one that is gone, which a host may refuse to replace and not even list.
+    _run_all(remove_steps(home, host))
     shutil.rmtree(folder, ignore_errors=True)
     for path, data in plugin_files(host, own_command(), str(home.path.absolute())).items():
         target = folder / path
@@ -122,7 +121,7 @@ def connect(home: Home, host: str) -> list[Ran]:
     for words in install_steps(home, host):
         ran += _run_all([words])
         if ran[-1].failed:
-            raise MemtapeError(_why(ran[-1:]), f"{_undone(home, host, again)} Run the command yourself to see more.")
+            raise MemtapeError(_why(ran[-1:]), f"{_undone(home, host)} Run the command yourself to see more.")
     return ran
 
 
@@ -141,12 +140,12 @@ def disconnect(home: Home, host: str) -> list[Ran]:
     return ran
 
 
-def _undone(home: Home, host: str, again: bool) -> str:
+def _undone(home: Home, host: str) -> str:
     """Undo what an installation did before it failed, and say what is so then."""
     name = CONNECTABLE[host].name
     if not _remove(home, host)[1]:
         return f"Something of it is left in {name}: once this is mended, `memtape disconnect {host}` removes it."
-    return f"{name} is not connected any more." if again else "Nothing of yours was changed."
+    return f"{name} is not connected now; nothing else was changed."
 
 
 def _remove(home: Home, host: str) -> tuple[list[Ran], bool]:
