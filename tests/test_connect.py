@@ -7,16 +7,20 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.times import DAY_US, format_time
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.connecting import CONNECTABLE, connect, disconnect, plugin_folder
+from memtape.tools.agents.connecting import CONNECTABLE, connect, disconnect, own_command, plugin_folder
+from memtape.tools.agents.doctor import LOOKS, Finding
 from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
 from memtape.tools.agents.plugins import MARKETPLACE, plugin_files, started_by
+from memtape.tools.client import Client
 
 ROOT = Path(__file__).parent.parent
 HOST = """#!{python}
@@ -271,14 +275,63 @@ def test_a_hook_whose_command_is_gone_does_nothing_without_a_word(
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_the_doctor_says_whose_hooks_a_host_has(said: Path, tmp_path: Path) -> None:
+    home, other = Home(tmp_path / "home"), tmp_path / "it's another"
+    program = tmp_path / "an old" / "memtape"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    installed, host = tmp_path / "installed", said.with_name("bin") / "claude"
+    entry = {"id": "memtape@memtape-local", "enabled": True, "installPath": str(installed / "memtape")}
+    host.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps([entry])}\nEND\n")
+
+    def finding(command: list[str], there: Path) -> Finding:
+        for path, data in plugin_files("claude", command, str(there)).items():
+            (installed / path).parent.mkdir(parents=True, exist_ok=True)
+            (installed / path).write_bytes(data)
+        found = LOOKS["Claude Code"]("Claude Code", home)
+        assert (found.state == "good") == (found.todo == "") and ("connect claude" in found.todo or not found.todo)
+        return found
+
+    assert "home that was here before" in finding(own_command(), home.path).seen
+    plugin_folder(home, "claude").mkdir(parents=True)
+    assert finding(own_command(), home.path).state == "good"
+    assert f"another installation of Memtape than this, {program}" in finding([str(program)], home.path).seen
+    assert f"{other}, which is gone" in finding(own_command(), other).seen
+    other.mkdir()
+    assert finding(own_command(), other).seen == f"It has hooks of another home, {other}."
+    for lose in (without_its_package, without_its_python, not_executable, gone, gone_with_its_folder):
+        lose(program)
+        assert f"installation that is gone at {program}" in finding([str(program)], home.path).seen
+
+
 @pytest.mark.slow
 def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    done = memtape(home, "doctor", "--json", path="/usr/bin:/bin")
-    findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
-    assert done.returncode == 0, findings
-    assert findings["capture and search"]["state"] == findings["MCP server"]["state"] == "good"
-    assert findings["Codex"]["state"] == "not there"
+    with Client(home, scope="project:demo") as client:
+        client.capture("Said before.")
+        (home / "settings.toml").write_text('denied_paths = ["private/*"]\n')
+        ends, names = client.log.ends(), sorted(path.name for path in home.iterdir())
+        for _ in range(2):
+            done = memtape(home, "doctor", "--json", path="/usr/bin:/bin")
+        findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
+        assert done.returncode == 0, findings
+        looked = (findings[subject]["state"] for subject in ("capture and search", "log", "MCP server"))
+        assert list(looked) == ["good"] * 3 and f"{sum(ends):,} events" in findings["log"]["seen"]
+        assert findings["Codex"]["state"] == "not there"
+        assert client.log.ends() == ends and all(scope.hidden == 0 for scope in client.status().scopes)
+    assert {path.name for path in home.iterdir()} <= {*names, "serving"}
     (home / "log.db").write_bytes(b"no database" * 1_000)
     done = memtape(home, "doctor", path="/usr/bin:/bin")
-    assert done.returncode == 1 and "bad        capture and search" in done.stdout and "Traceback" not in done.stderr
+    assert done.returncode == 1 and "bad        log" in done.stdout and "Traceback" not in done.stderr
+    assert "good       capture and search" in done.stdout
+
+
+@pytest.mark.parametrize("days", [0, 2])
+def test_an_error_is_something_to_do_for_a_day(days: int, home: Path) -> None:
+    path = Home(home).path / "agents.log"
+    moment = format_time(time.time_ns() // 1_000 - days * DAY_US)
+    path.write_text(f"{moment}  hook claude Stop  ValueError\n")
+    found = LOOKS["errors of hooks and servers"]("errors", Home(home))
+    assert found.state == ("good" if days else "to do") and path.exists()
+    assert "since yesterday" in found.seen if days else str(path) in found.todo

@@ -236,14 +236,22 @@ def _end(turn: _Turn) -> bytes:
         turn.go_on()
         return b""
     os.nice(NICENESS)
-    if turn.told.transcript:
-        command = turn.command("import", turn.told.transcript)
+    if turn.told.transcript and not _is_empty(Path(turn.told.transcript)):
+        command = turn.command("import", turn.told.transcript, "--format", HOSTS[turn.told.host])
         done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
         if done.returncode:
             raise MemtapeError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
     with turn.client() as client:
         client.catch_up()
     return b""
+
+
+def _is_empty(transcript: Path) -> bool:
+    """Whether nothing was said in a session: hosts name its transcript before they write one."""
+    try:
+        return (transcript.is_file() and not transcript.stat().st_size) or not transcript.exists()
+    except OSError:
+        return False
 
 
 _ACTIONS: dict[str, Callable[[_Turn], bytes]] = {

@@ -84,7 +84,7 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
 
 
 def started_by(hook: str) -> tuple[list[str], list[str]]:
-    """Return the command that an installed hook starts, and its words from `hook` on; both empty for no hook of ours."""
+    """Return the command that an installed hook starts, and its words from `hook` on; empty for one of others."""
     try:
         words: Sequence[str] = shlex.split(hook)
     except ValueError:
