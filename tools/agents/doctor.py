@@ -30,7 +30,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.connecting import CONNECTABLE, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.flushing import outcomes
-from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, started_by
+from memtape.tools.agents.plugins import PLUGIN, SELECTOR, started_by
 from memtape.tools.client import Client
 
 PROBE_SCOPE = "project:memtape-doctor"
@@ -40,7 +40,6 @@ RECENT_US = DAY_US
 ANSWER_WAIT_S = 20
 MODEL_WAIT_S = 5.0
 MUCH_LAG = 2_000
-_SELECTOR = f"{PLUGIN}@{MARKETPLACE}"
 
 State = Literal["good", "to do", "bad", "not there"]
 
@@ -153,11 +152,11 @@ def _server(subject: str, home: Home) -> Finding:
 def _claude(subject: str, home: Home) -> Finding:
     def state() -> Finding:
         listed = json.loads(run_host(["claude", "plugin", "list", "--json"]).stdout)
-        ours = [plugin for plugin in listed if plugin.get("id") == _SELECTOR]
+        ours = [plugin for plugin in listed if plugin.get("id") == SELECTOR]
         if not ours:
             return _not_connected(subject, "claude")
         if not ours[0].get("enabled"):
-            return Finding(subject, "to do", "The plugin is disabled.", f"`claude plugin enable {_SELECTOR}`.")
+            return Finding(subject, "to do", "The plugin is disabled.", f"`claude plugin enable {SELECTOR}`.")
         hooks = _hooks_in(Path(ours[0].get("installPath", "")))
         return _pointing_here(subject, home, "claude", hooks) or Finding(
             subject, "good", "Plugin, server and hooks are on."
@@ -173,7 +172,7 @@ def _codex(subject: str, home: Home) -> Finding:
         if astray := _pointing_here(subject, home, "codex", [hook.get("command", "") for hook in hooks]):
             return astray
         listed = json.loads(run_host(["codex", "plugin", "list", "--json"]).stdout)
-        ours = [plugin for plugin in listed.get("installed", []) if plugin.get("pluginId") == _SELECTOR]
+        ours = [plugin for plugin in listed.get("installed", []) if plugin.get("pluginId") == SELECTOR]
         if not ours:
             return _not_connected(subject, "codex")
         if not ours[0].get("enabled"):
@@ -290,7 +289,7 @@ def _codex_hooks() -> list[dict[str, Any]]:
         ask(None, method="initialized")
         listed = ask("hooks/list", cwds=[os.getcwd()])
     hooks = [hook for place in listed.get("result", {}).get("data", []) for hook in place.get("hooks", [])]
-    return [hook for hook in hooks if hook.get("pluginId") == _SELECTOR]
+    return [hook for hook in hooks if hook.get("pluginId") == SELECTOR]
 
 
 @contextlib.contextmanager

@@ -17,6 +17,8 @@ from memtape import __version__
 PLUGIN = "memtape"
 MARKETPLACE = "memtape-local"
 """A name of its own, so that no marketplace of the user's is taken for ours or replaced."""
+SELECTOR = f"{PLUGIN}@{MARKETPLACE}"
+"""How hosts name the plugin."""
 
 DESCRIPTION = "One memory for all agents of a project, which can be replayed."
 HOOK_TIMEOUT_S = 10
