@@ -56,6 +56,10 @@ class DamagedLog(MemtapeError):
     """A slot whose bytes do not match their digest, or a log that cannot be what it says it is."""
 
 
+class LogGone(MemtapeError):
+    """The file of an open log is no longer the one in its folder: it was removed, moved or replaced."""
+
+
 class LogExists(MemtapeError):
     """A log was to be made where one stands with other properties (another number of partitions)."""
 

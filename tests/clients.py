@@ -31,6 +31,7 @@ SAID = {
     "codex": "Releases are cut on Tuesdays by Mira.",
     "gemini": "The tide service is written in Elixir.",
 }
+GREETING, ANSWER = "HELLO", "Noted by the model."
 QUESTIONS = {"claude": "staging database port", "codex": "releases Tuesdays Mira", "gemini": "tide service Elixir"}
 TURN_TIMEOUT_S = 180
 TURNS = 5
@@ -81,6 +82,10 @@ class Trial:
         self.project = folder / "project"
         self.project.mkdir()
         subprocess.run(["git", "init", "--quiet", str(self.project)], check=True)
+        # A script of its own, which can be deleted while the hosts have it.
+        self.installed, self.command = memtape, folder / "an installation" / "memtape"
+        self.command.parent.mkdir()
+        shutil.copy(memtape, self.command)
         user = folder / "user"
         (user / ".codex").mkdir(parents=True)
         (user / ".gemini").mkdir()
@@ -89,7 +94,7 @@ class Trial:
         kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TERM", "TMPDIR") if key in os.environ}
         self.environment = kept | {
             "HOME": str(user),
-            "PATH": os.pathsep.join([str(programs), str(memtape.parent), os.environ["PATH"]]),
+            "PATH": os.pathsep.join([str(programs), str(self.command.parent), os.environ["PATH"]]),
             "MEMTAPE_HOME": str(folder / "memory"),
             "ANTHROPIC_BASE_URL": model.url,
             "ANTHROPIC_API_KEY": "none",
@@ -132,10 +137,25 @@ class Trial:
         findings = json.loads(self.memtape("doctor", "--json").stdout)["findings"]
         bad = [finding for finding in findings if finding["state"] == "bad"]
         self.check("the doctor finds nothing bad", not bad, str(bad))
+        self.check_gone()
         for host in self.hosts:
-            self.check(f"{host} is disconnected", self.memtape("disconnect", host).returncode == 0)
+            done = self.ran([str(self.installed), "disconnect", host])
+            self.check(f"{host} is disconnected", done.returncode == 0, done.stderr)
         print("All is well." if not self.failures else f"{self.failures} checks failed.")
         return 1 if self.failures else 0
+
+    def check_gone(self) -> None:
+        """A host goes on where the command is gone, and the doctor of another installation says so."""
+        self.command.unlink()
+        for host in self.hosts:
+            words = [GREETING if word == "{prompt}" else word for word in self.words[host]]
+            done = self.ran(words)
+            said = done.stdout + done.stderr
+            held = done.returncode == 0 and ANSWER in done.stdout and "hook" not in done.stderr.lower()
+            self.check(f"{host} goes on without the command, and says nothing of a hook", held, said)
+        findings = json.loads(self.ran([str(self.installed), "doctor", "--json"]).stdout)["findings"]
+        gone = [finding for finding in findings if f"gone at {self.command}" in finding["seen"]]
+        self.check("the doctor of another installation says so", len(gone) == len(self.hosts), str(findings))
 
     def check_hooks(self) -> None:
         """Prompts and answers are on the log under each host's name, and a start was given the memory."""

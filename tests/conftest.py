@@ -1,6 +1,9 @@
 """What every test shares: how hard hypothesis tries, and that fast tests come first."""
 
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,8 @@ settings.register_profile("nightly", deadline=None, max_examples=5_000, suppress
 os.environ.pop("MEMTAPE_LOG", None)
 # Nor does any load a model or ask an endpoint that happens to be there; those of embedders choose their own.
 os.environ["MEMTAPE_EMBEDDER"] = "floor"
+# Nor does any note something where the doctor of the user's own home looks.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
@@ -23,6 +28,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put slow tests last, so that most mistakes show within seconds; otherwise the order stays as it was."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
+@pytest.fixture(autouse=True)
+def nothing_noted() -> Iterator[None]:
+    """What a test notes about homes that are gone, the next does not find."""
+    yield
+    shutil.rmtree(os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 
 @pytest.fixture

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
+import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.times import DAY_US, format_time
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.connecting import CONNECTABLE, connect, disconnect, plugin_folder
+from memtape.tools.agents.connecting import CONNECTABLE, connect, disconnect, own_command, plugin_folder
+from memtape.tools.agents.doctor import LOOKS, Finding
 from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
-from memtape.tools.agents.plugins import MARKETPLACE, plugin_files
+from memtape.tools.agents.plugins import MARKETPLACE, plugin_files, started_by
+from memtape.tools.client import Client
 
 ROOT = Path(__file__).parent.parent
 HOST = """#!{python}
@@ -112,14 +117,14 @@ def test_what_failed_is_undone_and_can_be_done_again(
     home = tmp_path / "home"
     monkeypatch.setenv("FAIL_AT", "plugin install")
     done = memtape(home, "connect", "claude")
-    assert done.returncode == 1 and "Nothing of yours was changed." in done.stderr
+    assert done.returncode == 1 and "Claude Code is not connected now; nothing else was changed." in done.stderr
     assert held(said, "claude") == "" and not plugin_folder(Home(home), "claude").exists()
     assert memtape(home, "disconnect", "claude").returncode == 0  # There is nothing to do, and that is no error.
     monkeypatch.delenv("FAIL_AT")
     assert memtape(home, "connect", "claude").returncode == 0 and held(said, "claude")
     monkeypatch.setenv("FAIL_AT", "plugin install")
     done = memtape(home, "connect", "claude")
-    assert "not connected any more" in done.stderr and "Nothing of yours" not in done.stderr
+    assert "not connected now" in done.stderr
     assert held(said, "claude") == ""
 
 
@@ -130,7 +135,7 @@ def test_what_could_not_be_undone_is_said_and_removed_once_it_can_be(
     assert memtape(home, "connect", "claude").returncode == 0
     monkeypatch.setenv("FAIL_AT", "install")  # And uninstall.
     done = memtape(home, "connect", "claude")
-    assert done.returncode == 1 and "is left in Claude Code" in done.stderr and "Nothing of" not in done.stderr
+    assert done.returncode == 1 and "is left in Claude Code" in done.stderr and "nothing else" not in done.stderr
     done = memtape(home, "disconnect", "claude")
     assert done.returncode == 1 and "no such thing" in done.stderr and held(said, "claude") == "plugin"
     monkeypatch.delenv("FAIL_AT")
@@ -177,24 +182,156 @@ def test_a_plugin_names_every_event_that_its_hook_knows_and_starts_us_in_full(ho
     assert set(hooks) == set(HOSTS_OF_HOOKS[host].actions)
     for groups in hooks.values():
         (called,) = groups[0]["hooks"]
-        words = shlex.split(called["command"])
-        assert words == ["/opt/a b/memtape", "hook", "--host", host, "--home", home]
+        command, words = started_by(called["command"])
+        assert command == ["/opt/a b/memtape"] and words == ["hook", "--host", host, "--home", home]
         assert called["timeout"] >= (1_000 if host == "gemini" else 1)
     told = json.loads(files["gemini-extension.json" if host == "gemini" else "memtape/.mcp.json"])
-    assert told["mcpServers"]["memtape"]["args"] == ["mcp", "--home", home]
+    assert told["mcpServers"]["memtape"]["args"][-4:] == ["/opt/a b/memtape", "mcp", "--home", home]
     if host != "gemini":
         market = json.loads(files[".claude-plugin/marketplace.json"])
         assert market["name"] == MARKETPLACE and market["plugins"][0]["source"] == "./memtape"
 
 
+def installed_by(host: str, command: list[str], home: str) -> tuple[list[str], list[str]]:
+    """Return what a host hands to a shell as a hook, once each, and the words that it runs as the server."""
+    files = plugin_files(host, command, home)
+    under = "" if host == "gemini" else "memtape/"
+    hooks = json.loads(files[f"{under}hooks/hooks.json"])["hooks"]
+    told = json.loads(files["gemini-extension.json" if host == "gemini" else "memtape/.mcp.json"])
+    server = told["mcpServers"]["memtape"]
+    called = [group["hooks"][0]["command"] for groups in hooks.values() for group in groups]
+    return list(dict.fromkeys(called)), [server["command"], *server["args"]]
+
+
+SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh", "fish", "ksh") if shutil.which(shell)]
+PLACES = ["plain", "a b", "it's", 'a "quoted" one', "$HOME", "back\\slash", "`x`;exit 3", "ünï"]
+ECHO = '#!/bin/sh\nprintf "%s|" "$@"; cat\n'
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("host", HOSTS_OF_HOOKS)
+def test_what_a_host_starts_gets_its_words_and_input_from_wherever_it_lies(
+    host: str, place: str, tmp_path: Path
+) -> None:
+    program, home = tmp_path / place / "memtape", str(tmp_path / place / "a home")
+    program.parent.mkdir()
+    program.write_text(ECHO)
+    program.chmod(0o755)
+    hooks, server = installed_by(host, [str(program)], home)
+    for shell in SHELLS:
+        for hook in hooks:
+            done = subprocess.run([shell, "-c", hook], input="told", capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stderr) == (0, "") and done.stdout == f"hook|--host|{host}|--home|{home}|told"
+    done = subprocess.run(server, input="told", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"mcp|--home|{home}|told")
+
+
+def gone(program: Path) -> None:
+    program.unlink()
+
+
+def gone_with_its_folder(program: Path) -> None:
+    shutil.rmtree(program.parent)
+
+
+def not_executable(program: Path) -> None:
+    program.chmod(0o644)
+
+
+def a_folder(program: Path) -> None:
+    program.unlink()
+    program.mkdir()
+
+
+def without_its_python(program: Path) -> None:
+    """What an environment is left as when the Python that it was made from is upgraded away."""
+    program.write_text("#!/nowhere/python\n")
+
+
+def without_its_package(program: Path) -> None:
+    program.write_text(f"#!{sys.executable}\nimport memtape_that_is_gone\n")
+
+
+@pytest.mark.parametrize(
+    "lose", [gone, gone_with_its_folder, not_executable, a_folder, without_its_python, without_its_package]
+)
+@pytest.mark.parametrize("place", ["plain", 'it\'s a "b"'])
+@pytest.mark.parametrize("host", HOSTS_OF_HOOKS)
+def test_a_hook_whose_command_is_gone_does_nothing_without_a_word(
+    host: str, place: str, lose: Callable[[Path], None], tmp_path: Path
+) -> None:
+    program = tmp_path / place / "memtape"
+    program.parent.mkdir()
+    program.write_text(ECHO)
+    program.chmod(0o755)
+    hooks, server = installed_by(host, [str(program)], str(tmp_path / "home"))
+    lose(program)
+    for shell in SHELLS:
+        for hook in hooks:
+            done = subprocess.run([shell, "-c", hook], input="told", capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), (shell, done)
+    if lose in (gone, gone_with_its_folder, not_executable):
+        done = subprocess.run(server, input="told", capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_doctor_says_whose_hooks_a_host_has(said: Path, tmp_path: Path) -> None:
+    home, other = Home(tmp_path / "home"), tmp_path / "it's another"
+    program = tmp_path / "an old" / "memtape"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    installed, host = tmp_path / "installed", said.with_name("bin") / "claude"
+    entry = {"id": "memtape@memtape-local", "enabled": True, "installPath": str(installed / "memtape")}
+    host.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps([entry])}\nEND\n")
+
+    def finding(command: list[str], there: Path) -> Finding:
+        for path, data in plugin_files("claude", command, str(there)).items():
+            (installed / path).parent.mkdir(parents=True, exist_ok=True)
+            (installed / path).write_bytes(data)
+        found = LOOKS["Claude Code"]("Claude Code", home)
+        assert (found.state == "good") == (found.todo == "") and ("connect claude" in found.todo or not found.todo)
+        return found
+
+    assert "home that was here before" in finding(own_command(), home.path).seen
+    plugin_folder(home, "claude").mkdir(parents=True)
+    assert finding(own_command(), home.path).state == "good"
+    assert f"another installation of Memtape than this, {program}" in finding([str(program)], home.path).seen
+    assert f"{other}, which is gone" in finding(own_command(), other).seen
+    other.mkdir()
+    assert finding(own_command(), other).seen == f"It has hooks of another home, {other}."
+    for lose in (without_its_package, without_its_python, not_executable, gone, gone_with_its_folder):
+        lose(program)
+        assert f"installation that is gone at {program}" in finding([str(program)], home.path).seen
+
+
 @pytest.mark.slow
 def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    done = memtape(home, "doctor", "--json", path="/usr/bin:/bin")
-    findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
-    assert done.returncode == 0, findings
-    assert findings["capture and search"]["state"] == findings["MCP server"]["state"] == "good"
-    assert findings["Codex"]["state"] == "not there"
+    with Client(home, scope="project:demo") as client:
+        client.capture("Said before.")
+        (home / "settings.toml").write_text('denied_paths = ["private/*"]\n')
+        ends, names = client.log.ends(), sorted(path.name for path in home.iterdir())
+        for _ in range(2):
+            done = memtape(home, "doctor", "--json", path="/usr/bin:/bin")
+        findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
+        assert done.returncode == 0, findings
+        looked = (findings[subject]["state"] for subject in ("capture and search", "log", "MCP server"))
+        assert list(looked) == ["good"] * 3 and f"{sum(ends):,} events" in findings["log"]["seen"]
+        assert findings["Codex"]["state"] == "not there"
+        assert client.log.ends() == ends and all(scope.hidden == 0 for scope in client.status().scopes)
+    assert {path.name for path in home.iterdir()} <= {*names, "serving"}
     (home / "log.db").write_bytes(b"no database" * 1_000)
     done = memtape(home, "doctor", path="/usr/bin:/bin")
-    assert done.returncode == 1 and "bad        capture and search" in done.stdout and "Traceback" not in done.stderr
+    assert done.returncode == 1 and "bad        log" in done.stdout and "Traceback" not in done.stderr
+    assert "good       capture and search" in done.stdout
+
+
+@pytest.mark.parametrize("days", [0, 2])
+def test_an_error_is_something_to_do_for_a_day(days: int, home: Path) -> None:
+    path = Home(home).path / "agents.log"
+    moment = format_time(time.time_ns() // 1_000 - days * DAY_US)
+    path.write_text(f"{moment}  hook claude Stop  ValueError\n")
+    found = LOOKS["errors of hooks and servers"]("errors", Home(home))
+    assert found.state == ("good" if days else "to do") and path.exists()
+    assert "since yesterday" in found.seen if days else str(path) in found.todo

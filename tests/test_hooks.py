@@ -41,6 +41,12 @@ ANSWER = {"claude": "Stop", "codex": "Stop", "gemini": "AfterAgent"}
 FIELD = {"claude": "last_assistant_message", "codex": "last_assistant_message", "gemini": "prompt_response"}
 
 
+@pytest.fixture(autouse=True)
+def connected(home: Path) -> None:
+    """Make the home, as `memtape connect` has before any host calls a hook."""
+    Home(home)
+
+
 def hook(
     home: Path,
     host: str,
@@ -130,12 +136,31 @@ def test_a_call_that_is_wrong_in_itself_ends_well(home: Path) -> None:
     assert hook(home, "claude", huge) == b""
 
 
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("rows", [None, b"", b"\n", b'{"type":"mode","mode":"plan"}\n', b'{"sessionId":"s-1"}\n'])
+def test_a_session_in_which_nothing_was_said_is_no_damaged_transcript(
+    rows: bytes | None, host: str, home: Path, project: Path
+) -> None:
+    transcript = project / "session.jsonl"
+    if rows is not None:
+        transcript.write_bytes(rows)
+    hook(home, host, told(project, "SessionEnd", transcript_path=str(transcript)), "--alone")
+    assert latest_errors(home, 10) == []
+
+
+def test_a_transcript_of_which_nothing_can_be_read_is_a_line_for_the_doctor(home: Path, project: Path) -> None:
+    (project / "session.jsonl").write_bytes(b"no row\n" * 9)
+    hook(home, "claude", told(project, "SessionEnd", transcript_path=str(project / "session.jsonl")), "--alone")
+    (line,) = latest_errors(home, 10)
+    assert "could not be taken in whole" in line
+
+
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "Stop", "PreCompact", "SessionStart"])
 def test_a_home_that_cannot_be_used_or_a_full_disk_disturbs_nobody(event: str, tmp_path: Path, project: Path) -> None:
     said = told(project, event, prompt="a", last_assistant_message="b", transcript_path="/nowhere")
     (tmp_path / "file").write_text("")
     assert hook(tmp_path / "file" / "home", "claude", said) == b""
-    full = tmp_path / "full"
+    full = Home(tmp_path / "full").path
     # No file may grow: what a write meets on a full disk, at the very first page.
     assert hook(full, "claude", said, limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))) == b""
     with open("/dev/full", "wb") as nowhere:

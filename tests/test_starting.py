@@ -28,6 +28,12 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
 
 
+@pytest.fixture(autouse=True)
+def connected(home: Path) -> None:
+    """Make the home, as `memtape connect` has before any host calls a hook."""
+    Home(home)
+
+
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     """A folder whose modules have the names of ours and of libraries, and leave a mark when they are run."""

@@ -61,3 +61,14 @@ def prefer_embedder(home: Home, options: EmbedderOptions) -> None:
     table = document.setdefault("embedder", tomlkit.table())
     table["choice"], table["model"] = options.choice, options.model
     write_whole(path, tomlkit.dumps(document).encode(), durable=True)
+
+
+def trial_settings(home: Home, trial: Home) -> None:
+    """Give a home that is made for a trial the settings of another, without its log; nothing outlives the trial."""
+    import tomlkit
+
+    local_settings(home)
+    document = tomlkit.parse(home.settings_path.read_text()) if home.settings_path.exists() else tomlkit.document()
+    document.pop("log", None)
+    document["catch_up"] = False
+    write_whole(trial.settings_path, tomlkit.dumps(document).encode())

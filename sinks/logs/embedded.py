@@ -1,7 +1,8 @@
 """The embedded log: one SQLite database in WAL mode, with many writing and reading processes at once.
 
 This file owns the format of `log.db`. An append is durable when it returns (`synchronous=FULL`), deleted
-bytes are overwritten (`secure_delete`), and every slot carries a salted digest, so that damage is found.
+bytes are overwritten (`secure_delete`), and every slot carries a salted digest, so that damage is found. A file that is
+removed or replaced stays open for who has it open, so that every call compares the files with those in the folder.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from pathlib import Path
 import uuid_utils
 
 from memtape.schemas.codec import blanked, decode
-from memtape.schemas.errors import DamagedLog, InvalidEvent, LogExists, MemtapeError, OffsetOutOfRange, StillHeld
+from memtape.schemas.errors import (
+    DamagedLog,
+    InvalidEvent,
+    LogExists,
+    LogGone,
+    MemtapeError,
+    OffsetOutOfRange,
+    StillHeld,
+)
 from memtape.schemas.events import EVENT_TYPES, Event, make_configured
 from memtape.schemas.log import Position, Slot
 from memtape.schemas.settings import Settings
@@ -32,6 +41,8 @@ BUSY_TIMEOUT_S = 60.0
 SALT_BYTES = 16
 CHECKPOINT_WAIT_S = 3.0
 IDS_AT_ONCE = 500
+FILES = ("", "-wal", "-shm")
+"""What a log is made of: SQLite keeps all three, under these endings, as long as somebody has the log open."""
 
 _TABLES = """
 CREATE TABLE slots (
@@ -65,6 +76,7 @@ class EmbeddedLog:
         self.path = path
         self._lock = threading.RLock()
         self._ticks: set[tuple[int, int]] = set()
+        self._files: tuple[tuple[int, int], ...] | None = None
         with self._explained():
             self._db = sqlite3.connect(
                 path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=256
@@ -80,6 +92,7 @@ class EmbeddedLog:
                 schema = SCHEMA_VERSION
             if schema == SCHEMA_VERSION:
                 self._db.execute(_ERASED_INDEX)
+            self._files = _files(path)
         if schema == UNFINISHED:
             raise DamagedLog(f"{path} is a copy that is not whole.", "Give `memtape copy` again: it goes on.")
         if schema != SCHEMA_VERSION:
@@ -235,6 +248,7 @@ class EmbeddedLog:
     def close(self) -> None:
         """See `Log.close`."""
         with self._lock:
+            self._files = None  # SQLite takes two of them away with the last who has the log open.
             self._db.close()
 
     def _use_wal(self) -> None:
@@ -328,14 +342,25 @@ class EmbeddedLog:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._check_files()  # It may have waited long for the lock.
                 self._db.execute("COMMIT")
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+            self._check_files("nobody can say whether this was stored")
+
+    def _check_files(self, outcome: str = "nothing was stored") -> None:
+        """Raise `LogGone` where the files that are open are no longer those in the folder."""
+        if self._files is not None and _files(self.path) != self._files:
+            raise LogGone(
+                f"The log {self.path} was removed, moved or replaced while it was open; {outcome}.",
+                "Do it again: that opens the log that is there now, or makes one.",
+            )
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
+        self._check_files()
         try:
             yield
         except UnicodeDecodeError as error:  # Python cannot say SQLite's complaint where it quotes damaged text.
@@ -352,6 +377,18 @@ class EmbeddedLog:
                 f"The log {self.path} cannot be used: {error} ({code}).",
                 "See that the folder exists, is writable and its disk has room; nothing of this call was stored.",
             ) from error
+
+
+def _files(path: Path) -> tuple[tuple[int, int], ...]:
+    """Return which files a log is, by device and inode; one that is not there is left out."""
+    found = []
+    for ending in FILES:
+        try:
+            status = os.stat(f"{path}{ending}")
+        except OSError:
+            continue
+        found.append((status.st_dev, status.st_ino))
+    return tuple(found)
 
 
 def _row(partition: int, offset: int, event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:

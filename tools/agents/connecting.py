@@ -1,7 +1,8 @@
 """Connecting a host: our plugin is written into the home, and the host's own commands install it from there.
 
-No file of a host or user is touched here; what a host writes when it installs is the host's. Whether something of ours
-is left there is asked of the host, since the exit code of a removal also says that there was nothing to remove.
+What a host writes when it installs is the host's; what it leaves of us afterwards, `tools.agents.leftovers` knows. Whether
+something of ours is still installed is asked of the host, since the exit code of a removal also says that there was
+nothing to remove.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from typing import NamedTuple
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home, write_whole
-from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, plugin_files
+from memtape.tools.agents.leftovers import Leftovers, drop_dangling_link, note_before, take_away
+from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, SELECTOR, plugin_files
 from memtape.tools.keep.starting import python_of
 
 FOLDER = "plugins"
 STEP_TIMEOUT_S = 120
 SHOWN_LINES, SHOWN_CHARS = 8, 300
 """How much of a host's error is shown: the reason stands first with one host, last with another."""
-_SELECTOR = f"{PLUGIN}@{MARKETPLACE}"
 _LISTS = (
-    (("plugin", "list", "--json"), _SELECTOR),
+    (("plugin", "list", "--json"), SELECTOR),
     (("plugin", "marketplace", "list", "--json"), MARKETPLACE),
 )
 
@@ -48,16 +49,16 @@ CONNECTABLE = {
     "claude": Connectable(
         "claude",
         "Claude Code",
-        (("plugin", "marketplace", "add", "{folder}"), ("plugin", "install", _SELECTOR)),
-        (("plugin", "uninstall", _SELECTOR), ("plugin", "marketplace", "remove", MARKETPLACE)),
+        (("plugin", "marketplace", "add", "{folder}"), ("plugin", "install", SELECTOR)),
+        (("plugin", "uninstall", SELECTOR), ("plugin", "marketplace", "remove", MARKETPLACE)),
         _LISTS,
         "Start `claude` anew in your project; `/mcp` shows memtape.",
     ),
     "codex": Connectable(
         "codex",
         "Codex",
-        (("plugin", "marketplace", "add", "{folder}"), ("plugin", "add", _SELECTOR)),
-        (("plugin", "remove", _SELECTOR), ("plugin", "marketplace", "remove", MARKETPLACE)),
+        (("plugin", "marketplace", "add", "{folder}"), ("plugin", "add", SELECTOR)),
+        (("plugin", "remove", SELECTOR), ("plugin", "marketplace", "remove", MARKETPLACE)),
         _LISTS,
         "Start `codex` anew, open `/hooks` and trust those of memtape: until then it skips them without a word.",
     ),
@@ -110,9 +111,10 @@ def connect(home: Home, host: str) -> list[Ran]:
     """
     program(host)
     folder = plugin_folder(home, host)
-    again = folder.exists() or bool(_is_listed(host))  # Perhaps by another home.
-    if again:
-        _run_all(remove_steps(home, host))
+    note_before(home, host)
+    # What is there is perhaps of another home, or of one that is gone.
+    drop_dangling_link(host)
+    _run_all(remove_steps(home, host))
     shutil.rmtree(folder, ignore_errors=True)
     for path, data in plugin_files(host, own_command(), str(home.path.absolute())).items():
         target = folder / path
@@ -122,12 +124,12 @@ def connect(home: Home, host: str) -> list[Ran]:
     for words in install_steps(home, host):
         ran += _run_all([words])
         if ran[-1].failed:
-            raise MemtapeError(_why(ran[-1:]), f"{_undone(home, host, again)} Run the command yourself to see more.")
+            raise MemtapeError(_why(ran[-1:]), f"{_undone(home, host)} Run the command yourself to see more.")
     return ran
 
 
-def disconnect(home: Home, host: str) -> list[Ran]:
-    """Have the host remove our plugin, and delete what was written.
+def disconnect(home: Home, host: str) -> tuple[list[Ran], Leftovers]:
+    """Have the host remove our plugin, and delete what was written and what is left of it.
 
     Raises `MemtapeError` where something of ours is left in the host's own lists.
     """
@@ -138,19 +140,26 @@ def disconnect(home: Home, host: str) -> list[Ran]:
             _why([step for step in ran if step.failed]) or f"{CONNECTABLE[host].name} still lists {PLUGIN}.",
             f"Once that is mended: `memtape disconnect {host}`.",
         )
-    return ran
+    return ran, _left(home, host)
 
 
-def _undone(home: Home, host: str, again: bool) -> str:
+def _left(home: Home, host: str) -> Leftovers:
+    last = not any(plugin_folder(home, other).exists() for other in CONNECTABLE)
+    return take_away(home, host, Path.cwd(), last=last)
+
+
+def _undone(home: Home, host: str) -> str:
     """Undo what an installation did before it failed, and say what is so then."""
     name = CONNECTABLE[host].name
     if not _remove(home, host)[1]:
         return f"Something of it is left in {name}: once this is mended, `memtape disconnect {host}` removes it."
-    return f"{name} is not connected any more." if again else "Nothing of yours was changed."
+    _left(home, host)
+    return f"{name} is not connected now; nothing else was changed."
 
 
 def _remove(home: Home, host: str) -> tuple[list[Ran], bool]:
     """Run every step of the removal, and return what they said and whether nothing of ours is left."""
+    drop_dangling_link(host)
     ran = _run_all(remove_steps(home, host))
     folder = plugin_folder(home, host)
     listed = _is_listed(host)

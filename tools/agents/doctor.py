@@ -1,7 +1,7 @@
 """Is everything as it should be: the home, the server, each host and its hooks; each finding with what to do.
 
 It looks with what agents use: a capture that is searched for, the server's own protocol, the hosts' own commands. It
-mends nothing.
+mends nothing, and appends nothing to the log: the capture is put into a home that is made for it and removed.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,20 +23,23 @@ import uuid_utils
 
 from memtape.flows.model.choice import choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
+from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.settings import local_settings
+from memtape.sinks.home.settings import local_settings, trial_settings
+from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.connecting import CONNECTABLE, own_command, plugin_folder, run_host
-from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.flushing import outcomes
-from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN
+from memtape.tools.agents.plugins import PLUGIN, SELECTOR, started_by
 from memtape.tools.client import Client
 
 PROBE_SCOPE = "project:memtape-doctor"
 SHOWN_ERRORS = 5
+RECENT_US = DAY_US
+"""So long an error is shown as something to do. What has not happened again since needs nothing."""
 ANSWER_WAIT_S = 20
 MODEL_WAIT_S = 5.0
 MUCH_LAG = 2_000
-_SELECTOR = f"{PLUGIN}@{MARKETPLACE}"
 
 State = Literal["good", "to do", "bad", "not there"]
 
@@ -51,7 +55,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 def examine(home: Home) -> Iterator[Finding]:
     """Yield the findings one by one, as they come. Never raises."""
-    for subject, look in _LOOKS.items():
+    for subject, look in LOOKS.items():
         try:
             yield look(subject, home)
         except MemtapeError as error:
@@ -62,20 +66,42 @@ def examine(home: Home) -> Iterator[Finding]:
 
 def _round_trip(subject: str, home: Home) -> Finding:
     word = f"probe{uuid_utils.uuid7().hex}"
-    with Client(home.path, scope=PROBE_SCOPE, actor="memtape", origin="tool") as client:
+    with _trial(home) as client:
         begun = time.monotonic()
-        receipt = client.capture(f"The doctor's {word}.", kind="turn", tags=("doctor",))
+        receipt = client.capture(f"The doctor's {word}.", kind="turn")
         captured_ms = round((time.monotonic() - begun) * 1_000)
         found = client.search(word, 1, quiet=True).answer.results
         found_ms = round((time.monotonic() - begun) * 1_000)
         if [result.id for result in found] != [receipt.id]:
             return Finding(subject, "bad", "A capture does not come back in a search.", "Run `memtape verify`.")
-        client.forget(receipt.id, reason="probe of the doctor")
     return Finding(subject, "good", f"A capture took {captured_ms} ms and came back in a search after {found_ms} ms.")
 
 
+@contextlib.contextmanager
+def _trial(home: Home) -> Iterator[Client]:
+    """Make a home with the same settings inside this one, thus on the same disk, and remove it afterwards."""
+    with tempfile.TemporaryDirectory(prefix=".doctor-", dir=home.path, ignore_cleanup_errors=True) as folder:
+        trial = Home(Path(folder))
+        trial_settings(home, trial)
+        log = EmbeddedLog(trial.log_path)
+        try:
+            yield Client(trial, scope=PROBE_SCOPE, actor="memtape", origin="tool", log=log)
+        finally:
+            log.close()
+
+
+def _log(subject: str, home: Home) -> Finding:
+    with Client(home.path) as client:
+        client.log.check()
+        events = sum(client.log.ends())
+        begun = time.monotonic()
+        client.offer("doctor", lambda result: False, 1)
+        took_ms = round((time.monotonic() - begun) * 1_000)
+        return Finding(subject, "good", f"{events:,} events on {client.log.place}, searched in {took_ms} ms.")
+
+
 def _views(subject: str, home: Home) -> Finding:
-    with Client(home.path, scope=PROBE_SCOPE) as client:
+    with Client(home.path) as client:
         state = client.status()
     seen = f"{state.memories:,} memories, {state.turns:,} turns, {state.lag:,} events not folded yet."
     if state.dead_letters:
@@ -86,7 +112,7 @@ def _views(subject: str, home: Home) -> Finding:
 
 
 def _embedder(subject: str, home: Home) -> Finding:
-    with Client(home.path, scope=PROBE_SCOPE) as client:
+    with Client(home.path) as client:
         state = client.status().embedder
     seen = f"{state.effective} decides what is similar."
     if state.degraded or state.warning:
@@ -126,60 +152,73 @@ def _server(subject: str, home: Home) -> Finding:
 def _claude(subject: str, home: Home) -> Finding:
     def state() -> Finding:
         listed = json.loads(run_host(["claude", "plugin", "list", "--json"]).stdout)
-        ours = [plugin for plugin in listed if plugin.get("id") == _SELECTOR]
+        ours = [plugin for plugin in listed if plugin.get("id") == SELECTOR]
         if not ours:
             return _not_connected(subject, "claude")
         if not ours[0].get("enabled"):
-            return Finding(subject, "to do", "The plugin is disabled.", f"`claude plugin enable {_SELECTOR}`.")
-        return _pointing_here(subject, home, "claude") or Finding(subject, "good", "Plugin, server and hooks are on.")
+            return Finding(subject, "to do", "The plugin is disabled.", f"`claude plugin enable {SELECTOR}`.")
+        hooks = _hooks_in(Path(ours[0].get("installPath", "")))
+        return _pointing_here(subject, home, "claude", hooks) or Finding(
+            subject, "good", "Plugin, server and hooks are on."
+        )
 
     return _of_host(subject, "claude", state)
 
 
 def _codex(subject: str, home: Home) -> Finding:
     def state() -> Finding:
+        hooks = _codex_hooks()
+        # Codex cannot list its plugins where the folder of one is gone, and runs the hooks of a copy.
+        if astray := _pointing_here(subject, home, "codex", [hook.get("command", "") for hook in hooks]):
+            return astray
         listed = json.loads(run_host(["codex", "plugin", "list", "--json"]).stdout)
-        ours = [plugin for plugin in listed.get("installed", []) if plugin.get("pluginId") == _SELECTOR]
+        ours = [plugin for plugin in listed.get("installed", []) if plugin.get("pluginId") == SELECTOR]
         if not ours:
             return _not_connected(subject, "codex")
         if not ours[0].get("enabled"):
             return Finding(subject, "to do", "The plugin is disabled.", "Enable it in `/plugins` of codex.")
-        hooks = _codex_hooks()
         untrusted = [hook for hook in hooks if hook.get("trustStatus") not in ("trusted", "managed")]
         if not hooks:
             return Finding(subject, "bad", "It knows none of our hooks.", "`memtape connect codex` installs them.")
         if untrusted:
             seen = f"{len(untrusted)} of {len(hooks)} hooks are not trusted, so that it skips them without a word."
             return Finding(subject, "to do", seen, "Open `/hooks` in codex and trust those of memtape.")
-        return _pointing_here(subject, home, "codex") or Finding(
-            subject, "good", "Plugin and hooks are on and trusted."
-        )
+        return Finding(subject, "good", "Plugin and hooks are on and trusted.")
 
     return _of_host(subject, "codex", state)
 
 
 def _gemini(subject: str, home: Home) -> Finding:
     def state() -> Finding:
-        done = run_host(["gemini", "extensions", "list"])
-        if PLUGIN not in done.stdout + done.stderr:
+        done = run_host(["gemini", "extensions", "list", "--output-format", "json"])
+        # Older versions write to stderr. An extension whose folder is gone is not listed, but warned of, with its path.
+        listed = json.loads(done.stdout.strip() or done.stderr)
+        ours = [extension for extension in listed if extension.get("name") == PLUGIN]
+        if not ours and PLUGIN in done.stderr:
+            return Finding(subject, "to do", "The folder of its extension is gone: it has no hooks.", _anew("gemini"))
+        if not ours:
             return _not_connected(subject, "gemini")
-        return _pointing_here(subject, home, "gemini") or Finding(subject, "good", "The extension is on.")
+        hooks = _hooks_in(Path(ours[0].get("path", "")))
+        return _pointing_here(subject, home, "gemini", hooks) or Finding(subject, "good", "The extension is on.")
 
     return _of_host(subject, "gemini", state)
 
 
 def _errors(subject: str, home: Home) -> Finding:
-    lines = latest_errors(home.path, SHOWN_ERRORS)
+    lines = latest_errors(home.path, SHOWN_ERRORS, time.time_ns() // 1_000 - RECENT_US)
     counts = ", ".join(f"{name} {count:,}" for name, count in sorted(outcomes(home.path).items()))
     flushes = f" Flushes before compaction: {counts}." if counts else ""
     if not lines:
-        return Finding(subject, "good", f"No hook or server has met an error.{flushes}")
+        since = " since yesterday" if latest_errors(home.path, 1) else ""
+        return Finding(subject, "good", f"No hook or server has met an error{since}.{flushes}")
     seen = "The latest:\n  " + "\n  ".join(lines) + (f"\n {flushes}" if flushes else "")
-    return Finding(subject, "to do", seen, f"Once mended, delete {home.path / 'agents.log'}.")
+    places = [str(folder / ERRORS_NAME) for folder in (home.path, homeless()) if (folder / ERRORS_NAME).exists()]
+    return Finding(subject, "to do", seen, f"They are shown for a day. All are in {' and '.join(places)}.")
 
 
-_LOOKS: dict[str, Callable[[str, Home], Finding]] = {
+LOOKS: dict[str, Callable[[str, Home], Finding]] = {
     "capture and search": _round_trip,
+    "log": _log,
     "views": _views,
     "embedder": _embedder,
     "model": _model,
@@ -202,17 +241,46 @@ def _not_connected(subject: str, host: str) -> Finding:
     return Finding(subject, "to do", "It is installed and not connected.", f"`memtape connect {host}`.")
 
 
-def _pointing_here(subject: str, home: Home, host: str) -> Finding | None:
-    """Return a finding where the plugin was made for another home or by another installation."""
-    folder = plugin_folder(home, host)
-    if not folder.exists():
-        return Finding(subject, "to do", "It is connected to another home.", f"`memtape connect {host}` moves it here.")
-    held = "".join(path.read_text(errors="replace") for path in folder.rglob("hooks.json"))
-    program = own_command()[0]
-    if program not in held:
-        seen = "Its hooks start another installation of Memtape than this."
-        return Finding(subject, "to do", seen, f"`memtape connect {host}`, if this is the one to use.")
+def _anew(host: str) -> str:
+    return f"`memtape connect {host}` installs it anew, `memtape disconnect {host}` takes it away."
+
+
+def _hooks_in(folder: Path) -> list[str]:
+    """Return what the hooks of an installed plugin run."""
+    try:
+        hooks = json.loads((folder / "hooks" / "hooks.json").read_bytes())["hooks"]
+    except (OSError, ValueError, KeyError):
+        return []
+    return [called["command"] for groups in hooks.values() for group in groups for called in group["hooks"]]
+
+
+def _pointing_here(subject: str, home: Home, host: str, hooks: Sequence[str]) -> Finding | None:
+    """Return a finding where installed hooks are of an installation that is gone, of another, or of another home."""
+    for command, words in (started_by(hook) for hook in dict.fromkeys(hooks)):
+        if not command:
+            continue
+        there = Path(words[words.index("--home") + 1])
+        if command != own_command() and not _starts(command):
+            seen = f"It has hooks of an installation that is gone at {command[0]}: they do nothing."
+            return Finding(subject, "to do", seen, _anew(host))
+        if there != home.path.absolute():
+            lost = "" if there.is_dir() else ", which is gone, so that they do nothing"
+            seen = f"It has hooks of another home, {there}{lost}."
+            return Finding(subject, "to do", seen, f"`memtape connect {host}` moves it here.")
+        if command != own_command():
+            seen = f"Its hooks start another installation of Memtape than this, {command[0]}."
+            return Finding(subject, "to do", seen, f"`memtape connect {host}`, if this is the one to use.")
+    if hooks and not plugin_folder(home, host).exists():
+        return Finding(subject, "to do", "What it installed is of a home that was here before.", _anew(host))
     return None
+
+
+def _starts(command: list[str]) -> bool:
+    """Whether another installation is there and starts."""
+    try:
+        return run_host([*command, "--version"]).returncode == 0
+    except MemtapeError:
+        return False
 
 
 def _codex_hooks() -> list[dict[str, Any]]:
@@ -221,7 +289,7 @@ def _codex_hooks() -> list[dict[str, Any]]:
         ask(None, method="initialized")
         listed = ask("hooks/list", cwds=[os.getcwd()])
     hooks = [hook for place in listed.get("result", {}).get("data", []) for hook in place.get("hooks", [])]
-    return [hook for hook in hooks if hook.get("pluginId") == _SELECTOR]
+    return [hook for hook in hooks if hook.get("pluginId") == SELECTOR]
 
 
 @contextlib.contextmanager

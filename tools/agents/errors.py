@@ -1,7 +1,8 @@
 """What went wrong while an agent was being served: one short file in the home, which `memtape doctor` shows.
 
 Hooks and servers must not disturb an agent, so that their errors come here. Nothing of what was said is kept: the
-place and the kind of an error, and the sentence of our own errors.
+place and the kind of an error, and the sentence of our own errors. Where the home is gone, the line goes to the user's
+state folder, where the doctor of any other home looks as well.
 """
 
 from __future__ import annotations
@@ -23,26 +24,38 @@ LOST = "an error was met that could not be written down, as on a full disk"
 MAX_BYTES = 256 * 1024
 
 
+def homeless() -> Path:
+    """Return the folder of what is noted about homes that are not there."""
+    from platformdirs import user_state_path
+
+    return user_state_path("memtape", appauthor=False)
+
+
 def note_error(home: Path, where: str, error: BaseException) -> None:
     """Append a line about an error. Never raises: where not even a line can be written, that is remembered."""
+    folder = home
     try:
         told = f"{one_line(where, 60)}  {_told(error)}"
-        _recover(home)
-        _append(home, time.time_ns(), _redacted(home, told))
+        if not home.is_dir():
+            folder, told = homeless(), f"{told}  [{home}]"
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _recover(folder)
+        _append(folder, time.time_ns(), _redacted(home, told))
     except Exception:
         with suppress(OSError):
-            (home / LOST_NAME).touch(mode=0o600)
+            (folder / LOST_NAME).touch(mode=0o600)
 
 
-def latest_errors(home: Path, count: int) -> list[str]:
-    """Return the last lines, oldest first."""
-    with suppress(OSError):
-        _recover(home)
-    try:
-        with (home / ERRORS_NAME).open(encoding="utf-8", errors="replace") as file:
-            return [line.rstrip("\n") for line in file.readlines()[-count:]]
-    except OSError:
-        return []
+def latest_errors(home: Path, count: int, since: int = 0) -> list[str]:
+    """Return the last lines that were noted since a time, oldest first, of this home and of homes that are gone."""
+    lines: list[str] = []
+    for folder in (homeless(), home):
+        with suppress(OSError):
+            _recover(folder)
+        with suppress(OSError), (folder / ERRORS_NAME).open(encoding="utf-8", errors="replace") as file:
+            lines += [line.rstrip("\n") for line in file]
+    lines.sort(key=lambda line: line.partition(" ")[0])
+    return [line for line in lines if line >= format_time(since)][-count:]
 
 
 def _recover(home: Path) -> None:

@@ -58,6 +58,8 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
     if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return b""
     where = home or default_home()
+    if _is_gone(home, f"hook {host}"):
+        return b""
     try:
         if len(data) > MAX_INPUT_BYTES:
             raise MemtapeError(f"A hook was told more than {MAX_INPUT_BYTES:,} bytes.")
@@ -98,12 +100,23 @@ def distill(home: Path | None, place: str) -> None:
     from memtape.tools.agents import distilling
 
     where = home or default_home()
+    if _is_gone(home, "distillation of a flush"):
+        return
     try:
         os.nice(NICENESS)
         partition, _, offset = place.partition(":")
         distilling.distill(where, Position(int(partition), int(offset)))
     except Exception as error:
         note_error(where, "distillation of a flush", error)
+
+
+def _is_gone(home: Path | None, where: str) -> bool:
+    """Whether the home that a hook was made for is not there: what somebody deleted, no hook makes anew."""
+    if home is None or home.is_dir():
+        return False
+    error = MemtapeError("The home of this hook is gone, so that nothing is captured or recalled.")
+    note_error(home, where, error)
+    return True
 
 
 class _Turn:
@@ -266,14 +279,22 @@ def _end(turn: _Turn) -> bytes:
         turn.go_on()
         return b""
     os.nice(NICENESS)
-    if turn.told.transcript:
-        command = turn.command("import", turn.told.transcript)
+    if turn.told.transcript and not _is_empty(Path(turn.told.transcript)):
+        command = turn.command("import", turn.told.transcript, "--format", HOSTS[turn.told.host])
         done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
         if done.returncode:
             raise MemtapeError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
     with turn.client() as client:
         client.catch_up()
     return b""
+
+
+def _is_empty(transcript: Path) -> bool:
+    """Whether nothing was said in a session: hosts name its transcript before they write one."""
+    try:
+        return (transcript.is_file() and not transcript.stat().st_size) or not transcript.exists()
+    except OSError:
+        return False
 
 
 _ACTIONS: dict[str, Callable[[_Turn], bytes]] = {

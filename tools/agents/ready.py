@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import LogGone, MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
@@ -58,8 +58,12 @@ class Ready:
         if not settings.prompt_recall:
             return Offer("")
         ready = self._of(asked["scope"])
-        with self._asking:
-            text, answer = offered(ready, asked["prompt"], asked["session"], settings.prompt_recall_chars)
+        try:
+            with self._asking:
+                text, answer = offered(ready, asked["prompt"], asked["session"], settings.prompt_recall_chars)
+        except LogGone:
+            self.forget()
+            raise
 
         def shown() -> None:
             if answer.results:
@@ -86,6 +90,12 @@ class Ready:
         if ready is not None:
             client.take_over(ready)
 
+    def forget(self) -> None:
+        """Give up all that is ready, since the log that it was read from is gone."""
+        with self._asking, self._changed:
+            while self._clients:
+                self._clients.popitem()[1].close()
+
     def close(self) -> bool:
         """Stop, and return whether nothing is being read or projected any more, which cannot be interrupted."""
         with self._changed:
@@ -95,9 +105,7 @@ class Ready:
             self._worker.join(CLOSE_WAIT_S)
             if self._worker.is_alive():
                 return False
-        with self._asking:
-            while self._clients:
-                self._clients.popitem()[1].close()
+        self.forget()
         return True
 
     def _client(self, asked: Asked) -> Client:

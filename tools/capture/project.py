@@ -54,7 +54,7 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     if pinned:
         return check_scope(pinned)
     origin = _git(folder, "config", "--get", "remote.origin.url")
-    name = Redactor(home, keeps_key=pin).name(_normal_origin(origin).rpartition("/")[2] if origin else Path(top).name)
+    name = _name_of(top, origin, Redactor(home, keeps_key=pin))
     scope = _new_scope(name, origin)
     if not pin:
         return scope if origin else _unmade_scope(name)
@@ -65,9 +65,27 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     return scope
 
 
+def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
+    """Return the scope that a repository has in its git configuration, and whether it was taken out.
+
+    It is taken out where the origin would give the same again, so that nothing that was captured is lost.
+    """
+    top, pinned = _git(folder, "rev-parse", "--show-toplevel"), _git(folder, "config", "--local", "--get", GIT_KEY)
+    origin = _git(folder, "config", "--get", "remote.origin.url")
+    if not top or not pinned or not origin:
+        return pinned, False
+    if _new_scope(_name_of(top, origin, Redactor(home, keeps_key=False)), origin) != pinned:
+        return pinned, False
+    return pinned, _git(folder, "config", "--local", "--unset", GIT_KEY) is not None
+
+
 def is_unmade(scope: str) -> bool:
     """Whether a scope that was found without `pin` is none yet: the digits of those that are made never end so."""
     return scope.endswith(_UNMADE)
+
+
+def _name_of(top: str, origin: str | None, redactor: Redactor) -> str:
+    return redactor.name(_normal_origin(origin).rpartition("/")[2] if origin else Path(top).name)
 
 
 def _new_scope(name: str, origin: str | None) -> str:

@@ -20,6 +20,7 @@ from memtape.tools.commands.options import print_json, say, with_folder
 
 if TYPE_CHECKING:
     from memtape.tools.agents.connecting import Ran
+    from memtape.tools.agents.leftovers import Leftovers
 
 
 @click.command()
@@ -134,7 +135,9 @@ def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
             say(f"# {plugin_folder(folder, host) / path}\n{data.decode()}")
         say("\n".join(steps))
         return
-    _tell(host, install(folder, host), f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}", as_json)
+    _tell(
+        host, install(folder, host), None, f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}", as_json
+    )
 
 
 @click.command()
@@ -143,6 +146,8 @@ def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
 def disconnect(home: Path, host: str, as_json: bool) -> None:
     """Take from an agent what `connect` gave it. What was captured stays.
 
+    It says what else of Memtape was taken out of the agent's files and this repository's, and what is left there.
+
     \b
     Example:
       memtape disconnect claude
@@ -150,17 +155,21 @@ def disconnect(home: Path, host: str, as_json: bool) -> None:
     from memtape.tools.agents.connecting import CONNECTABLE
     from memtape.tools.agents.connecting import disconnect as remove
 
-    _tell(host, remove(Home(home), host), f"{CONNECTABLE[host].name} is disconnected.", as_json)
+    _tell(host, *remove(Home(home), host), f"{CONNECTABLE[host].name} is disconnected.", as_json)
 
 
-def _tell(host: str, ran: Sequence[Ran], done: str, as_json: bool) -> None:
-    """Print the commands of a host that were run, and what is so now."""
+def _tell(host: str, ran: Sequence[Ran], leftovers: Leftovers | None, done: str, as_json: bool) -> None:
+    """Print the commands of a host that were run, what was taken and left after a removal, and what is so now."""
     commands = [shlex.join(step.command) for step in ran]
     if as_json:
-        print_json({"host": host, "ran": commands})
+        print_json({"host": host, "ran": commands} | (leftovers._asdict() if leftovers else {}))
         return
     for command in commands:
         say(f"$ {command}")
+    for sentence in leftovers.taken if leftovers else ():
+        say(f"Taken away: {visible(sentence)}")
+    for sentence in leftovers.left if leftovers else ():
+        say(f"Left: {visible(sentence)}")
     say(done)
 
 

@@ -30,7 +30,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtape import __version__
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import LogGone, MemtapeError
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
@@ -82,7 +82,7 @@ class Memory:
 
     def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
         """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
-        with self._lock:
+        with self._using():
             client = self._client(self.scope or project, actor)
             client.session = os.environ.get(SESSION_VARIABLE) or told_session(self.home) or self._session
             return call(client, name, arguments)
@@ -98,9 +98,24 @@ class Memory:
     def close(self) -> bool:
         """Close every client, and return whether nothing is being done any more."""
         with self._lock:
-            while self._clients:
-                self._clients.popitem()[1].close()
+            self._close()
         return self.ready.close()
+
+    def _close(self) -> None:
+        while self._clients:
+            self._clients.popitem()[1].close()
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        """Hold the clients; where their log is gone they are closed, so that the next call opens what is there."""
+        with self._lock:
+            try:
+                yield
+            except LogGone as error:
+                self._close()
+                self.ready.forget()
+                note_error(self.home, "mcp", error)
+                raise
 
     def _client(self, project: str | Path, actor: str) -> Client:
         """Return a client for a project by its scope or one of its folders."""

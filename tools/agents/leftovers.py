@@ -1,0 +1,155 @@
+"""What stays of us in files of a host and a repository when our plugin is removed: named, and taken where it is ours.
+
+A host's own command takes the plugin away and leaves empty keys, trust in hooks that are gone, copies and hashes. Taken
+is what nobody else wrote or needs; whatever else is left is said, with what takes it away.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memtape.sinks.home.folders import UNFINISHED, Home, write_whole
+from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, SELECTOR
+from memtape.tools.capture.project import GIT_KEY, unpin
+
+CLAUDE_KEYS = ("enabledPlugins", "extraKnownMarketplaces")
+GEMINI_LINK = ".gemini-extension-install.json"
+
+
+class Leftovers(NamedTuple):
+    """What was taken away, and what is left and why, each in one sentence."""
+
+    taken: list[str]
+    left: list[str]
+
+
+def note_before(home: Home, host: str) -> None:
+    """Note what of a host's settings is not there before we are installed; what is noted already counts."""
+    if host != "claude" or _noted(home).exists():
+        return
+    settings = _json(_claude_settings())
+    absent = [key for key in CLAUDE_KEYS if settings is not None and key not in settings]
+    _noted(home).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_whole(_noted(home), json.dumps({"keys": absent, "file": not _claude_settings().exists()}).encode())
+
+
+def take_away(home: Home, host: str, folder: Path, *, last: bool) -> Leftovers:
+    """Take away what a host was left with; `last` where no other has our plugin, then also from this repository."""
+    found = Leftovers([], [])
+    {"claude": _of_claude, "codex": _of_codex, "gemini": _of_gemini}[host](home, found)
+    if last:
+        _of_repository(home, folder, found)
+    return found
+
+
+def drop_dangling_link(host: str) -> None:
+    """Take away a link of ours to a home that is gone: Gemini CLI neither lists nor removes it, and refuses another."""
+    folder = _gemini() / "extensions" / PLUGIN
+    if host != "gemini" or not folder.is_dir():
+        return
+    link = _json(folder / GEMINI_LINK) or {}
+    is_ours = link.get("type") == "link" and [path.name for path in folder.iterdir()] == [GEMINI_LINK]
+    if is_ours and not Path(str(link.get("source"))).exists():
+        shutil.rmtree(folder)
+
+
+def _of_claude(home: Home, found: Leftovers) -> None:
+    path, noted = _claude_settings(), _json(_noted(home)) or {}
+    settings = _json(path) or {}
+    empty = [key for key in CLAUDE_KEYS if settings.get(key) == {}]
+    ours = [key for key in empty if key in noted.get("keys", ())]
+    rest = {key: value for key, value in settings.items() if key not in ours}
+    if ours and path.read_text() == _claude_form(settings):  # Else somebody has given the file a form of their own.
+        if rest or not noted["file"]:
+            _rewrite(path, _claude_form(rest))
+        else:
+            path.unlink()
+        found.taken.append(f"{' and '.join(ours)}, empty, from {path}.")
+        empty = [key for key in empty if key not in ours]
+    if empty:
+        found.left.append(f"{' and '.join(empty)} in {path}: empty, and perhaps not ours.")
+    copy = path.parent / "plugins" / "cache" / MARKETPLACE
+    if copy.exists():
+        found.left.append(f"{copy}: a copy of the plugin, which Claude Code deletes by itself.")
+    _noted(home).unlink(missing_ok=True)
+
+
+def _of_codex(home: Home, found: Leftovers) -> None:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    path = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml"
+    try:
+        document: Any = tomlkit.parse(path.read_text())
+        state = document["hooks"]["state"]
+        ours = [key for key in state if key.startswith(f"{SELECTOR}:")]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, TOMLKitError):
+        return
+    if not ours:
+        return
+    for key in ours:
+        del state[key]
+    for table, key in ((document["hooks"], "state"), (document, "hooks")):
+        if not table[key].as_string().strip():  # Neither a key nor somebody's comment.
+            del table[key]
+    _rewrite(path, tomlkit.dumps(document))
+    found.taken.append(f"Trust in {len(ours)} hooks of ours, from {path}.")
+
+
+def _of_gemini(home: Home, found: Leftovers) -> None:
+    path = _gemini() / "extension_integrity.json"
+    if PLUGIN in ((_json(path) or {}).get("store") or {}):
+        found.left.append(f"{path}: a hash of the extension, signed, so that Gemini CLI alone can change it.")
+
+
+def _of_repository(home: Home, folder: Path, found: Leftovers) -> None:
+    scope, taken = unpin(folder, home)
+    if taken:
+        found.taken.append(f"{GIT_KEY} from the git configuration of this repository: its origin names {scope} again.")
+    elif scope:
+        found.left.append(
+            f"{GIT_KEY} in the git configuration of this repository: without it, what was captured under {scope} is"
+            f" not found here any more. `git config --local --unset {GIT_KEY}` takes it away."
+        )
+    found.left.append(f"{GIT_KEY} in the git configuration of other repositories that were captured in.")
+
+
+def _noted(home: Home) -> Path:
+    return home.path / "plugins" / "claude-before.json"
+
+
+def _claude_settings() -> Path:
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "settings.json"
+
+
+def _gemini() -> Path:
+    return Path(os.environ.get("GEMINI_CLI_HOME") or Path.home()) / ".gemini"
+
+
+def _claude_form(settings: dict[str, Any]) -> str:
+    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
+
+
+def _json(path: Path) -> dict[str, Any] | None:
+    """Return the object in a file, an empty one where there is no file, None where the file holds something else."""
+    try:
+        value = json.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _rewrite(path: Path, text: str) -> None:
+    """Write somebody's file whole or not at all, where it really lies and with the rights that it has."""
+    path = path.resolve()
+    temporary = path.with_name(f".{path.name}{UNFINISHED}")
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text)
+    shutil.copymode(path, temporary)
+    temporary.replace(path)
