@@ -5,6 +5,8 @@ PYTHON ?= python3
 PYTEST_FLAGS ?=
 # More words for the benchmarks, such as BENCH_FLAGS="--events 100000".
 BENCH_FLAGS ?=
+# More words for the soak, such as SOAK_FLAGS="--hypothesis-seed=7".
+SOAK_FLAGS ?=
 # How many kills `make crash` is for.
 KILLS ?= 300
 # `make lock LOCK_FLAGS=--upgrade` takes the newest versions; without it, pins stay as they are where they can.
@@ -19,7 +21,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench crash mutants schemas lock clean
+.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench crash soak mutants schemas lock clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
@@ -85,6 +87,10 @@ bench: venv ## Run the benchmarks.
 
 crash: venv ## Kill projectors at KILLS points and see that what they leave comes right.
 	$(BIN)/python tests/crash.py --kills $(KILLS)
+
+# 5,000 examples of each law, drawn anew each time.
+soak: venv ## Hold the laws of the state over a night's examples.
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests/test_laws.py tests/test_erasures.py $(SOAK_FLAGS)
 
 mutants: venv ## Break the product on purpose, and see that the tests notice each time.
 	$(BIN)/python tests/mutants.py

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 from hypothesis import strategies as st
 
 from memtape.schemas.codec import encode
+from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import (
     VERSIONS,
     Actor,
@@ -24,13 +27,16 @@ from memtape.schemas.events import (
     Used,
     make_configured,
     make_embedded,
+    make_tick,
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Slot
 from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US
 
 START = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
 MINUTE = 60_000_000
+TINY, ELSEWHERE = "tiny@1/3", "other@1/3"
 LOG_ID = derived_id("log", None, None, "tests")
 
 
@@ -119,8 +125,23 @@ def slots(events: list[Event], partition: int = 0, start: int = 0) -> list[Slot]
 
 
 WORDS = ("the", "port", "is", "8080", "8081", "staging", "not", "database", "uses", "Redis", "never", "on", "Anna")
-texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+ALIKE = ("the build takes 5 minutes", "The build takes five minutes.", "Note that the build takes five minutes",
+         "the build takes 6 minutes")  # fmt: skip
+texts = st.one_of(st.sampled_from(ALIKE), st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join))
 names = st.integers(0, 30)
+NAME_OF = {make_id(name): name for name in range(31)}
+
+
+def met(events: Iterable[Event]) -> list[int]:
+    """Return the names of `captured` events that are said, hidden or erased, each once: what others may refer to."""
+    return list(dict.fromkeys(NAME_OF[event.id] for event in events if event.id in NAME_OF))
+
+
+@st.composite
+def some(draw: st.DrawFn, events: list[Event], most: int = 3) -> list[int]:
+    """Names of what a history has captured, whether it lives, waits or is dead; now and then of what it has not."""
+    known = met(events)
+    return draw(st.lists(st.sampled_from(known) if known and draw(st.integers(0, 3)) else names, max_size=most))
 
 
 @st.composite
@@ -145,23 +166,23 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
                 # Ids are drawn from few, so that an id comes twice with the same or with other content.
                 events.append(captured(draw(texts), draw(names), kind, **common))
             case "recalled":
-                events.append(recalled(draw(st.lists(names, max_size=4)), f"r{number}", **common))
+                events.append(recalled(draw(some(events, 4)), f"r{number}", **common))
             case "used":
                 shown = draw(st.sampled_from((None, f"r{number - 1}", f"r{number - 2}")))
-                events.append(used(draw(st.lists(names, max_size=4)), f"w{number}", shown, **common))
+                events.append(used(draw(some(events, 4)), f"w{number}", shown, **common))
             case "forgotten":
-                events.append(forgotten(draw(st.lists(names, max_size=3)), f"f{number}", **common))
+                events.append(forgotten(draw(some(events)), f"f{number}", **common))
             case "restored":
-                events.append(restored(draw(st.lists(names, max_size=3)), f"u{number}", **common))
+                events.append(restored(draw(some(events)), f"u{number}", **common))
             case "unfolded":
-                events.append(unfolded(draw(st.lists(names, max_size=3)), f"x{number}", **common))
+                events.append(unfolded(draw(some(events)), f"x{number}", **common))
             case _:
                 if events:
                     events.append(draw(st.sampled_from(events)))
     return events
 
 
-def embedded(ref: object, vector: list[int], embedder: str = "tiny@1/3", **fields: Any) -> Event:
+def embedded(ref: object, vector: list[int], embedder: str = TINY, **fields: Any) -> Event:
     """Return the event that records a vector of the capture of this name."""
     body = Embedded(attempt=1, dimensions=len(vector), embedder=embedder, reason=None, vector=pack(vector))
     return make_embedded(fields.pop("scope", "project:test"), make_id(ref), body, fields.pop("sent", START))
@@ -172,21 +193,42 @@ def pack(vector: list[int]) -> bytes:
     return struct.pack(f"<{len(vector)}h", *vector)
 
 
+def failed(ref: object, attempt: int = 1, embedder: str = TINY, **fields: Any) -> Event:
+    """Return the event that records that the capture of this name got no vector."""
+    dimensions = int(embedder.rpartition("/")[2])
+    body = Embedded(attempt=attempt, dimensions=dimensions, embedder=embedder, reason="it was refused", vector=None)
+    return make_embedded(fields.pop("scope", "project:test"), make_id(ref), body, fields.pop("sent", START))
+
+
 @st.composite
-def dense_worlds(draw: st.DrawFn, max_size: int = 40) -> list[Event]:
-    """A history whose texts get vectors of two embedders, late, twice or never, while settings change."""
+def histories(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
+    """A world in which every type of event comes: vectors come late, twice, in vain or never, while settings change.
+
+    What is erased is told by `erased` events, so that a reader needs to know the whole of it first.
+    """
     vectors = st.sampled_from(([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0], [-4000, 0, 0]))
+    embedders = st.sampled_from((TINY, TINY, TINY, ELSEWHERE))
     events: list[Event] = []
-    sent = START
-    revision = 0
-    for event in draw(worlds(max_size=max_size)):
-        events.append(event)
-        sent = max(sent, event.sent)
-        for _ in range(draw(st.integers(0, 2))):
-            embedder = draw(st.sampled_from(("tiny@1/3", "tiny@1/3", "other@1/3")))
-            events.append(embedded(draw(names), draw(vectors), embedder, sent=sent))
-        if draw(st.integers(0, 7)) == 0:
-            revision += 1
-            active = draw(st.sampled_from(("tiny@1/3", "other@1/3", "floor")))
-            events.append(configured(Settings(embedder=active), revision, sent=sent))
+    revision, sent = 0, START
+    for number, said in enumerate(draw(worlds(max_size=max_size))):
+        if draw(st.integers(0, 5)) == 0 or not number:
+            revision += draw(st.sampled_from((0, 1, 1, 1)))
+            folding = draw(st.sampled_from((85, 85, 85, -1)))
+            active = draw(st.sampled_from((TINY, TINY, ELSEWHERE, FLOOR)))
+            events.append(configured(Settings(embedder=active, fold_cosine_hundredths=folding), revision, sent=sent))
+        if draw(st.integers(0, 9)) == 0:  # What derives from something is erased with it.
+            said = msgspec.structs.replace(said, refs=tuple(map(make_id, draw(some(events, 1)))))
+        events.append(said)
+        sent = max(sent, said.sent)
+        for ref in draw(some(events, 2)):
+            if draw(st.integers(0, 4)):
+                events.append(embedded(ref, draw(vectors), draw(embedders), sent=sent))
+            else:
+                events.append(failed(ref, draw(st.integers(1, 3)), draw(embedders), sent=sent))
+        match draw(st.integers(0, 15)):
+            case 0:
+                ids = draw(st.lists(st.sampled_from([event.id for event in events if event.scope]), max_size=2))
+                events.append(event("erased", Erased(ids=tuple(ids)), f"e{number}", sent=sent))
+            case 1:
+                events.append(make_tick(0, sent + draw(st.sampled_from((0, 0, 1, 500))) * DAY_US, draw(st.booleans())))
     return events

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, settings
 from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tests of a session that ask for one)
 
 # No deadline anywhere: a loaded machine is not a wrong answer. CI draws the same examples every time, so that a failure
-# there is a failure of the change; `thorough` is for a night, and finds new ones.
+# there is a failure of the change; `nightly` is for a night, and finds new ones.
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.register_profile("thorough", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("nightly", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.too_slow])
 # No test writes to a log that whoever runs it works with.
 os.environ.pop("MEMTAPE_LOG", None)
 # Nor does any load a model or ask an endpoint that happens to be there; those of embedders choose their own.

@@ -6,19 +6,31 @@ from fractions import Fraction
 
 import msgspec
 import pytest
-from builders import captured, configured, embedded, forgotten, make_id, pack, recalled, restored, slots, unfolded
+from builders import (
+    ELSEWHERE,
+    TINY,
+    captured,
+    configured,
+    embedded,
+    forgotten,
+    make_id,
+    pack,
+    recalled,
+    restored,
+    slots,
+    unfolded,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.events import Event
 from memtape.schemas.settings import Settings
-from memtape.state.core.partition import Partition, fold
+from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.fold.dense import DenseCandidates
 from memtape.state.fold.specifics import same_specifics
 from memtape.state.subjects.memories import Memory
 
-TINY = "tiny@1/3"
 EAST, NEAR_EAST, NORTH = [4000, 0, 0], [3900, 800, 0], [0, 4000, 0]
 
 
@@ -101,6 +113,42 @@ def test_a_switch_keeps_past_folds_and_compares_by_the_new_vectors() -> None:
     third = "Note that the build takes five minutes"
     scope = scope_of(*past, *new, switch, captured(third, "third"), embedded("third", EAST, "other@1/3"))
     assert memories(scope) == [[FACT, AGAIN, third]]
+
+
+def test_a_text_that_waits_is_judged_when_its_vector_comes_whatever_came_between() -> None:
+    said = [captured(FACT), embedded(FACT, EAST), captured(AGAIN)]
+    floor, back = configured(Settings(), 1), configured(Settings(embedder=TINY), 2)
+    for between in ([], [floor, back], [floor, captured("tea", "tea"), back, captured("milk", "milk")]):
+        history = slots([configured(Settings(embedder=TINY)), *said, *between, embedded(AGAIN, NEAR_EAST)])
+        for cut in range(len(history)):
+            partition = Partition(0)
+            fold(partition, history[:cut])
+            partition = restore(snapshot(partition))
+            fold(partition, history[cut:])
+            assert memories(partition.scopes["project:test"])[0] == [FACT, AGAIN]
+
+
+def test_a_switch_lets_nothing_wait_for_a_vector_that_is_there() -> None:
+    said = [
+        captured(FACT),
+        embedded(FACT, EAST, ELSEWHERE),
+        captured(AGAIN),
+        embedded(AGAIN, EAST, ELSEWHERE),
+        captured("tea"),
+    ]
+    scope = scope_of(*said, configured(Settings(embedder=ELSEWHERE), 1))
+    assert [scope.captures.by_seq[birth].body.text for birth in scope.memories.waiting] == ["tea"]
+    assert memories(scope) == [[FACT], [AGAIN], ["tea"]]
+
+
+def test_what_is_said_while_folding_is_off_is_compared_as_soon_as_its_text_has_a_vector() -> None:
+    """Also where the vector came for the same words, said and waiting elsewhere; and where unfolding ended the wait."""
+    off = configured(Settings(embedder=TINY, fold_cosine_hundredths=-1), 1)
+    on = configured(Settings(embedder=TINY), 2)
+    twice = [captured(FACT, 1), off, captured(FACT, 2), on]
+    late = [captured(AGAIN), embedded(AGAIN, EAST)]
+    assert memories(scope_of(*twice, embedded(1, EAST), *late)) == [[FACT, FACT, AGAIN]]
+    assert memories(scope_of(*twice, embedded(2, EAST), unfolded([1], "x"), *late)) == [[FACT, AGAIN], [FACT]]
 
 
 def test_what_is_forgotten_attracts_nothing_and_what_was_unfolded_stays_apart() -> None:

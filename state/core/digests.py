@@ -27,7 +27,7 @@ from memtape.state.subjects.usage import Usage
 RULES = {
     "captures": 1,
     "embeddings": 1,
-    "memories": 2,
+    "memories": 3,
     "tombstones": 1,
     "recalls": 1,
     "usage": 1,

@@ -167,6 +167,11 @@ def vector_change(state: Scope, id: str, embedder: str) -> Change:
     return Change("vectors", state.name, f"{id}:{embedder}")
 
 
+def take_up(state: Scope, embedder: str) -> None:
+    """Take in that another embedder decides from here on; it touches no row."""
+    memories.take_up(state.memories, state.captures, embedder)
+
+
 def expect(state: Scope, events: Iterable[Event], embedder: str) -> None:
     """Get ready for `embedded` events that are about to be folded, many at once; it changes no state."""
     vectors: dict[str, list[bytes]] = {}
@@ -176,7 +181,7 @@ def expect(state: Scope, events: Iterable[Event], embedder: str) -> None:
         if isinstance(body, Embedded) and body.embedder == embedder and capture is not None and body.vector is not None:
             vectors.setdefault(capture.family or "", []).append(body.vector)
     for family, expected in vectors.items():
-        memories.expect(state.memories, family, expected, embedder)
+        memories.expect(state.memories, family, expected)
 
 
 def _link(state: Scope, session: str | None, used: list[int], at: int) -> list[Change]:

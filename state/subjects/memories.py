@@ -44,6 +44,20 @@ class Memory(msgspec.Struct):
     canonical: int = -1
 
 
+class _Index:
+    """What new texts are compared with: the living memories of each family that folds by likeness, under one embedder.
+
+    All of it follows from the memories, their captures and the vectors: no snapshot holds it, and it decides nothing.
+    """
+
+    def __init__(self, embedder: str) -> None:
+        families = [family for family in dict.fromkeys(FAMILIES.values()) if family not in REPLACING]
+        by_words = embedder == FLOOR
+        self.embedder = embedder
+        self.by_words = {family: Candidates() for family in families if by_words}
+        self.by_vectors = {family: DenseCandidates() for family in families if not by_words}
+
+
 class Memories:
     """The memories of a scope in the order of their births.
 
@@ -65,9 +79,7 @@ class Memories:
         self.leading = SortedDict()
         self._key_of: dict[int, tuple[bool, int, int, int]] = {}
         self._embeddings = embeddings
-        self._embedder = ""  # Whose vectors the candidates have; they are made when first needed, and by another anew.
-        self._by_words: dict[str, Candidates] = {}
-        self._by_vectors: dict[str, DenseCandidates] = {}
+        self._index: _Index | None = None
 
     def of(self, seq: int) -> Memory | None:
         """Return the memory of a capture, None for a turn."""
@@ -91,7 +103,6 @@ def evolve(
     Returns the ids of the memory rows that this touched, names that were given up included.
     """
     changes: list[str] = []
-    _take_up(state, captures, moment.settings.embedder)
     capture = captures.get(event.id) if isinstance(event.body, Captured) else None
     if capture is not None and capture.body.kind != "turn":
         _join(state, capture, captures, recalls, moment, changes)
@@ -108,31 +119,38 @@ def embedded(state: Memories, capture: Capture, captures: Captures, moment: Mome
     Returns the ids of the memory rows that this touched.
     """
     changes: list[str] = []
-    embedder = moment.settings.embedder
-    _take_up(state, captures, embedder)
     memory = state.of(capture.seq)
-    vector = state._embeddings.of_text(embedder, capture)
+    vector = state._embeddings.of_text(moment.settings.embedder, capture)
     if memory is None or vector is None:
         return changes
-    shown = state.waiting.pop(memory.birth, None)
-    candidates = state._by_vectors.get(capture.family or "")
-    if shown is not None and candidates is not None:
-        verdict = candidates.judge(capture.body.text, vector, moment.settings.fold_cosine())
-        if verdict.how == "similar":
-            _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, captures, changes)
-            return changes
-        if verdict.how == "revision":
-            _revise(state, memory, state.by_birth[verdict.birth], verdict, captures, changes)
+    index = _indexed(state, captures, moment.settings.embedder)
     for birth in state.births_of_normal.get((capture.family or "", capture.normal), ()):
         _offer(state, state.by_birth[birth], captures)
+    shown = state.waiting.pop(memory.birth, None)
+    if shown is None:
+        return changes
+    verdict = index.by_vectors[capture.family or ""].judge(capture.body.text, vector, moment.settings.fold_cosine())
+    if verdict.how == "similar":
+        _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, captures, changes)
+        return changes
+    if verdict.how == "revision":
+        _revise(state, memory, state.by_birth[verdict.birth], verdict, captures, changes)
+    _offer(state, memory, captures)
     return changes
 
 
-def expect(state: Memories, family: str, vectors: Sequence[bytes], embedder: str) -> None:
+def take_up(state: Memories, captures: Captures, embedder: str) -> None:
+    """Compare by this embedder from here on. What was folded stays, and no text that has its vector waits for one."""
+    state._index = None
+    for birth in list(state.waiting):
+        if state._embeddings.of_text(embedder, captures.by_seq[birth]) is not None:
+            del state.waiting[birth]  # Nothing more will come for it, so it goes on standing by itself.
+
+
+def expect(state: Memories, family: str, vectors: Sequence[bytes]) -> None:
     """Get ready for vectors of a family that are about to be judged; no result depends on it."""
-    candidates = state._by_vectors.get(family)
-    if candidates is not None and state._embedder == embedder:
-        candidates.expect(vectors)
+    if state._index is not None and family in state._index.by_vectors:
+        state._index.by_vectors[family].expect(vectors)
 
 
 def unfold(state: Memories, ids: Iterable[str], captures: Captures) -> list[str]:
@@ -151,6 +169,8 @@ def unfold(state: Memories, ids: Iterable[str], captures: Captures) -> list[str]
         groups = sorted((group for group in (rest, *alone) if group), key=lambda group: group[0].seq)
         if len(groups) > 1:
             _split(state, memory, groups, captures, changes)
+        else:
+            _offer(state, memory, captures)  # It may have waited until now.
     return changes
 
 
@@ -218,24 +238,17 @@ def _judge(state: Memories, capture: Capture, captures: Captures, moment: Moment
         return NEW
     if moment.settings.embedder != FLOOR:
         return WAITING
-    return state._by_words[family].judge(capture.body.text, moment.settings, state.name_of)
+    index = _indexed(state, captures, FLOOR)
+    return index.by_words[family].judge(capture.body.text, moment.settings, state.name_of)
 
 
-def _take_up(state: Memories, captures: Captures, embedder: str) -> None:
-    """Compare by this embedder from here on: a change makes candidates of what lives, and keeps past folds."""
-    if state._embedder == embedder:
-        return
-    state._embedder, state._by_words, state._by_vectors = embedder, {}, {}
-    for family in FAMILIES.values():
-        if family not in REPLACING and embedder == FLOOR:
-            state._by_words[family] = Candidates()
-        elif family not in REPLACING:
-            state._by_vectors[family] = DenseCandidates()
-    for birth in list(state.waiting):
-        if state._embeddings.of_text(embedder, captures.by_seq[birth]) is not None:
-            del state.waiting[birth]  # Nothing more will come for it, so it goes on standing by itself.
-    for memory in state.living():
-        _offer(state, memory, captures)
+def _indexed(state: Memories, captures: Captures, embedder: str) -> _Index:
+    """Return the index under the embedder in force. It is made when first needed, after a start and a restore alike."""
+    if state._index is None:
+        state._index = _Index(embedder)
+        for memory in state.living():
+            _offer(state, memory, captures)
+    return state._index
 
 
 def _absorb(
@@ -347,25 +360,26 @@ def _refresh(state: Memories, memory: Memory, captures: Captures, changes: list[
 
 
 def _offer(state: Memories, memory: Memory, captures: Captures) -> None:
-    """Make the canonical text, if there is one, a candidate for what comes."""
-    family = captures.by_seq[memory.birth].family or ""
-    spoken = captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
-    if spoken is not None and family in state._by_words:
-        state._by_words[family].put(memory.birth, spoken.body.text, memory.name)
+    """Put into the index what a memory is compared by; nothing where it waits, or where nothing of it lives."""
+    index, family = state._index, captures.by_seq[memory.birth].family or ""
+    if index is None:
         return
-    vector = None if spoken is None else state._embeddings.of_text(state._embedder, spoken)
-    if spoken is None or vector is None:
+    spoken = captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
+    vector = None if spoken is None else state._embeddings.of_text(index.embedder, spoken)
+    if spoken is not None and family in index.by_words:
+        index.by_words[family].put(memory.birth, spoken.body.text, memory.name)
+    elif spoken is not None and vector is not None and family in index.by_vectors and memory.birth not in state.waiting:
+        index.by_vectors[family].put(memory.birth, spoken.body.text, vector, memory.name)
+    else:
         _withdraw(state, memory, captures)
-    elif family in state._by_vectors and memory.birth not in state.waiting:
-        state._by_vectors[family].put(memory.birth, spoken.body.text, vector, memory.name)
 
 
 def _withdraw(state: Memories, memory: Memory, captures: Captures) -> None:
-    """Let a memory be no candidate, because nothing of it lives or can be compared."""
+    """Take a memory out of the index."""
     family = captures.by_seq[memory.birth].family or ""
-    for candidates in (state._by_words.get(family), state._by_vectors.get(family)):
-        if candidates is not None:
-            candidates.drop(memory.birth)
+    candidates = state._index and (state._index.by_words.get(family) or state._index.by_vectors.get(family))
+    if candidates:
+        candidates.drop(memory.birth)
 
 
 def _rank(state: Memories, memory: Memory, captures: Captures) -> None:
