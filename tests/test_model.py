@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 import pytest
 import uuid_utils
-from builders import START, captured, configured, forgotten, restored, slots, worlds
+from builders import START, captured, configured, forgotten, histories, restored, slots
 from hypothesis import example, given
 from hypothesis import strategies as st
 from model import Model, Scope, World, describe, ids_of
@@ -678,7 +678,12 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
             return f"counters: model {world.counters[partition.number]}, state {counted}"
         for scope in partition.scopes.values():
             twin = world.scopes[scope.name]
-            expected = {"memories": twin.memory_rows(), "turns": twin.turn_rows(), "tombstones": twin.tombstone_rows()}
+            expected = {
+                "memories": twin.memory_rows(),
+                "turns": twin.turn_rows(),
+                "tombstones": twin.tombstone_rows(),
+                "vectors": twin.vector_rows(),
+            }
             changes = all_changes(scope)
             for table, rows in expected.items():
                 found = [row_of(scope, change) for change in changes if change.table == table]
@@ -690,12 +695,10 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
     return ""
 
 
-@given(worlds())
+@given(histories())
 def test_any_small_world_is_what_the_model_says(events: list[Event]) -> None:
     history = slots([configured(), *events])
-    partition = Partition(0)
-    fold(partition, history)
-    differs = rows_differ(told(history, 1), [partition])
+    differs = rows_differ(told(history, 1), replay(history).partitions.values())
     assert not differs, differs
 
 
