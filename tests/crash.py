@@ -32,13 +32,31 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+import msgspec
+
 ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # As a script it runs from a clone that nobody installed, as the tests do.
     sys.path.insert(0, str(ROOT))
 
-from builders import START, captured, forgotten, make_id, recalled, restored  # noqa: E402
+from builders import (  # noqa: E402
+    START,
+    TINY,
+    captured,
+    configured,
+    embedded,
+    erased,
+    failed,
+    forgotten,
+    make_id,
+    recalled,
+    restored,
+    unfolded,
+    used,
+)
+from met import events_of  # noqa: E402
 
-from memtape.schemas.events import Event  # noqa: E402
+from memtape.schemas.events import Configured, Event  # noqa: E402
+from memtape.schemas.settings import Settings  # noqa: E402
 from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
 from memtape.sinks.home.requests import Request, Requests  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
@@ -51,6 +69,10 @@ SERVED_S = 2.5
 RANDOM_DELAY_S = 1.2
 TEMPORARY = re.compile(rf"^\..*{re.escape(UNFINISHED)}\Z")
 """What is written whole and then renamed has this name until then."""
+
+DECK = {"captured": 57, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "erased": 1,
+        "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
+"""How often what happens in a hundred events of a history."""
 
 SYSTEM_CALLS = tuple(
     "mkdir openat write rename renameat linkat unlink unlinkat rmdir pwrite64 fsync fdatasync ftruncate".split()
@@ -328,6 +350,7 @@ class Harness:
         usable = [point for point in points if not point.system_call or find_strace()[0]]
         self._points = [point for cycle in range(1_000) for point in self._shuffled(usable, cycle)]
         self._spare: subprocess.Popen[bytes] | None = None
+        self.met: list[Event] = []  # Of all lives: what stood on their logs.
 
     def live(self, number: int, kills: int = KILLS_A_LIFE) -> Life:
         """Play one life: append, kill, and so on; then one undisturbed run, compared with an undisturbed home."""
@@ -352,6 +375,7 @@ class Harness:
                 life.wrong.append(f"{kill}\n{kill.said[:4_000]}")
         if rng.random() < 0.5:
             append(log, events, rng.randint(1, 30), rng)
+        self.met += events_of(log)
         life.wrong += self._judge(home, log)
         life.left = leftovers(home)
         log.close()
@@ -447,7 +471,13 @@ def start_child() -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         bufsize=0,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1", "RUST_BACKTRACE": "0"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONFAULTHANDLER": "1",
+            "RUST_BACKTRACE": "0",
+            "MEMTAPE_EMBEDDER": "floor",
+        },
     )
 
 
@@ -497,32 +527,60 @@ def attach(pid: int, system_call: str, effect: str, output: str = os.devnull) ->
 
 
 def history(count: int, seed: int) -> Iterator[Event]:
-    """Yield events in which scopes interleave, texts repeat, and things are forgotten and restored."""
+    """Yield events of every type, in which scopes interleave, texts repeat, and things are hidden, shown and erased.
+
+    Those that name others name what is there, what is hidden or gone, and what never came. Ticks are the log's own.
+    """
     rng = random.Random(seed)
     words = "port staging database redis anna deploys never on tuesday 8080 8081 the".split()
+    vectors = ([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0])
+    deck: list[str] = []
     for number in range(count):
         scope = rng.choice(SCOPES)
-        common: dict[str, Any] = {"scope": scope, "sent": START + number * 60_000_000, "session": rng.choice("12")}
+        sent = START + number * 60_000_000
+        common: dict[str, Any] = {"scope": scope, "sent": sent, "session": rng.choice("12")}
         common["origin"] = "operator" if scope == "global" else rng.choice(("user", "agent"))
-        what = rng.random()
-        earlier = [f"{seed}-{rng.randrange(number + 1)}" for _ in range(3)]
-        if what < 0.8:
-            kind = rng.choice(("fact", "fact", "turn", "turn", "journal", "goal", "document"))
-            yield captured(" ".join(rng.choices(words, k=rng.randint(1, 4))), f"{seed}-{number}", kind, **common)
-        elif what < 0.9:
-            yield recalled(list(earlier), f"{seed}-r{number}", **common)
-        else:
-            yield rng.choice((forgotten, restored))(list(earlier), f"{seed}-t{number}", **common)
+        earlier: list[object] = [f"{seed}-{rng.randrange(number + 1)}" for _ in range(3)]
+        deck = deck or rng.sample(list(DECK), sum(DECK.values()), counts=list(DECK.values()))
+        match deck.pop():
+            case "captured":
+                kind = rng.choice(("fact", "fact", "turn", "turn", "journal", "goal", "document"))
+                yield captured(" ".join(rng.choices(words, k=rng.randint(1, 4))), f"{seed}-{number}", kind, **common)
+            case "recalled":
+                yield recalled(earlier, f"{seed}-{number}", **common)
+            case "used":
+                yield used(earlier, f"{seed}-{number}", f"{seed}-{number - 1}", **common)
+            case "forgotten":
+                yield forgotten(earlier, f"{seed}-{number}", **common)
+            case "restored":
+                yield restored(earlier, f"{seed}-{number}", **common)
+            case "unfolded":
+                yield unfolded(earlier, f"{seed}-{number}", **common)
+            case "erased":
+                yield erased(earlier[:1], f"{seed}-{number}", **common)
+            case "configured":
+                yield configured(Settings(embedder=rng.choice((TINY, TINY, "floor"))), number + 1, sent=sent)
+            case "embedded":
+                yield embedded(earlier[0], rng.choice(vectors), scope=scope, sent=sent)
+            case _:
+                yield failed(earlier[0], rng.randint(1, 3), scope=scope, sent=sent)
 
 
 def append(log: EmbeddedLog, events: Iterator[Event], count: int, rng: random.Random) -> None:
     """Append the next events, now and then some of them twice, and something that nobody can read."""
-    batch = list(itertools.islice(events, count))
+    batch = [_of_log(log, event) for event in itertools.islice(events, count)]
     log.append(batch)
     if rng.random() < 0.2:
         log.append(rng.choices(batch, k=2))
     if rng.random() < 0.2:
         log.append_raw(rng.randrange(log.partitions), [rng.randbytes(20)])
+
+
+def _of_log(log: EmbeddedLog, event: Event) -> Event:
+    if not isinstance(event.body, Configured):
+        return event
+    body = msgspec.structs.replace(event.body, log_id=log.log_id, partitions=log.partitions)
+    return msgspec.structs.replace(event, body=body)
 
 
 def project(home: Home, log: EmbeddedLog) -> list[str]:

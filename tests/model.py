@@ -2,22 +2,26 @@
 
 Everything is a plain list or dict, and every question works the answer out again from the first event, so that there
 is no state which an error could hide in. The rules are written down a second time, from `docs/architecture.md` and not
-from the code of `state/`. Only what a text is reduced to (`normal_text`, `content_key`, `floor_vector`) is taken from
-there, since those are tested by examples of their own.
+from the code of `state/`. Only what a text is reduced to (`normal_text`, `content_key`, `floor_vector`,
+`same_specifics`) is taken from there, since those are tested by examples of their own.
 
 The model is told what was said and when; it never reads the log or a view.
 """
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b
 from math import isqrt
+from operator import mul
 from typing import Any
 
+from memtape.schemas.embedding import FLOOR
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
+from memtape.state.fold.specifics import same_specifics
 from memtape.state.text.normal import content_key, normal_text
 from memtape.state.vectors.floor import floor_vector
 
@@ -28,6 +32,7 @@ DAY = 24 * HOUR
 TRUST = ["model", "web", "tool", "agent", "user", "operator"]
 FAMILY = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
 REPEATERS = ["agent", "tool", "model"]
+OF_ANYONE = ["recalled", "embedded"]
 
 Event = dict[str, Any]
 """What was said: type, id, scope, at, sent, actor, origin, session, and the body as a dict, None where it is blank."""
@@ -36,7 +41,10 @@ Capture = dict[str, Any]
 """An event that was captured, with its seq, its offset and its clamped time."""
 
 Memory = dict[str, Any]
-"""Members and echoes, each (capture, how, similarity), and what it revises: (id, similarity) or None."""
+"""Members and echoes, each (capture, how, similarity), and what it revises: (id, similarity) or None.
+
+While it waits for its first vector, `waits` has the ids that its session had been shown; otherwise None.
+"""
 
 
 class Model:
@@ -119,13 +127,17 @@ class World:
         settings, revision = Settings(), -1
         clock: int | None = None
         first: dict[tuple[str, str], Event] = {}
+        derived: set[tuple[str, str]] = set()
         for offset, said in enumerate(events):
-            event = {**said, "body": None} if (said.get("scope"), said.get("id")) in self._erased else said
+            event = {**said, "body": None} if self._is_erased(said, derived) else said
             if event["type"] == "unreadable":
                 count["dead_letters"] += 1
             elif event["type"] == "configured":
                 clock = event["sent"] if clock is None else clock
                 if event["revision"] > revision:
+                    if event["settings"].embedder != settings.embedder:
+                        for scope in self.scopes.values():
+                            scope.switch(event["settings"].embedder)
                     settings, revision = event["settings"], event["revision"]
                 else:
                     count["ignored"] += 1
@@ -145,13 +157,24 @@ class World:
                 count["events"] += 1
                 scope = self.scopes.setdefault(event["scope"], Scope(event["scope"]))
                 at = event["at"] if clock is None else min(event["at"], clock + settings.at_lead_s * SECOND)
-                if event["scope"] == "global" and event["origin"] != "operator" and event["type"] != "recalled":
+                if event["scope"] == "global" and event["origin"] != "operator" and event["type"] not in OF_ANYONE:
                     count["ignored"] += 1
-                    scope.seq += 1
                 else:
-                    scope.take({**event, "at": at, "offset": offset, "seq": scope.seq}, settings)
-                    scope.seq += 1
+                    counts = scope.take({**event, "at": at, "offset": offset, "seq": scope.seq}, settings)
+                    count["ignored"] += not counts
+                scope.seq += 1
         return count
+
+    def _is_erased(self, event: Event, derived: set[tuple[str, str]]) -> bool:
+        """Whether an event is erased by its id, or by that of an earlier one that it refers to, which is then noted."""
+        if event["type"] in ("unreadable", "configured", "ticked", "erased"):
+            return False
+        name = (event["scope"], event["id"])
+        if name in self._erased:
+            return True
+        if any((event["scope"], ref) in self._erased | derived for ref in event.get("refs", ())):
+            derived.add(name)
+        return name in derived
 
 
 class Scope:
@@ -166,18 +189,21 @@ class Scope:
         self.banned_ids: dict[str, tuple[str, int]] = {}
         self.recalls: dict[str, list[tuple[int, list[str]]]] = {}
         self.tombstones: list[Event] = []
+        self.vectors: dict[tuple[str, str], str] = {}
 
-    def take(self, event: Event, settings: Settings) -> None:
-        """Take in an event that counts."""
+    def take(self, event: Event, settings: Settings) -> bool:
+        """Take in an event; whether it counts."""
         if event["body"] is None:
-            return
+            return True
         if event["type"] == "recalled":
             if event["session"] is not None:
                 known = [capture["id"] for capture in self.captures]
                 returned = [id for id in event["body"]["results"] if id in known]
                 self.recalls.setdefault(event["session"], []).append((event["at"], returned))
+        elif event["type"] == "embedded":
+            return self._embed(event, settings)
         elif event["type"] in ("erased", "used"):  # What is used with what, `test_usage` and `test_edges` hold.
-            return
+            pass
         elif event["type"] == "unfolded":
             self._unfold(event["body"]["ids"])
         elif event["type"] == "captured":
@@ -190,6 +216,13 @@ class Scope:
             self.tombstones.append(event)
             for id in event["body"]["ids"]:
                 self._hide(id, event) if event["type"] == "forgotten" else self._show(id)
+        return True
+
+    def switch(self, embedder: str) -> None:
+        """Let nothing wait whose text has a vector of the embedder that decides from now on."""
+        for memory in self.memories:
+            if memory["waits"] is not None and self._vector_of(memory["members"][0][0], embedder):
+                memory["waits"] = None
 
     def hidden(self, capture: Capture) -> bool:
         """Whether a capture is forgotten: of kinds that fold by its text, of others by its id."""
@@ -225,6 +258,13 @@ class Scope:
             for id, (by, at) in (texts | ids).items()
         ]
 
+    def vector_rows(self) -> list[dict[str, Any]]:
+        """Return the vector that counts of every capture and embedder."""
+        return [
+            {"key": self.key(f"{id}:{embedder}"), "id": id, "scope": self.name, "embedder": embedder, "vector": vector}
+            for (embedder, id), vector in self.vectors.items()
+        ]
+
     def key(self, id: str) -> str:
         """Return the key of a row, which no other scope has."""
         return f"{self.name}/{id}"
@@ -251,16 +291,76 @@ class Scope:
         how, memory, similarity = self._judge(capture, settings)
         if how in ("same", "similar"):
             assert memory is not None
-            if self._is_echo(capture, memory, settings):
+            if set(self._shown(capture, settings)) & set(ids_of(memory)):
                 memory["echoes"].append((capture, "echo", similarity))
             else:
                 memory["members"].append((capture, how, similarity))
             return
         revises = None if memory is None else (self.name_of(memory)["id"], similarity)
-        self.memories.append({"members": [(capture, "new", similarity)], "echoes": [], "revises": revises})
+        waits = self._shown(capture, settings) if how == "waiting" else None
+        self.memories.append(
+            {"members": [(capture, "new", similarity)], "echoes": [], "revises": revises, "waits": waits}
+        )
+
+    def _embed(self, event: Event, settings: Settings) -> bool:
+        """Keep the first vector of a capture under an embedder, and judge what waited for it; whether it counts."""
+        (id,), embedder = event["refs"], event["body"]["embedder"]
+        capture = next((capture for capture in self.captures if capture["id"] == id), None)
+        if capture is None or (embedder, id) in self.vectors:
+            return False
+        if event["body"]["vector"] is not None:
+            self.vectors[embedder, id] = event["body"]["vector"]
+            memory = self.memory_of(id)
+            if memory is not None and memory["waits"] is not None and embedder == settings.embedder:
+                shown, memory["waits"] = memory["waits"], None
+                self._compare(memory, capture, shown, settings)
+        return True
+
+    def _vector_of(self, capture: Capture, embedder: str) -> list[int]:
+        """Return the first vector that came for the words of a capture in its family, nothing where none has."""
+        said = [other for other in self.captures if folds(other) and same_words(capture, other)]
+        ids = [other["id"] for other in said]
+        return next((components(data) for (key, id), data in self.vectors.items() if key == embedder and id in ids), [])
+
+    def _compare(self, memory: Memory, capture: Capture, shown: list[str], settings: Settings) -> None:
+        """Judge a memory that waited by the vector of a text of it that has come."""
+        own = self._vector_of(capture, settings.embedder)
+        near: list[tuple[bool, int, int, Memory]] = []
+        for other in self.memories:
+            if other is memory or other["waits"] is not None or family_of(other) != family_of(memory):
+                continue
+            text = spoken(self.living(other)) if self.living(other) else None
+            known = text and self._vector_of(text, settings.embedder)
+            if text and known and (found := likeness(known, own, settings.fold_cosine())):
+                alike = same_specifics(text["body"]["text"], capture["body"]["text"])
+                near.append((alike, found[0], -self.name_of(other)["seq"], {"other": other, "similarity": found[1]}))
+        if not near:
+            return
+        alike, _, _, best = max(near, key=lambda found: found[:3])
+        if alike:
+            self._absorb(memory, best["other"], shown, best["similarity"])
+            return
+        early, late = sorted((memory, best["other"]), key=birth)
+        if late["revises"] is None:
+            late["revises"] = (self.name_of(early)["id"], best["similarity"])
+
+    def _absorb(self, memory: Memory, other: Memory, shown: list[str], similarity: int) -> None:
+        """Make one of a memory that waited and one that says the same: the later one's founder is now a member."""
+        early, late = sorted((memory, other), key=birth)
+        is_echo = late is memory and set(shown) & set(ids_of(other))
+        founder = (late["members"][0][0], "echo" if is_echo else "similar", similarity)
+        self.memories.remove(late)
+        early["members"] += late["members"][1:] if is_echo else [founder, *late["members"][1:]]
+        early["echoes"] += [*late["echoes"], founder] if is_echo else late["echoes"]
+        for ties_of in (early["members"], early["echoes"]):
+            ties_of.sort(key=lambda tie: tie[0]["seq"])
+        revised = [tie for tie in (early["revises"], late["revises"]) if tie and tie[0] not in ids_of(early)]
+        early["revises"] = revised[0] if revised else None
 
     def _unfold(self, ids: list[str]) -> None:
         for memory in list(self.memories):
+            if set(ids) & set(ids_of(memory)):
+                memory["waits"] = None
             alone = [[(member, "unfolded", 0)] for member, _, _ in memory["members"] if member["id"] in ids]
             rest = [tie for tie in memory["members"] if tie[0]["id"] not in ids]
             first = memory["members"][0]
@@ -272,7 +372,7 @@ class Scope:
                 leave.append([(member, "unfolded", 0) for member, _, _ in rest])
             memory["members"] = stays
             leave.sort(key=lambda group: group[0][0]["seq"])
-            self.memories += [{"members": group, "echoes": [], "revises": None} for group in leave]
+            self.memories += [{"members": group, "echoes": [], "revises": None, "waits": None} for group in leave]
 
     def _judge(self, capture: Capture, settings: Settings) -> tuple[str, Memory | None, int]:
         """Return how a text relates to the memories of its family, to which of them, and how similar it is."""
@@ -285,6 +385,8 @@ class Scope:
                 return "same", memory, 10_000
         if capture["body"]["kind"] in ("goal", "plan"):
             return "new", None, 0
+        if settings.embedder != FLOOR:
+            return "waiting", None, 0
         key = content_key(capture["body"]["text"])
         near: list[tuple[int, int, Memory]] = []
         for memory in earliest:
@@ -301,14 +403,13 @@ class Scope:
         _, similarity, nearest = max(near, key=lambda found: found[0])  # The first of several is the earliest.
         return "revision", nearest, similarity
 
-    def _is_echo(self, capture: Capture, memory: Memory, settings: Settings) -> bool:
+    def _shown(self, capture: Capture, settings: Settings) -> list[str]:
+        """Return what the session of a capture was lately shown; nothing where its origin never echoes."""
         if capture["session"] is None or capture["origin"] not in REPEATERS or not settings.echo_recalls:
-            return False
-        for at, returned in self.recalls.get(capture["session"], [])[-settings.echo_recalls :]:
-            in_time = at <= capture["at"] <= at + settings.echo_window_s * SECOND
-            if in_time and any(id in returned for id in ids_of(memory)):
-                return True
-        return False
+            return []
+        latest = self.recalls.get(capture["session"], [])[-settings.echo_recalls :]
+        window = settings.echo_window_s * SECOND
+        return [id for at, returned in latest if at <= capture["at"] <= at + window for id in returned]
 
     def _current(self, kind: str) -> Memory | None:
         """Return the goal or plan of which a text that lives was said last."""
@@ -414,6 +515,22 @@ def cached_normal(text: str) -> str:
     return normal_text(text)
 
 
+def same_words(one: Capture, other: Capture) -> bool:
+    """Whether two captures of kinds that fold have one normalised text and one family."""
+    return normal(one) == normal(other) and FAMILY[one["body"]["kind"]] == FAMILY[other["body"]["kind"]]
+
+
+def birth(memory: Memory) -> int:
+    """Return when the first capture of a memory was said, by which the earlier of two is known."""
+    return int(memory["members"][0][0]["seq"])
+
+
+def components(vector: str) -> list[int]:
+    """Return the numbers of a recorded vector, which is two bytes a number in base64."""
+    data = b64decode(vector)
+    return [int.from_bytes(data[place : place + 2], "little", signed=True) for place in range(0, len(data), 2)]
+
+
 def digest(text: str) -> str:
     """Return the digest by which a ban names a normalised text."""
     return blake2b(text.encode(), digest_size=16).hexdigest()
@@ -432,9 +549,15 @@ def cosine(known: str, new: str, threshold_hundredths: int) -> tuple[int, int] |
 
     Two numbers say it, both rounded down: dot² / |known|², which finds the nearest, and the cosine in ten-thousandths.
     """
-    a, b = vector(known), vector(new)
-    dot = sum(value * b.get(dim, 0) for dim, value in a.items())
-    square_a, square_b = (sum(value * value for value in each.values()) for each in (a, b))
+    one, other = vector(known), vector(new)
+    dims = sorted(one.keys() | other.keys())
+    return likeness([one.get(dim, 0) for dim in dims], [other.get(dim, 0) for dim in dims], threshold_hundredths)
+
+
+def likeness(known: list[int], new: list[int], threshold_hundredths: int) -> tuple[int, int] | None:
+    """Return the same of two vectors."""
+    dot = sum(map(mul, known, new))
+    square_a, square_b = (sum(map(mul, each, each)) for each in (known, new))
     if dot <= 0 or dot * dot * 10_000 < threshold_hundredths**2 * square_a * square_b:
         return None
     return dot * dot // square_a, min(10_000, isqrt(dot * dot * 100_000_000 // (square_a * square_b)))

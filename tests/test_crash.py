@@ -19,6 +19,7 @@ from pathlib import Path
 import crash
 import pytest
 from builders import captured, forgotten
+from met import missing
 from test_embedded_log import edited
 from test_views import filled, project
 
@@ -109,11 +110,13 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
 def test_a_killed_projector_leaves_what_the_next_one_makes_right(tmp_path: Path) -> None:
     seed = random.randrange(2**32)
     print(f"seed {seed}: repeat with python tests/crash.py --kills {KILLS} --seed {seed}")
-    lives = crash.play(crash.Harness(tmp_path, seed), KILLS)
+    harness = crash.Harness(tmp_path, seed)
+    lives = crash.play(harness, KILLS)
     print(crash.table(lives))
     assert sum(life.killed for life in lives) >= KILLS
     wrong = [crash.report(life, seed) for life in lives if life.wrong]
     assert not wrong, "\n".join(wrong)
+    assert missing(harness.met) == []
 
 
 @pytest.mark.slow

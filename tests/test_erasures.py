@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import msgspec
 from builders import MINUTE, START, captured, configured, erased, event, forgotten, make_id, recalled, slots, worlds
+from builders import histories as worlds_of_every_type
 from hypothesis import example, given
 from hypothesis import strategies as st
 from test_model import rows_differ, told
 
+from memtape.schemas.codec import blanked, decode
 from memtape.schemas.events import Captured, Event, Recalled
+from memtape.schemas.log import Slot
 from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
@@ -62,6 +65,31 @@ CHAIN = [
 def test_erasing_is_folding_a_log_whose_slots_are_blank(history: tuple[list[Event], list[str]]) -> None:
     events, ids = history
     assert leaves(events) == leaves(blank(events, ids))
+
+
+# The third derives from the first only by way of the second, whose body may be gone by then.
+DERIVED = [
+    erased([0], "e"),
+    captured("The staging database is called Harbour.", 0),
+    msgspec.structs.replace(captured("It is called Harbour.", 1), refs=(make_id(0),)),
+    msgspec.structs.replace(captured("Harbour.", 2), refs=(make_id(1),)),
+]
+
+
+@given(worlds_of_every_type())
+@example(DERIVED)
+def test_a_log_means_the_same_after_its_erased_bodies_are_gone(events: list[Event]) -> None:
+    """Also where only those up to some offset are gone, as when more comes after they were taken out."""
+    log = slots([configured(), *events])
+    whole = leaves(events)
+    erasures = erasures_of(log)
+    gone: list[Slot] = []
+    for place, slot in enumerate(log):
+        if erasures.covers(decode(slot.payload)):
+            gone.append(Slot(slot.partition, slot.offset, blanked(slot.payload)))
+            assert state_leaves(replay([*gone, *log[place + 1 :]]).partitions.values()) == whole
+        else:
+            gone.append(slot)
 
 
 @given(histories())

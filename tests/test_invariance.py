@@ -34,7 +34,7 @@ from memtape.state.core.digests import root, rows_digest
 from memtape.state.core.replay import replay
 
 ROOT = Path(__file__).parent.parent
-GOLDEN = "log-v1"
+GOLDEN = "log-v2"
 STEPS = 4
 """In how many runs an incremental row projects the log."""
 
@@ -96,6 +96,9 @@ class GrowingLog(EmbeddedLog):
     def read(self, partition: int, offset: int, limit: int, **narrowed: Any) -> list[Slot]:
         end = self.ends()[partition]
         return [slot for slot in super().read(partition, offset, limit, **narrowed) if slot.offset < end]
+
+    def erased(self, partition: int) -> list[Slot]:
+        return [slot for slot in super().erased(partition) if slot.offset < self.ends()[partition]]
 
 
 def works(coretype: str) -> bool:

@@ -90,7 +90,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     name = event.scope
     if state.erasures.learn(event):
         state.stale = True
-    if event.body is not None and state.erasures.covers(event):
+    if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
         state.met_erased = True
         event = msgspec.structs.replace(event, body=None)
     scope = state.scopes.get(name)

@@ -1,0 +1,232 @@
+"""How `log-v2` was made, which holds every type of event that the codec knew then. Nothing of it runs in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from builders import pack
+from golden_making import PARTITIONS, SCOPES, TEXTS, Maker
+
+from memtape.schemas.codec import canonical
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.events import (
+    Embedded,
+    Erased,
+    Forgotten,
+    Restored,
+    Unfolded,
+    Used,
+    make_embedded,
+    make_tick,
+)
+from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import DAY_US, HOUR_US
+
+MINUTE_US = 60_000_000
+ONE, OTHER = "tiny@one/4", "tiny@other/4"
+EAST, NEAR_EAST, NORTH, WEST = (4000, 0, 0, 0), (3900, 800, 0, 0), (0, 4000, 0, 0), (-4000, 0, 0, 0)
+FACT, AGAIN, OTHERWISE = "the build takes 5 minutes", "The build takes five minutes.", "the build takes 6 minutes"
+
+
+def make_v2() -> list[list[bytes]]:
+    """Return the payloads of the golden log of version 2, by partition."""
+    m = Maker("log-v2")
+    m.configure(0)
+    _uses(m)
+    _vectors(m)
+    _switches(m)
+    _erasures(m)
+    _blank(m)
+    _crowd(m, 260)
+    return m.payloads
+
+
+def told(m: Maker, ids: Iterable[str], recall: str | None = None, scope: str = SCOPES[1], **fields: Any) -> str:
+    return m.say(m.event("used", scope, Used(ids=tuple(ids), recall=recall), **fields))
+
+
+def vector(m: Maker, ref: str, values: Sequence[int] | None, embedder: str = ONE, scope: str = SCOPES[0],
+           attempt: int = 1) -> str:  # fmt: skip
+    """Record the vector of a text, or that it was refused."""
+    reason, packed = (None, pack(list(values))) if values else ("it was refused", None)
+    body = Embedded(attempt=attempt, dimensions=4, embedder=embedder, reason=reason, vector=packed)
+    return m.say(make_embedded(scope, ref, body, m.now))
+
+
+def erase(m: Maker, ids: Iterable[str], scope: str = SCOPES[0], **fields: Any) -> str:
+    return m.say(m.event("erased", scope, Erased(ids=tuple(ids)), **fields))
+
+
+def unfold(m: Maker, ids: Iterable[str], scope: str = SCOPES[0]) -> str:
+    return m.say(m.event("unfolded", scope, Unfolded(ids=tuple(ids))))
+
+
+def _uses(m: Maker) -> None:
+    """What is said to be used, what a turn carries, and what is learned of pairs over windows and days."""
+    scope = SCOPES[1]
+    said = [
+        m.say(m.captured(scope, text)) for text in (*TEXTS[:12], "The lighthouse keeper is called Marisol Ferreira.")
+    ]
+    everywhere = m.say(m.captured("global", "Everybody writes British English."))
+    for number in range(12):
+        m.now += 7 * HOUR_US
+        shown = m.say(m.recalled(scope, [*said[number : number + 3], everywhere, m.id("nobody")], f"s{number % 3}"))
+        m.now += MINUTE_US
+        told(m, [said[0], said[4], said[number]], shown, session=f"s{number % 3}")
+        told(m, [said[0], said[number], everywhere], session=f"s{number % 3}", at=m.now - number * MINUTE_US)
+    told(m, [], None)
+    told(m, [said[1], said[2]], m.id("no recall"))  # Without a session: a window of its own.
+    told(m, [everywhere], scope="global", origin="agent")  # It is not the agent's to say there.
+    told(m, [everywhere], scope="global")
+    m.say(m.recalled(scope, [said[12], said[2]], "s1", origin="agent"))
+    m.say(m.captured(scope, "Who keeps the light?", "turn", session="s1"))
+    m.say(m.captured(scope, "Marisol Ferreira keeps it.", "turn", session="s1", origin="agent"))
+    m.say(m.captured(scope, "As I said, Marisol Ferreira.", "turn", session="s1", origin="agent"))
+    m.now += 30 * DAY_US
+    for number in range(0, 9, 2):
+        told(m, [said[0], said[number], said[number + 1]], session="s2")
+    # Folded memories that were used and linked, taken apart again; and what was never one.
+    unfold(m, [said[1]], scope)
+    unfold(m, [said[0], said[9], m.id("nobody")], scope)
+    unfold(m, [], scope)
+    m.say(m.event("forgotten", scope, Forgotten(ids=(said[4],), reason=None)))
+
+
+def _vectors(m: Maker) -> None:
+    """What waits for a vector, and how it is judged when one comes, in whatever order."""
+    scope = SCOPES[0]
+    m.configure(1, embedder=ONE)
+    first = m.say(m.captured(scope, FACT))
+    vector(m, first, EAST)
+    vector(m, first, NORTH, OTHER)
+    again = m.say(m.captured(scope, AGAIN, session="s1"))
+    otherwise = m.say(m.captured(scope, OTHERWISE))
+    vector(m, otherwise, NEAR_EAST)
+    vector(m, again, NEAR_EAST)
+    for attempt in (1, 2, 3):
+        vector(m, (refused := m.say(m.captured(scope, f"Refused {attempt} times."))), None, attempt=attempt)
+    vector(m, refused, WEST)
+    stranger = make_embedded(scope, first, _body(WEST), m.now)
+    m.say(msgspec.structs.replace(stranger, id=m.id("a second vector")))
+    m.say(stranger)  # Its id is that of the first, so that it diverges.
+    vector(m, m.id("nobody"), EAST)
+    vector(m, m.say(m.captured(scope, "A turn has a vector too.", "turn")), NORTH)
+    # An echo that is known for one when its vector comes, long after what it repeats was shown.
+    m.say(m.recalled(scope, [first], "s1", origin="agent"))
+    echo = m.say(m.captured(scope, "Note that the build takes five minutes", session="s1", origin="agent"))
+    m.now += 2 * HOUR_US
+    vector(m, echo, EAST)
+    # The later text's vector comes first; both are forgotten and one is restored while others wait.
+    one, two = m.say(m.captured(scope, "Tea is at four.")), m.say(m.captured(scope, "Tea is at four, always."))
+    vector(m, two, NORTH)
+    m.say(m.event("forgotten", scope, Forgotten(ids=(one,), reason=None)))
+    vector(m, one, NORTH)
+    m.say(m.event("restored", scope, Restored(ids=(one,), reason=None)))
+    unfold(m, [again, m.say(m.captured(scope, "Nothing is known of this yet."))])
+    # Folding is off for a while, so that the same words stand twice, of which one waits.
+    waits = m.say(m.captured(scope, "The door is blue."))
+    m.configure(2, embedder=ONE, fold_cosine_hundredths=-1)
+    m.say(m.captured(scope, "The door is blue."))
+    m.configure(3, embedder=ONE, fold_cosines_hundredths={ONE: 60})
+    vector(m, waits, WEST)
+    vector(m, m.say(m.captured(scope, "the door is blue, as said")), WEST)
+
+
+def _body(values: Sequence[int]) -> Embedded:
+    return Embedded(attempt=1, dimensions=4, embedder=ONE, reason=None, vector=pack(list(values)))
+
+
+def _switches(m: Maker) -> None:
+    """Another embedder takes over, the floor does, and the first comes back, while vectors are on their way."""
+    scope = SCOPES[0]
+    m.configure(4, embedder=ONE, embedder_next=OTHER)
+    here = m.say(m.captured(scope, "The harbour opens at six."))
+    vector(m, here, EAST, OTHER)
+    there = m.say(m.captured(scope, "The harbour opens at six o'clock."))
+    m.configure(5, embedder=OTHER)
+    vector(m, there, EAST, OTHER)
+    flying = m.say(m.captured(scope, "The harbour opens at seven."))
+    m.configure(6, embedder=FLOOR)
+    m.say(m.captured(scope, "The harbour closes at nine."))
+    m.configure(7, embedder=OTHER)
+    vector(m, flying, NEAR_EAST, OTHER)
+    m.configure(8, embedder=ONE)
+    vector(m, flying, EAST)
+    vector(m, here, EAST)
+
+
+def _erasures(m: Maker) -> None:
+    """What is erased before it comes and after, what derives from it, and what nobody may erase."""
+    scope, other = SCOPES[0], SCOPES[2]
+    late = m.id("erased before it is said")
+    erase(m, [late])
+    m.say(m.captured(scope, "Nobody will read this.", id=late))
+    vector(m, late, EAST)
+    members = [m.say(m.captured(other, text)) for text in TEXTS[:5]]
+    shown = m.say(m.recalled(other, members, "s1"))
+    told(m, members[:3], shown, scope=other, session="s1")
+    derived = m.say(m.captured(other, "A model says this of it.", origin="model", refs=(members[1],)))
+    m.say(m.captured(other, "And this of that.", origin="model", refs=(derived,)))
+    event = m.event("erased", other, Erased(ids=(members[1], members[3])))
+    m.say(event)
+    m.say(event)
+    m.say(m.captured(other, "And this much later.", origin="model", refs=(derived,)))
+    erase(m, [shown], other)
+    erase(m, [], other)
+    everywhere = m.say(m.captured("global", "Nobody tells."))
+    erase(m, [everywhere], "global", origin="agent")
+    erase(m, [m.say(m.captured("global", "Nobody asks."))], "global")
+
+
+def _blank(m: Maker) -> None:
+    """Of every type that may be blank one of which only the header is left, and an id that comes again after that."""
+    scope = SCOPES[3]
+    said = m.say(m.captured(scope, "The pump is red."))
+    for type in ("captured", "recalled", "used", "forgotten", "restored", "unfolded"):
+        m.say(m.event(type, scope, None, session="s1"))
+    gone = make_embedded(scope, said, _body(EAST), m.now)
+    m.say(msgspec.structs.replace(gone, body=None))
+    m.say(gone)
+
+
+def _crowd(m: Maker, count: int) -> None:
+    """A crowd of scopes in which every type of event meets what lives, waits and is dead."""
+    ids: dict[str, list[str]] = {scope: [] for scope in SCOPES}
+    kinds = ("fact", "fact", "fact", "insight", "journal", "goal", "plan", "turn", "turn", "document", "page")
+    texts = (*TEXTS[:20], FACT, AGAIN, OTHERWISE, "Note that the build takes five minutes")
+    revision = 8
+    for number in range(count):
+        m.now += m.rng.choice((1, 30_000_000, 600_000_000, HOUR_US))
+        scope = m.rng.choice(SCOPES)
+        common: dict[str, Any] = {"origin": m.rng.choice(("user", "agent", "tool", "model", "web"))}
+        if scope == "global":
+            common = {"origin": m.rng.choice(("operator", "operator", "agent"))}
+        common["session"] = m.rng.choice((None, "s1", "s2"))
+        some = m.rng.sample(ids[scope], min(2, len(ids[scope])))
+        match m.rng.choice(("captured",) * 8 + ("embedded",) * 8 + ("recalled", "used", "named", "rare")):
+            case "captured":
+                at = m.now - m.rng.choice((0, 0, 5, DAY_US, 40 * DAY_US))
+                said = m.captured(scope, m.rng.choice(texts), m.rng.choice(kinds), at=at, **common)
+                ids[scope].append(m.say(said))
+            case "embedded":
+                for id in some:
+                    values = m.rng.choice((EAST, NEAR_EAST, NORTH, WEST, None))
+                    vector(m, id, values, m.rng.choice((ONE, ONE, OTHER)), scope, m.rng.randint(1, 3))
+            case "recalled":
+                ids[scope].append(m.say(m.recalled(scope, some, common["session"], origin=common["origin"])))
+            case "used":
+                told(m, some, m.rng.choice((None, *ids[scope][-1:])), scope, **common)
+            case "named":
+                type, body = m.rng.choice((("forgotten", Forgotten), ("restored", Restored)))
+                m.say(m.event(type, scope, body(ids=tuple(some), reason=None), **common))
+            case _ if number % 3 == 0:
+                revision += 1
+                m.configure(revision, embedder=m.rng.choice((ONE, ONE, OTHER, FLOOR)))
+            case _ if number % 3 == 1:
+                unfold(m, some, scope)
+            case _:
+                erase(m, some[:1], scope, **common)
+    accepted = make_tick(partition_of(SCOPES[0], PARTITIONS), m.now + 500 * DAY_US, accepted=True)
+    m.raw(partition_of(SCOPES[0], PARTITIONS), canonical(accepted))

@@ -1,0 +1,51 @@
+"""Every suite that holds a law of the whole meets every type of event that the codec knows.
+
+What a suite met is taken from the histories that it works on. The lives of `test_model.py` and of `crash.py` hold it
+themselves at their ends, over the logs that they have left.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import crash
+import pytest
+from builders import START, configured, histories
+from hypothesis import given, settings
+from met import events_in, missing
+from test_golden_log import LOGS, slots_of
+from test_invariance import GOLDEN
+
+from memtape.schemas.events import EVENT_TYPES, Event, make_tick
+
+
+def drawn() -> list[Event]:
+    """What the laws, the erasures and the model are held over, some examples of it."""
+    events: list[Event] = []
+
+    @settings(max_examples=100, derandomize=True, database=None)
+    @given(histories())
+    def take(history: list[Event]) -> None:
+        events.extend(history)
+
+    take()
+    return events
+
+
+SUITES: dict[str, Callable[[], list[Event]]] = {
+    "the golden logs": lambda: [event for name in LOGS for event in events_in(slots_of(name))],
+    "the log of the invariances": lambda: events_in(slots_of(GOLDEN)),
+    "the histories of the laws": drawn,
+    # A log ticks by itself when something is appended.
+    "the histories of crashes": lambda: [*itertools.islice(crash.history(400, 1), 400), make_tick(0, START)],
+}
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_suite_meets_every_type_of_event(suite: str) -> None:
+    assert missing(SUITES[suite]()) == []
+
+
+def test_a_type_that_nobody_met_is_named() -> None:
+    assert missing([configured()]) == [name for name in (*EVENT_TYPES, "embedded, failed") if name != "configured"]
