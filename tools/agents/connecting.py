@@ -1,6 +1,6 @@
 """Connecting a host: our plugin is written into the home, and the host's own commands install it from there.
 
-What a host writes when it installs is the host's; what it leaves of us afterwards, `tools.agents.leftovers` knows. Whether
+What a host writes when it installs is the host's; what it leaves of us afterwards, `leftovers` knows. Whether
 something of ours is still installed is asked of the host, since the exit code of a removal also says that there was
 nothing to remove.
 """
