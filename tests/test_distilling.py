@@ -23,12 +23,12 @@ from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.events import Captured
 from memtape.schemas.log import Position
 from memtape.schemas.model import ModelOptions
+from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import distilling, hooks
 from memtape.tools.agents.distilling import distill, prompt_for, statements
 from memtape.tools.agents.doctor import _model
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.flushing import outcomes
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.importing.records import said

@@ -21,10 +21,11 @@ from transcripts import at
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Captured, Event, Recalled
 from memtape.schemas.ids import derived_id
+from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.flushing import latest, outcomes
+from memtape.tools.agents.flushing import latest
 from memtape.tools.agents.hook_hosts import MAX_CONTEXT_CHARS, answer, read
 from memtape.tools.agents.mcp.server import Memory
 from memtape.tools.agents.warm import Warm, ask

@@ -18,9 +18,9 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError, ModelTimeout
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
+from memtape.sinks.home.flushes import count_outcome
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.agents.flushing import count_outcome
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest

@@ -24,12 +24,12 @@ import uuid_utils
 from memtape.flows.model.choice import choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.times import DAY_US
+from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.connecting import CONNECTABLE, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
-from memtape.tools.agents.flushing import outcomes
 from memtape.tools.agents.plugins import PLUGIN, SELECTOR, started_by
 from memtape.tools.client import Client
 

@@ -1,4 +1,4 @@
-"""The flush before compaction (C4): the end of what was said in a conversation, and a count of how that went.
+"""The flush before compaction (C4): the end of what was said in a conversation. How it went is counted in the home.
 
 It reads the end of a transcript, as far as is needed. What a row says, the parsers of the importer know.
 """
@@ -6,24 +6,14 @@ It reads the end of a transcript, as far as is needed. What a row says, the pars
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
-import orjson
-
-from memtape.schemas.errors import Locked
 from memtape.schemas.placeholders import tail_of
-from memtape.sinks.home.folders import write_whole
-from memtape.sinks.home.locks import FileLock
 from memtape.state.text.endings import ending
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.importing.latest import records
 from memtape.tools.importing.records import Record
 
-Outcome = Literal["deterministic_ok", "distilled_ok", "timeout", "error"]
-
-OUTCOMES_NAME = "flushes.json"
-LOCK_WAIT_S = 0.3
 MAX_TAIL_BYTES = 32 * 1024 * 1024
 """So far back is looked for what was said, behind what tools answered."""
 
@@ -54,37 +44,6 @@ def latest(host: str, transcript: Path, tail_bytes: int, lines: int, chars: int,
         if room <= 0 or lines_left <= 0:
             break
     return redactor.text("\n".join(reversed(kept)))
-
-
-def count_outcome(home: Path, outcome: Outcome) -> None:
-    """Count one more flush that went so. Never raises: a count must not lose what it counts."""
-    try:
-        with _locked(home):
-            counts = outcomes(home)
-            counts[outcome] = counts.get(outcome, 0) + 1
-            write_whole(home / OUTCOMES_NAME, orjson.dumps(counts, option=orjson.OPT_SORT_KEYS))
-    except (OSError, Locked):
-        pass
-
-
-def outcomes(home: Path) -> dict[str, int]:
-    """Return how many flushes went how."""
-    try:
-        counts = orjson.loads((home / OUTCOMES_NAME).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return {key: count for key, count in counts.items() if isinstance(count, int)} if isinstance(counts, dict) else {}
-
-
-class _locked:
-    def __init__(self, home: Path) -> None:
-        self._lock = FileLock(home / "flushes.lock", "The count of flushes")
-
-    def __enter__(self) -> None:
-        self._lock.acquire(LOCK_WAIT_S)
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
 
 
 def _said(host: str, transcript: Path, tail_bytes: int, lines: int, chars: int) -> list[Record]:

@@ -242,8 +242,9 @@ def _flush(turn: _Turn) -> bytes:
 
     Where a model is configured, a process of its own distils it once it is durable.
     """
+    from memtape.sinks.home.flushes import count_outcome
     from memtape.tools.agents.distilling import is_wanted
-    from memtape.tools.agents.flushing import count_outcome, latest
+    from memtape.tools.agents.flushing import latest
 
     receipts: list[Receipt] = []
     try:

@@ -12,10 +12,10 @@ from memtape.schemas.events import EVENT_TYPES, Event, Forgotten, Restored
 from memtape.schemas.log import Log
 from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, UseRow, Watermark
 from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import any_of
 from memtape.state.subjects.usage import other_row_id
-from memtape.tools.agents.flushing import outcomes
 from memtape.tools.ask.retrieval import PENDING_TYPES, Retriever
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
 
