@@ -464,7 +464,7 @@ MUTANTS = [
     ),
     Mutant(
         "an origin of one capture and a session of another",
-        "tools/ask/filters.py",
+        "state/views/filters.py",
         "    return any(\n"
         "        (not filters.origins or made.origin in filters.origins)\n"
         "        and (not filters.sessions or made.session in filters.sessions)\n"

@@ -22,11 +22,11 @@ from memtape.schemas.rows import MemoryRow, Provenance, TombstoneRow, TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition, fold
+from memtape.state.views.filters import NO_FILTERS, make_filters, passes
 from memtape.state.views.rows import all_changes, row_of
 from memtape.state.views.tail import overlay
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.ask.comparing import recalls_of
-from memtape.tools.ask.filters import NO_FILTERS, make_filters, passes
 from memtape.tools.ask.retrieval import results_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client

@@ -44,8 +44,8 @@ from memtape.schemas.events import (
 from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import murmur2, partition_of
 from memtape.schemas.settings import Settings
+from memtape.state.views.filters import NO_FILTERS
 from memtape.tools import json_schemas
-from memtape.tools.ask.filters import NO_FILTERS
 
 with warnings.catch_warnings():
     warnings.simplefilter(

@@ -57,9 +57,9 @@ from memtape.sinks.tables import Shard
 from memtape.sinks.vault import escape
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.replay import replay
+from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools import client as client_module
-from memtape.tools.ask.filters import make_filters
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan

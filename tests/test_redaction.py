@@ -26,7 +26,7 @@ from memtape.schemas.events import Actor, Captured, Forgotten, Recalled, Restore
 from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders, texts_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.ask.filters import make_filters
+from memtape.state.views.filters import make_filters
 from memtape.tools.capture.denied_paths import DENIED_PATHS, denied_by
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import known as known_secrets

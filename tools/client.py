@@ -49,7 +49,7 @@ from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import open_log
-from memtape.tools.ask.filters import NO_FILTERS, check_filters
+from memtape.state.views.filters import NO_FILTERS, check_filters
 from memtape.tools.capture.lines import Line, check_label, check_size, chunks
 from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
 
@@ -263,7 +263,7 @@ class Client:
         and says how far the views are behind. Unless `quiet`, a `recalled` event is appended before, if the project
         has anything. With
         `as_of`, a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out,
-        `filters` (`tools.ask.filters.make_filters`) say what may be returned. With `explain`
+        `filters` (`state.views.filters.make_filters`) say what may be returned. With `explain`
         every result has the parts of its relevance, and the answer how the question was read.
         """
         _check_asked(query, limit)

@@ -21,7 +21,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import erasures_of
 from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
-from memtape.tools.ask.filters import passes
+from memtape.state.views.filters import passes
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.retrievers import MOST, Ask, rivals, without
 

@@ -37,8 +37,8 @@ from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
+from memtape.state.views.filters import NO_FILTERS, passes
 from memtape.state.views.tail import Overlay, overlay
-from memtape.tools.ask.filters import NO_FILTERS, passes
 
 if TYPE_CHECKING:
     from memtape.tools.ask.as_of import PastViews

@@ -16,7 +16,7 @@ from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line, visible
-from memtape.tools.ask.filters import make_filters
+from memtape.state.views.filters import make_filters
 from memtape.tools.client import Client
 from memtape.tools.commands.explaining import explained, explained_question
 from memtape.tools.commands.options import (

@@ -20,7 +20,7 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.ranking.evaluation import Asked, summary
-from memtape.tools.ask.filters import NO_FILTERS
+from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.retrievers import MOST, Ask, EmbedderVectors, rivals
 from memtape.tools.capture.lines import Line

@@ -16,7 +16,7 @@ from msgspec import Meta
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Origin
 from memtape.schemas.scopes import GLOBAL
-from memtape.tools.ask.filters import make_filters
+from memtape.state.views.filters import make_filters
 from memtape.tools.client import Client
 
 INSTRUCTIONS = """\

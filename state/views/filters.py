@@ -6,16 +6,31 @@ Filters say what may be returned. Nothing here scores or reads anything.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import Protocol, get_args
 
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Filters, Kind, Origin
+from memtape.schemas.rows import Provenance
 from memtape.schemas.times import parse_time
 
-if TYPE_CHECKING:
-    from memtape.tools.ask.retrieval import Result
+
+class Narrowed(Protocol):
+    """What a result must tell to be narrowed down."""
+
+    @property
+    def kind(self) -> Kind: ...
+
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+    @property
+    def at(self) -> int: ...
+
+    @property
+    def provenance(self) -> tuple[Provenance, ...]: ...
+
 
 NO_FILTERS = Filters(kinds=(), origins=(), sessions=(), since=None, tags=(), until=None)
 
@@ -52,7 +67,7 @@ def check_filters(filters: Filters) -> None:
         raise MemtapeError(f"The search cannot be narrowed to that: {error}.", "Ask with other filters.") from None
 
 
-def passes(result: Result, filters: Filters) -> bool:
+def passes(result: Narrowed, filters: Filters) -> bool:
     """Whether a result is what a search was narrowed to: any of the kinds, all of the tags, within the times.
 
     Kind, tags and time are those of the text that speaks. Of origins and sessions, one capture of the memory that lives
@@ -67,7 +82,7 @@ def passes(result: Result, filters: Filters) -> bool:
     )
 
 
-def _is_made_by(result: Result, filters: Filters) -> bool:
+def _is_made_by(result: Narrowed, filters: Filters) -> bool:
     return any(
         (not filters.origins or made.origin in filters.origins)
         and (not filters.sessions or made.session in filters.sessions)
