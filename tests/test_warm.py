@@ -320,8 +320,8 @@ def test_a_session_is_found_whether_or_not_a_shell_stands_between(home: Path, tm
     script.write_text(
         "import sys; from pathlib import Path\n"
         "from memtape.tools.agents.warm import end_session, tell_session, told_session\n"
-        "do = {'tell': lambda home: tell_session(home, 's-9'), 'end': end_session, 'told': told_session}[sys.argv[2]]\n"
-        "print(do(Path(sys.argv[1])))"
+        "do = {'tell': lambda home: tell_session(home, 'project:a', 's-9'), 'end': end_session}.get(sys.argv[2])\n"
+        "print(do(Path(sys.argv[1])) if do else told_session(Path(sys.argv[1]), sys.argv[2]))"
     )
 
     def run(*words: str) -> str:
@@ -330,9 +330,10 @@ def test_a_session_is_found_whether_or_not_a_shell_stands_between(home: Path, tm
 
     python = (sys.executable, str(script), str(home))
     run("sh", "-c", line, *python, "tell")
-    assert run(*python, "told") == run("sh", "-c", line, *python, "told") == "s-9"
+    assert run(*python, "project:a") == run("sh", "-c", line, *python, "project:a") == "s-9"
+    assert run(*python, "project:b") == "None"
     run(*python, "end")
-    assert run(*python, "told") == "None"
+    assert run(*python, "project:a") == "None"
 
 
 # --- A start that takes too long ---

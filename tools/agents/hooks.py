@@ -184,13 +184,14 @@ class _Turn:
 
 
 def _start(turn: _Turn) -> bytes:
-    from memtape.tools.agents.warm import ask
+    from memtape.tools.agents.warm import ask, tell_session
 
     with turn.client() as client:
         if turn.alone:
             os.nice(NICENESS)
             client.catch_up()
             return b""
+        tell_session(turn.home, client.scope, client.session or "")
         with ask(turn.home, _asked(turn, client), CONTEXT_WAIT_S) as answered:
             if answered.text:
                 return _context(turn, answered.text)
@@ -202,7 +203,7 @@ def _start(turn: _Turn) -> bytes:
 
 
 def _prompt(turn: _Turn) -> bytes:
-    from memtape.tools.agents.warm import PROMPT_CHARS, ask
+    from memtape.tools.agents.warm import PROMPT_CHARS, ask, tell_session
 
     text = said(turn.told.prompt)
     if not text:
@@ -216,17 +217,14 @@ def _prompt(turn: _Turn) -> bytes:
         # Asked first: what is ready was made before this prompt, and would have to be made anew for it.
         with ask(turn.home, asked, RECALL_WAIT_S) as answered:
             _capture(turn, client, text, "user", native)
+            tell_session(turn.home, client.scope, client.session or "")
             answered.shown()
             return _context(turn, answered.text)
 
 
 def _asked(turn: _Turn, client: Client) -> dict[str, str]:
-    """Return who asks a server, and leave the session's id for the one of the same host."""
-    from memtape.tools.agents.warm import tell_session
-
-    session = client.session or ""
-    tell_session(turn.home, session)
-    return {"scope": client.scope, "session": session, "actor": client.actor.name, "prompt": ""}
+    """Return who asks a server."""
+    return {"scope": client.scope, "session": client.session or "", "actor": client.actor.name, "prompt": ""}
 
 
 def _answer(turn: _Turn) -> bytes:

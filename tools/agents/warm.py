@@ -89,23 +89,27 @@ def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
     return Answered()
 
 
-def tell_session(home: Path, session: str) -> None:
-    """Leave the id of the session for the server of the host that has started this process. Never raises."""
+def tell_session(home: Path, scope: str, session: str) -> None:
+    """Leave the id of a project's session for the server of the host that has started this process. Never raises."""
     folder = home / FOLDER
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(folder / _of_host(), session.encode())
+        write_whole(folder / _of_host(), orjson.dumps([scope, session]))
         for path in folder.glob("*.session"):
             if time.time() - path.stat().st_mtime > KEPT_S:
                 path.unlink(missing_ok=True)
 
 
-def told_session(home: Path) -> str | None:
-    """Return the id that the host which has started this process gives its session, None where no hook has told it."""
+def told_session(home: Path, scope: str) -> str | None:
+    """Return the id that the host which has started this process gives its latest session, None where no hook told it.
+
+    A host may have sessions in several projects; that of another is not this one.
+    """
     try:
-        return (home / FOLDER / _of_host()).read_text() or None
-    except (OSError, ValueError):
+        project, session = orjson.loads((home / FOLDER / _of_host()).read_bytes())
+    except (OSError, ValueError, TypeError):
         return None
+    return session or None if project == scope else None
 
 
 def end_session(home: Path) -> None:

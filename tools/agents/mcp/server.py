@@ -84,7 +84,7 @@ class Memory:
         """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
         with self._using():
             client = self._client(self.scope or project, actor)
-            client.session = os.environ.get(SESSION_VARIABLE) or told_session(self.home) or self._session
+            client.session = os.environ.get(SESSION_VARIABLE) or told_session(self.home, client.scope) or self._session
             return call(client, name, arguments)
 
     def offer(self, asked: Asked) -> Offer:
