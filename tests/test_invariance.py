@@ -35,6 +35,7 @@ from memtape.state.core.replay import replay
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = "log-v2"
+WITHOUT_ERASURES = "log-v1"  # A start with erased bodies on the log makes views anew by itself.
 STEPS = 4
 """In how many runs an incremental row projects the log."""
 
@@ -225,7 +226,7 @@ def test_a_watermark_never_speaks_of_rows_that_are_not_there(home: Home, monkeyp
     def full(*_: object) -> None:
         raise OSError("No space left on device")
 
-    log = copy_into(home, GOLDEN)
+    log = copy_into(home, WITHOUT_ERASURES)
     for broken in (Shard.write, Vault.write):
         monkeypatch.setattr({Shard.write: Shard, Vault.write: Vault}[broken], "write", full)
         with pytest.raises(OSError, match="No space"), Owner(home, log) as owner:
@@ -248,7 +249,7 @@ def test_a_build_that_differs_from_the_log_is_never_served(home: Home, monkeypat
     from memtape.tools.keep.owner import Owner
     from memtape.tools.keep.verify import verify
 
-    log = copy_into(home, GOLDEN)
+    log = copy_into(home, WITHOUT_ERASURES)
     with Owner(home, log) as owner:
         owner.project()
         write = Shard.write

@@ -163,11 +163,11 @@ def _configure(state: Partition, configured: Configured, sent: int) -> None:
     if state.clock is None:
         state.clock = sent
         state.log_id, state.partitions = configured.log_id, configured.partitions
-    if configured.revision <= state.revision:
-        state.counters.ignored += 1
-        return
     before = state.settings.embedder
-    state.revision, state.settings = configured.revision, configured.settings
+    if configured.revision > state.revision:
+        state.revision, state.settings = configured.revision, configured.settings
+    else:
+        state.counters.ignored += 1
     if state.settings.embedder != before:
         for scope in state.scopes.values():
             scope_state.take_up(scope, state.settings.embedder)
