@@ -151,8 +151,8 @@ class Trial:
             words = [GREETING if word == "{prompt}" else word for word in self.words[host]]
             done = self.ran(words)
             said = done.stdout + done.stderr
-            held = done.returncode == 0 and ANSWER in done.stdout and "hook" not in done.stderr.lower()
-            self.check(f"{host} goes on without the command, and says nothing of a hook", held, said)
+            held = done.returncode == 0 and ANSWER in done.stdout and "failed" not in said.lower()
+            self.check(f"{host} goes on without the command, and no hook fails", held, said)
         findings = json.loads(self.ran([str(self.installed), "doctor", "--json"]).stdout)["findings"]
         gone = [finding for finding in findings if f"gone at {self.command}" in finding["seen"]]
         self.check("the doctor of another installation says so", len(gone) == len(self.hosts), str(findings))
