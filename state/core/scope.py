@@ -20,8 +20,9 @@ from memtape.schemas.events import (
     may_write,
 )
 from memtape.schemas.ids import id_bytes
-from memtape.schemas.placeholders import placeholders, texts_of
+from memtape.schemas.placeholders import placeholders
 from memtape.schemas.rows import Change, Counters
+from memtape.schemas.texts import texts_of_body
 from memtape.state.core.moment import Moment
 from memtape.state.subjects import captures, edges, embeddings, memories, recalls, tombstones, usage
 from memtape.state.subjects.captures import Captures
@@ -81,7 +82,8 @@ def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> li
     state.seq += 1
     state.sent = max(state.sent, event.sent)
     counters.events += 1
-    counters.redacted += placeholders(texts_of(event.body))
+    if event.body is not None:
+        counters.redacted += placeholders(said.text for said in texts_of_body(event.body))
     if not may_write(event):
         counters.ignored += 1
         return []
