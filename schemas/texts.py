@@ -96,16 +96,16 @@ def _fields(found: inspect.Type, fields: dict[type, tuple[tuple[str, Role], ...]
             fields[cls] = tuple((name, _ROLES.get(name, "label")) for name in named)
             return bool(named)
         case inspect.UnionType(types=types):
-            return any([_fields(inner, fields) for inner in types])
+            return sum(_fields(inner, fields) for inner in types) > 0  # `any` would not look at all of them.
         case inspect.VarTupleType(item_type=inner):
             return _fields(inner, fields)
         case inspect.DictType(key_type=key, value_type=value):
-            return any([_fields(inner, fields) for inner in (key, value)])
+            return sum(_fields(inner, fields) for inner in (key, value)) > 0
         case _:
             return isinstance(found, (inspect.AnyType, inspect.CustomType, inspect.RawType))
 
 
 _FIELDS: dict[type, tuple[tuple[str, Role], ...]] = {}
-"""The fields with text of every body and of what stands in one. Made here, since two threads must not look at a type."""
+"""The fields with text of every body and of what stands in one; made here, since no two threads may look at a type."""
 for _body in BODIES.values():
     _fields(inspect.type_info(_body), _FIELDS)

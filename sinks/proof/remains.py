@@ -41,13 +41,21 @@ _KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?)\Z")
 class Needles(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked for: ids as they are; texts and single words whatever their case and what is between words.
 
-    `vectors` are in their recorded form, and found whatever their length and format.
+    `vectors` are in their recorded form, and found whatever their length and format. Of the `said` texts for which all
+    of it stands, `hidden` are not looked for: they are too short, or others say the same.
     """
 
     ids: tuple[str, ...]
     texts: tuple[str, ...]
     words: tuple[str, ...]
     vectors: tuple[bytes, ...] = ()
+    said: int = 0
+    hidden: int = 0
+
+    @property
+    def prove(self) -> bool:
+        """Whether finding none of them says that a text is gone; ids alone do not."""
+        return self.said > self.hidden
 
 
 class Finding(NamedTuple):

@@ -123,19 +123,33 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
 
 
 def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_json: bool) -> None:
-    from memtape.tools.commands.erase import looked_for, print_search, search_as_json
+    from memtape.tools.commands.erase import (
+        carried_as_json,
+        looked_for,
+        print_carried,
+        print_search,
+        print_unproven,
+        search_as_json,
+    )
     from memtape.tools.keep.erasing import prove
 
     proven = prove(client.home, client.log, ids, texts)
+    carried, needles = proven.carried, proven.search.needles
     if as_json:
-        print_json({"ok": proven.ok, "slots": proven.slots, **search_as_json(proven.search)})
+        said = {"ok": proven.ok, "proven": proven.proven, "slots": proven.slots}
+        print_json(said | carried_as_json(carried) | search_as_json(proven.search))
     else:
-        say(f"Looked for {looked_for(proven.search.needles)}.")
+        say(f"Looked for {looked_for(needles)}.")
+        print_carried(carried.carriers, carried.unreadable, carried.kept)
         print_search(proven.search)
         for partition, offset in proven.slots:
             say(f"  slot {partition}/{offset} of the log still has its body")
-        say("Nothing of it was found." if proven.ok else "Not all of it is gone; `memtape erase` goes on.")
-    if not proven.ok:
+        if not proven.ok:
+            say("Not all of it is gone; `memtape erase` goes on.")
+        elif proven.proven:
+            say("Nothing of it was found.")
+        print_unproven(needles, proven.ok)
+    if not proven.proven:
         sys.exit(1)
 
 
