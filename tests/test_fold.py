@@ -208,6 +208,26 @@ def test_a_second_event_of_an_id_is_counted_and_changes_nothing() -> None:
     assert partition.scopes["project:test"].seq == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "again", "same"),
+    [
+        (None, None, True),
+        (START - 5, None, True),
+        (None, START - 5, True),
+        (START - 5, START - 5, True),
+        (START - 5, START - 6, False),
+    ],
+)
+def test_a_time_that_nobody_gave_makes_no_repetition_another_event(
+    given: int | None, again: int | None, same: bool
+) -> None:
+    partition = Partition(0)
+    first = captured("Use tabs.", 1, at=given or START)
+    repeated = captured("Use tabs.", 1, at=again or START + 7, sent=START + 7)
+    fold(partition, slots([configured(), first, repeated]))
+    assert (partition.counters.duplicates, partition.counters.divergent) == ((1, 0) if same else (0, 1))
+
+
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair['label']}-{pair['why']}")
 def test_nothing_different_is_ever_folded_together(pair: dict[str, str]) -> None:
     rows = memories(world(captured(pair["a"], 1), captured(pair["b"], 2)))

@@ -21,6 +21,7 @@ from memtape.schemas.codec import blanked, decode
 from memtape.schemas.errors import DamagedLog, InvalidEvent, LogExists, MemtapeError, OffsetOutOfRange, StillHeld
 from memtape.schemas.events import CONTROL, Event, make_configured
 from memtape.schemas.log import Position, Slot
+from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
 
@@ -175,21 +176,27 @@ class EmbeddedLog:
         self._check_partition(partition)
         # Left to itself SQLite reads the whole partition in its order.
         query = (
-            "SELECT offset, salt, digest, payload FROM slots INDEXED BY slots_erased"
-            " WHERE partition = ? AND type = 'erased' ORDER BY offset"
+            "SELECT offset, salt, digest, payload FROM slots AS it INDEXED BY slots_erased"
+            " WHERE partition = ? AND type = 'erased' AND NOT EXISTS (SELECT 1 FROM slots AS first"
+            " WHERE first.id = it.id AND +first.scope = it.scope"
+            " AND +first.partition = it.partition AND +first.offset < it.offset) ORDER BY offset"
         )
         with self._lock, self._explained():
             rows = self._db.execute(query, [partition]).fetchall()
         return [self._slot(partition, *row) for row in rows]
 
-    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
+    def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """See `Log.known`."""
-        found: set[str] = set()
+        partition = partition_of(scope, self.partitions)
+        found: dict[str, int] = {}
         with self._lock, self._explained():
             for start in range(0, len(ids), IDS_AT_ONCE):
                 some = ids[start : start + IDS_AT_ONCE]
-                query = f"SELECT id FROM slots WHERE id IN ({', '.join('?' * len(some))}) AND +scope = ?"
-                found.update(id for (id,) in self._db.execute(query, [*some, scope]))
+                query = (
+                    f"SELECT id, min(offset) FROM slots WHERE id IN ({', '.join('?' * len(some))})"
+                    " AND +scope = ? AND +partition = ? GROUP BY id"
+                )
+                found.update(self._db.execute(query, [*some, scope, partition]))
         return found
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:

@@ -29,12 +29,13 @@ RULES = {
     "embeddings": 1,
     "memories": 2,
     "tombstones": 1,
-    "recalls": 1,
+    "recalls": 2,
     "usage": 1,
     "edges": 2,
     "views": 6,
+    "duplicates": 2,
 }
-"""The version of each subject's rules."""
+"""The version of each subject's rules; that of `duplicates`, which id counts and which erases, is no leaf's."""
 
 
 def rules_version() -> str:

@@ -33,7 +33,9 @@ from memtape.state.subjects.recalls import Recalls
 from memtape.state.subjects.tombstones import Tombstones
 from memtape.state.subjects.usage import Usage
 
-_DIGEST_MASK = 0xFFFFFFFF
+_CONTENT_BITS = 22
+_AT_BITS = 10
+"""Of what an event says, and of when: by these a repetition is told from another event of the same id, for people."""
 
 
 class Scope:
@@ -59,12 +61,14 @@ class Scope:
         self._seen: dict[bytes, int] = {}
 
     def known(self, event: Event, counters: Counters) -> bool:
-        """Whether the id stood before; if not it is now known, with 32 bits of what the event said."""
-        key, digest = id_bytes(event.id), content_digest(event) & _DIGEST_MASK
-        first = self._seen.setdefault(key, self.seq << 32 | digest)
+        """Whether the id stood before; if not it is now known, with 32 bits of what the event said and when."""
+        key, at = id_bytes(event.id), _given_time(event)
+        said = content_digest(msgspec.structs.replace(event, at=0)) % 2**_CONTENT_BITS
+        first = self._seen.setdefault(key, self.seq << 32 | said << _AT_BITS | at)
         if first >> 32 == self.seq and len(self._seen) == self.seq + 1:
             return False
-        if first & _DIGEST_MASK == digest:
+        first_said, first_at = first >> _AT_BITS & (2**_CONTENT_BITS - 1), first & (2**_AT_BITS - 1)
+        if first_said == said and (first_at == at or not first_at or not at):
             counters.duplicates += 1
         else:
             counters.divergent += 1
@@ -73,6 +77,11 @@ class Scope:
     def has_event(self, id: str) -> bool:
         """Whether an event of this scope has this id, an erased one included."""
         return id_bytes(id) in self._seen
+
+
+def _given_time(event: Event) -> int:
+    """Return some bits of when an event happened, 0 where nobody said so: then that is when it was sent."""
+    return 0 if event.at == event.sent else 1 + event.at % (2**_AT_BITS - 1)
 
 
 def evolve(state: Scope, event: Event, moment: Moment, counters: Counters) -> list[Change]:
