@@ -8,6 +8,7 @@ from memtape.schemas.events import Event, Recalled
 from memtape.schemas.times import US_PER_S
 from memtape.state.core.moment import Moment
 from memtape.state.subjects.captures import Capture, Captures
+from memtape.state.subjects.sessions import put_latest
 
 ECHOING = ("agent", "tool", "model")
 """Origins whose repetitions may be echoes; a user's or an operator's repetition is a confirmation."""
@@ -21,7 +22,7 @@ class Recall(msgspec.Struct, frozen=True):
 
 
 class Recalls:
-    """The latest recalls of each session, oldest first."""
+    """The latest recalls of each session, oldest first, of the `SESSIONS` that recalled last."""
 
     def __init__(self) -> None:
         self.latest: dict[str, tuple[Recall, ...]] = {}
@@ -36,7 +37,7 @@ def evolve(state: Recalls, event: Event, captures: Captures, moment: Moment) -> 
         return
     found = (captures.seq_of.get(id) for id in body.results)
     recall = Recall(moment.at, tuple(seq for seq in found if seq is not None))
-    state.latest[event.session] = (*state.latest.get(event.session, ()), recall)[-keep:]
+    put_latest(state.latest, event.session, (*state.latest.get(event.session, ()), recall)[-keep:])
 
 
 def shown(state: Recalls, capture: Capture, moment: Moment) -> tuple[int, ...]:
