@@ -196,18 +196,6 @@ def test_an_id_that_stands_in_two_scopes_of_a_partition_has_two_texts() -> None:
     assert [len(scope.embeddings.vectors[KEY]) for scope in states(log)] == [1, 1]
 
 
-def test_what_a_failed_attempt_is_counted_for_is_the_text_of_its_scope() -> None:
-    log = MemoryLog(1)
-    picture = Media(caption=None, kind="image", uri="file:///a.png")
-    log.append([captured(" ", "one id", media=(picture,), scope=A, sent=START)])
-    log.append([captured("A text.", "one id", scope=B, sent=START)])
-    work(EmbedWorker(log, KEY, MemoryMarks()), FloorEmbedder(), 1)
-    log.append([captured("Another.", "later", scope=B, sent=START)])
-    again = Failing()
-    work(EmbedWorker(log, KEY, MemoryMarks()), again)
-    assert again.texts == ["Another."]
-
-
 @given(st.lists(st.sampled_from(range(9)), min_size=1, max_size=12), st.integers(1, 5), st.booleans())
 def test_the_texts_that_are_embedded_are_those_that_the_state_has(order: list[int], batch: int, between: bool) -> None:
     """Repetitions, captures to `global` by others than operators, events of another partition, what is erased."""

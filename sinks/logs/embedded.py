@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import uuid_utils
 
@@ -23,6 +24,7 @@ from memtape.schemas.events import CONTROL, Event, make_configured
 from memtape.schemas.log import Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
+from memtape.sinks.home.sqlite_files import leave, use
 from memtape.sinks.logs.admission import admit
 
 SCHEMA_VERSION = "1"
@@ -68,7 +70,12 @@ class EmbeddedLog:
         self._ticks: set[tuple[int, int]] = set()
         with self._explained():
             self._db = sqlite3.connect(
-                path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=256
+                path,
+                timeout=BUSY_TIMEOUT_S,
+                isolation_level=None,
+                check_same_thread=False,
+                factory=_Connection,
+                cached_statements=256,
             )
             self._use_wal()
             self._db.execute("PRAGMA synchronous=FULL")
@@ -359,6 +366,49 @@ class EmbeddedLog:
                 f"The log {self.path} cannot be used: {error} ({code}).",
                 "See that the folder exists, is writable and its disk has room; nothing of this call was stored.",
             ) from error
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that waits where SQLite gives up to begin reading, and whose files may be read past it.
+
+    While others begin, end and write anew at once, SQLite looks a hundred times for a state to read and then says
+    "locking protocol". Nothing was done by then, and the statement is given again, as with a busy file.
+    """
+
+    _name: str | None = None
+
+    def __init__(self, path: Path, *rest: Any, **options: Any) -> None:
+        super().__init__(path, *rest, **options)
+        self._name = use(path)
+
+    def __del__(self) -> None:
+        if self._name is not None:
+            self.close()
+
+    def execute(self, *statement: Any) -> sqlite3.Cursor:
+        try:
+            return super().execute(*statement)
+        except sqlite3.OperationalError as error:
+            if not _is_starved(error):
+                raise
+        import tenacity  # Loading it costs a capture some time, and hardly any needs it.
+
+        return tenacity.Retrying(
+            stop=tenacity.stop_after_delay(BUSY_TIMEOUT_S),
+            retry=tenacity.retry_if_exception(_is_starved),
+            wait=tenacity.wait_random_exponential(multiplier=0.01, max=1.0),
+            reraise=True,
+        )(super().execute, *statement)
+
+    def close(self) -> None:
+        super().close()
+        if self._name is not None:
+            leave(self._name)
+            self._name = None
+
+
+def _is_starved(error: BaseException) -> bool:
+    return getattr(error, "sqlite_errorname", None) == "SQLITE_PROTOCOL"
 
 
 def _row(partition: int, offset: int, event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:
