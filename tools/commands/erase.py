@@ -48,7 +48,8 @@ def erase(
 
     Every capture that is the same memory goes, and what derives from it. Other events that carry the text are
     listed. The home is searched before and after, by decoding every file; it exits 1 where that proves nothing. It can
-    be interrupted: call it again with the same ids. To hide something until it is restored use `forget`.
+    be interrupted: call it again with the same ids. Copies of the log are named, and not touched. To hide something
+    until it is restored use `forget`.
 
     \b
     Example:
@@ -61,6 +62,7 @@ def erase(
         raise click.UsageError("Give ids, or what selects them: --session, --source, --tag or --query.")
     if chosen:
         ids = ids_matching(client, only=only, **selection)
+    copies = _copies(client)
     made = plan(client.home, client.log, client.scope, ids, only=only)
     if everywhere:
         made.take_carriers()
@@ -68,7 +70,7 @@ def erase(
         _print_plan(made)
     if dry_run or not (made.items or made.erased_before):
         if as_json:
-            print_json(_as_json(made))
+            print_json(_as_json(made) | {"copies": copies})
         return
     if chosen and not yes and not _confirmed():
         raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
@@ -76,9 +78,12 @@ def erase(
     with Phases() as phases:
         erasure = client.erase(made, phases.update, lambda note: say(note, err=True))
     if as_json:
-        print_json(_as_json(made, erasure) | {"seconds": round(time.monotonic() - started, 3)})
+        seconds = round(time.monotonic() - started, 3)
+        print_json(_as_json(made, erasure) | {"copies": copies, "seconds": seconds})
     else:
         _print_proof(erasure, time.monotonic() - started)
+        for copy in copies:
+            say(f"Not erased in the copy {one_line(copy['place'])}: {copy['to_erase']}.", err=True)
     if not erasure.proven:
         sys.exit(1)
 
@@ -117,6 +122,13 @@ def search_as_json(search: Search) -> dict[str, Any]:
             for place in search.places
         ],
     }
+
+
+def _copies(client: Client) -> list[dict[str, str]]:
+    """Return the copies of the log that the home knows, none of which an erasure reaches, and how to erase there."""
+    from memtape.sinks.home.copies import how_to_erase_in, known_copies
+
+    return [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]
 
 
 def carried_as_json(carried: Plan | Carried) -> dict[str, Any]:

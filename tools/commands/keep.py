@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -189,21 +190,22 @@ def copy(client: Client, to: str, as_json: bool) -> None:
     be read. Called again it goes on, whether it was cut short or the log has got more since; where something else
     stands nothing is changed. Stop who writes to the log, or copy once more, before the copy is used in its place,
     and let nobody use it before that. From then on write to one of the two: both have one id, and views are told
-    apart by that.
+    apart by that. Erasing in one does not reach the other; `erase` names the copies that this home knows.
 
     \b
     Example:
       memtape copy --to kafka://localhost:9092/captures
       memtape copy --to /backup/memory.db
     """
+    from memtape.sinks.home.copies import remember_copy
     from memtape.tools.keep.copying import copy_log
 
     started = time.monotonic()
     with Phases() as phases:
-        made = copy_log(client.log, to, phases.update)
+        made = copy_log(client.log, to, phases.update, partial(remember_copy, client.home, client.log))
     seconds = time.monotonic() - started
     if as_json:
-        print_json({**made._asdict(), "seconds": round(seconds, 3)})
+        print_json({**made._asdict(), "erased_with_source": False, "seconds": round(seconds, 3)})
         return
     say(f"Copied {made.copied:,} slots in {seconds:.1f} s; all {made.slots:,} were read back the same.")
     say(f"log {made.log_id}, {made.partitions} partitions, at {made.place}")
@@ -211,6 +213,7 @@ def copy(client: Client, to: str, as_json: bool) -> None:
         say(f"The log has got {made.behind:,} slots more. Stop who writes to it and give the same command again.")
     else:
         say("What is appended to the old log from now on is not in the copy; the same command brings it over.")
+    say("What is erased here stays in the copy until it is erased there too; `erase` will name the copy.")
     say(f"To use the copy: {how_to_use(made.place)}")
 
 
