@@ -18,11 +18,18 @@ T = TypeVar("T", bound=msgspec.Struct)
 Role = Literal["statement", "label", "name", "program"]
 """What a text is: what somebody said, what it was filed under, what something is called, or what a program wrote."""
 
-_ROLES: dict[str, Role] = (
-    dict.fromkeys(("text", "caption", "query", "reason"), "statement")
-    | dict.fromkeys(("name", "session", "sessions", "branch"), "name")
-    | dict.fromkeys(("lanes", "embedder", "settings"), "program")
-)
+_ROLES: dict[str, Role] = {
+    "text": "statement",
+    "caption": "statement",
+    "query": "statement",
+    "reason": "statement",
+    "branch": "name",
+    "sessions": "name",
+    "lanes": "program",
+    "embedder": "program",
+    "settings": "program",
+}
+"""By the name of a field; all others are labels."""
 
 
 class Said(NamedTuple):

@@ -231,16 +231,16 @@ class Client:
         session = line.session or self.session
         # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets are out.
         whole = self.redactor.event(_event("captured", _new_id(), body, scope, actor, session, at=at, sent=now))
-        body = whole.body
-        assert isinstance(body, Captured)
-        pieces = chunks(body.text) if body.kind == "document" or line.split else [(body.text, None)]
+        said = whole.body
+        assert isinstance(said, Captured)
+        pieces = chunks(said.text) if said.kind == "document" or line.split else [(said.text, None)]
         events = []
         for text, part in pieces:
             native = line.native_id if line.native_id is None or part is None else f"{line.native_id}#{part.index}"
-            id = _new_id() if native is None else derived_id("captured", scope, body.source, native)
+            id = _new_id() if native is None else derived_id("captured", scope, said.source, native)
             if native is not None and id in (self.erased_ids(scope) if erased is None else erased):
                 raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
-            events.append(replace(whole, id=id, body=replace(body, text=text, part=part)))
+            events.append(replace(whole, id=id, body=replace(said, text=text, part=part)))
         return events
 
     def erased_ids(self, scope: str) -> dict[str, None]:

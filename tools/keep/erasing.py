@@ -222,7 +222,9 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
 
     `append` puts a body of a type into a scope. Raises `StillHeld` where another process keeps what was erased.
     """
-    gone: Gone = {(made.scope, id): None for id in made.erased_before} | {(it.scope, it.id): None for it in made.items}
+    gone: Gone = dict.fromkeys(
+        [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
+    )
     on_phase("reading the log", 0, 1)
     needles, before = Needles(ids=_ids(gone), texts=(), words=()), None
     if made.texts or made.labels:
@@ -231,9 +233,9 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
         _check_sight(before)
     for scope, again in list(_renewals(home, log, made)):
         append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
-    for scope, gone in made.ids().items():
-        for start in range(0, len(gone), MAX_IDS):
-            append("erased", Erased(ids=tuple(gone[start : start + MAX_IDS])), scope)
+    for scope, ids in made.ids().items():
+        for start in range(0, len(ids), MAX_IDS):
+            append("erased", Erased(ids=tuple(ids[start : start + MAX_IDS])), scope)
     if made.take_unreadable:
         by_partition: dict[int, list[int]] = {}
         for number, offset in made.unreadable:
