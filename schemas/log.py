@@ -68,17 +68,18 @@ class Log(Protocol):
         ...
 
     def erased(self, partition: int) -> list[Slot]:
-        """Return the slots of all `erased` events of a partition, which readers must know before they read the rest.
+        """Return the slots of the `erased` events of a partition, which readers must know before they read the rest.
 
-        It is quick: a log keeps an index of them, or remembers those that it has met.
+        One whose id another event of its scope had before counts for nothing and is left out. It is quick: a log keeps
+        an index of them, or remembers those that it has met.
         """
         ...
 
-    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
-        """Return which of `ids` an event of a scope has already, erased or not.
+    def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
+        """Return which of `ids` an event of a scope has already, erased or not, with the offset of the first that has.
 
         For importers, so that taking in again adds nothing; who appends at the same time may still add one, which then
-        counts once.
+        counts once: the first is the one that counts.
         """
         ...
 

@@ -7,9 +7,7 @@ secret looks like and where the key is, `tools/capture/secrets` knows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-
-from memtape.schemas.events import Body, Captured, Forgotten, Recalled, Restored
+from collections.abc import Iterable
 
 DIGEST_BYTES = 4
 MAX_CHARS = 80
@@ -44,18 +42,3 @@ def _outside(text: str, place: int) -> tuple[int, int]:
         if found.start() < place < found.end():
             return found.span()
     return place, place
-
-
-def texts_of(body: Body | None) -> Iterator[str | None]:
-    """Yield every text of a body that a person or an agent wrote, None where a field is empty."""
-    match body:
-        case Captured():
-            yield from (body.text, body.source, body.path, body.branch, *body.tags)
-            for media in body.media:
-                yield from (media.caption, media.uri)
-        case Recalled():
-            yield from (body.query, *body.filters.tags, *body.filters.sessions)
-        case Forgotten() | Restored():
-            yield body.reason
-        case _:
-            pass

@@ -150,7 +150,7 @@ class World:
                 else:
                     clock = time
             elif (event["scope"], event["id"]) in first:
-                same = without_sent(first[event["scope"], event["id"]]) == without_sent(event)
+                same = repeats(event, first[event["scope"], event["id"]])
                 count["duplicates" if same else "divergent"] += 1
             else:
                 first[event["scope"], event["id"]] = event
@@ -466,14 +466,29 @@ class Scope:
 
 
 def erased_in(events: list[Event]) -> set[tuple[str, str]]:
-    """Return (scope, id) of what is erased anywhere among events; nobody but an operator erases in `global`."""
-    named = [e for e in events if e["type"] == "erased" and (e["scope"] != "global" or e["origin"] == "operator")]
+    """Return (scope, id) of what is erased anywhere among events; nobody but an operator erases in `global`.
+
+    Of several events of an id the first counts.
+    """
+    first: dict[tuple[str, str], Event] = {}
+    for event in events:
+        if event.get("scope") is not None:
+            first.setdefault((event["scope"], event["id"]), event)
+    named = [
+        e for e in first.values() if e["type"] == "erased" and (e["scope"] != "global" or e["origin"] == "operator")
+    ]
     return {(event["scope"], id) for event in named for id in event["body"]["ids"]}
 
 
-def without_sent(event: Event) -> Event:
-    """Return what an event says, by which a repetition is told from another event of the same id."""
-    return {key: value for key, value in event.items() if key != "sent"}
+def repeats(event: Event, first: Event) -> bool:
+    """Whether an event says what the first of its id said; when, counts only where both were given a time."""
+    times = [said["at"] for said in (event, first) if said["at"] != said["sent"]]
+    return len({*times}) < 2 and timeless(event) == timeless(first)
+
+
+def timeless(event: Event) -> Event:
+    """Return what an event says but for its times."""
+    return {key: value for key, value in event.items() if key not in ("at", "sent")}
 
 
 def folds(capture: Capture) -> bool:

@@ -132,13 +132,15 @@ def test_many_lines_at_once_and_the_bad_ones_named(tmp_path: Path) -> None:
     assert document("capture", "--file", str(path), *SCOPE) == {"count": 1, "refused": [], "redacted": {}}
 
 
-def test_the_same_native_id_is_captured_once() -> None:
-    line = '{"text": "Hello.", "kind": "turn", "source": "chat", "native_id": "7", "at": 1767323045000000}\n'
+@pytest.mark.parametrize("at", ["", ', "at": 1767323045000000'])
+def test_the_same_native_id_is_captured_once(at: str) -> None:
+    line = f'{{"text": "Hello.", "kind": "turn", "source": "chat", "native_id": "7"{at}}}\n'
     for _ in range(2):
         document("capture", "-", *SCOPE, input=line)
+    document("capture", "Hello.", "--kind", "turn", "--source", "chat", "--native-id", "7", *SCOPE)
     document("run", "--once")
     status = document("status")
-    assert (status["turns"], status["events"], status["duplicates"]) == (1, 1, 1)
+    assert (status["turns"], status["events"], status["duplicates"], status["divergent"]) == (1, 1, 2, 0)
 
 
 def test_a_long_document_is_cut_into_parts_that_overlap(tmp_path: Path) -> None:

@@ -364,3 +364,46 @@ def test_what_another_process_writes_into_the_copy_is_found(
 
     with pytest.raises(LogExists, match="Another process writes"):
         copy_log(source, str(path), interfere)
+
+
+def test_a_copy_is_named_by_what_is_erased_and_can_be_erased_as_told(home: Path, tmp_path: Path) -> None:
+    """The home remembers both ends, so that a home whose log was moved names the place it was moved from."""
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(main, [*words, "--scope", "project:a"])
+
+    text = "The codename is Zebrafish-Quokka."
+    id = json.loads(run("capture", text, "--json").stdout)["id"]
+    other, file, gone = tmp_path / "other", tmp_path / "memory.db", tmp_path / "gone.db"
+    other.mkdir()
+    for to in (other, file, gone):
+        assert "What is erased here stays in the copy" in copy_command("--to", str(to)).output
+    gone.unlink()
+    assert copy_command("--to", str(file), "--json").exit_code == 0  # A copy that goes on is remembered once.
+    done = run("erase", id, "--json")
+    assert done.exit_code == 0, done.output
+    said = {it["place"]: it["to_erase"] for it in json.loads(done.stdout)["copies"]}
+    assert list(said) == [str(other / "log.db"), str(file), str(gone)]
+    assert f"--home '{other}'" in said[str(other / "log.db")]
+    assert "delete it and copy again" in said[str(file)] and "nothing is there" in said[str(gone)]
+    for place in (other / "log.db", file):
+        assert text.encode() in place.read_bytes()
+    again = run("erase", id)
+    assert f"Not erased in the copy {file}" in again.output
+    there = run("erase", id, "--home", str(other))
+    assert there.exit_code == 0 and "Erased for good" in there.output
+    assert text.encode() not in (other / "log.db").read_bytes()
+    # A damaged file is said before anything is erased.
+    (home / "copies.json").write_text("{half")
+    assert run("erase", id).exit_code == 1 and "does not say where copies" in run("erase", id).output
+
+
+def test_a_copy_that_was_cut_short_is_remembered(source: EmbeddedLog, tmp_path: Path) -> None:
+    places: list[str] = []
+
+    def cut(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copy_log(source, str(tmp_path / "copy.db"), cut, places.append)
+    assert places == [str(tmp_path / "copy.db")]

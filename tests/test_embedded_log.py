@@ -31,7 +31,9 @@ from memtape.schemas.events import Event
 from memtape.schemas.log import Position
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US
+from memtape.sinks.logs import embedded as embedded_log
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.proof.remains import Needles, search_home
 
 P = partition_of(A, 16)
 
@@ -566,3 +568,81 @@ def test_a_closed_log_is_not_called_damaged(path: Path) -> None:
         with pytest.raises(MemtapeError) as refusal:
             use()
         assert not isinstance(refusal.value, DamagedLog)
+
+
+# Opens the log, says how many slots it has, and is the last to have it open, as far as SQLite can tell.
+PASSER_BY = """
+import sys
+from pathlib import Path
+from memtape.sinks.logs.embedded import EmbeddedLog
+log = EmbeddedLog(Path(sys.argv[1]))
+print(sum(log.ends()))
+log.close()
+"""
+
+# Holds every lock by which a reader of the write-ahead file can begin, until it is told to end.
+STARVER = """
+import fcntl, os, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+fcntl.lockf(fd, fcntl.LOCK_EX, 5, 123)
+os.write(1, b"held\\n")
+sys.stdin.readline()
+"""
+
+
+def test_who_reads_a_logs_files_keeps_its_locks(path: Path, start: Start) -> None:
+    """Else who passes by takes itself for the last, deletes the write-ahead file, and the next append is lost."""
+    log = EmbeddedLog(path)
+    for number in range(3):
+        log.append([captured(f"text {number}", scope=A)])
+        search_home(path.parent, Needles(ids=(), texts=("a text that is nowhere",), words=()))
+        passer_by = start(PASSER_BY, path)
+        assert passer_by.stdout is not None
+        said = passer_by.stdout.readline()
+        assert passer_by.wait() == 0
+        assert int(said) == sum(log.ends()) == 16 + 2 + number
+    log.close()
+    again = EmbeddedLog(path)
+    assert sum(again.ends()) == 20
+    again.close()
+    assert not path.with_name("log.db-wal").exists()
+
+
+def test_what_was_read_of_a_log_is_closed_with_it(path: Path) -> None:
+    def open_files() -> list[str]:
+        found = (Path(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd"))
+        return [target for it in found if (target := os.path.realpath(it)).startswith(str(path))]
+
+    logs = [EmbeddedLog(path) for _ in range(2)]
+    search_home(path.parent, Needles(ids=(), texts=("a text that is nowhere",), words=()))
+    for log in logs:
+        assert open_files()
+        log.close()
+    assert not open_files()
+    search_home(path.parent, Needles(ids=(), texts=("a text that is nowhere",), words=()))
+    assert not open_files()
+
+
+@pytest.mark.slow
+def test_a_log_that_is_starved_is_waited_for(path: Path, start: Start) -> None:
+    """SQLite itself tries for ten seconds to begin reading, and then says "locking protocol"."""
+    log = EmbeddedLog(path)
+    log.append([captured("a text", scope=A)])
+    starver = start(STARVER, path.with_name("log.db-shm"), stdin=subprocess.PIPE)
+    assert starver.stdout is not None and starver.stdout.readline() == b"held\n"
+    tried: list[str] = []
+
+    def given_again(error: BaseException) -> bool:
+        if is_starved(error):
+            tried.append(str(error))
+            starver.kill()  # And its locks go with it.
+            starver.wait()
+        return is_starved(error)
+
+    is_starved = embedded_log._is_starved
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedded_log, "_is_starved", given_again)
+        log.append([captured("another", scope=A)])
+    assert tried[0] == "locking protocol"
+    assert sum(log.ends()) == 16 + 3
+    log.close()

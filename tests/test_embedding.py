@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from builders import START, captured, erased, make_id
+from builders import START, captured, erased, make_id, recalled
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,17 +23,19 @@ from test_embedders import server as server  # A fixture.
 from memtape.flows.embed.embedder import Embedding, FloorEmbedder
 from memtape.flows.workers import embed as embed_worker
 from memtape.flows.workers.embed import EmbedWorker
-from memtape.schemas.codec import decode
+from memtape.schemas.codec import decode, encode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.events import MAX_ATTEMPTS, Embedded, Event, Media
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, Slot
+from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.core.replay import replay
+from memtape.state.core.scope import Scope
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.embedding import Plan, key_of, plan, roll_back, set_next
@@ -178,6 +180,71 @@ def test_what_was_erased_is_given_to_no_embedder() -> None:
     embedder = Failing()
     work(worker, embedder)
     assert sorted(embedder.texts) == [f"fact {number} of many" for number in (1, 2, 3)]
+
+
+def states(log: Log) -> list[Scope]:
+    """Return every scope that a log means."""
+    replayed = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+    return [scope for partition in replayed.partitions.values() for scope in partition.scopes.values()]
+
+
+def test_an_id_that_stands_in_two_scopes_of_a_partition_has_two_texts() -> None:
+    log, embedder = MemoryLog(1), Failing()
+    log.append([captured(f"of {scope}", "one id", scope=scope, sent=START) for scope in (A, B)])
+    work(EmbedWorker(log, KEY, MemoryMarks()), embedder, 1)
+    assert embedder.texts == [f"of {A}", f"of {B}"]
+    assert [len(scope.embeddings.vectors[KEY]) for scope in states(log)] == [1, 1]
+
+
+@given(st.lists(st.sampled_from(range(9)), min_size=1, max_size=12), st.integers(1, 5), st.booleans())
+def test_the_texts_that_are_embedded_are_those_that_the_state_has(order: list[int], batch: int, between: bool) -> None:
+    """Repetitions, captures to `global` by others than operators, events of another partition, what is erased."""
+    log, embedder, marks = MemoryLog(2), Failing(), MemoryMarks()
+    derived = msgspec.structs.replace(captured("derived", scope=A, sent=START), refs=(make_id("one"),))
+    events = [
+        captured("one", scope=A, sent=START),
+        captured("repeated", "one", scope=A, sent=START),
+        captured("elsewhere", "one", scope=B, sent=START),
+        captured("not yours", scope="global", origin="agent", sent=START),
+        captured("ours", scope="global", origin="operator", sent=START),
+        recalled([], "taken", scope=A, sent=START),
+        captured("under a taken id", "taken", scope=A, sent=START),
+        derived,
+        erased(["one"], "gone", scope=A, origin="operator", sent=START),
+    ]
+    for place in order:
+        log.append_raw(partition_of(events[place].scope or "", 2), [encode(events[place])])
+        if between:
+            work(EmbedWorker(log, KEY, marks), embedder, batch)
+    astray = captured("astray", scope=A, sent=START)
+    log.append_raw(1 - partition_of(A, 2), [encode(astray)])
+    work(EmbedWorker(log, KEY, marks), embedder, batch)
+    had = {capture.body.text for scope in states(log) for capture in scope.captures.by_seq.values()}
+    if between:  # What was erased later had its vector by then.
+        assert had <= {*embedder.texts} <= had | {"one", "repeated", "derived"}
+    else:
+        assert sorted(embedder.texts) == sorted(had)
+    assert all(
+        scope.embeddings.vectors[KEY].keys() == scope.captures.by_seq.keys()
+        for scope in states(log)
+        if scope.captures.by_seq
+    )
+
+
+def test_erasures_are_asked_for_once_a_batch_and_not_once_a_text() -> None:
+    asked: list[int] = []
+
+    class Counting(MemoryLog):
+        def erased(self, partition: int) -> list[Slot]:
+            asked.append(partition)
+            return super().erased(partition)
+
+    log = Counting(1)
+    worker = EmbedWorker(filled(log, 100), KEY, MemoryMarks())
+    worker.look()
+    before = len(asked)
+    worker.embed(FloorEmbedder(), 50, START)
+    assert len(asked) - before == 1
 
 
 # --- Settings on a log ---

@@ -14,7 +14,7 @@ from typing import Any
 import crash
 import msgspec
 import pytest
-from builders import START, captured, forgotten, make_id, recalled, slots
+from builders import START, captured, event, forgotten, make_id, recalled, slots
 from click.testing import CliRunner, Result
 from test_views import history
 
@@ -22,8 +22,9 @@ from memtape.flows import projection
 from memtape.flows.projection import basis_of
 from memtape.schemas.codec import canonical, decode
 from memtape.schemas.errors import InvalidEvent, NotFound, StillHeld
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import Captured, Embedded, Erased, Event, Forgotten, Media, Recalled, Restored, Used
 from memtape.schemas.scopes import partition_of
+from memtape.schemas.texts import texts_of_body, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import Needles, search_home
@@ -165,6 +166,94 @@ def test_what_else_carries_the_text_is_listed_and_stays(client: Client) -> None:
     assert remains(client.home) == []
 
 
+def events_with_the_text_somewhere() -> dict[str, Event]:
+    """One event for each place of each type of event at which a text can stand, the header's names included."""
+    others = dict.fromkeys(("branch", "path", "source"), "a label")
+    media = (Media(caption="a caption", kind="image", uri="a place"),)
+    bare = captured("It says something else.", "bare", "turn", media=media, tags=("a tag",), **others).body
+    asked = recalled([], "asked", "a question").body
+    assert isinstance(asked, Recalled)
+    asked = msgspec.structs.replace(
+        asked, filters=msgspec.structs.replace(asked.filters, tags=("a tag",), sessions=("one",))
+    )
+    failed = Embedded(attempt=1, dimensions=1, embedder="a model", reason="a reason", vector=None)
+    found = {}
+    for type, body, refs in (
+        ("captured", bare, ()),
+        ("recalled", asked, ()),
+        ("forgotten", Forgotten(ids=(), reason="a reason"), ()),
+        ("restored", Restored(ids=(), reason="a reason"), ()),
+        ("embedded", failed, (make_id("bare"),)),
+    ):
+        for place in [said.place for said in texts_of_body(body)]:
+            with_text = with_texts(body, lambda said, place=place: TEXT if said.place == place else said.text)
+            name = f"{type} {place}"
+            found[name] = msgspec.structs.replace(event(type, with_text, name, scope=SCOPE), refs=refs)
+    for type, body in (("captured", bare), ("used", Used(ids=(), recall=None))):
+        found[f"{type} $.session"] = event(type, body, f"{type} $.session", scope="project:b", session=TEXT)
+        found[f"{type} $.actor.name"] = event(type, body, f"{type} $.actor.name", scope="project:b", actor=TEXT)
+    return found
+
+
+def test_an_event_that_has_the_text_in_any_place_is_named(home: Home) -> None:
+    with Client(home.path, scope=SCOPE, origin="user") as client:
+        id = client.capture(TEXT).id
+        everywhere = events_with_the_text_somewhere()
+        client.log.append(list(everywhere.values()))
+        made = plan(home, client.log, SCOPE, [id], only=False)
+        named = {f"{item.type} {place}" for item in made.carriers for place in item.places}
+        stay = {name for name in everywhere if name.endswith(("$.session", "$.actor.name", "lanes[0]", "embedder"))}
+        assert named == everywhere.keys() - stay
+        assert {(kept.scope, kept.place, kept.text, kept.events) for kept in made.kept} == {
+            ("project:b", "$.session", TEXT, 2),
+            ("project:b", "$.actor.name", TEXT, 2),
+            (SCOPE, "$.body.lanes[0]", TEXT, 1),
+            (SCOPE, "$.body.embedder", TEXT, 1),
+        }
+        erasure = erase(client, id, everywhere=True)
+        assert not erasure.proven and erasure.after.needles.hidden == 1
+        left = [decode(slot.payload) for number in range(16) for slot in client.log.read(number, 0, 1_000)]
+        assert {it.id for it in left if TEXT in repr(it)} == {everywhere[name].id for name in stay}
+
+
+@pytest.mark.parametrize("field", ["tags", "source", "path", "branch"])
+def test_a_label_that_is_the_text_keeps_it_from_being_proven(client: Client, field: str) -> None:
+    id = client.capture(TEXT).id
+    labelled = client.capture("Something else.", **{field: [TEXT] if field == "tags" else TEXT}).id
+    erasure = erase(client, id)
+    assert [item.id for item in erasure.plan.carriers] == [labelled]
+    assert erasure.ok and not erasure.proven and remains(client.home)
+    assert erase(client, labelled).ok
+    assert remains(client.home) == []
+    assert prove(client.home, client.log, [id], [TEXT]).proven
+
+
+def test_an_event_of_the_same_id_in_another_scope_is_no_part_of_it(client: Client) -> None:
+    id = client.capture(TEXT).id
+    there = msgspec.structs.replace(captured(TEXT, scope="project:b"), id=id)
+    client.log.append([there])
+    erasure = erase(client, id)
+    assert [(item.scope, item.id) for item in erasure.plan.carriers] == [("project:b", id)]
+    assert not erasure.proven and remains(client.home)
+
+
+def test_every_text_of_an_id_is_looked_for_also_of_its_repetitions(client: Client) -> None:
+    id = client.capture("The first text of it, of Pangolins.").id
+    client.log.append([msgspec.structs.replace(captured(TEXT, scope=SCOPE), id=id)])
+    erasure = erase(client, id)
+    assert erasure.proven and TEXT in erasure.before.needles.texts
+    assert remains(client.home) == []
+
+
+def test_an_erasure_that_was_cut_short_is_proven_by_the_texts_that_the_log_still_has(client: Client) -> None:
+    id = client.capture(TEXT).id
+    client._append("erased", Erased(ids=(id,)), SCOPE)
+    erasure = erase(client, id)
+    assert erasure.plan.erased_before == [id] and erasure.proven
+    assert remains(client.home) == []
+    assert not erase(client, id).proven  # Nobody knows any more what to look for.
+
+
 def test_what_is_hidden_stays_hidden_when_the_event_that_hid_it_goes(client: Client) -> None:
     id = client.capture(TEXT).id
     other = client.capture("Another text, hidden for a reason.").id
@@ -178,8 +267,6 @@ def test_it_is_gone_for_every_reader_before_any_byte_is(client: Client) -> None:
     id = client.capture(TEXT).id
     client.capture(TEXT.rstrip("."))
     client.project()
-    from memtape.schemas.events import Erased
-
     client._append("erased", Erased(ids=(id,)), SCOPE)
     with client.home.projector_lock():
         assert not client.search("zebrafish", quiet=True).answer.results
@@ -216,6 +303,24 @@ def test_nothing_brings_it_back(client: Client, tmp_path: Path) -> None:
     client.status(as_of="0s")
     assert remains(home) == []
     assert verify(home, log).ok
+
+
+def test_an_erasure_under_a_known_id_erases_nothing_anywhere(client: Client) -> None:
+    """Neither in the tail, nor in the views, nor in bytes, nor for who captures it again."""
+    first = client.capture("The first to have this id.", "turn").id
+    id = client.capture(TEXT, native_id="n1", source="chat").id
+    client.project()
+    client.log.append([msgspec.structs.replace(event("erased", Erased(ids=(id,)), "e", scope=SCOPE), id=first)])
+    with client.home.projector_lock():
+        assert client.search("zebrafish", quiet=True).answer.results
+    with Owner(client.home, client.log) as owner:
+        owner.project()
+    assert client.show(id).memory is not None
+    assert client.capture(TEXT, native_id="n1", source="chat").id == id
+    assert verify(client.home, client.log).ok
+    with pytest.raises(NotFound, match="has not been erased"):
+        prove(client.home, client.log, [id], [TEXT])
+    assert client.status().duplicates + client.status().divergent >= 1
 
 
 def test_a_living_projector_erases_when_it_is_asked(client: Client) -> None:
@@ -344,6 +449,33 @@ def test_the_command_lists_erases_and_proves(client: Client, tmp_path: Path) -> 
     assert again.exit_code == 1 and "stray" in again.output
 
 
+@pytest.mark.parametrize("text", ["pin 4711", TEXT])
+def test_what_cannot_be_looked_for_is_not_called_gone(client: Client, tmp_path: Path, text: str) -> None:
+    """Of a text that is too short, or that the name of a session says as well."""
+    if text == TEXT:
+        with Client(client.home.path, scope="project:b", session=TEXT) as other:
+            other.capture("Something else.")
+    ids = [client.capture(f"{text}", "turn").id for _ in range(2)]
+    path = tmp_path / "text"
+    path.write_text(text)
+    verifying = ["verify", "--erased", ids[0], "--text", str(path), "--home", str(client.home.path)]
+    for words in (
+        ["erase", ids[0], "--only"],
+        ["erase", ids[1], "--only", "--json"],
+        verifying,
+        [*verifying, "--json"],
+    ):
+        result = CliRunner().invoke(
+            main, [*words, *(() if "--home" in words else ("--home", str(client.home.path), "--scope", SCOPE))]
+        )
+        assert result.exit_code == 1, result.output
+        if "--json" in words:
+            assert json.loads(result.stdout)["proven"] is False
+        else:
+            assert "Not proven" in result.output and "othing of it was found" not in result.output
+            assert (f"session {TEXT!r} of 1 event in project:b" in result.output) is (text == TEXT)
+
+
 def test_what_was_selected_is_confirmed_first(client: Client) -> None:
     id = client.capture(TEXT, tags=["codename"]).id
     refused = call("erase", "--tag", "codename", client=client)
@@ -371,7 +503,7 @@ def test_bad_ids_erase_nothing(client: Client) -> None:
         assert client.log.ends() == ends
     assert erase(client, ours).ok
     again = call("erase", ours, client=client)
-    assert again.exit_code == 0 and "Erased before" in again.output
+    assert again.exit_code == 1 and "Erased before" in again.output and "Not proven" in again.output
     assert call("verify", "--erased", theirs, client=client).exit_code != 0
 
 

@@ -140,6 +140,26 @@ def test_what_derives_from_an_erased_event_is_erased_however_late_it_comes() -> 
     assert [it.id for it in state.scopes["project:test"].captures.by_seq.values()] == [make_id("apart")]
 
 
+@given(histories(), st.data())
+def test_an_erasure_whose_id_stood_before_changes_nothing(
+    history: tuple[list[Event], list[str]], data: st.DataObject
+) -> None:
+    """Whatever type of event had the id, and whether or not the reader has it from a snapshot."""
+    events, _ = history
+    place = data.draw(st.integers(1, len(events)))
+    first = data.draw(st.sampled_from(events[:place]))
+    named = data.draw(st.lists(st.sampled_from([it.id for it in events]), min_size=1, max_size=3))
+    repeated = msgspec.structs.replace(erased([], "e", scope=first.scope), id=first.id)
+    repeated = msgspec.structs.replace(repeated, body=msgspec.structs.replace(repeated.body, ids=tuple(named)))
+    log = slots([configured(), *events[:place], repeated, *events[place:]])
+    assert state_leaves(replay(log).partitions.values()) == leaves(events)
+    aware = Partition(0, erasures_of(log))
+    fold(aware, log[: place + 1])
+    aware = restore(snapshot(aware))
+    fold(aware, log[place + 1 :])
+    assert not aware.stale and state_leaves([aware]) == leaves(events)
+
+
 def test_nobody_but_an_operator_erases_in_global() -> None:
     said = captured("Known to all.", "it", scope="global", origin="operator")
     for origin, gone in (("agent", False), ("operator", True)):

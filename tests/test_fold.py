@@ -12,8 +12,9 @@ from builders import MINUTE, START, captured, configured, forgotten, make_id, re
 from memtape.schemas.events import Event
 from memtape.schemas.rows import Change, MemoryRow
 from memtape.schemas.settings import Settings
-from memtape.state.core.partition import Partition, fold
+from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
+from memtape.state.subjects.sessions import SESSIONS
 from memtape.state.views.rows import row_of
 
 PAIRS = [json.loads(line) for line in (Path(__file__).parent / "data" / "fold_pairs.jsonl").read_text().splitlines()]
@@ -200,12 +201,52 @@ def test_global_belongs_to_operators() -> None:
     assert partition.counters.ignored == 1
 
 
+def test_recalls_are_kept_of_the_sessions_that_recalled_last_also_after_a_restore() -> None:
+    """A session that recalls again is among the last, and a restored state gives up the same session as the other."""
+    said = captured("Use tabs.", "it")
+    shown = [recalled(["it"], f"r{n}", session=f"s{n}", sent=START + n) for n in range(SESSIONS)]
+    again = recalled(["it"], "again", session="s0", sent=START + SESSIONS)
+    more = recalled(["it"], "more", session="another", sent=START + SESSIONS)
+    partition = Partition(0)
+    fold(partition, slots([configured(), said, *shown, again]))
+    other = restore(snapshot(partition))
+    for state in (partition, other):
+        fold(state, slots([more], start=SESSIONS + 3))
+        kept = state.scopes["project:test"].recalls.latest
+        assert len(kept) == SESSIONS and "s0" in kept and "another" in kept and "s1" not in kept
+        echo = captured("use tabs", "echo", origin="agent", session="s0", sent=START + MINUTE)
+        fold(state, slots([echo], start=SESSIONS + 4))
+        (memory,) = state.scopes["project:test"].memories.by_birth.values()
+        assert [join.how for join in memory.echoes] == ["echo"]
+    assert snapshot(partition) == snapshot(other)
+
+
 def test_a_second_event_of_an_id_is_counted_and_changes_nothing() -> None:
     partition = Partition(0)
     first = captured("Use tabs.", 1)
     fold(partition, slots([configured(), first, first, captured("Use spaces.", 1)]))
     assert (partition.counters.events, partition.counters.duplicates, partition.counters.divergent) == (1, 1, 1)
     assert partition.scopes["project:test"].seq == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "again", "same"),
+    [
+        (None, None, True),
+        (START - 5, None, True),
+        (None, START - 5, True),
+        (START - 5, START - 5, True),
+        (START - 5, START - 6, False),
+    ],
+)
+def test_a_time_that_nobody_gave_makes_no_repetition_another_event(
+    given: int | None, again: int | None, same: bool
+) -> None:
+    partition = Partition(0)
+    first = captured("Use tabs.", 1, at=given or START)
+    repeated = captured("Use tabs.", 1, at=again or START + 7, sent=START + 7)
+    fold(partition, slots([configured(), first, repeated]))
+    assert (partition.counters.duplicates, partition.counters.divergent) == ((1, 0) if same else (0, 1))
 
 
 @pytest.mark.parametrize("label", ["different", "revision"])

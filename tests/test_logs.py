@@ -337,15 +337,19 @@ class LogContract:
 
     def test_it_tells_which_ids_it_holds(self, log: Log, tmp_path: Path) -> None:
         ids = [make_id(number) for number in range(1_200)]
-        assert log.known(A, ids) == set()
+        assert log.known(A, ids) == {}
         log.append([captured(str(number), number, scope=A) for number in range(0, 1_200, 3)])
         log.append([captured("of another scope", 1, scope=B), recalled([0], "r", scope=A)])
         log.append_raw(partition_of(A, 16), [b"not an event"])
-        assert log.known(A, ids) == {*ids[::3]}
-        assert log.known(B, ids) == {ids[1]}
-        log.append([captured("late", 1, scope=A)])
-        assert log.known(A, [ids[1], ids[2], make_id("r")]) == {ids[1], make_id("r")}
-        assert log.known(A, []) == set()
+        assert log.known(A, ids) == {id: 2 + place for place, id in enumerate(ids[::3])}
+        assert log.known(B, ids).keys() == {ids[1]}
+        [late] = log.append([captured("late", 1, scope=A)])
+        log.append([captured("later", 1, scope=A), captured("again", 0, scope=A)])
+        assert log.known(A, [ids[0], ids[1], ids[2], make_id("r")]) == {
+            **{ids[0]: 2, ids[1]: late.offset},
+            make_id("r"): late.offset - 2,
+        }
+        assert log.known(A, []) == {}
 
     def test_a_time_is_found(self, tmp_path: Path) -> None:
         """As of a time is what stands before the first event that was sent later, whatever came after it."""
@@ -396,6 +400,22 @@ class LogContract:
         assert said == [make_id("e1"), make_id("e2")]
         assert log.erased(partition) == log.read(partition, 0, 100, types=["erased"])
         assert sum(len(log.erased(number)) for number in range(16)) == 3
+
+    def test_an_erasure_whose_id_stood_before_is_none(self, log: Log, tmp_path: Path) -> None:
+        """The first event of an id in a scope counts, whatever its type, and whoever reads it when."""
+        first = [captured("a text", "taken", scope=A), captured("a secret", "secret", scope=A)]
+        log.append([*first, erased(["secret"], "taken", scope=A), erased(["x"], "e", scope=A)])
+        other = self.again(log, tmp_path)
+        other.append([erased(["secret"], "e", scope=A)])
+        # The same ids in another scope are others.
+        other.append([erased(["secret"], "taken", scope=B), erased(["secret"], "e", scope=B)])
+        for reader in (log, other, self.again(log, tmp_path)):
+            found = [(slot.offset, decode(slot.payload)) for number in range(16) for slot in reader.erased(number)]
+            named = [(event.scope, event.id, event.body.ids) for _, event in found]
+            secret = (make_id("secret"),)
+            assert sorted(named) == sorted(
+                [(A, make_id("e"), (make_id("x"),)), (B, make_id("taken"), secret), (B, make_id("e"), secret)]
+            )
 
     def test_blank_slots_keep_everything_but_their_bodies(self, log: Log, tmp_path: Path) -> None:
         log.append([captured("secret", scope=A, session="s1"), captured("kept", scope=A)])

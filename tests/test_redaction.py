@@ -23,7 +23,8 @@ from secret_cases import COUNT, TOKENS, Case, false_cases, true_cases
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.schemas.events import Actor, Captured, Forgotten, Recalled, Restored
-from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders, texts_of
+from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders
+from memtape.schemas.texts import texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.views.filters import make_filters
@@ -205,7 +206,7 @@ def test_no_text_of_any_event_holds_a_secret(client: Client) -> None:
     assert not [payload for payload in held if KEY.encode() in payload]
     bodies = [event.body for event in map(decode, held)]
     for type in (Captured, Recalled, Forgotten, Restored):
-        said = [text for body in bodies if isinstance(body, type) for text in texts_of(body)]
+        said = [said.text for body in bodies if isinstance(body, type) for said in texts_of_body(body)]
         assert placeholders(said) >= 1, type
 
 

@@ -20,7 +20,8 @@ from memtape.state.core.partition import Partition, fold
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.decay import HALF_LIFE_US, ONE, decayed
-from memtape.state.subjects.usage import HOT_WINDOW_US, MAX_TIMES, SESSIONS, hot, other_row_id, times_of
+from memtape.state.subjects.sessions import SESSIONS
+from memtape.state.subjects.usage import HOT_WINDOW_US, MAX_TIMES, hot, other_row_id, times_of
 from memtape.state.text.carrying import carries, words_of
 from memtape.state.views.rows import all_changes, row_of
 

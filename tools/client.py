@@ -21,8 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 import uuid_utils
+from msgspec.structs import replace
 
 from memtape.schemas.errors import Denied, InvalidEvent, Locked, MemtapeError
 from memtape.schemas.events import (
@@ -209,34 +209,38 @@ class Client:
         Raises `InvalidEvent` and `Denied`.
         """
         check_size(line)
-        named = {"actor": line.actor or self.actor.name, "session": line.session or self.session}
-        line = self.redactor.line(msgspec.structs.replace(line, **named))
+        for place in (line.path, line.source):
+            self.redactor.check_path(place)
         now = _now_us()
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
         if at > now + MAX_AT_LEAD_US:
             raise InvalidEvent("invalid", "The time of a capture is more than 5 minutes in the future.", "$.at")
         scope = check_scope(line.scope) if line.scope is not None else self.made_scope()
-        kind: Kind = line.kind or "fact"
-        pieces = chunks(line.text) if kind == "document" or line.split else [(line.text, None)]
+        body = Captured(
+            branch=line.branch,
+            importance_given=None if line.importance is None else round(line.importance * 100),
+            kind=line.kind or "fact",
+            media=line.media_of_event(),
+            part=None,
+            path=line.path,
+            source=line.source,
+            tags=line.tags,
+            text=line.text,
+        )
+        actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
+        session = line.session or self.session
+        # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets are out.
+        whole = self.redactor.event(_event("captured", _new_id(), body, scope, actor, session, at=at, sent=now))
+        said = whole.body
+        assert isinstance(said, Captured)
+        pieces = chunks(said.text) if said.kind == "document" or line.split else [(said.text, None)]
         events = []
         for text, part in pieces:
-            body = Captured(
-                branch=line.branch,
-                importance_given=None if line.importance is None else round(line.importance * 100),
-                kind=kind,
-                media=line.media_of_event(),
-                part=part,
-                path=line.path,
-                source=line.source,
-                tags=line.tags,
-                text=text,
-            )
             native = line.native_id if line.native_id is None or part is None else f"{line.native_id}#{part.index}"
-            actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
-            id = _new_id() if native is None else derived_id("captured", scope, line.source, native)
+            id = _new_id() if native is None else derived_id("captured", scope, said.source, native)
             if native is not None and id in (self.erased_ids(scope) if erased is None else erased):
                 raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
-            events.append(_event("captured", id, body, scope, actor, line.session, at=at, sent=now))
+            events.append(replace(whole, id=id, body=replace(said, text=text, part=part)))
         return events
 
     def erased_ids(self, scope: str) -> dict[str, None]:
@@ -270,10 +274,7 @@ class Client:
         filters = filters or NO_FILTERS
         check_filters(filters)
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
-        query = self.redactor.text(query)
-        if filters.tags or filters.sessions:
-            tags, sessions = map(self.redactor.text, filters.tags), map(self.redactor.name, filters.sessions)
-            filters = msgspec.structs.replace(filters, tags=tuple(tags), sessions=tuple(sessions))
+        query, filters = self.redactor.text(query), self.redactor.part(filters)
         lanes = tuple(lane for lane in LANES if lane not in without)
         if not lanes:
             raise MemtapeError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
@@ -560,17 +561,14 @@ class Client:
         self.catch_up()
         scope, ids = self._retriever.reading(lambda: ids_behind(self._retriever, self.scope, id))
         named = (id,) if only else ids
-        reason = reason and self.redactor.text(reason)
         body = (Forgotten if type == "forgotten" else Restored)(ids=named, reason=reason)
         self._append(type, body, scope)
         return list(named)
 
     def _append(self, type: str, body: Body, scope: str) -> Receipt:
         now = _now_us()
-        actor = Actor(name=self.redactor.name(self.actor.name), origin=self.actor.origin)
-        session = self.session and self.redactor.name(self.session)
-        event = _event(type, _new_id(), body, scope, actor, session, at=now, sent=now)
-        return Receipt(event.id, self.log.append([event])[0])
+        event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
+        return Receipt(event.id, self.log.append([self.redactor.event(event)])[0])
 
 
 def default_home() -> Path:

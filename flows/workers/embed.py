@@ -14,9 +14,10 @@ from memtape.flows.embed.embedder import Embedder, Embedding, Failure
 from memtape.schemas.codec import decode
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import EmbedderUnavailable, InvalidEvent
-from memtape.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, make_embedded
-from memtape.schemas.log import Log
-from memtape.state.core.erasures import erasures_of
+from memtape.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, make_embedded, may_write
+from memtape.schemas.log import Log, slots_between
+from memtape.schemas.scopes import partition_of
+from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import whole_text
 from memtape.state.vectors.recorded import quantised
 
@@ -33,10 +34,13 @@ class Marks(Protocol):
     def write(self, embedder: str, offsets: list[int]) -> None: ...
 
 
+Ref = tuple[str, str]
+"""Scope and id of the event that carried a text."""
+
+
 class _Waiting(NamedTuple):
-    scope: str
+    event: Event
     offset: int
-    text: str
     attempts: int
 
 
@@ -50,10 +54,11 @@ class EmbedWorker:
         self._log = log
         self._marks = marks
         self._offsets = marks.read(key) or [0] * log.partitions
-        self._put_off: dict[str, int] = {}
-        self._waiting: list[dict[str, _Waiting]] = [{} for _ in range(log.partitions)]
+        self._put_off: dict[Ref, int] = {}
+        self._erasures = [Erasures() for _ in range(log.partitions)]
+        self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in range(log.partitions)]
         # What stands further on for texts that have not been read yet: how often each was tried, MAX_ATTEMPTS if done.
-        self._ahead: list[dict[str, int]] = [self._look_ahead(number) for number in range(log.partitions)]
+        self._ahead: list[dict[Ref, int]] = [self._look_ahead(number) for number in range(log.partitions)]
 
     @property
     def waiting(self) -> int:
@@ -82,14 +87,12 @@ class EmbedWorker:
         batch = sorted(batch, key=lambda item: self._put_off.get(item[1], 0))[:texts]
         if not batch:
             return
-        erased = {number: erasures_of(self._log.erased(number)).named for number, _, _ in batch}
-        for number, ref, waiting in batch:
-            if ref in erased[number].get(waiting.scope, {}):
-                del self._waiting[number][ref]
+        for number in dict.fromkeys(number for number, _, _ in batch):
+            self._drop_erased(number)
         batch = [item for item in batch if item[1] in self._waiting[item[0]]]
         made: list[Embedding] = []
         try:
-            for embedding in embedder.embed_each([waiting.text for _, _, waiting in batch]):
+            for embedding in embedder.embed_each([_text(waiting.event) for _, _, waiting in batch]):
                 made.append(embedding)
         except EmbedderUnavailable:
             self._put_behind(*batch[min(len(made), len(batch) - 1)][:2])
@@ -97,16 +100,27 @@ class EmbedWorker:
         finally:  # What came before an outage was paid for, and might never come so far again.
             self._record(batch[: len(made)], made, now_us)
 
-    def _put_behind(self, number: int, ref: str) -> None:
+    def _drop_erased(self, number: int) -> None:
+        """Give no text to an embedder that is erased, or derives from what is."""
+        erasures = erasures_of(self._log.erased(number))
+        if erasures.count == self._erasures[number].count:
+            return
+        for slot in slots_between(self._log, number, 0, self._offsets[number]):
+            event = _event(slot.payload)
+            if event is not None and erasures.covers(event):
+                self._waiting[number].pop((event.scope or "", event.id), None)
+        self._erasures[number] = erasures
+
+    def _put_behind(self, number: int, ref: Ref) -> None:
         """Try a text at which the embedder went away after all others: if it went for that, the others get through."""
         self._put_off[ref] = self._put_off.get(ref, 0) + 1
         self._waiting[number][ref] = self._waiting[number].pop(ref)
 
-    def _record(self, batch: list[tuple[int, str, _Waiting]], made: list[Embedding], now_us: int) -> None:
+    def _record(self, batch: list[tuple[int, Ref, _Waiting]], made: list[Embedding], now_us: int) -> None:
         if not made:
             return
         events = []
-        for (_, ref, waiting), embedding in zip(batch, made, strict=True):
+        for (_, (scope, id), waiting), embedding in zip(batch, made, strict=True):
             failed = isinstance(embedding, Failure)
             body = Embedded(
                 attempt=waiting.attempts + 1,
@@ -115,7 +129,7 @@ class EmbedWorker:
                 reason=embedding.reason[:1_000] if isinstance(embedding, Failure) else None,
                 vector=None if isinstance(embedding, Failure) else quantised(embedding),
             )
-            events.append((failed, make_embedded(waiting.scope, ref, body, now_us)))
+            events.append((failed, make_embedded(scope, id, body, now_us)))
         self._log.append([event for _, event in events])
         self.tried += len(events)
         for (number, ref, waiting), (failed, _) in zip(batch, events, strict=True):
@@ -126,8 +140,8 @@ class EmbedWorker:
                 self._put_off.pop(ref, None)
         self._mark()
 
-    def _look_ahead(self, number: int) -> dict[str, int]:
-        found: dict[str, int] = {}
+    def _look_ahead(self, number: int) -> dict[Ref, int]:
+        found: dict[Ref, int] = {}
         offset, end = self._offsets[number], self._log.ends()[number]
         while offset < end:
             slots = self._log.read(number, offset, PAGE_SLOTS, types=("embedded",))
@@ -137,41 +151,61 @@ class EmbedWorker:
         return found
 
     def _read(self, number: int, end: int) -> None:
-        held, ahead = self._waiting[number], self._ahead[number]
+        self._drop_erased(number)
+        held, ahead, erasures = self._waiting[number], self._ahead[number], self._erasures[number]
         slots = self._log.read(number, self._offsets[number], PAGE_SLOTS, types=("captured", "embedded"))
-        for slot in slots:
-            event = _event(slot.payload)
-            if event is None or event.scope is None:
+        events = [(slot.offset, event) for slot in slots if (event := _event(slot.payload)) is not None]
+        first = self._firsts([event for _, event in events if isinstance(event.body, Captured)])
+        for offset, event in events:
+            ref = (event.scope or "", event.id)
+            if erasures.covers(event):
                 continue
             if isinstance(event.body, Captured):
-                attempts = ahead.pop(event.id, 0)
-                if attempts < MAX_ATTEMPTS:
-                    held.setdefault(event.id, _Waiting(event.scope, slot.offset, whole_text(event.body), attempts))
-            elif event.refs and event.refs[0] in held:
+                here = partition_of(ref[0], self._log.partitions) == number
+                if here and may_write(event) and first.get(ref) == offset:
+                    attempts = ahead.pop(ref, 0)
+                    if attempts < MAX_ATTEMPTS:
+                        held[ref] = _Waiting(event, offset, attempts)
+            elif event.refs and (event.scope or "", event.refs[0]) in held:
                 self._settle(held, event)
         self._offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
 
-    def _settle(self, held: dict[str, _Waiting], event: Event) -> None:
+    def _firsts(self, events: list[Event]) -> dict[Ref, int]:
+        """Return at which offset each id of these events stands first in its scope: the one that reducers take."""
+        ids: dict[str, list[str]] = {}
+        for event in events:
+            ids.setdefault(event.scope or "", []).append(event.id)
+        return {(scope, id): at for scope in ids for id, at in self._log.known(scope, ids[scope]).items()}
+
+    def _settle(self, held: dict[Ref, _Waiting], event: Event) -> None:
         """Another worker has tried this text meanwhile, or this one has."""
-        ref = event.refs[0]
-        tried: dict[str, int] = {}
+        ref = (event.scope or "", event.refs[0])
+        tried: dict[Ref, int] = {}
         self._note(tried, event)
         attempts = max(held[ref].attempts, tried.get(ref, 0))
         held[ref] = held[ref]._replace(attempts=attempts)
         if attempts >= MAX_ATTEMPTS:
             del held[ref]
 
-    def _note(self, tried: dict[str, int], event: Event | None) -> None:
+    def _note(self, tried: dict[Ref, int], event: Event | None) -> None:
         body = event.body if event is not None else None
         if event is not None and isinstance(body, Embedded) and body.embedder == self.key:
-            attempts = MAX_ATTEMPTS if body.vector is not None else body.attempt
-            tried[event.refs[0]] = max(attempts, tried.get(event.refs[0], 0))
+            ref, attempts = (
+                (event.scope or "", event.refs[0]),
+                MAX_ATTEMPTS if body.vector is not None else body.attempt,
+            )
+            tried[ref] = max(attempts, tried.get(ref, 0))
 
     def _mark(self) -> None:
         first = (min((wait.offset for wait in held.values()), default=None) for held in self._waiting)
         self._marks.write(
             self.key, [end if offset is None else offset for end, offset in zip(self._offsets, first, strict=True)]
         )
+
+
+def _text(event: Event) -> str:
+    assert isinstance(event.body, Captured)
+    return whole_text(event.body)
 
 
 def _event(payload: bytes) -> Event | None:

@@ -129,6 +129,11 @@ class Home:
         return self.path / "folders.json"
 
     @property
+    def copies_path(self) -> Path:
+        """Where logs that this home had were copied from and to."""
+        return self.path / "copies.json"
+
+    @property
     def imports_path(self) -> Path:
         """How far each file that was imported has been read; it only saves time."""
         return self.path / "imports.json"

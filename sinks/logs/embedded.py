@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import uuid_utils
 
@@ -30,7 +31,9 @@ from memtape.schemas.errors import (
 )
 from memtape.schemas.events import EVENT_TYPES, Event, make_configured
 from memtape.schemas.log import Position, Slot
+from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
+from memtape.sinks.home.sqlite_files import leave, use
 from memtape.sinks.logs.admission import admit
 
 SCHEMA_VERSION = "1"
@@ -79,7 +82,12 @@ class EmbeddedLog:
         self._files: tuple[tuple[int, int], ...] | None = None
         with self._explained():
             self._db = sqlite3.connect(
-                path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=256
+                path,
+                timeout=BUSY_TIMEOUT_S,
+                isolation_level=None,
+                check_same_thread=False,
+                factory=_Connection,
+                cached_statements=256,
             )
             self._use_wal()
             self._db.execute("PRAGMA synchronous=FULL")
@@ -188,21 +196,27 @@ class EmbeddedLog:
         self._check_partition(partition)
         # Left to itself SQLite reads the whole partition in its order.
         query = (
-            "SELECT offset, salt, digest, payload FROM slots INDEXED BY slots_erased"
-            " WHERE partition = ? AND type = 'erased' ORDER BY offset"
+            "SELECT offset, salt, digest, payload FROM slots AS it INDEXED BY slots_erased"
+            " WHERE partition = ? AND type = 'erased' AND NOT EXISTS (SELECT 1 FROM slots AS first"
+            " WHERE first.id = it.id AND +first.scope = it.scope"
+            " AND +first.partition = it.partition AND +first.offset < it.offset) ORDER BY offset"
         )
         with self._lock, self._explained():
             rows = self._db.execute(query, [partition]).fetchall()
         return [self._slot(partition, *row) for row in rows]
 
-    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
+    def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """See `Log.known`."""
-        found: set[str] = set()
+        partition = partition_of(scope, self.partitions)
+        found: dict[str, int] = {}
         with self._lock, self._explained():
             for start in range(0, len(ids), IDS_AT_ONCE):
                 some = ids[start : start + IDS_AT_ONCE]
-                query = f"SELECT id FROM slots WHERE id IN ({', '.join('?' * len(some))}) AND +scope = ?"
-                found.update(id for (id,) in self._db.execute(query, [*some, scope]))
+                query = (
+                    f"SELECT id, min(offset) FROM slots WHERE id IN ({', '.join('?' * len(some))})"
+                    " AND +scope = ? AND +partition = ? GROUP BY id"
+                )
+                found.update(self._db.execute(query, [*some, scope, partition]))
         return found
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
@@ -389,6 +403,49 @@ def _files(path: Path) -> tuple[tuple[int, int], ...]:
             continue
         found.append((status.st_dev, status.st_ino))
     return tuple(found)
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that waits where SQLite gives up to begin reading, and whose files may be read past it.
+
+    While others begin, end and write anew at once, SQLite looks a hundred times for a state to read and then says
+    "locking protocol". Nothing was done by then, and the statement is given again, as with a busy file.
+    """
+
+    _name: str | None = None
+
+    def __init__(self, path: Path, *rest: Any, **options: Any) -> None:
+        super().__init__(path, *rest, **options)
+        self._name = use(path)
+
+    def __del__(self) -> None:
+        if self._name is not None:
+            self.close()
+
+    def execute(self, *statement: Any) -> sqlite3.Cursor:
+        try:
+            return super().execute(*statement)
+        except sqlite3.OperationalError as error:
+            if not _is_starved(error):
+                raise
+        import tenacity  # Loading it costs a capture some time, and hardly any needs it.
+
+        return tenacity.Retrying(
+            stop=tenacity.stop_after_delay(BUSY_TIMEOUT_S),
+            retry=tenacity.retry_if_exception(_is_starved),
+            wait=tenacity.wait_random_exponential(multiplier=0.01, max=1.0),
+            reraise=True,
+        )(super().execute, *statement)
+
+    def close(self) -> None:
+        super().close()
+        if self._name is not None:
+            leave(self._name)
+            self._name = None
+
+
+def _is_starved(error: BaseException) -> bool:
+    return getattr(error, "sqlite_errorname", None) == "SQLITE_PROTOCOL"
 
 
 def _row(partition: int, offset: int, event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:

@@ -122,7 +122,7 @@ class KafkaLog:
             self._seen = time.monotonic()
             self._known_ends = [0] * self.partitions
             self._erased: list[tuple[int, list[Slot]]] = [(0, [])] * self.partitions
-            self._known: dict[int, tuple[int, dict[str, set[bytes]]]] = {}
+            self._known: dict[int, tuple[int, dict[str, dict[bytes, int]]]] = {}
             self._next: list[int | None] = [None] * self.partitions
             if copy_of is not None:
                 self.log_id = copy_of
@@ -196,10 +196,21 @@ class KafkaLog:
             new = [
                 slot for slot in slots_between(self, partition, offset, end) if _matches(slot.payload, None, _ERASED)
             ]
-            self._erased[partition] = end, [*found, *new]
+            self._erased[partition] = end, [*found, *self._firsts(partition, new)]
             return list(self._erased[partition][1])
 
-    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
+    def _firsts(self, partition: int, slots: list[Slot]) -> list[Slot]:
+        """Return those slots whose event is the first of its id in its scope, by reading what stands before them."""
+        events = {slot.offset: decode(slot.payload) for slot in slots}
+        letters = [event.id.encode() for event in events.values()]
+        first = {(event.scope, event.id): offset for offset, event in reversed(events.items())}
+        for slot in slots_between(self, partition, 0, max(events, default=0)):
+            event = _event(slot.payload) if any(id in slot.payload for id in letters) else None
+            if event is not None and (event.scope, event.id) in first:
+                first[event.scope, event.id] = min(slot.offset, first[event.scope, event.id])
+        return [slot for slot in slots if slot.offset in first.values()]
+
+    def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """See `Log.known`. The first call of a process reads the partition, later ones what has come since."""
         partition = partition_of(scope, self.partitions)
         with self._reading:
@@ -210,9 +221,10 @@ class KafkaLog:
             for slot in slots_between(self, partition, offset, end):
                 event = _event(slot.payload)
                 if event is not None and event.scope is not None:
-                    held.setdefault(event.scope, set()).add(id_bytes(event.id))
+                    held.setdefault(event.scope, {}).setdefault(id_bytes(event.id), slot.offset)
             self._known[partition] = end, held
-        return {id for id in ids if id_bytes(id) in held.get(scope, ())}
+        first = held.get(scope, {})
+        return {id: first[key] for id in ids if (key := id_bytes(id)) in first}
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`. Kafka changes no record in place: the log goes on in the topic's next generation."""

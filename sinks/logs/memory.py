@@ -77,13 +77,20 @@ class MemoryLog:
 
     def erased(self, partition: int) -> list[Slot]:
         """See `Log.erased`."""
-        return self.read(partition, 0, self.ends()[partition], types=("erased",))
+        first: dict[tuple[str | None, str], int] = {}
+        for slot in self.read(partition, 0, self.ends()[partition]):
+            if (event := _event(slot.payload)) is not None:
+                first.setdefault((event.scope, event.id), slot.offset)
+        slots, counting = self.read(partition, 0, self.ends()[partition], types=("erased",)), frozenset(first.values())
+        return [slot for slot in slots if slot.offset in counting]
 
-    def known(self, scope: str, ids: Sequence[str]) -> set[str]:
+    def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """See `Log.known`."""
         partition = partition_of(scope, self.partitions)
-        held = {decode(slot.payload).id for slot in self.read(partition, 0, self.ends()[partition], scope=scope)}
-        return held.intersection(ids)
+        first: dict[str, int] = {}
+        for slot in self.read(partition, 0, self.ends()[partition], scope=scope):
+            first.setdefault(decode(slot.payload).id, slot.offset)
+        return {id: first[id] for id in ids if id in first}
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`."""
@@ -118,18 +125,20 @@ class MemoryLog:
         """See `Log.close`."""
 
 
-def _sent(payload: bytes) -> int:
+def _event(payload: bytes) -> Event | None:
     try:
-        return decode(payload).sent
+        return decode(payload)
     except InvalidEvent:
-        return 0
+        return None
+
+
+def _sent(payload: bytes) -> int:
+    event = _event(payload)
+    return 0 if event is None else event.sent
 
 
 def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
     if scope is None and not types:
         return True
-    try:
-        event = decode(payload)
-    except InvalidEvent:
-        return False
-    return (scope is None or event.scope == scope) and (not types or event.type in types)
+    event = _event(payload)
+    return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.errors import MemtapeError
+from memtape.sinks.home.sqlite_files import opened
 from memtape.sinks.proof.fst import terms
 from memtape.sinks.proof.sqlite_pages import MAGIC as SQLITE_MAGIC
 from memtape.sinks.proof.sqlite_pages import Piece, pages_of_database, pages_of_wal
@@ -41,13 +42,21 @@ _KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?)\Z")
 class Needles(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked for: ids as they are; texts and single words whatever their case and what is between words.
 
-    `vectors` are in their recorded form, and found whatever their length and format.
+    `vectors` are in their recorded form, and found whatever their length and format. Of the `said` texts for which all
+    of it stands, `hidden` are not looked for: they are too short, or others say the same.
     """
 
     ids: tuple[str, ...]
     texts: tuple[str, ...]
     words: tuple[str, ...]
     vectors: tuple[bytes, ...] = ()
+    said: int = 0
+    hidden: int = 0
+
+    @property
+    def prove(self) -> bool:
+        """Whether finding none of them says that a text is gone; ids alone do not."""
+        return self.said > self.hidden
 
 
 class Finding(NamedTuple):
@@ -177,7 +186,7 @@ def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
         return "LanceDB data", "batches", _lance(path)
     if path.suffix == ".idx":
         return "LanceDB index", "batches", _lance(path)
-    with path.open("rb") as file:
+    with opened(path) as file:
         head = file.read(32)
     if head.startswith(SQLITE_MAGIC):
         return "SQLite pages", "pages", _grains(pages_of_database(path))
@@ -188,7 +197,7 @@ def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
 
 
 def _pieces(path: Path) -> Iterator[Piece]:
-    with path.open("rb") as file:
+    with opened(path) as file:
         at, kept = 0, b""
         while data := file.read(PIECE_BYTES):
             yield Piece(f"byte {at - len(kept)}", kept + data)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from memtape.sinks.home.sqlite_files import read_bytes
+
 MAGIC = b"SQLite format 3\x00"
 
 _WAL_HEADER = 32
@@ -27,7 +29,7 @@ class Piece(NamedTuple):
 
 def pages_of_database(path: Path) -> Iterator[Piece]:
     """Yield every page of a database, and every value that is longer than a page."""
-    data = path.read_bytes()
+    data = read_bytes(path)
     size = int.from_bytes(data[16:18], "big") if len(data) >= 100 else 0
     size = 65_536 if size == 1 else size or 4_096
     usable = size - (data[20] if len(data) > 20 else 0)
@@ -42,7 +44,7 @@ def pages_of_database(path: Path) -> Iterator[Piece]:
 
 def pages_of_wal(path: Path) -> Iterator[Piece]:
     """Yield every frame of a write-ahead file, older ones of the same page too, and every value longer than a page."""
-    data = path.read_bytes()
+    data = read_bytes(path)
     size = int.from_bytes(data[8:12], "big")
     if not 512 <= size <= 65_536:
         yield Piece("all", data)
@@ -51,7 +53,7 @@ def pages_of_wal(path: Path) -> Iterator[Piece]:
     frames = [(int.from_bytes(data[start : start + 4], "big"), start + _FRAME_HEADER) for start in starts]
     latest = dict(frames)
     main = path.with_name(path.name.removesuffix("-wal"))
-    base = main.read_bytes() if main.exists() else b""
+    base = read_bytes(main) if main.exists() else b""
 
     def page(number: int) -> bytes:
         if number in latest:

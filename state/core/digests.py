@@ -23,7 +23,11 @@ from memtape.state.core.scope import SUBJECTS
 VIEWS_VERSION = 6
 """The version of the rules by which rows and pages are made of the state."""
 
-RULES = {subject.name: subject.version for subject in SUBJECTS} | {"views": VIEWS_VERSION}
+DUPLICATES_VERSION = 2
+"""The version of the rule which event of an id counts, and which erases; no leaf of its own depends on it."""
+
+RULES = {subject.name: subject.version for subject in SUBJECTS}
+RULES |= {"views": VIEWS_VERSION, "duplicates": DUPLICATES_VERSION}
 """The version of each subject's rules."""
 
 

@@ -52,13 +52,16 @@ class Erasures:
 
 
 def erasures_of(slots: Iterable[Slot]) -> Erasures:
-    """Return what the `erased` events among slots erase."""
-    erasures = Erasures()
+    """Return what the `erased` events among slots of a partition, in order, erase: of each id the first."""
+    erasures, seen = Erasures(), dict[tuple[str | None, str], None]()
     for slot in slots:
         try:
-            erasures.learn(decode(slot.payload))
+            event = decode(slot.payload)
         except InvalidEvent:  # The fold makes it a dead letter.
             continue
+        if (event.scope, event.id) not in seen:
+            seen[event.scope, event.id] = None
+            erasures.learn(event)
     return erasures
 
 

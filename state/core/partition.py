@@ -88,14 +88,14 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
             return []
     assert event.scope is not None
     name = event.scope
-    if state.erasures.learn(event):
+    scope = state.scopes.get(name)
+    if scope is None:
+        scope = state.scopes[name] = Scope(name)
+    if not scope.has_event(event.id) and state.erasures.learn(event):
         state.stale = True
     if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
         state.met_erased = True
         event = msgspec.structs.replace(event, body=None)
-    scope = state.scopes.get(name)
-    if scope is None:
-        scope = state.scopes[name] = Scope(name)
     at = event.at if state.clock is None else min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)
     return scope_state.evolve(scope, event, offset, at, state.settings, state.counters)
 

@@ -44,7 +44,7 @@ def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None) -> Repla
     """
     if erased is None:
         slots = list(slots)
-        erased = (slot for slot in slots if b'"erased"' in slot.payload)
+        erased = slots if any(b'"erased"' in slot.payload for slot in slots) else ()
     by_partition: dict[int, list[Slot]] = {}
     for slot in erased:
         by_partition.setdefault(slot.partition, []).append(slot)

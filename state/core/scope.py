@@ -14,9 +14,10 @@ import msgspec
 from memtape.schemas.codec import content_digest
 from memtape.schemas.events import Embedded, Erased, Event, may_write
 from memtape.schemas.ids import id_bytes
-from memtape.schemas.placeholders import placeholders, texts_of
+from memtape.schemas.placeholders import placeholders
 from memtape.schemas.rows import Change, Counters
 from memtape.schemas.settings import Settings
+from memtape.schemas.texts import texts_of_body
 from memtape.state.core.context import Context
 from memtape.state.core.subject import Subject
 from memtape.state.subjects import captures, edges, embeddings, memories, recalls, tombstones, usage
@@ -37,7 +38,7 @@ SUBJECTS = (
     _subject("captures", 1, Captures, captures),
     _subject("tombstones", 1, Tombstones, tombstones),
     _subject("embeddings", 1, Embeddings, embeddings),
-    _subject("recalls", 1, Recalls, recalls),
+    _subject("recalls", 2, Recalls, recalls),
     _subject("memories", 3, Memories, memories),
     _subject("usage", 1, Usage, usage),
     _subject("edges", 2, Edges, edges),
@@ -47,7 +48,9 @@ SUBJECTS = (
 A subject reads only those that stand before.
 """
 
-_DIGEST_MASK = 0xFFFFFFFF
+_CONTENT_BITS = 22
+_AT_BITS = 10
+"""Of what an event says, and of when: by these a repetition is told from another event of the same id, for people."""
 
 
 class Scope:
@@ -76,12 +79,14 @@ class Scope:
         self._seen: dict[bytes, int] = {}
 
     def known(self, event: Event, counters: Counters) -> bool:
-        """Whether the id stood before; if not it is now known, with 32 bits of what the event said."""
-        key, digest = id_bytes(event.id), content_digest(event) & _DIGEST_MASK
-        first = self._seen.setdefault(key, self.seq << 32 | digest)
+        """Whether the id stood before; if not it is now known, with 32 bits of what the event said and when."""
+        key, at = id_bytes(event.id), _given_time(event)
+        said = content_digest(msgspec.structs.replace(event, at=0)) % 2**_CONTENT_BITS
+        first = self._seen.setdefault(key, self.seq << 32 | said << _AT_BITS | at)
         if first >> 32 == self.seq and len(self._seen) == self.seq + 1:
             return False
-        if first & _DIGEST_MASK == digest:
+        first_said, first_at = first >> _AT_BITS & (2**_CONTENT_BITS - 1), first & (2**_AT_BITS - 1)
+        if first_said == said and (first_at == at or not first_at or not at):
             counters.duplicates += 1
         else:
             counters.divergent += 1
@@ -92,6 +97,11 @@ class Scope:
         return id_bytes(id) in self._seen
 
 
+def _given_time(event: Event) -> int:
+    """Return some bits of when an event happened, 0 where nobody said so: then that is when it was sent."""
+    return 0 if event.at == event.sent else 1 + event.at % (2**_AT_BITS - 1)
+
+
 def evolve(state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters) -> list[Change]:
     """Take in an event of this scope, at its offset and clamped time, and return the rows that it touched."""
     seq = state.seq
@@ -100,7 +110,8 @@ def evolve(state: Scope, event: Event, offset: int, at: int, settings: Settings,
     state.seq += 1
     state.sent = max(state.sent, event.sent)
     counters.events += 1
-    counters.redacted += placeholders(texts_of(event.body))
+    if event.body is not None:
+        counters.redacted += placeholders(said.text for said in texts_of_body(event.body))
     if not may_write(event):
         counters.ignored += 1
         return []

@@ -13,6 +13,7 @@ from memtape.schemas.settings import Settings
 from memtape.schemas.times import US_PER_S
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, Captures
+from memtape.state.subjects.sessions import put_latest
 
 ECHOING = ("agent", "tool", "model")
 """Origins whose repetitions may be echoes; a user's or an operator's repetition is a confirmation."""
@@ -32,7 +33,7 @@ class Others(Protocol):
 
 
 class Recalls:
-    """The latest recalls of each session, oldest first."""
+    """The latest recalls of each session, oldest first, of the `SESSIONS` that recalled last."""
 
     def __init__(self) -> None:
         self.latest: dict[str, tuple[Recall, ...]] = {}
@@ -45,7 +46,7 @@ def evolve(state: Recalls, event: Event, context: Context[Others]) -> list[Chang
         return []
     found = (context.of.captures.seq_of.get(id) for id in body.results)
     recall = Recall(context.at, tuple(seq for seq in found if seq is not None))
-    state.latest[event.session] = (*state.latest.get(event.session, ()), recall)[-keep:]
+    put_latest(state.latest, event.session, (*state.latest.get(event.session, ()), recall)[-keep:])
     return []
 
 

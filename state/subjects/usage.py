@@ -21,6 +21,7 @@ from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, Captures
 from memtape.state.subjects.decay import ONE, decayed
 from memtape.state.subjects.memories import Memories
+from memtape.state.subjects.sessions import put_latest
 from memtape.state.text.carrying import carries, words_of
 from memtape.state.text.normal import words
 
@@ -33,8 +34,6 @@ ANSWERING = ("agent", "model")
 SHOWN_RESULTS = 50
 SHOWN_RECALLS = 3
 """How many recalls of a session wait for its answer, and how many results of each."""
-SESSIONS = 256
-"""Sessions whose answer is waited for; the one that was silent longest is given up."""
 
 
 class Use(msgspec.Struct):
@@ -98,7 +97,7 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
             if event.session is not None:
                 shown = Shown(event.id, query, tuple(seqs[:SHOWN_RESULTS]))
                 before = state.shown.get(event.session, ())
-                _put(state.shown, event.session, (*before, shown)[-SHOWN_RECALLS:])
+                put_latest(state.shown, event.session, (*before, shown)[-SHOWN_RECALLS:])
         case Used(ids=ids, recall=recall):
             found = [(id, context.of.captures.seq_of.get(id)) for id in dict.fromkeys(ids)]
             for id, seq in found:
@@ -124,7 +123,7 @@ def _judge(state: Usage, turn: Capture, of: Others) -> list[int]:
         return []
     if turn.actor.origin not in ANSWERING:
         if turn.actor.origin in ("user", "operator"):
-            _put(state.asked, turn.session, turn.seq)
+            put_latest(state.asked, turn.session, turn.seq)
         return []
     waiting = state.shown.get(turn.session, ())
     if not any(shown.seqs for shown in waiting):
@@ -256,11 +255,3 @@ def _text(seq: int, captures: Captures, memories: Memories) -> str:
     """Return the text that speaks for a capture."""
     memory = memories.of(seq)
     return captures.by_seq[memory.canonical if memory and memory.canonical >= 0 else seq].body.text
-
-
-def _put(of_session: dict, session: str, value: object) -> None:  # type: ignore[type-arg]
-    """Set what is known of a session, which becomes the latest, and give up the one that was silent longest."""
-    of_session.pop(session, None)
-    of_session[session] = value
-    if len(of_session) > SESSIONS:
-        del of_session[next(iter(of_session))]

@@ -504,8 +504,10 @@ def scopes_read(scope: str) -> tuple[str, ...]:
 
 
 def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event]:
-    """Yield a scope's events from `offset` on that change what is visible, erased ones left out."""
-    erasures = erasures_of(log.erased(partition))
+    """Yield a scope's events from `offset` on that change what is visible; erased ones and repetitions are left out."""
+    erased = log.erased(partition)
+    erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
+    seen: set[str] = set()
     while True:
         slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=TAIL_TYPES)
         for slot in slots:
@@ -513,7 +515,9 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
                 event = decode(slot.payload)
             except InvalidEvent:  # The projector will make it a dead letter.
                 continue
-            if not erasures.covers(event):
+            repeated = event.id in seen or (event.type == "erased" and slot.offset not in erasing)
+            seen.add(event.id)
+            if not repeated and not erasures.covers(event):
                 yield event
         if len(slots) < PAGE_SLOTS:
             return

@@ -17,7 +17,7 @@ from memtape.tools.commands.options import Phases, print_json, say, with_speaker
 
 if TYPE_CHECKING:
     from memtape.sinks.proof.remains import Needles
-    from memtape.tools.keep.erasing import Erasure, Item, Plan, Search
+    from memtape.tools.keep.erasing import Carried, Erasure, Item, Kept, Plan, Search
 
 LISTED = 50
 
@@ -47,8 +47,9 @@ def erase(
     """Erase captures or recalls for good, and prove it: from the log, every view, cache and file of the home.
 
     Every capture that is the same memory goes, and what derives from it. Other events that carry the text are
-    listed. The home is searched before and after, by decoding every file. It can be interrupted: call it again
-    with the same ids. To hide something until it is restored use `forget`.
+    listed. The home is searched before and after, by decoding every file; it exits 1 where that proves nothing. It can
+    be interrupted: call it again with the same ids. Copies of the log are named, and not touched. To hide something
+    until it is restored use `forget`.
 
     \b
     Example:
@@ -61,6 +62,7 @@ def erase(
         raise click.UsageError("Give ids, or what selects them: --session, --source, --tag or --query.")
     if chosen:
         ids = ids_matching(client, only=only, **selection)
+    copies = _copies(client)
     made = plan(client.home, client.log, client.scope, ids, only=only)
     if everywhere:
         made.take_carriers()
@@ -68,7 +70,7 @@ def erase(
         _print_plan(made)
     if dry_run or not (made.items or made.erased_before):
         if as_json:
-            print_json(_as_json(made))
+            print_json(_as_json(made) | {"copies": copies})
         return
     if chosen and not yes and not _confirmed():
         raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
@@ -76,10 +78,13 @@ def erase(
     with Phases() as phases:
         erasure = client.erase(made, phases.update, lambda note: say(note, err=True))
     if as_json:
-        print_json(_as_json(made, erasure) | {"seconds": round(time.monotonic() - started, 3)})
+        seconds = round(time.monotonic() - started, 3)
+        print_json(_as_json(made, erasure) | {"copies": copies, "seconds": seconds})
     else:
         _print_proof(erasure, time.monotonic() - started)
-    if not erasure.ok:
+        for copy in copies:
+            say(f"Not erased in the copy {one_line(copy['place'])}: {copy['to_erase']}.", err=True)
+    if not erasure.proven:
         sys.exit(1)
 
 
@@ -102,6 +107,8 @@ def looked_for(needles: Needles) -> str:
 def search_as_json(search: Search) -> dict[str, Any]:
     """Return what a search has looked at and found; never the needles themselves."""
     return {
+        "proves": search.needles.prove,
+        "hidden_texts": search.needles.hidden,
         "looked_for": {kind: len(getattr(search.needles, kind)) for kind in ("ids", "texts", "words", "vectors")},
         "files": [
             {
@@ -117,6 +124,22 @@ def search_as_json(search: Search) -> dict[str, Any]:
     }
 
 
+def _copies(client: Client) -> list[dict[str, str]]:
+    """Return the copies of the log that the home knows, none of which an erasure reaches, and how to erase there."""
+    from memtape.sinks.home.copies import how_to_erase_in, known_copies
+
+    return [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]
+
+
+def carried_as_json(carried: Plan | Carried) -> dict[str, Any]:
+    """Return what else carries a text."""
+    return {
+        "carriers": [item._asdict() for item in carried.carriers],
+        "kept": [name._asdict() for name in carried.kept],
+        "unreadable": carried.unreadable,
+    }
+
+
 def _confirmed() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and click.confirm("Erase these for good?", err=True)
 
@@ -127,39 +150,70 @@ def _print_plan(made: Plan) -> None:
     if made.erased_before:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
     _print_items(f"{len(made.items)} of {made.scope} to erase:", made.items)
-    if made.carriers or (made.unreadable and not made.take_unreadable):
-        _print_items("What else carries the text, and stays unless --everywhere is given:", made.carriers)
-        for partition, offset in made.unreadable:
+    print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
+
+
+def print_carried(carriers: list[Item], unreadable: list[tuple[int, int]], kept: list[Kept]) -> None:
+    """Print which other events carry a text, and the names that carry it and cannot be taken out."""
+    if carriers or unreadable:
+        _print_items("What else carries the text, and stays unless `erase` is given --everywhere:", carriers)
+        for partition, offset in unreadable:
             say(f"  unreadable slot {partition}/{offset}")
+    if kept:
+        say("What carries the text and cannot be taken out, since headers, settings and programs' words stay:")
+    for name in kept[:LISTED]:
+        place, scope = name.place.removeprefix("$."), f" in {name.scope}" if name.scope else ""
+        say(f"  {place} {one_line(name.text, 80)!r} of {_many(range(name.events), 'event')}{scope}")
+    _print_more(kept)
 
 
 def _print_items(title: str, items: list[Item]) -> None:
     if items:
         say(title)
     for item in items[:LISTED]:
-        say(f"  {item.id}  {item.kind or item.type}  {item.scope}  {one_line(item.text, 80)}".rstrip())
-    if len(items) > LISTED:
-        say(f"  … and {len(items) - LISTED:,} more")
+        places = f"  ({', '.join(place.removeprefix('$.body.') for place in item.places)})" if item.places else ""
+        say(f"  {item.id}  {item.kind or item.type}  {item.scope}  {one_line(item.text, 80)}{places}".rstrip())
+    _print_more(items)
+
+
+def _print_more(listed: Sequence[object]) -> None:
+    if len(listed) > LISTED:
+        say(f"  … and {len(listed) - LISTED:,} more")
 
 
 def _print_proof(erasure: Erasure, seconds: float) -> None:
     before, after = erasure.before, erasure.after
     if before is None:
-        say("The texts are no longer at hand; only ids were looked for. `memtape verify --erased` takes --text.")
+        say("The texts are no longer at hand; only ids were looked for.")
     else:
         needles = before.needles
         say(f"Looked for {looked_for(needles)}.")
-        if erasure.plan.carriers:
+        if erasure.plan.carriers or erasure.plan.kept:
             say("What others still carry was not looked for.")
         left = {place.path: place for place in after.found}
         for place in before.found:
             now = f"still {_counts(left[place.path].found)}" if place.path in left else "nothing"
             say(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
     print_search(after)
-    if erasure.ok:
+    if not erasure.ok:
+        say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
+    elif erasure.proven:
         say(f"Erased for good, in {seconds:.1f} s: nothing of it was found in any file.")
     else:
-        say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
+        say("It is erased for every reader.", err=True)
+    print_unproven(after.needles, erasure.ok)
+
+
+def print_unproven(needles: Needles, ok: bool) -> None:
+    """Say of how many texts nothing was looked for, and that a search for nothing proves nothing."""
+    if needles.hidden:
+        why = "each is too short, or other events say the same"
+        say(f"Nothing was looked for of {needles.hidden:,} of {_many(range(needles.said), 'text')}: {why}.", err=True)
+    if ok and not needles.prove:
+        hint = "`memtape verify --erased ID --text FILE` looks for a text that you still have."
+        if needles.said:
+            hint = "Where other events say the same, `memtape erase --everywhere` takes them as well."
+        say(f"Not proven: there was no text to look for. {hint}", err=True)
 
 
 def _counts(found: tuple[Any, ...]) -> str:
@@ -176,11 +230,11 @@ def _as_json(made: Plan, erasure: Erasure | None = None) -> dict[str, Any]:
         "scope": made.scope,
         "erased": [item._asdict() for item in made.items],
         "erased_before": made.erased_before,
-        "carriers": [item._asdict() for item in made.carriers],
-        "unreadable": made.unreadable,
+        **carried_as_json(made),
     }
     if erasure is not None:
         said["ok"] = erasure.ok
+        said["proven"] = erasure.proven
         said["before"] = search_as_json(erasure.before) if erasure.before else None
         said["after"] = search_as_json(erasure.after)
     return said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -123,19 +124,33 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
 
 
 def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_json: bool) -> None:
-    from memtape.tools.commands.erase import looked_for, print_search, search_as_json
+    from memtape.tools.commands.erase import (
+        carried_as_json,
+        looked_for,
+        print_carried,
+        print_search,
+        print_unproven,
+        search_as_json,
+    )
     from memtape.tools.keep.erasing import prove
 
     proven = prove(client.home, client.log, ids, texts)
+    carried, needles = proven.carried, proven.search.needles
     if as_json:
-        print_json({"ok": proven.ok, "slots": proven.slots, **search_as_json(proven.search)})
+        said = {"ok": proven.ok, "proven": proven.proven, "slots": proven.slots}
+        print_json(said | carried_as_json(carried) | search_as_json(proven.search))
     else:
-        say(f"Looked for {looked_for(proven.search.needles)}.")
+        say(f"Looked for {looked_for(needles)}.")
+        print_carried(carried.carriers, carried.unreadable, carried.kept)
         print_search(proven.search)
         for partition, offset in proven.slots:
             say(f"  slot {partition}/{offset} of the log still has its body")
-        say("Nothing of it was found." if proven.ok else "Not all of it is gone; `memtape erase` goes on.")
-    if not proven.ok:
+        if not proven.ok:
+            say("Not all of it is gone; `memtape erase` goes on.")
+        elif proven.proven:
+            say("Nothing of it was found.")
+        print_unproven(needles, proven.ok)
+    if not proven.proven:
         sys.exit(1)
 
 
@@ -175,21 +190,22 @@ def copy(client: Client, to: str, as_json: bool) -> None:
     be read. Called again it goes on, whether it was cut short or the log has got more since; where something else
     stands nothing is changed. Stop who writes to the log, or copy once more, before the copy is used in its place,
     and let nobody use it before that. From then on write to one of the two: both have one id, and views are told
-    apart by that.
+    apart by that. Erasing in one does not reach the other; `erase` names the copies that this home knows.
 
     \b
     Example:
       memtape copy --to kafka://localhost:9092/captures
       memtape copy --to /backup/memory.db
     """
+    from memtape.sinks.home.copies import remember_copy
     from memtape.tools.keep.copying import copy_log
 
     started = time.monotonic()
     with Phases() as phases:
-        made = copy_log(client.log, to, phases.update)
+        made = copy_log(client.log, to, phases.update, partial(remember_copy, client.home, client.log))
     seconds = time.monotonic() - started
     if as_json:
-        print_json({**made._asdict(), "seconds": round(seconds, 3)})
+        print_json({**made._asdict(), "erased_with_source": False, "seconds": round(seconds, 3)})
         return
     say(f"Copied {made.copied:,} slots in {seconds:.1f} s; all {made.slots:,} were read back the same.")
     say(f"log {made.log_id}, {made.partitions} partitions, at {made.place}")
@@ -197,6 +213,7 @@ def copy(client: Client, to: str, as_json: bool) -> None:
         say(f"The log has got {made.behind:,} slots more. Stop who writes to it and give the same command again.")
     else:
         say("What is appended to the old log from now on is not in the copy; the same command brings it over.")
+    say("What is erased here stays in the copy until it is erased there too; `erase` will name the copy.")
     say(f"To use the copy: {how_to_use(made.place)}")
 
 

@@ -91,7 +91,7 @@ class Batch:
     def _new_events(self, scope: str, group: list[Waiting]) -> list[tuple[str, list[Event]]]:
         """Return source and events of each record that is new in its scope."""
         names = [_ids(scope, waiting.record) for waiting in group]
-        known = self._client.log.known(scope, [id for ids in names for id in ids]) | self._said
+        known = {*self._client.log.known(scope, [id for ids in names for id in ids]), *self._said}
         erased = self._client.erased_ids(scope)
         new: list[tuple[str, list[Event]]] = []
         for waiting, ids in zip(group, names, strict=True):
@@ -101,7 +101,7 @@ class Batch:
                 continue
             events = self._events(scope, waiting, erased)
             if events and ids[1] in known:
-                known |= self._client.log.known(scope, [event.id for event in events])
+                known.update(self._client.log.known(scope, [event.id for event in events]))
             events = [event for event in events if event.id not in known]
             if events:
                 known.update([whole, *(event.id for event in events)])

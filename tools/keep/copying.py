@@ -35,11 +35,14 @@ class Copied(NamedTuple):
     behind: int
 
 
-def copy_log(source: Log, to: str, on_phase: OnPhase = lambda *_: None) -> Copied:
+def copy_log(
+    source: Log, to: str, on_phase: OnPhase = lambda *_: None, on_place: Callable[[str], None] = lambda place: None
+) -> Copied:
     """Copy a log to a URL or a path, or go on with a copy, and return it when every slot has been read back the same.
 
     `to` is a `kafka://` URL, a file that ends in `.db`, or the folder of a home. Raises `LogExists` where something
     else stands there, before anything is changed, and `DamagedLog` where the copy is not what the source is.
+    `on_place` is told where it will stand before anything does.
     """
     source.check()
     empty = [number for number, end in enumerate(source.ends()) if not end]
@@ -47,6 +50,7 @@ def copy_log(source: Log, to: str, on_phase: OnPhase = lambda *_: None) -> Copie
         raise DamagedLog(f"Partition {empty[0]} of {source.place} has no settings.", "Copy another copy of it.")
     with closing(_open_target(source, to)) as target:
         _check_prefix(source, target)
+        on_place(target.place)
         before = sum(target.ends())
         for _ in range(ROUNDS):
             if source.ends() == target.ends():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +15,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound, StillHeld
 from memtape.schemas.events import (
     MAX_IDS,
+    NEVER_BLANK,
     Body,
     Captured,
     Embedded,
@@ -21,11 +23,11 @@ from memtape.schemas.events import (
     Event,
     Forgotten,
     Kind,
-    Recalled,
     Restored,
 )
 from memtape.schemas.log import Log, Slot, slots_between
 from memtape.schemas.scopes import partition_of
+from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import Needles, Place, search_home, search_log
@@ -44,10 +46,15 @@ if TYPE_CHECKING:
     from memtape.tools.client import Client
 
 Append = Callable[[str, Body, str], object]
+Gone = Mapping[tuple[str | None, str], None]
+"""Scope and id of what is erased."""
 
 
 class Item(NamedTuple):
-    """An event that is erased, or that carries what is: where it stands and a first glance at what it says."""
+    """An event that is erased, or that carries what is: where it stands and a first glance at what it says.
+
+    `places` are those of its body (`$.body.tags[1]`) in which a carrier has the text.
+    """
 
     scope: str
     id: str
@@ -57,21 +64,46 @@ class Item(NamedTuple):
     partition: int
     offset: int
     text: str
+    places: tuple[str, ...] = ()
+
+
+class Kept(NamedTuple):
+    """A name that carries a text and stays: in the header of `events` events of a scope, or in what is never blank.
+
+    `scope` is empty for settings and time, which have none.
+    """
+
+    scope: str
+    place: str
+    text: str
+    events: int
+
+
+class Carried(msgspec.Struct, kw_only=True):
+    """What else has texts: events that can be erased, names that cannot be taken out, slots that nobody can read."""
+
+    carriers: list[Item] = []
+    kept: list[Kept] = []
+    unreadable: list[tuple[int, int]] = []
 
 
 class Plan(msgspec.Struct, kw_only=True):
     """What an erasure would do.
 
     `items` go: captures, and what derives from them. `carriers` are other events of any scope that carry a
-    text of theirs; `unreadable` slots (partition, offset) carry it too. `erased_before` is asked for again.
+    text of theirs; `unreadable` slots (partition, offset) carry it too, and names that are `kept`. `erased_before` is
+    asked for again. `texts` are what somebody said in what goes, so far as the log still has it, `labels` what it was
+    filed under.
     """
 
     scope: str
     items: list[Item]
     carriers: list[Item]
+    kept: list[Kept]
     unreadable: list[tuple[int, int]]
     erased_before: list[str]
     texts: list[str]
+    labels: list[str]
     take_unreadable: bool = False
 
     def take_carriers(self) -> None:
@@ -98,7 +130,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
     asked = [id for id in ids if id not in erased]
     captures = [capture for id in asked if (capture := state.captures.get(id))] if only else whole(state, asked)
     wanted = dict.fromkeys([*asked, *(capture.id for capture in captures)])
-    items = _derived(log, number, end, scope, wanted)
+    items, texts, labels = _derived(log, number, end, scope, wanted, before)
     found = {item.id for item in items}
     missing = [id for id in asked if id not in found]
     if missing:
@@ -106,9 +138,17 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
             f"{scope} has nothing with the id {missing[0][:60]}; nothing was erased.",
             "`memtape search` and `memtape log` show ids; another --scope may have it.",
         )
-    made = Plan(scope=scope, items=items, carriers=[], unreadable=[], erased_before=before, texts=[])
-    _find_carriers(log, made)
-    return made
+    carried = carried_by_others(log, {(item.scope, item.id): None for item in items}, texts)
+    return Plan(
+        scope=scope,
+        items=items,
+        carriers=carried.carriers,
+        kept=carried.kept,
+        unreadable=carried.unreadable,
+        erased_before=before,
+        texts=texts,
+        labels=labels,
+    )
 
 
 def ids_matching(
@@ -157,7 +197,7 @@ class Search(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """What was erased and what was not: the plan, how many slots were blanked, and a search before and one after.
+    """What was erased and what was not: the plan, and a search before and one after.
 
     `before` is None where the texts were no longer at hand, since they had been erased before.
     """
@@ -168,8 +208,13 @@ class Erasure(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing of it was found any more."""
+        """Whether nothing of what was looked for was found any more."""
         return self.after.clean
+
+    @property
+    def proven(self) -> bool:
+        """Whether that says that it is gone, since there was something to look for."""
+        return self.ok and self.after.needles.prove
 
 
 def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, on_note: OnNote) -> Erasure:
@@ -177,18 +222,20 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
 
     `append` puts a body of a type into a scope. Raises `StillHeld` where another process keeps what was erased.
     """
-    ids = [*made.erased_before, *(item.id for item in made.items)]
+    gone: Gone = dict.fromkeys(
+        [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
+    )
     on_phase("reading the log", 0, 1)
-    needles, before = Needles(ids=tuple(ids), texts=(), words=()), None
-    if made.items:
-        needles = needles_of(log, ids, made.texts)
+    needles, before = Needles(ids=_ids(gone), texts=(), words=()), None
+    if made.texts or made.labels:
+        needles = needles_of(log, gone, made.texts, made.labels)
         before = search(home, log, needles, lambda done, total: on_phase("searching before", done, total))
         _check_sight(before)
     for scope, again in list(_renewals(home, log, made)):
         append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
-    for scope, gone in made.ids().items():
-        for start in range(0, len(gone), MAX_IDS):
-            append("erased", Erased(ids=tuple(gone[start : start + MAX_IDS])), scope)
+    for scope, ids in made.ids().items():
+        for start in range(0, len(ids), MAX_IDS):
+            append("erased", Erased(ids=tuple(ids[start : start + MAX_IDS])), scope)
     if made.take_unreadable:
         by_partition: dict[int, list[int]] = {}
         for number, offset in made.unreadable:
@@ -207,24 +254,25 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
     return Erasure(made, before, after)
 
 
-def needles_of(log: Log, ids: Iterable[str], texts: Iterable[str]) -> Needles:
+def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str] = ()) -> Needles:
     """Return what to look for: ids, texts and their longer lines, words and vectors, as far as nothing else has them.
 
-    What a living event still says, and what a home of nothing holds by its structure alone, proves nothing.
+    Labels are looked for whole. What a living event still says, in any of its strings, and what a home of nothing holds
+    by its structure alone, proves nothing.
     """
-    traces = Traces(part for text in texts for part in parts(text) if is_searched(part))
-    words = {word: None for text in traces.texts for word in telling_words(text)}
-    gone, erasures = dict.fromkeys(ids), _erasures(log)
+    sought = [*(part for text in texts for part in parts(text)), *labels]
+    traces = Traces(part for part in sought if is_searched(part))
+    words = {word: None for text in texts for word in telling_words(text)}
+    erasures = _erasures(log)
     carried: dict[int, None] = {}
     vectors: dict[bytes, bool] = {}
     for slot, event in _events(log):
         if event is not None:
-            is_gone = event.id in gone or any(ref in gone for ref in event.refs)
+            is_gone = any((event.scope, id) in gone for id in (event.id, *event.refs))
             is_gone = is_gone or erasures[slot.partition].covers(event)
-            if isinstance(event.body, Embedded):
-                if event.body.vector is not None:
-                    vectors[event.body.vector] = is_gone and vectors.get(event.body.vector, True)
-                continue
+            if isinstance(event.body, Embedded) and event.body.vector is not None:
+                vectors[event.body.vector] = is_gone and vectors.get(event.body.vector, True)
+                event = msgspec.structs.replace(event, body=msgspec.structs.replace(event.body, vector=None))
             if is_gone:
                 event = msgspec.structs.replace(event, body=None)
             for string in _strings(event):
@@ -233,7 +281,14 @@ def needles_of(log: Log, ids: Iterable[str], texts: Iterable[str]) -> Needles:
                     words.pop(word, None)
     alone = tuple(text for number, text in enumerate(traces.texts) if number not in carried)
     alone_too = tuple(vector for vector, is_gone in vectors.items() if is_gone)
-    return _without_structure(Needles(ids=tuple(gone), texts=alone, words=tuple(words), vectors=alone_too))
+    needles = _without_structure(Needles(ids=_ids(gone), texts=alone, words=tuple(words), vectors=alone_too))
+    left = dict.fromkeys((*needles.texts, *needles.words))
+    hidden = [text for text in texts if not any(part in left for part in (*parts(text), *telling_words(text)))]
+    return msgspec.structs.replace(needles, said=len(texts), hidden=len(hidden))
+
+
+def _ids(gone: Gone) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(id for _, id in gone))
 
 
 def search(home: Home, log: Log, needles: Needles, on_progress: Callable[[int, int], None] = lambda *_: None) -> Search:
@@ -243,15 +298,24 @@ def search(home: Home, log: Log, needles: Needles, on_progress: Callable[[int, i
 
 
 class Proven(NamedTuple):
-    """What a later look says of erased ids: slots (partition, offset) with a body, and a search of every file."""
+    """What a later look says of erased ids: slots (partition, offset) with a body, and a search of every file.
+
+    `carried` is what else on the log has the texts.
+    """
 
     slots: list[tuple[int, int]]
     search: Search
+    carried: Carried
 
     @property
     def ok(self) -> bool:
-        """Whether nothing of it was found."""
+        """Whether nothing of what was looked for was found."""
         return not self.slots and self.search.clean
+
+    @property
+    def proven(self) -> bool:
+        """Whether that says that it is gone, since there was something to look for."""
+        return self.ok and self.search.needles.prove
 
 
 def prove(home: Home, log: Log, ids: Sequence[str], texts: Sequence[str]) -> Proven:
@@ -260,11 +324,13 @@ def prove(home: Home, log: Log, ids: Sequence[str], texts: Sequence[str]) -> Pro
     Raises `NotFound` for an id that nobody has erased.
     """
     asked: dict[int, Erasures] = {}
+    gone: dict[tuple[str | None, str], None] = {}
     left = dict.fromkeys(ids)
     for number, erasures in _erasures(log).items():
         for scope, named in erasures.named.items():
             for id in [id for id in ids if id in named]:
                 asked.setdefault(number, Erasures()).named.setdefault(scope, {})[id] = None
+                gone[scope, id] = None
                 left.pop(id, None)
     if left:
         raise NotFound(f"{next(iter(left))[:60]} has not been erased.", "`memtape erase` does that.")
@@ -272,7 +338,8 @@ def prove(home: Home, log: Log, ids: Sequence[str], texts: Sequence[str]) -> Pro
     for slot, event in _events(log, asked):
         if event is not None and asked[slot.partition].covers(event) and event.body is not None:
             slots.append((slot.partition, slot.offset))
-    return Proven(slots, search(home, log, needles_of(log, ids, texts)))
+    carried = carried_by_others(log, {}, texts)
+    return Proven(slots, search(home, log, needles_of(log, gone, texts)), carried)
 
 
 def _renewals(home: Home, log: Log, made: Plan) -> Iterator[tuple[str, Forgotten | Restored]]:
@@ -295,49 +362,89 @@ def _renewals(home: Home, log: Log, made: Plan) -> Iterator[tuple[str, Forgotten
                     yield item.scope, Forgotten(ids=ids, reason=None) if hidden else Restored(ids=ids, reason=None)
 
 
-def _derived(log: Log, number: int, end: int, scope: str, ids: Iterable[str]) -> list[Item]:
-    """Return the events of a scope that have these ids or derive from one that has, each once, in log order."""
-    erasures = Erasures()
-    erasures.named[scope] = dict.fromkeys(ids)
+def _derived(
+    log: Log, number: int, end: int, scope: str, ids: Iterable[str], before: Iterable[str]
+) -> tuple[list[Item], list[str], list[str]]:
+    """Return the events of a scope that have these ids or derive from one that has, each once, in log order.
+
+    Then what somebody said in them, and in those erased `before` that still have a body, and what they are filed under.
+    """
+    wanted, again = Erasures(), Erasures()
+    wanted.named[scope], again.named[scope] = dict.fromkeys(ids), dict.fromkeys(before)
     items: dict[str, Item] = {}
+    texts: dict[str, None] = {}
+    labels: dict[str, None] = {}
     for slot in slots_between(log, number, 0, end):
         event = _event(slot)
-        if event is not None and event.id not in items and erasures.covers(event):
+        if event is None:
+            continue
+        goes = wanted.covers(event)
+        if goes and event.id not in items:
             items[event.id] = _item(slot, event)
-    return list(items.values())
+        if (goes or again.covers(event)) and event.body is not None:
+            for said in texts_of_body(event.body):
+                if said.role != "program" and said.text.strip():
+                    (texts if said.role == "statement" else labels)[said.text] = None
+    return list(items.values()), list(texts), list(labels)
 
 
-def _find_carriers(log: Log, made: Plan) -> None:
-    """Look through the whole log for what else carries a text of what goes, whole or in words.
+def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
+    """Look through the whole log for what else than what is `gone` (scope, id) carries a text, whole or in words.
 
-    A query or a reason rarely says the whole of what it is about: one telling word that no capture has is enough.
+    A text counts in whatever place of an event it stands. A query or a reason rarely says the whole of what it is
+    about: one telling word that no capture says is enough.
     """
-    gone = {(item.scope, item.id): None for item in made.items}
-    texts: dict[str, None] = {}
-    for item in made.items:
-        (slot,) = log.read(item.partition, item.offset, 1)
-        texts.update(dict.fromkeys(_texts(decode(slot.payload))))
-    made.texts = [text for text in texts if text.strip()]
-    traces = Traces(made.texts, [word for text in made.texts for word in telling_words(text)])
+    traces = Traces(texts, [word for text in texts for word in telling_words(text)])
+    carried = Carried(carriers=[], kept=[], unreadable=[])
+    kept: Counter[tuple[str, str, str]] = Counter()
     queries: list[tuple[Item, list[str]]] = []
-    said: dict[str, None] = {}
+    spoken: dict[str, None] = {}
     erasures = _erasures(log)
     for slot, event in _events(log):
         if event is None:
             if traces.find(slot.payload.decode(errors="replace")).texts:
-                made.unreadable.append((slot.partition, slot.offset))
+                carried.unreadable.append((slot.partition, slot.offset))
             continue
-        if (event.scope, event.id) in gone or event.body is None or erasures[slot.partition].covers(event):
-            continue
-        found = [traces.find(string) for string in _texts(event)]
-        words = [word for traced in found for word in traced.words]
-        if any(traced.texts for traced in found):
-            made.carriers.append(_item(slot, event))
-        elif words and not isinstance(event.body, Captured):
-            queries.append((_item(slot, event), words))
-        else:
-            said.update(dict.fromkeys(words))
-    made.carriers += [item for item, words in queries if any(word not in said for word in words)]
+        is_gone = (event.scope, event.id) in gone or erasures[slot.partition].covers(event)
+        if is_gone:
+            event = msgspec.structs.replace(event, body=None)
+        places: list[str] = []
+        words: dict[str, None] = {}
+        for said in _names_and_texts(event):
+            found = traces.find(said.text)
+            if found.texts and _stays(event, said):
+                kept[event.scope or "", said.place, said.text] += 1
+            elif found.texts:
+                places.append(said.place)
+            elif _is_loose(event, said):
+                words |= dict.fromkeys(found.words)
+            elif said.role == "statement":
+                spoken |= dict.fromkeys(found.words)
+        if places:
+            carried.carriers.append(_item(slot, event)._replace(places=tuple(places)))
+        elif words:
+            queries.append((_item(slot, event), list(words)))
+    carried.carriers += [item for item, words in queries if any(word not in spoken for word in words)]
+    carried.kept = [Kept(*name, events) for name, events in kept.items()]
+    return carried
+
+
+def _names_and_texts(event: Event) -> Iterator[Said]:
+    """Yield the texts of an event, and its scope, whose name can say something as well."""
+    yield from texts_of(event)
+    if event.scope is not None:
+        yield Said("$.scope", event.scope, "name")
+
+
+def _stays(event: Event, said: Said) -> bool:
+    """Whether a text cannot be taken out: it is of the header, a program's word, or of an event that is never blank."""
+    return not said.place.startswith("$.body") or said.role == "program" or event.type in NEVER_BLANK
+
+
+def _is_loose(event: Event, said: Said) -> bool:
+    """Whether a text is about others rather than one that is kept for itself: a query, its filters, a reason."""
+    about_others = not isinstance(event.body, (Captured, Embedded))
+    return about_others and said.place.startswith("$.body") and said.role != "program"
 
 
 def _without_structure(needles: Needles) -> Needles:
@@ -390,21 +497,14 @@ def _event(slot: Slot) -> Event | None:
 
 def _item(slot: Slot, event: Event) -> Item:
     kind = event.body.kind if isinstance(event.body, Captured) else None
-    text = next(iter(_texts(event)), "")
+    texts = texts_of_body(event.body) if event.body is not None else ()
+    text = next((said.text for said in sorted(texts, key=_speaks)), "")
     return Item(event.scope or "", event.id, event.type, kind, event.at, slot.partition, slot.offset, text)
 
 
-def _texts(event: Event) -> Iterator[str]:
-    """Yield what somebody said in an event: its text and captions, its query, its reason."""
-    match event.body:
-        case Captured(text=text, media=media):
-            yield from (text, *(item.caption for item in media if item.caption))
-        case Recalled(query=query):
-            yield query
-        case Forgotten(reason=reason) | Restored(reason=reason):
-            yield reason or ""
-        case _:
-            pass
+def _speaks(said: Said) -> tuple[bool, bool]:
+    """Order the texts of an event so that what it says stands before captions and labels."""
+    return said.role != "statement", said.place.count(".") > 2
 
 
 def _strings(value: object) -> Iterator[str]:

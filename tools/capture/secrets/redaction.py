@@ -12,19 +12,23 @@ from collections import Counter
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
+from memtape.schemas.events import Event
 from memtape.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, head_of, placeholder
+from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.denied_paths import denied_by
-from memtape.tools.capture.lines import Line
 from memtape.tools.capture.secrets.assigned import assigned_secrets
 from memtape.tools.capture.secrets.known import Finding, known_secrets
 from memtape.tools.capture.secrets.random_strings import random_strings
 from memtape.tools.capture.secrets.said import said_secrets
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 KEY_BYTES = 32
 MIN_SECRET_CHARS = 4
@@ -67,24 +71,23 @@ class Redactor:
         sure = len(redacted) if len(read) == len(text) else max(0, len(redacted) - UNSURE_CHARS)
         return head_of(redacted, min(chars, sure))
 
-    def line(self, line: Line) -> Line:
-        """Return a capture without secrets in any of its texts; raises `Denied` for what comes from a denied path."""
-        for place in (line.path, line.source):
-            self.check_path(place)
-        said = {field: getattr(line, field) for field in ("text", "source", "path")}
-        named = {field: getattr(line, field) for field in ("actor", "session", "branch")}
-        changed: dict[str, object] = {field: self.text(value) for field, value in said.items() if value}
-        changed |= {field: self.name(value) for field, value in named.items() if value}
-        changed["tags"] = tuple(map(self.text, line.tags))
-        changed["media"] = tuple(
-            msgspec.structs.replace(
-                media,
-                caption=media.caption and self.text(media.caption),
-                uri=media.uri and self.text(media.uri),
-            )
-            for media in line.media
+    def part(self, part: T) -> T:
+        """Return a body of an event, or what stands in one, without secrets in any of its texts."""
+        return with_texts(part, self._said)
+
+    def event(self, event: Event) -> Event:
+        """Return an event without secrets in any of its texts, the names in its header included."""
+        return msgspec.structs.replace(
+            event,
+            actor=msgspec.structs.replace(event.actor, name=self.name(event.actor.name)),
+            body=event.body and self.part(event.body),
+            session=event.session and self.name(event.session),
         )
-        return msgspec.structs.replace(line, **changed)
+
+    def _said(self, said: Said) -> str:
+        if said.role == "program":
+            return said.text
+        return self.name(said.text) if said.role == "name" else self.text(said.text)
 
     def check_path(self, path: str | None) -> None:
         """Raise `Denied` for a path or source whose content is nobody's memory, as a file of keys."""

@@ -1,0 +1,118 @@
+"""Every text of an event, with its place: what erasing looks for, redaction reads and placeholders are counted in.
+
+Which fields hold text follows from the types of the bodies, so that a new field is a text until its type says that it
+is an id, a scope or one of a few fixed words. What a text means is not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from memtape.schemas.events import BODIES, Body, Event
+
+T = TypeVar("T", bound=msgspec.Struct)
+Role = Literal["statement", "label", "name", "program"]
+"""What a text is: what somebody said, what it was filed under, what something is called, or what a program wrote."""
+
+_ROLES: dict[str, Role] = {
+    "text": "statement",
+    "caption": "statement",
+    "query": "statement",
+    "reason": "statement",
+    "branch": "name",
+    "sessions": "name",
+    "lanes": "program",
+    "embedder": "program",
+    "settings": "program",
+}
+"""By the name of a field; all others are labels."""
+
+
+class Said(NamedTuple):
+    """A text of an event, its place there (`$.body.tags[1]`) and its role."""
+
+    place: str
+    text: str
+    role: Role
+
+
+def texts_of(event: Event) -> Iterator[Said]:
+    """Yield every text of an event: those of its body, and of its header the names of session and actor."""
+    if event.body is not None:
+        yield from texts_of_body(event.body)
+    if event.session is not None:
+        yield Said("$.session", event.session, "name")
+    yield Said("$.actor.name", event.actor.name, "name")
+
+
+def texts_of_body(body: Body) -> Iterator[Said]:
+    """Yield every text of a body, in the order of its fields."""
+    for name, role in _FIELDS[type(body)]:
+        yield from _texts(getattr(body, name), f"$.body.{name}", role)
+
+
+def with_texts(body: T, change: Callable[[Said], str]) -> T:
+    """Return a body, or a struct that stands in one, in which each text is what `change` makes of it."""
+    changed: T = _changed(body, "$.body", None, change)
+    return changed
+
+
+def _texts(value: Any, place: str, role: Role) -> Iterator[Said]:
+    if isinstance(value, str):
+        yield Said(place, value, role)
+    elif isinstance(value, tuple):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, f"{place}[{number}]", role)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield Said(place, key, role)
+            yield from _texts(inner, f"{place}.{key}", role)
+    elif type(value) in _FIELDS:
+        for name, own in _FIELDS[type(value)]:
+            yield from _texts(getattr(value, name), f"{place}.{name}", role if role == "program" else own)
+
+
+def _changed(value: Any, place: str, role: Role | None, change: Callable[[Said], str]) -> Any:
+    if isinstance(value, str):
+        return change(Said(place, value, role or "label"))
+    if isinstance(value, tuple):
+        return tuple(_changed(inner, f"{place}[{number}]", role, change) for number, inner in enumerate(value))
+    if type(value) in _FIELDS:
+        fields = {
+            name: _changed(getattr(value, name), f"{place}.{name}", role if role == "program" else own, change)
+            for name, own in _FIELDS[type(value)]
+        }
+        return msgspec.structs.replace(value, **fields)
+    if isinstance(value, dict):
+        keys = ((key, change(Said(place, key, role or "label"))) for key in value)
+        return {new: _changed(value[key], f"{place}.{key}", role, change) for key, new in keys}
+    return value
+
+
+def _fields(found: inspect.Type, fields: dict[type, tuple[tuple[str, Role], ...]]) -> bool:
+    """Note the fields with text of each struct that a type is made of; whether the type holds any text."""
+    match found:
+        case inspect.StrType(pattern=pattern):
+            return pattern is None
+        case inspect.StructType(cls=cls, fields=own):
+            named = [field.name for field in own if _fields(field.type, fields)]
+            fields[cls] = tuple((name, _ROLES.get(name, "label")) for name in named)
+            return bool(named)
+        case inspect.UnionType(types=types):
+            return sum(_fields(inner, fields) for inner in types) > 0  # `any` would not look at all of them.
+        case inspect.VarTupleType(item_type=inner):
+            return _fields(inner, fields)
+        case inspect.DictType(key_type=key, value_type=value):
+            return sum(_fields(inner, fields) for inner in (key, value)) > 0
+        case _:
+            return isinstance(found, (inspect.AnyType, inspect.CustomType, inspect.RawType))
+
+
+_FIELDS: dict[type, tuple[tuple[str, Role], ...]] = {}
+"""The fields with text of every body and of what stands in one; made here, since no two threads may look at a type."""
+for _body in BODIES.values():
+    _fields(inspect.type_info(_body), _FIELDS)

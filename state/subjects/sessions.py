@@ -1,0 +1,18 @@
+"""What is known of the sessions that spoke last: of each scope so many, however long it lives."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+T = TypeVar("T")
+
+SESSIONS = 256
+"""Sessions of which something is kept; the one that was silent longest is given up."""
+
+
+def put_latest(of_session: dict[str, T], session: str, value: T) -> None:
+    """Set what is known of a session, which becomes the latest, and give up the one that was silent longest."""
+    of_session.pop(session, None)
+    of_session[session] = value
+    if len(of_session) > SESSIONS:
+        del of_session[next(iter(of_session))]
