@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import msgspec
 from msgspec import inspect
 
-from memtape.schemas.events import BODIES, Body, Event
+from memtape.schemas.events import EVENT_TYPES, Body, Event
 
 T = TypeVar("T", bound=msgspec.Struct)
 Role = Literal["statement", "label", "name", "program"]
@@ -114,5 +114,5 @@ def _fields(found: inspect.Type, fields: dict[type, tuple[tuple[str, Role], ...]
 
 _FIELDS: dict[type, tuple[tuple[str, Role], ...]] = {}
 """The fields with text of every body and of what stands in one; made here, since no two threads may look at a type."""
-for _body in BODIES.values():
-    _fields(inspect.type_info(_body), _FIELDS)
+for _known in EVENT_TYPES.values():
+    _fields(inspect.type_info(_known.body), _FIELDS)

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from builders import event
 
-from memtape.schemas.events import BODIES
+from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.texts import texts_of, texts_of_body, with_texts
 
 
@@ -51,10 +51,10 @@ def strings(value: Any) -> Iterator[str]:
         yield from (found for inner in value for found in strings(inner))
 
 
-@pytest.mark.parametrize("type", BODIES)
+@pytest.mark.parametrize("type", EVENT_TYPES)
 def test_every_text_of_a_body_is_yielded_at_its_place_and_can_be_changed(type: str) -> None:
     texts: dict[str, str] = {}
-    body = filled(BODIES[type], "$.body", texts)
+    body = filled(EVENT_TYPES[type].body, "$.body", texts)
     assert {said.place: said.text for said in texts_of_body(body)} == texts
     changed = with_texts(body, lambda said: "changed")
     assert not any("$.body" in string for string in strings(msgspec.to_builtins(changed)))
@@ -68,8 +68,8 @@ def test_the_names_of_a_header_are_texts_also_of_an_event_without_a_body() -> No
 
 def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
     roles: dict[str, list[str]] = {}
-    for type in BODIES:
-        for said in texts_of_body(filled(BODIES[type], "$.body", {})):
+    for type in EVENT_TYPES:
+        for said in texts_of_body(filled(EVENT_TYPES[type].body, "$.body", {})):
             roles.setdefault(said.role, []).append(f"{type} {said.place.removeprefix('$.body.')}")
     assert {role: [place for place in places if "[1]" not in place] for role, places in roles.items()} == {
         "statement": [

@@ -15,7 +15,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound, StillHeld
 from memtape.schemas.events import (
     MAX_IDS,
-    NEVER_BLANK,
+    EVENT_TYPES,
     Body,
     Captured,
     Embedded,
@@ -438,7 +438,7 @@ def _names_and_texts(event: Event) -> Iterator[Said]:
 
 def _stays(event: Event, said: Said) -> bool:
     """Whether a text cannot be taken out: it is of the header, a program's word, or of an event that is never blank."""
-    return not said.place.startswith("$.body") or said.role == "program" or event.type in NEVER_BLANK
+    return not said.place.startswith("$.body") or said.role == "program" or not EVENT_TYPES[event.type].can_be_blank
 
 
 def _is_loose(event: Event, said: Said) -> bool:
