@@ -13,6 +13,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, UseRow, Watermark
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
+from memtape.sinks.page_files import kept
 from memtape.sinks.tables import any_of
 from memtape.state.subjects.usage import other_row_id
 from memtape.tools.agents.flushing import outcomes
@@ -85,6 +86,7 @@ class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
 
+    `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
     `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
     """
 
@@ -105,6 +107,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     redacted: int
     latest_dead_letters: tuple[DeadLetter, ...]
     lag: int
+    kept: tuple[str, ...]
     flushes: dict[str, int]
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
@@ -218,6 +221,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         redacted=counters.redacted,
         latest_dead_letters=tuple(dead_letters[-LISTED:]),
         lag=0 if retriever.past else sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
+        kept=tuple(kept(home)),
         flushes=outcomes(home.path),
         scopes={
             scope: ScopeCount(memories=count["memories"], turns=count["turns"], hidden=count["hidden"])

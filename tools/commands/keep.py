@@ -11,6 +11,7 @@ from types import FrameType
 import click
 
 from memtape.sinks.logs.opening import how_to_use
+from memtape.sinks.page_files import kept_beside
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, print_json, progress, say, with_home
 
@@ -114,10 +115,12 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
         say(f"state hash {verdict.state_hash} over {verdict.events:,} events")
         for difference in verdict.differences[:SHOWN_DIFFERENCES]:
             say(f"  {difference.what}: {difference.view} {difference.scope} {difference.id}")
+        if verdict.kept:
+            say(kept_beside(verdict.kept))
         if len(verdict.differences) > SHOWN_DIFFERENCES:
             say(f"  … and {len(verdict.differences) - SHOWN_DIFFERENCES:,} more")
         if not verdict.ok:
-            say("`memtape rebuild` makes the views anew from the log.")
+            say("`memtape rebuild` makes the views anew from the log; a page that somebody changed is kept beside.")
     if not verdict.ok:
         sys.exit(1)
 
@@ -134,7 +137,10 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
         print_search(proven.search)
         for partition, offset in proven.slots:
             say(f"  slot {partition}/{offset} of the log still has its body")
-        say("Nothing of it was found." if proven.ok else "Not all of it is gone; `memtape erase` goes on.")
+        if proven.search.only_own and not proven.slots:
+            say("Nothing of it was found in what Memtape made.")
+        else:
+            say("Nothing of it was found." if proven.ok else "Not all of it is gone; `memtape erase` goes on.")
     if not proven.ok:
         sys.exit(1)
 
