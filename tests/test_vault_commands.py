@@ -238,11 +238,9 @@ def live_one(command: str, ids: list[str], rng: random.Random) -> None:
     patch.undo()
 
 
-def test_a_life_with_commands_loses_nothing_of_somebodys(home: Home) -> None:
-    lives(home, random.randrange(2**32), 6)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(20))
-def test_lives_with_commands_lose_nothing_of_somebodys(home: Home, number: int) -> None:
-    lives(home, random.randrange(2**32), 12)
+@pytest.mark.parametrize("number", range(3))
+def test_a_life_with_commands_loses_nothing_of_somebodys(home: Home, number: int) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    lives(home, seed, 10)
