@@ -162,6 +162,36 @@ def test_a_question_without_a_vector_says_nothing_of_the_next_one(running: Runni
     assert vectors.of_query("Anna", TINY) is not None and vectors.note == ""
 
 
+def no_endpoint(patch: pytest.MonkeyPatch, server: Server) -> None:
+    patch.delenv(URL_VARIABLE)
+    patch.setenv("MEMTAPE_EMBEDDER", "http")
+
+
+def another_model(patch: pytest.MonkeyPatch, server: Server) -> None:
+    patch.setenv(MODEL_VARIABLE, "another-model")
+
+
+def no_key(patch: pytest.MonkeyPatch, server: Server) -> None:
+    server.always = lambda *_: (401, b"")
+
+
+@pytest.mark.parametrize("wrong", [no_endpoint, another_model, no_key])
+def test_run_once_exits_1_where_a_person_has_to_decide(
+    running: Running, server: Server, monkeypatch: pytest.MonkeyPatch, wrong: Callable[..., None]
+) -> None:
+    running.step()
+    said("One more.")
+    server.always = lambda *_: (503, b"")
+    assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0, "an outage passes"
+    server.always = None
+    wrong(monkeypatch, server)
+    outcome = CliRunner().invoke(main, ["run", "--once"])
+    assert outcome.exit_code == 1 and "set" in outcome.stderr.lower()
+    assert CliRunner().invoke(main, ["run", "--once", "--no-embed"]).exit_code == 0
+    monkeypatch.undo()
+    server.always = None
+
+
 def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server) -> None:
     running.step()
     said("One more.")

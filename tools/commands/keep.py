@@ -36,6 +36,9 @@ SHOWN_DIFFERENCES = 50
 def run(client: Client, once: bool, workers: int, processes: int, embed: bool, as_json: bool) -> None:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
 
+    With --once it exits 1 where texts can get no vectors before somebody does what it says; an endpoint that does not
+    answer now is only noted.
+
     One command at a time can do this; a second one is refused and told the pid of the first.
 
     With --processes it starts so many others, which share the partitions and speak with each other on loopback. What
@@ -76,7 +79,7 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
     else:
         also = f" and embedded {embedded:,} texts" if embedded else ""
         say(f"Read {events:,} events{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
-    if ended and once:
+    if once and (ended or owner.refused):
         sys.exit(1)
 
 

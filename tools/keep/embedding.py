@@ -122,13 +122,24 @@ class Embedding:
         self.done = 0
         self.changed = False
         """Whether something was put on the log."""
+        self.refused = False
+        """Whether texts were left without vectors until a person decides or mends something; an outage passes."""
 
     def catch_up(self, on_progress: Callable[[int], None] = lambda done: None) -> int:
         """Embed what waits, let an embedder take over that has everything, and return how many texts were tried.
 
-        Raises `EmbedderUnavailable` where it stopped answering; what waits then goes on waiting.
+        Raises `EmbedderUnavailable` where it stopped answering; what waits then goes on waiting. `refused` says whether
+        it was for another reason, which no time will mend.
         """
+        try:
+            return self._catch_up(on_progress)
+        except MemtapeError as error:
+            self.refused = not isinstance(error, EmbedderUnavailable)
+            raise
+
+    def _catch_up(self, on_progress: Callable[[int], None]) -> int:
         before = self.done
+        self.refused = False
         worker, then = self._prepare()
         while worker is not None and not self.stopping.is_set():
             ended = worker.look()
@@ -179,6 +190,7 @@ class Embedding:
         if chosen.drift:
             self._note(chosen.drift)
         if chosen.key is None:
+            self.refused = bool(chosen.drift)
             return None, False
         if chosen.begin:
             self._note(f"The embedder {chosen.key} takes over from the floor when every text has its vector.")

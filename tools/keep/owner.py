@@ -93,6 +93,11 @@ class Owner:
             self._run(once=True, on_progress=None)
         return self._embedding.done - before
 
+    @property
+    def refused(self) -> bool:
+        """Whether texts were left without vectors until a person does what was noted."""
+        return self._embedding.refused
+
     def _embed(self, on_progress: OnProgress | None) -> None:
         try:
             self._embedding.catch_up(on_progress or (lambda done: None))
