@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from test_embedding import A, call, recorded, said
 from test_embedding import home as home  # A fixture.
 
 from memtape.flows.embed.http import HttpEmbedder
+from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.codec import decode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import MemtapeError
@@ -188,8 +190,6 @@ def test_run_once_exits_1_where_a_person_has_to_decide(
     outcome = CliRunner().invoke(main, ["run", "--once"])
     assert outcome.exit_code == 1 and "set" in outcome.stderr.lower()
     assert CliRunner().invoke(main, ["run", "--once", "--no-embed"]).exit_code == 0
-    monkeypatch.undo()
-    server.always = None
 
 
 def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server) -> None:
