@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -192,6 +195,18 @@ def test_run_once_exits_1_where_a_person_has_to_decide(
     assert CliRunner().invoke(main, ["run", "--once", "--no-embed"]).exit_code == 0
 
 
+def test_status_counts_the_vectors_of_the_log_whatever_the_views_hold(running: Running) -> None:
+    filled(running.log, 30)
+    running.embedding.catch_up()  # Interrupted here: no view has any of it.
+    assert running.settings == (TINY, None)
+    state = call("embedder", "status")
+    assert (state["configured"], state["texts"], state["embedded"], state["waiting"]) == (TINY, 32, 32, 0)
+    call("run", "--once")
+    said("One more.")
+    state = call("embedder", "status")
+    assert (state["texts"], state["embedded"], state["waiting"]) == (33, 32, 1)
+
+
 def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server) -> None:
     running.step()
     said("One more.")
@@ -199,6 +214,24 @@ def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server
     outcome = CliRunner().invoke(main, ["run", "--once"])
     assert outcome.stderr.count("found by words") == outcome.stderr.count("401") == 1
     assert "MEMTAPE_EMBED_KEY" in outcome.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("answer", "said_then"), [("n", "download = true"), ("y", "could not be downloaded"), ("", "")]
+)
+def test_a_missing_local_model_is_asked_for_at_a_terminal_alone(home: Home, answer: str, said_then: str) -> None:
+    pytest.importorskip("sentence_transformers", reason="pip install 'memtape[dense]'")
+    command = [sys.executable, "-m", "memtape", "embedder", "set", "local", "--model", "no-such-model"]
+    ours, theirs = os.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    stdin = theirs if answer else subprocess.DEVNULL
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, env=environment, timeout=300)
+    os.close(ours), os.close(theirs)
+    assert done.returncode == 1
+    assert ("Download it now?" in done.stderr) == bool(answer)
+    assert (said_then or "download = true") in done.stderr
 
 
 # --- Another shell changes the embedder while `run` goes on ---

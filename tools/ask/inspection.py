@@ -19,11 +19,14 @@ from memtape.state.subjects.usage import other_row_id
 from memtape.tools.agents.flushing import outcomes
 from memtape.tools.ask.retrieval import PENDING_TYPES, Retriever
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
+from memtape.tools.keep.states import state_at
 
 COUNTED_SLOTS = 10_000
 """A lag beyond this is not counted event by event."""
 QUIET_TYPES = ("recalled", "ticked", "configured")
 """Events that change no view."""
+COUNTED_TYPES = ("captured", "embedded", "erased")
+"""Events that change how many texts there are, or how many have a vector."""
 LISTED = 20
 
 
@@ -234,12 +237,16 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
     )
 
 
-def counted(retriever: Retriever, partitions: int) -> Counters:
-    """Return what the views of all partitions have met."""
+def counted(home: Home, log: Log, retriever: Retriever) -> Counters:
+    """Return what the log has of texts and vectors: what the views have met, and what came behind their watermarks."""
     counters = Counters()
-    for number in range(partitions):
+    for number, end in enumerate(log.ends()):
         mark = retriever.watermark(number)
-        if mark is not None:
+        offset = 0 if mark is None else mark.offset
+        behind = offset < end and log.read(number, offset, 1, types=COUNTED_TYPES)
+        if behind or mark is None:
+            _add(counters, state_at(log, home.current(), number, end).counters)
+        else:
             _add(counters, mark.counters)
     return counters
 
