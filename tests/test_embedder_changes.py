@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from builders import captured
 from click.testing import CliRunner
-from test_embedders import Server, cut_off, rubbish, too_many
+from test_embedders import Server, cut_off, fails_on, rubbish, too_many
 from test_embedders import server as server  # A fixture.
 from test_embedding import A, call, recorded, said
 from test_embedding import home as home  # A fixture.
@@ -22,6 +23,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Embedded
+from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.configuring import configured_on, settings_on
@@ -205,6 +207,39 @@ def test_status_counts_the_vectors_of_the_log_whatever_the_views_hold(running: R
     said("One more.")
     state = call("embedder", "status")
     assert (state["texts"], state["embedded"], state["waiting"]) == (33, 32, 1)
+
+
+@pytest.mark.parametrize("how", ["asked", "a day later", "nobody knows of the last time"])
+def test_a_text_that_was_refused_is_tried_again(running: Running, server: Server, home: Home, how: str) -> None:
+    running.step()
+    said("The tide tables are in the attic.")
+    server.always = fails_on("The tide tables are in the attic.", (422, {"error": "too long"}), server)
+    call("run", "--once")
+    marks = EmbeddingMarks(home, running.log.log_id, running.log.partitions)
+
+    def come_round() -> None:
+        if how == "asked":
+            assert call("embedder", "retry") == {"refused": 1}
+        elif how == "a day later":
+            marks.tried_again(TINY, int(time.time()) - 24 * 3_600)
+        else:
+            home.embedding_path.unlink()
+
+    come_round()
+    ends, asked = running.log.ends(), len(server.asked)
+    assert call("run", "--once")["embedded"] == 0
+    assert running.log.ends() == ends and len(server.asked) > asked, "it was refused again, and nothing is said twice"
+    server.always = None
+    assert call("run", "--once")["embedded"] == 0
+    state = call("embedder", "status")
+    assert (state["embedded"], state["failed"], state["waiting"]) == (2, 1, 0), "not before it is due"
+    come_round()
+    assert call("run", "--once")["embedded"] == 1
+    for _ in range(2):
+        state = call("embedder", "status")
+        assert (state["embedded"], state["failed"], state["waiting"]) == (3, 0, 0)
+        assert call("verify")["ok"]
+        call("rebuild")
 
 
 def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server) -> None:

@@ -46,6 +46,8 @@ def evolve(state: Embeddings, event: Event, captures: Captures, counters: Counte
             counters.failed[body.embedder] = counters.failed.get(body.embedder, 0) + 1
         return None
     counters.embedded[body.embedder] = counters.embedded.get(body.embedder, 0) + 1
+    if body.attempt > MAX_ATTEMPTS:
+        counters.failed[body.embedder] = max(0, counters.failed.get(body.embedder, 0) - 1)
     _take(state, body.embedder, capture, body.vector)
     return capture
 

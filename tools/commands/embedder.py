@@ -83,6 +83,27 @@ def set_embedder(
 
 @embedder.command()
 @with_home
+def retry(client: Client, as_json: bool) -> None:
+    """Have texts tried again that an embedder has refused three times, as when an endpoint is well again.
+
+    `memtape run` does so by itself once a day.
+
+    \b
+    Example:
+      memtape embedder retry
+      memtape run --once
+    """
+    from memtape.tools.keep.embedding import try_again
+
+    refused = try_again(client.home, client.log)
+    if as_json:
+        print_json({"refused": refused})
+    else:
+        say(f"{refused:,} texts were refused; `memtape run --once` tries them again, and a running one does.")
+
+
+@embedder.command()
+@with_home
 def rollback(client: Client, as_json: bool) -> None:
     """Call off an embedder that is to take over, or go back to the one that decided before.
 

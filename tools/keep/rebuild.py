@@ -143,7 +143,7 @@ def without_list(home: Home, log: Log) -> list[tuple[int, int]]:
     """Return (partition, offset) of the views whose pages are on no list that is known to be whole."""
     build, ends = home.current(), log.ends()
     numbers = [number for number in range(log.partitions) if not Vault(home).covered(number)]
-    marks = ((number, _watermark(Shard(build.shard(number), number))) for number in numbers)
+    marks = ((number, readable_watermark(Shard(build.shard(number), number))) for number in numbers)
     return [(number, min(mark.offset, ends[number])) for number, mark in marks if mark and mark.log_id == log.log_id]
 
 
@@ -156,7 +156,7 @@ def reason_to_rebuild(home: Home, log: Log) -> str | None:
     rules = rules_version()
     for number in range(log.partitions):
         shard = Shard(home.current().shard(number), number)
-        watermark = _watermark(shard)
+        watermark = readable_watermark(shard)
         if watermark is None or watermark.log_id != log.log_id:
             continue  # Nothing to lose: the projector makes this shard anew by itself.
         if watermark.rules != rules:
@@ -166,7 +166,8 @@ def reason_to_rebuild(home: Home, log: Log) -> str | None:
     return None
 
 
-def _watermark(shard: Shard) -> Watermark | None:
+def readable_watermark(shard: Shard) -> Watermark | None:
+    """Return the watermark of a shard, None where it has none or is damaged."""
     try:
         return shard.watermark() if shard.exists() else None
     except Exception:  # A damaged shard is made anew by the projector.
