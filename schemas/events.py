@@ -156,10 +156,11 @@ class Embedded(_Body, frozen=True):
     """The vector of one text under one embedder, or why it has none; `refs` names the event that carried the text.
 
     `embedder` is the key of `schemas.embedding`. `vector` is the unit vector x 4,000 in little-endian int16, and null
-    where the text failed at this attempt: then `reason` says why, and holds nothing of the text.
+    where the text failed at this attempt: then `reason` says why, and holds nothing of the text. An attempt beyond
+    `MAX_ATTEMPTS` is one of a text that had been given up.
     """
 
-    attempt: Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)]
+    attempt: Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS + 1)]
     dimensions: Annotated[int, Meta(ge=1, le=MAX_DIMENSIONS)]
     embedder: Annotated[str, Meta(min_length=1, max_length=1_024)]
     reason: Annotated[str, Meta(min_length=1, max_length=1_024)] | None

@@ -1,8 +1,8 @@
 """The Markdown vault: how pages are written, for people and for Obsidian. This file owns that format.
 
 A page is a pure function of its value: the same page has the same bytes. It is written whole or not at
-all, and only when it changed. What agents said is data and is escaped, so that none of it becomes a
-heading, a link, an embedded page or HTML.
+all, and only when it changed (`sinks/page_files.py`). What agents said is data and is escaped, so that none
+of it becomes a heading, a link, an embedded page or HTML.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
 
-WATERMARK_FILE = "watermark.json"
 INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""
 
+_LISTED = "listed"
 _SPECIAL = re.compile(r"[\\`*_\[\]<>#|~$&@^=%!{}]")
 _BLOCK_MARK = re.compile(r"^(\s*)([-+]|:(?=[-\s]))|^(\s*\d+)([.)])(?=\s|$)")
 # Two colons are a field of Obsidian's Dataview.
@@ -56,56 +57,77 @@ class Vault:
         self.home = home
 
     def write(self, pages: Iterable[Page], marks: Iterable[ScopeMark]) -> None:
-        """Write pages that differ from what is there, remove empty ones, then each scope's watermark."""
-        for page in pages:
-            path = self.home.scope_folder(page.scope) / page.path
-            text = render(page)
-            if text:
-                _write_if_changed(path, text.encode())
-            else:
-                path.unlink(missing_ok=True)
-        for mark in marks:
-            _write_if_changed(self.home.scope_folder(mark.scope) / WATERMARK_FILE, canonical(mark) + b"\n")
+        """Write pages that differ from what is there, remove empty ones, and each scope's watermark after its pages."""
+        for scope, files in _files(pages, marks).items():
+            ScopeFiles(self.home, scope).lay(files)
+
+    def adopt(self, pages: Iterable[Page], marks: Iterable[ScopeMark]) -> None:
+        """Take for ours what has the very bytes of these pages, and write nothing."""
+        for scope, files in _files(pages, marks).items():
+            ScopeFiles(self.home, scope).adopt(files)
 
     def read(self, scope: str) -> dict[str, bytes]:
-        """Return the bytes of every page of a scope by path, the watermark left out."""
-        folder = self.home.scope_folder(scope)
-        return {
-            path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in sorted(folder.rglob("*.md"))
-            if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        }
+        """Return the bytes of every page of a scope by path, and of what has the place of one."""
+        found = ScopeFiles(self.home, scope).read()
+        found.pop(WATERMARK_FILE, None)
+        return found
+
+    def listed(self, scope: str) -> list[str]:
+        """Return the paths of the pages of a scope that are ours, whether they are there or not."""
+        return [path for path in ScopeFiles(self.home, scope).listed() if path != WATERMARK_FILE]
 
     def prune(self, scope: str, paths: Collection[str]) -> None:
-        """Remove the pages of a scope that are not among `paths`."""
-        for path in self.read(scope):
-            if path not in paths:
-                (self.home.scope_folder(scope) / path).unlink(missing_ok=True)
+        """Remove the files that were written for a scope and are not among `paths`."""
+        files = ScopeFiles(self.home, scope)
+        files.lay({path: b"" for path in files.listed() if path not in paths})
 
     def scopes(self) -> list[str]:
-        """Return the scopes that have a folder in the vault."""
-        folder = self.home.vault / "projects"
-        projects = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-        has_global = self.home.scope_folder(GLOBAL).is_dir()
-        return [*([GLOBAL] if has_global else []), *(PROJECT_PREFIX + name for name in projects)]
+        """Return the scopes for which something was written."""
+        names = (place.rpartition("/") for place in listed_places(self.home))
+        return [PROJECT_PREFIX + name if folder else GLOBAL for folder, _, name in names]
+
+    def is_ours(self, path: str) -> bool:
+        """Whether a file, as a path in the home, is a page as it was written, or a note of ours about pages."""
+        match path.split("/")[1:]:
+            case ["global", *rest]:
+                return ScopeFiles(self.home, GLOBAL).is_ours("/".join(rest))
+            case ["projects", name, *rest]:
+                return ScopeFiles(self.home, PROJECT_PREFIX + name).is_ours("/".join(rest))
+            case [first, *_]:
+                return first == self.home.vault_notes.name
+        return False
 
     def covered(self, partition: int) -> int:
-        """Return the offset up to which a partition's pages are known to stand on disk."""
+        """Return the offset up to which a partition's pages are known to stand on disk, and on the lists of ours.
+
+        A note of an offset alone is from before there were lists, and counts for nothing.
+        """
         try:
-            return int(self._cover_path(partition).read_text())
+            offset, listed = self._cover_path(partition).read_text().split()
+            return int(offset) if listed == _LISTED else 0
         except (FileNotFoundError, ValueError):
             return 0
 
     def cover(self, partition: int, offset: int) -> None:
         """Note that the pages of a partition stand up to `offset`. Without the note they are written again."""
-        _write_if_changed(self._cover_path(partition), f"{offset}\n".encode())
+        _write_if_changed(self._cover_path(partition), f"{offset} {_LISTED}\n".encode())
 
     def uncover(self, partition: int) -> None:
         """Take the note back."""
         self._cover_path(partition).unlink(missing_ok=True)
 
     def _cover_path(self, partition: int) -> Path:
-        return self.home.vault / ".memtape" / f"p{partition:02}"
+        return self.home.vault_notes / f"p{partition:02}"
+
+
+def _files(pages: Iterable[Page], marks: Iterable[ScopeMark]) -> dict[str, dict[str, bytes]]:
+    """Return the bytes of files by scope and path, none for a page on which nothing stands."""
+    files: dict[str, dict[str, bytes]] = {}
+    for page in pages:
+        files.setdefault(page.scope, {})[page.path] = render(page).encode()
+    for mark in marks:
+        files.setdefault(mark.scope, {})[WATERMARK_FILE] = canonical(mark) + b"\n"
+    return files
 
 
 def _write_if_changed(path: Path, data: bytes) -> None:

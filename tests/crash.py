@@ -112,7 +112,9 @@ POINTS = (
     Point("a table that is made but has no key", "project", "lancedb.table:LanceTable.set_unenforced_primary_key",
           most=8, first="a lost shard"),
     *_both("the pages of an epoch", "memtape.sinks.vault:Vault.write", 8),
-    Point("half a page", target="memtape.sinks.vault:write_whole", when="torn", most=8),
+    Point("half a page or list", target="memtape.sinks.page_files:write_whole", when="torn", most=24),
+    *_both("a list of pages", "memtape.sinks.page_files:ScopeFiles._write_list", 16),
+    *_both("a file of the vault", "memtape.sinks.page_files:ScopeFiles._put", 16),
     *_both("a page is renamed", "pathlib:Path.replace", 8, only="vault"),
     *_both("the watermark", "memtape.sinks.tables:Shard.write_watermark", 8),
     *_both("the vault's note", "memtape.sinks.vault:Vault.cover", 8),
@@ -215,7 +217,8 @@ def arm(target: str, when: str, nth: int, only: str) -> None:
             die()
         if when == "torn":
             path, data = args[:2]
-            path.with_name(f".{path.name}{UNFINISHED}").write_bytes(data[: len(data) // 2])
+            unfinished = kwargs.get("unfinished") or path.with_name(f".{path.name}{UNFINISHED}")
+            unfinished.write_bytes(data[: len(data) // 2])
             die()
         result = original(*args, **kwargs)
         if isinstance(result, Iterator):  # Half of what it would have given is taken before death.

@@ -7,8 +7,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
+
+from memtape.sinks.home.settings import LocalSettings
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"<!-- run -->\n```(sh|python)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
@@ -56,3 +60,33 @@ def test_the_documents_name_what_there_is() -> None:
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
         for path in re.findall(r"`((?:schemas|state|flows|sinks|tools|tests|examples)/[\w./-]+\.\w+)`", text):
             assert (ROOT / path).exists(), f"{document.name} speaks of {path}"
+
+
+def keys_of(struct: type[msgspec.Struct], before: str = "") -> dict[str, Any]:
+    """Return every key of the settings with its default, those of tables under `table.key`."""
+    keys: dict[str, Any] = {}
+    for field in msgspec.structs.fields(struct):
+        if isinstance(field.default, msgspec.Struct):
+            keys |= keys_of(type(field.default), f"{before}{field.name}.")
+        else:
+            keys[before + field.name] = field.default
+    return keys
+
+
+def test_every_setting_is_documented_with_its_default_and_nothing_else_is() -> None:
+    text = (ROOT / "docs" / "settings.md").read_text()
+    rows = dict(re.findall(r"^\| `([\w.]+)` \| (.*?) \|", text, re.MULTILINE))
+    defaults = {
+        key: "none" if value is None else f"`{json_of(value)}`" for key, value in keys_of(LocalSettings).items()
+    }
+    assert rows == defaults
+    for example in re.findall(r"```toml\n(.*?)```", text, re.DOTALL):
+        assert msgspec.toml.decode(example, type=LocalSettings) != LocalSettings()
+
+
+def json_of(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def test_the_readme_names_the_page_of_the_settings() -> None:
+    assert "(docs/settings.md)" in (ROOT / "README.md").read_text()

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from builders import captured
 from click.testing import CliRunner
-from test_embedders import Server, cut_off, rubbish, too_many
+from test_embedders import Server, cut_off, fails_on, rubbish, too_many
 from test_embedders import server as server  # A fixture.
 from test_embedding import A, call, recorded, said
 from test_embedding import home as home  # A fixture.
 
 from memtape.flows.embed.http import HttpEmbedder
+from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.codec import decode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Embedded
+from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.configuring import configured_on, settings_on
@@ -162,6 +169,79 @@ def test_a_question_without_a_vector_says_nothing_of_the_next_one(running: Runni
     assert vectors.of_query("Anna", TINY) is not None and vectors.note == ""
 
 
+def no_endpoint(patch: pytest.MonkeyPatch, server: Server) -> None:
+    patch.delenv(URL_VARIABLE)
+    patch.setenv("MEMTAPE_EMBEDDER", "http")
+
+
+def another_model(patch: pytest.MonkeyPatch, server: Server) -> None:
+    patch.setenv(MODEL_VARIABLE, "another-model")
+
+
+def no_key(patch: pytest.MonkeyPatch, server: Server) -> None:
+    server.always = lambda *_: (401, b"")
+
+
+@pytest.mark.parametrize("wrong", [no_endpoint, another_model, no_key])
+def test_run_once_exits_1_where_a_person_has_to_decide(
+    running: Running, server: Server, monkeypatch: pytest.MonkeyPatch, wrong: Callable[..., None]
+) -> None:
+    running.step()
+    said("One more.")
+    server.always = lambda *_: (503, b"")
+    assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0, "an outage passes"
+    server.always = None
+    wrong(monkeypatch, server)
+    outcome = CliRunner().invoke(main, ["run", "--once"])
+    assert outcome.exit_code == 1 and "set" in outcome.stderr.lower()
+    assert CliRunner().invoke(main, ["run", "--once", "--no-embed"]).exit_code == 0
+
+
+def test_status_counts_the_vectors_of_the_log_whatever_the_views_hold(running: Running) -> None:
+    filled(running.log, 30)
+    running.embedding.catch_up()  # Interrupted here: no view has any of it.
+    assert running.settings == (TINY, None)
+    state = call("embedder", "status")
+    assert (state["configured"], state["texts"], state["embedded"], state["waiting"]) == (TINY, 32, 32, 0)
+    call("run", "--once")
+    said("One more.")
+    state = call("embedder", "status")
+    assert (state["texts"], state["embedded"], state["waiting"]) == (33, 32, 1)
+
+
+@pytest.mark.parametrize("how", ["asked", "a day later", "nobody knows of the last time"])
+def test_a_text_that_was_refused_is_tried_again(running: Running, server: Server, home: Home, how: str) -> None:
+    running.step()
+    said("The tide tables are in the attic.")
+    server.always = fails_on("The tide tables are in the attic.", (422, {"error": "too long"}), server)
+    call("run", "--once")
+    marks = EmbeddingMarks(home, running.log.log_id, running.log.partitions)
+
+    def come_round() -> None:
+        if how == "asked":
+            assert call("embedder", "retry") == {"refused": 1}
+        elif how == "a day later":
+            marks.tried_again(TINY, int(time.time()) - 24 * 3_600)
+        else:
+            home.embedding_path.unlink()
+
+    come_round()
+    ends, asked = running.log.ends(), len(server.asked)
+    assert call("run", "--once")["embedded"] == 0
+    assert running.log.ends() == ends and len(server.asked) > asked, "it was refused again, and nothing is said twice"
+    server.always = None
+    assert call("run", "--once")["embedded"] == 0
+    state = call("embedder", "status")
+    assert (state["embedded"], state["failed"], state["waiting"]) == (2, 1, 0), "not before it is due"
+    come_round()
+    assert call("run", "--once")["embedded"] == 1
+    for _ in range(2):
+        state = call("embedder", "status")
+        assert (state["embedded"], state["failed"], state["waiting"]) == (3, 0, 0)
+        assert call("verify")["ok"]
+        call("rebuild")
+
+
 def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server) -> None:
     running.step()
     said("One more.")
@@ -169,6 +249,24 @@ def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server
     outcome = CliRunner().invoke(main, ["run", "--once"])
     assert outcome.stderr.count("found by words") == outcome.stderr.count("401") == 1
     assert "MEMTAPE_EMBED_KEY" in outcome.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("answer", "said_then"), [("n", "download = true"), ("y", "could not be downloaded"), ("", "")]
+)
+def test_a_missing_local_model_is_asked_for_at_a_terminal_alone(home: Home, answer: str, said_then: str) -> None:
+    pytest.importorskip("sentence_transformers", reason="pip install 'memtape[dense]'")
+    command = [sys.executable, "-m", "memtape", "embedder", "set", "local", "--model", "no-such-model"]
+    ours, theirs = os.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    stdin = theirs if answer else subprocess.DEVNULL
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, env=environment, timeout=300)
+    os.close(ours), os.close(theirs)
+    assert done.returncode == 1
+    assert ("Download it now?" in done.stderr) == bool(answer)
+    assert (said_then or "download = true") in done.stderr
 
 
 # --- Another shell changes the embedder while `run` goes on ---

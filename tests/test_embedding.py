@@ -47,6 +47,10 @@ A, B = "project:a", "project:b"
 class MemoryMarks:
     """Marks that are kept nowhere."""
 
+    def given_up(self, embedder: str, now_s: int) -> None: ...
+
+    def tried_again(self, embedder: str, now_s: int) -> None: ...
+
     def __init__(self) -> None:
         self.kept: dict[str, list[int]] = {}
 

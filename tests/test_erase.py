@@ -88,14 +88,14 @@ def spread(client: Client) -> str:
         client.capture(f"A further line, number {number}.")
         client.project()
     shutil.copytree(home.current().path, home.build(home.current().number + 1).path)
-    (home.vault / ".page.md.new").write_text(TEXT)
+    (home.vault_notes / "pages" / "projects" / ".a.page.new").write_text(TEXT)
     return id
 
 
 def test_a_canary_is_in_every_place_before_and_in_none_afterwards(client: Client) -> None:
     id = spread(client)
     before = remains(client.home)
-    forms = ("log.db-wal", ".snapshot", "builds/1/lance", "builds/2/lance", "as-of/", "MEMORY.md", "logs/", ".md.new")
+    forms = ("log.db-wal", ".snapshot", "builds/1/lance", "builds/2/lance", "as-of/", "MEMORY.md", "logs/", ".page.new")
     assert all(any(form in path for path in before) for form in forms), before
     erasure = erase(client, id, everywhere=True)
     assert erasure.ok

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import MINUTE, captured
+from test_vault_people import page_of
 from test_views import SCOPES, filled, history, project, vault_bytes
 
 from memtape.flows import projection
@@ -22,7 +23,9 @@ from memtape.schemas.times import to_datetime
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.requests import Request, Requests
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.page_files import kept
 from memtape.sinks.tables import Shard
+from memtape.sinks.vault import Vault
 from memtape.state.core.replay import replay
 from memtape.tools.ask.as_of import parse_position
 from memtape.tools.client import Client
@@ -181,7 +184,7 @@ def break_views(home: Home, log: EmbeddedLog, how: str) -> None:
         case "an edited page":
             next(home.vault.rglob("MEMORY.md")).write_text("edited\n")
         case "a page too many":
-            next(home.vault.rglob("MEMORY.md")).with_name("stray.md").write_text("stray\n")
+            Vault(home).write([page_of("1999-01-01", "stray")], [])
         case "a deleted shard":
             shutil.rmtree(path)
 
@@ -201,7 +204,9 @@ def test_damage_is_found_and_mended_by_a_rebuild(home: Home, how: str) -> None:
     assert verdict.differences
     rebuild(home, log)
     assert sound(home, log).state_hash == before
-    assert vault_bytes(home) == vault
+    beside = {name.removeprefix("vault/") for name in kept(home)}
+    assert len(beside) == (how == "an edited page")
+    assert {name: data for name, data in vault_bytes(home).items() if name not in beside} == vault
 
 
 def test_damaged_views_are_a_sentence_for_who_searches(home: Home) -> None:

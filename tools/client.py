@@ -471,7 +471,7 @@ class Client:
         from memtape.tools.ask.inspection import counted
         from memtape.tools.keep.embedder_state import embedder_state
 
-        return embedder_state(self.home, self.log, counted(self._retriever, self.log.partitions), opened=True)
+        return embedder_state(self.home, self.log, counted(self.home, self.log, self._retriever), opened=True)
 
     def unembedded(self) -> int:
         """Return how many texts that the views hold wait for a vector."""

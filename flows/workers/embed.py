@@ -24,14 +24,22 @@ from memtape.state.vectors.recorded import quantised
 WINDOW_TEXTS = 2_000
 """How many texts are held at once, whatever waits on the log."""
 PAGE_SLOTS = 1_000
+_DONE = MAX_ATTEMPTS + 1
 
 
 class Marks(Protocol):
-    """Where it is kept, by embedder, below which offset of each partition no text waits."""
+    """Where it is kept, by embedder, below which offset of each partition no text waits, and when texts were refused.
+
+    `tried_again` notes when those were tried again that had been given up, `given_up` the first that ever was.
+    """
 
     def read(self, embedder: str) -> list[int] | None: ...
 
     def write(self, embedder: str, offsets: list[int]) -> None: ...
+
+    def given_up(self, embedder: str, now_s: int) -> None: ...
+
+    def tried_again(self, embedder: str, now_s: int) -> None: ...
 
 
 Ref = tuple[str, str]
@@ -53,17 +61,31 @@ class EmbedWorker:
         """How many vectors and failures it has recorded."""
         self._log = log
         self._marks = marks
+        self._again_s: int | None = None
         self._offsets = marks.read(key) or [0] * log.partitions
         self._put_off: dict[Ref, int] = {}
         self._erasures = [Erasures() for _ in range(log.partitions)]
         self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in range(log.partitions)]
-        # What stands further on for texts that have not been read yet: how often each was tried, MAX_ATTEMPTS if done.
+        # What stands further on for texts that have not been read yet: how often each was tried, _DONE if it has one.
         self._ahead: list[dict[Ref, int]] = [self._look_ahead(number) for number in range(log.partitions)]
 
     @property
     def waiting(self) -> int:
         """How many of the texts that were read so far wait for a vector."""
         return sum(map(len, self._waiting))
+
+    @property
+    def again(self) -> bool:
+        """Whether it is at texts that had been given up."""
+        return self._again_s is not None
+
+    def try_again(self, now_s: int) -> None:
+        """Let every text that was given up wait once more. For that the log is read from its beginning."""
+        self._again_s = now_s
+        self._offsets = [0] * self._log.partitions
+        self._erasures = [Erasures() for _ in self._offsets]
+        self._waiting = [{} for _ in self._offsets]
+        self._ahead = [self._look_ahead(number) for number in range(self._log.partitions)]
 
     def look(self) -> bool:
         """Read what came onto the log, so far as it can be held; whether the end was reached."""
@@ -72,6 +94,9 @@ class EmbedWorker:
             while self._offsets[number] < end and self.waiting < WINDOW_TEXTS:
                 self._read(number, end)
         self._mark()
+        if self._again_s is not None and self._offsets == ends and not self.waiting:
+            self._marks.tried_again(self.key, self._again_s)
+            self._again_s = None
         return self._offsets == ends
 
     def embed(self, embedder: Embedder, texts: int, now_us: int) -> None:
@@ -122,6 +147,8 @@ class EmbedWorker:
         events = []
         for (_, (scope, id), waiting), embedding in zip(batch, made, strict=True):
             failed = isinstance(embedding, Failure)
+            if failed and waiting.attempts >= MAX_ATTEMPTS:  # The log knows it.
+                continue
             body = Embedded(
                 attempt=waiting.attempts + 1,
                 dimensions=dimensions_of(self.key),
@@ -129,16 +156,22 @@ class EmbedWorker:
                 reason=embedding.reason[:1_000] if isinstance(embedding, Failure) else None,
                 vector=None if isinstance(embedding, Failure) else quantised(embedding),
             )
-            events.append((failed, make_embedded(scope, id, body, now_us)))
-        self._log.append([event for _, event in events])
+            events.append(make_embedded(scope, id, body, now_us))
+            if failed and waiting.attempts + 1 == MAX_ATTEMPTS:
+                self._marks.given_up(self.key, now_us // 1_000_000)
+        self._log.append(events)
         self.tried += len(events)
-        for (number, ref, waiting), (failed, _) in zip(batch, events, strict=True):
-            if failed and waiting.attempts + 1 < MAX_ATTEMPTS:
+        for (number, ref, waiting), embedding in zip(batch, made, strict=True):
+            if isinstance(embedding, Failure) and waiting.attempts + 1 < MAX_ATTEMPTS:
                 self._waiting[number][ref] = waiting._replace(attempts=waiting.attempts + 1)
             else:
                 del self._waiting[number][ref]
                 self._put_off.pop(ref, None)
         self._mark()
+
+    @property
+    def _most(self) -> int:
+        return _DONE if self.again else MAX_ATTEMPTS
 
     def _look_ahead(self, number: int) -> dict[Ref, int]:
         found: dict[Ref, int] = {}
@@ -164,7 +197,7 @@ class EmbedWorker:
                 here = partition_of(ref[0], self._log.partitions) == number
                 if here and may_write(event) and first.get(ref) == offset:
                     attempts = ahead.pop(ref, 0)
-                    if attempts < MAX_ATTEMPTS:
+                    if attempts < self._most:
                         held[ref] = _Waiting(event, offset, attempts)
             elif event.refs and (event.scope or "", event.refs[0]) in held:
                 self._settle(held, event)
@@ -184,16 +217,14 @@ class EmbedWorker:
         self._note(tried, event)
         attempts = max(held[ref].attempts, tried.get(ref, 0))
         held[ref] = held[ref]._replace(attempts=attempts)
-        if attempts >= MAX_ATTEMPTS:
+        if attempts >= self._most:
             del held[ref]
 
     def _note(self, tried: dict[Ref, int], event: Event | None) -> None:
         body = event.body if event is not None else None
         if event is not None and isinstance(body, Embedded) and body.embedder == self.key:
-            ref, attempts = (
-                (event.scope or "", event.refs[0]),
-                MAX_ATTEMPTS if body.vector is not None else body.attempt,
-            )
+            ref = (event.scope or "", event.refs[0])
+            attempts = _DONE if body.vector is not None else body.attempt
             tried[ref] = max(attempts, tried.get(ref, 0))
 
     def _mark(self) -> None:

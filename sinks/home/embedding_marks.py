@@ -1,4 +1,5 @@
-"""`embedding.json` of a home: below which offset of each partition no text waits for a vector, by embedder.
+"""`embedding.json` of a home, by embedder: below which offset of each partition no text waits for a vector, and when
+texts that had been given up were last tried again.
 
 It is a cache. Where it is missing, damaged or of another log, the embed worker reads the log from its beginning.
 """
@@ -9,10 +10,13 @@ import msgspec
 
 from memtape.sinks.home.folders import Home, write_whole
 
+RETRY_EVERY_S = 24 * 3_600
+
 
 class _File(msgspec.Struct, frozen=True):
     log_id: str
     offsets: dict[str, list[int]]
+    tried_again_s: dict[str, int] = {}
 
 
 class EmbeddingMarks:
@@ -25,18 +29,36 @@ class EmbeddingMarks:
 
     def read(self, embedder: str) -> list[int] | None:
         """Return the marks of an embedder, None where nothing is known."""
-        offsets = self._known().get(embedder)
+        offsets = self._known().offsets.get(embedder)
         return offsets if offsets is not None and len(offsets) == self._partitions else None
 
     def write(self, embedder: str, offsets: list[int]) -> None:
         """Keep the marks of an embedder beside those of others."""
         known = self._known()
-        if known.get(embedder) != offsets:
-            write_whole(self._path, msgspec.json.encode(_File(self._log_id, known | {embedder: offsets})))
+        if known.offsets.get(embedder) != offsets:
+            self._write(msgspec.structs.replace(known, offsets=known.offsets | {embedder: offsets}))
 
-    def _known(self) -> dict[str, list[int]]:
+    def is_due(self, embedder: str, now_s: int) -> bool:
+        """Whether texts that were given up are to be tried again: once a day, or when nobody knows of the last time."""
+        last_s = self._known().tried_again_s.get(embedder)
+        return last_s is None or not 0 <= now_s - last_s < RETRY_EVERY_S
+
+    def given_up(self, embedder: str, now_s: int) -> None:
+        """Note that a text was given up, a day from when the first of them is tried again."""
+        if embedder not in self._known().tried_again_s:
+            self.tried_again(embedder, now_s)
+
+    def tried_again(self, embedder: str, now_s: int) -> None:
+        """Note when texts that had been given up were tried again; 0 has it done now."""
+        known = self._known()
+        self._write(msgspec.structs.replace(known, tried_again_s=known.tried_again_s | {embedder: now_s}))
+
+    def _write(self, file: _File) -> None:
+        write_whole(self._path, msgspec.json.encode(file))
+
+    def _known(self) -> _File:
         try:
             file = msgspec.json.decode(self._path.read_bytes(), type=_File)
         except (OSError, msgspec.MsgspecError):
-            return {}
-        return file.offsets if file.log_id == self._log_id else {}
+            return _File(self._log_id, {})
+        return file if file.log_id == self._log_id else _File(self._log_id, {})

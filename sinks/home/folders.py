@@ -16,9 +16,9 @@ UNFINISHED = ".new"
 """The ending of a file that is not whole yet. Each has one writer, so that what a killed one left is written over."""
 
 
-def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
-    """Write a file whole or not at all; `durable` also outlives the machine."""
-    temporary = path.with_name(f".{path.name}{UNFINISHED}")
+def write_whole(path: Path, data: bytes, *, durable: bool = False, unfinished: Path | None = None) -> None:
+    """Write a file whole or not at all; `durable` also outlives the machine. It grows beside, or as `unfinished`."""
+    temporary = unfinished or path.with_name(f".{path.name}{UNFINISHED}")
     with temporary.open("wb") as file:
         file.write(data)
         if durable:
@@ -109,6 +109,11 @@ class Home:
         return self.path / "vault"
 
     @property
+    def vault_notes(self) -> Path:
+        """What is noted of the pages of the vault: which are ours, and up to where they are written."""
+        return self.vault / ".memtape"
+
+    @property
     def requests(self) -> Path:
         """What other processes ask of the projector."""
         return self.path / "requests"
@@ -183,7 +188,7 @@ class Home:
         pattern = f".*{UNFINISHED}"
         for path in (
             *self.path.glob(f".current{UNFINISHED}"),
-            *self.vault.rglob(pattern),
+            *self.vault_notes.rglob(pattern),  # The rest of the vault is people's as well.
             *self.path.glob(f"builds/*/state/**/{pattern}"),
             *self.path.glob(f"builds/*/lance/{pattern}"),
         ):

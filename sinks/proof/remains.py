@@ -70,7 +70,8 @@ class Finding(NamedTuple):
 class Place(NamedTuple):
     """A file that was looked at: its path in the home, what it is, how much of it, and what was found.
 
-    `unreadable` says why it could not be looked into; then nothing is known of it.
+    `unreadable` says why it could not be looked into; then nothing is known of it. `own` is a file of somebody's, which
+    is looked at as bytes, whatever it is.
     """
 
     path: str
@@ -79,6 +80,7 @@ class Place(NamedTuple):
     unit: str
     found: tuple[Finding, ...]
     unreadable: str | None = None
+    own: bool = False
 
 
 class _Grain(NamedTuple):
@@ -95,9 +97,14 @@ class _Grain(NamedTuple):
 
 
 def search_home(
-    home: Path, needles: Needles, on_progress: Callable[[int, int], None] = lambda done, total: None
+    home: Path,
+    needles: Needles,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    is_own: Callable[[str], bool] = lambda name: False,
 ) -> list[Place]:
     """Look for needles in every file of a folder, hidden and unfinished ones too.
+
+    `is_own` says by its path in the folder whether a file is somebody's and not Memtape's.
 
     It reads some 10 MB/s (one core) and tells `on_progress` the bytes that are done, and all. Files that come and go
     meanwhile are passed over.
@@ -109,17 +116,20 @@ def search_home(
         name = path.relative_to(home).as_posix()
         on_progress(done, sum(files.values()))
         done += size
+        own = is_own(name)
         try:
-            ids_count = not _KEEPS_IDS.search(name)
-            places.append(_look(name, *_open(path), needles, traces, vectors, ids_count=ids_count))
+            opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
+            ids_count = own or not _KEEPS_IDS.search(name)
+            place = _look(name, *opened, needles, traces, vectors, ids_count=ids_count)
+            places.append(place._replace(own=own))
         except FileNotFoundError:
             continue
         except MemtapeError as error:
-            places.append(Place(name, "", 0, "bytes", (), str(error)))
+            places.append(Place(name, "", 0, "bytes", (), str(error), own))
         except BaseException as error:  # Lance names no class for damage, and panics at some.
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
-            places.append(Place(name, "", 0, "bytes", (), f"it cannot be read ({type(error).__name__})"))
+            places.append(Place(name, "", 0, "bytes", (), f"it cannot be read ({type(error).__name__})", own))
     return places
 
 

@@ -53,6 +53,8 @@ def evolve(state: Embeddings, event: Event, context: Context[Others]) -> list[Ch
             counters.failed[body.embedder] = counters.failed.get(body.embedder, 0) + 1
         return []
     counters.embedded[body.embedder] = counters.embedded.get(body.embedder, 0) + 1
+    if body.attempt > MAX_ATTEMPTS:
+        counters.failed[body.embedder] = max(0, counters.failed.get(body.embedder, 0) - 1)
     _take(state, body.embedder, capture, body.vector)
     context.embedded = capture.seq
     return [Change("vectors", context.scope, vector_row_id(capture.id, body.embedder))]

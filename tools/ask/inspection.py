@@ -14,15 +14,19 @@ from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, Tur
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
+from memtape.sinks.page_files import kept
 from memtape.sinks.tables import any_of
 from memtape.state.subjects.usage import other_row_id
 from memtape.tools.ask.retrieval import PENDING_TYPES, Retriever
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
+from memtape.tools.keep.states import state_at
 
 COUNTED_SLOTS = 10_000
 """A lag beyond this is not counted event by event."""
 QUIET_TYPES = tuple(name for name, known in EVENT_TYPES.items() if known.effect == "nothing")
 """Events that change no view."""
+COUNTED_TYPES = ("captured", "embedded", "erased")
+"""Events that change how many texts there are, or how many have a vector."""
 LISTED = 20
 
 
@@ -85,6 +89,7 @@ class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
 
+    `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
     `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
     """
 
@@ -105,6 +110,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     redacted: int
     latest_dead_letters: tuple[DeadLetter, ...]
     lag: int
+    kept: tuple[str, ...]
     flushes: dict[str, int]
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
@@ -218,6 +224,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         redacted=counters.redacted,
         latest_dead_letters=tuple(dead_letters[-LISTED:]),
         lag=0 if retriever.past else sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
+        kept=tuple(kept(home)),
         flushes=outcomes(home.path),
         scopes={
             scope: ScopeCount(memories=count["memories"], turns=count["turns"], hidden=count["hidden"])
@@ -230,12 +237,16 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
     )
 
 
-def counted(retriever: Retriever, partitions: int) -> Counters:
-    """Return what the views of all partitions have met."""
+def counted(home: Home, log: Log, retriever: Retriever) -> Counters:
+    """Return what the log has of texts and vectors: what the views have met, and what came behind their watermarks."""
     counters = Counters()
-    for number in range(partitions):
+    for number, end in enumerate(log.ends()):
         mark = retriever.watermark(number)
-        if mark is not None:
+        offset = 0 if mark is None else mark.offset
+        behind = offset < end and log.read(number, offset, 1, types=COUNTED_TYPES)
+        if behind or mark is None:
+            _add(counters, state_at(log, home.current(), number, end).counters)
+        else:
             _add(counters, mark.counters)
     return counters
 

@@ -16,6 +16,7 @@ from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line, visible
+from memtape.sinks.page_files import kept_beside
 from memtape.state.views.filters import make_filters
 from memtape.tools.client import Client
 from memtape.tools.commands.explaining import explained, explained_question
@@ -368,6 +369,8 @@ def _status(state: Status) -> list[str]:
     ]
     if state.flushes:
         lines.append("flushes       " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.flushes.items())))
+    if state.kept:
+        lines.append(f"kept          {one_line(kept_beside(state.kept))}")
     if state.dead_letters:
         lines.append(f"DEAD LETTERS  {state.dead_letters:,} events on the log could not be read:")
         lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in state.latest_dead_letters]

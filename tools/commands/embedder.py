@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 import msgspec
 
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.embedding import FLOOR, EmbedderOptions
+from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.sinks.home.settings import CHOICE_VARIABLE, CHOICES, local_settings, prefer_embedder
 from memtape.tools.client import Client
 from memtape.tools.commands.options import print_json, say, with_home
@@ -29,7 +32,7 @@ def embedder() -> None:
 def embedder_status(client: Client, as_json: bool) -> None:
     """Say which embedder decides, which one comes next, what this machine has, and how many texts wait.
 
-    It opens the embedder of this machine, which can take some seconds.
+    It opens the embedder of this machine and counts what the views do not hold yet, which can take some seconds.
 
     \b
     Example:
@@ -57,7 +60,8 @@ def set_embedder(
     The one that decides now goes on until `memtape run` has given every text its vector under the new one. It can be
     stopped and started at any time. The floor takes over at once. An endpoint is named by MEMTAPE_EMBED_URL,
     MEMTAPE_EMBED_MODEL and MEMTAPE_EMBED_KEY. Models differ in how similar they call two texts that say the same;
-    --fold-cosine says it for this one, from when it decides.
+    --fold-cosine says it for this one, from when it decides. A local model that is not on this machine is downloaded if
+    you say so when it asks, or if settings.toml has `download = true` under [embedder].
 
     \b
     Example:
@@ -70,11 +74,32 @@ def set_embedder(
     options = msgspec.structs.replace(local_settings(client.home).embedder, choice=choice)
     if model is not None:
         options = msgspec.structs.replace(options, model=model)
-    change_over(client.home, client.log, options, fold_cosine_hundredths)
+    change_over(client.home, client.log, _with_leave(options), fold_cosine_hundredths)
     _prefer(client, options)
     _print(client.embedder(), as_json)
     if not as_json:
         say("`memtape run --once` gives the texts their vectors." if choice != FLOOR else "It decides at once.")
+
+
+@embedder.command()
+@with_home
+def retry(client: Client, as_json: bool) -> None:
+    """Have texts tried again that an embedder has refused three times, as when an endpoint is well again.
+
+    `memtape run` does so by itself once a day.
+
+    \b
+    Example:
+      memtape embedder retry
+      memtape run --once
+    """
+    from memtape.tools.keep.embedding import try_again
+
+    refused = try_again(client.home, client.log)
+    if as_json:
+        print_json({"refused": refused})
+    else:
+        say(f"{refused:,} texts were refused; `memtape run --once` tries them again, and a running one does.")
 
 
 @embedder.command()
@@ -104,6 +129,21 @@ def rollback(client: Client, as_json: bool) -> None:
             "say `memtape embedder set local --model` with its name or folder.",
             err=True,
         )
+
+
+def _with_leave(options: EmbedderOptions) -> EmbedderOptions:
+    """Return the options, with leave to download a local model that is missing where somebody at a terminal says so."""
+    if options.choice != "local" or options.download or sys.stdin is None or not sys.stdin.isatty():
+        return options
+    from memtape.flows.embed.local import model_folder
+
+    try:
+        model_folder(options)
+    except EmbedderUnavailable as error:
+        return msgspec.structs.replace(options, download=click.confirm(f"{error} Download it now?", err=True))
+    except MemtapeError:
+        return options  # Another reason, which is told when it is opened.
+    return options
 
 
 def _prefer(client: Client, options: EmbedderOptions) -> None:

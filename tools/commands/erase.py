@@ -92,10 +92,12 @@ def print_search(search: Search) -> None:
     """Print what a search has looked at, and each file in which it found something or saw nothing."""
     forms = Counter(place.form for place in search.places if place.form)
     say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
-    for place in search.found:
+    for place in search.ours:
         say(f"  found in {place.path} ({_counts(place.found)}), first at {place.found[0].where}")
     for place in search.unreadable:
         say(f"  {place.path}: {place.unreadable}")
+    for place in search.own:
+        say(f'Your own file "{place.path}" holds it ({_counts(place.found)}), and is yours to delete or to change.')
 
 
 def looked_for(needles: Needles) -> str:
@@ -118,6 +120,7 @@ def search_as_json(search: Search) -> dict[str, Any]:
                 "unit": place.unit,
                 "found": [{"kind": finding.kind, "where": finding.where} for finding in place.found],
                 "unreadable": place.unreadable,
+                "own": place.own,
             }
             for place in search.places
         ],
@@ -199,6 +202,8 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
         say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
     elif erasure.proven:
         say(f"Erased for good, in {seconds:.1f} s: nothing of it was found in any file.")
+    elif after.only_own:
+        say(f"It is gone from all that Memtape made, in {seconds:.1f} s, and stands in files of your own.", err=True)
     else:
         say("It is erased for every reader.", err=True)
     print_unproven(after.needles, erasure.ok)

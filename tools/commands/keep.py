@@ -12,6 +12,7 @@ from types import FrameType
 import click
 
 from memtape.sinks.logs.opening import how_to_use
+from memtape.sinks.page_files import kept_beside
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, print_json, progress, say, with_home
 
@@ -35,6 +36,9 @@ SHOWN_DIFFERENCES = 50
 @with_home
 def run(client: Client, once: bool, workers: int, processes: int, embed: bool, as_json: bool) -> None:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
+
+    With --once it exits 1 where texts can get no vectors before somebody does what it says; an endpoint that does not
+    answer now is only noted.
 
     One command at a time can do this; a second one is refused and told the pid of the first.
 
@@ -76,7 +80,7 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
     else:
         also = f" and embedded {embedded:,} texts" if embedded else ""
         say(f"Read {events:,} events{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
-    if ended and once:
+    if once and (ended or owner.refused):
         sys.exit(1)
 
 
@@ -115,10 +119,12 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
         say(f"state hash {verdict.state_hash} over {verdict.events:,} events")
         for difference in verdict.differences[:SHOWN_DIFFERENCES]:
             say(f"  {difference.what}: {difference.view} {difference.scope} {difference.id}")
+        if verdict.kept:
+            say(kept_beside(verdict.kept))
         if len(verdict.differences) > SHOWN_DIFFERENCES:
             say(f"  … and {len(verdict.differences) - SHOWN_DIFFERENCES:,} more")
         if not verdict.ok:
-            say("`memtape rebuild` makes the views anew from the log.")
+            say("`memtape rebuild` makes the views anew from the log; a page that somebody changed is kept beside.")
     if not verdict.ok:
         sys.exit(1)
 
@@ -145,7 +151,9 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
         print_search(proven.search)
         for partition, offset in proven.slots:
             say(f"  slot {partition}/{offset} of the log still has its body")
-        if not proven.ok:
+        if proven.search.only_own and not proven.slots:
+            say("Nothing of it was found in what Memtape made.")
+        elif not proven.ok:
             say("Not all of it is gone; `memtape erase` goes on.")
         elif proven.proven:
             say("Nothing of it was found.")

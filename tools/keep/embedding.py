@@ -26,6 +26,8 @@ from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
+from memtape.sinks.tables import Shard
+from memtape.tools.keep.rebuild import readable_watermark
 
 BATCH_TEXTS = 128
 POLL_S = 1.0
@@ -112,6 +114,7 @@ class Embedding:
         self._on_note = on_note
         self._noted: dict[str, None] = {}
         self._history = History(log)
+        self._marks = EmbeddingMarks(home, log.log_id, log.partitions)
         self._opened: Opened | None = None
         self._opened_for: tuple[Settings, EmbedderOptions] | None = None
         self._opened_at = 0.0
@@ -122,13 +125,24 @@ class Embedding:
         self.done = 0
         self.changed = False
         """Whether something was put on the log."""
+        self.refused = False
+        """Whether texts were left without vectors until a person decides or mends something; an outage passes."""
 
     def catch_up(self, on_progress: Callable[[int], None] = lambda done: None) -> int:
         """Embed what waits, let an embedder take over that has everything, and return how many texts were tried.
 
-        Raises `EmbedderUnavailable` where it stopped answering; what waits then goes on waiting.
+        Raises `EmbedderUnavailable` where it stopped answering; what waits then goes on waiting. `refused` says whether
+        it was for another reason, which no time will mend.
         """
+        try:
+            return self._catch_up(on_progress)
+        except MemtapeError as error:
+            self.refused = not isinstance(error, EmbedderUnavailable)
+            raise
+
+    def _catch_up(self, on_progress: Callable[[int], None]) -> int:
         before = self.done
+        self.refused = False
         worker, then = self._prepare()
         while worker is not None and not self.stopping.is_set():
             ended = worker.look()
@@ -168,6 +182,7 @@ class Embedding:
         if settings.embedder != FLOOR and settings.embedder_next is None:
             # Nothing is loaded or asked where nothing waits.
             worker = self._worker_for(settings.embedder)
+            self._try_again_if_due(worker)
             if worker.look() and not worker.waiting:
                 return None, False
         opened = self._open(settings)
@@ -179,11 +194,22 @@ class Embedding:
         if chosen.drift:
             self._note(chosen.drift)
         if chosen.key is None:
+            self.refused = bool(chosen.drift)
             return None, False
         if chosen.begin:
             self._note(f"The embedder {chosen.key} takes over from the floor when every text has its vector.")
             configure(self._log, lambda now: msgspec.structs.replace(now, embedder_next=chosen.key))
         return self._worker_for(chosen.key), chosen.then
+
+    def _try_again_if_due(self, worker: EmbedWorker) -> None:
+        """Once a day, or when somebody asks for it, try the texts again that were given up."""
+        now_s = int(time.time())
+        if worker.again or not self._marks.is_due(worker.key, now_s):
+            return
+        if given_up(self._home, self._log, worker.key):
+            worker.try_again(now_s)
+        else:
+            self._marks.tried_again(worker.key, now_s)
 
     def _open(self, settings: Settings) -> Opened:
         """Return the embedder of this machine, opened anew where it may have become another than it was."""
@@ -210,8 +236,7 @@ class Embedding:
 
     def _worker_for(self, key: str) -> EmbedWorker:
         if self._worker is None or self._worker.key != key:
-            marks = EmbeddingMarks(self._home, self._log.log_id, self._log.partitions)
-            self._worker = EmbedWorker(self._log, key, marks)
+            self._worker = EmbedWorker(self._log, key, self._marks)
         return self._worker
 
     def _embed(self, worker: EmbedWorker) -> None:
@@ -244,6 +269,20 @@ class Embedding:
         if note not in self._noted:
             self._noted[note] = None
             self._on_note(note)
+
+
+def given_up(home: Home, log: Log, key: str) -> int:
+    """Return how many texts, as the views know, were given up by the embedder of a key."""
+    build = home.current()
+    marks = (readable_watermark(Shard(build.shard(number), number)) for number in range(log.partitions))
+    return sum(mark.counters.failed.get(key, 0) for mark in marks if mark is not None)
+
+
+def try_again(home: Home, log: Log) -> int:
+    """Have the next `run`, or a living one, try the texts again that were given up, and return how many."""
+    key = settings_on(log).embedder
+    EmbeddingMarks(home, log.log_id, log.partitions).tried_again(key, 0)
+    return given_up(home, log, key)
 
 
 def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hundredths: int | None = None) -> Settings:

@@ -14,8 +14,8 @@ import msgspec
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound, StillHeld
 from memtape.schemas.events import (
-    MAX_IDS,
     EVENT_TYPES,
+    MAX_IDS,
     Body,
     Captured,
     Embedded,
@@ -33,13 +33,14 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import Needles, Place, search_home, search_log
 from memtape.sinks.proof.sqlite_pages import Piece
 from memtape.sinks.snapshots import Snapshots
+from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.partition import snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
 from memtape.tools.keep.owner import OnNote, scrub_or_ask
-from memtape.tools.keep.rebuild import OnPhase
+from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import state_at
 
 if TYPE_CHECKING:
@@ -186,9 +187,24 @@ class Search(NamedTuple):
         return [place for place in self.places if place.found]
 
     @property
+    def own(self) -> list[Place]:
+        """Those of them in the vault that somebody else than Memtape wrote or changed, which are never deleted."""
+        return [place for place in self.found if place.own]
+
+    @property
+    def ours(self) -> list[Place]:
+        """The rest of them."""
+        return [place for place in self.found if not place.own]
+
+    @property
     def unreadable(self) -> list[Place]:
         """The files that could not be looked into."""
         return [place for place in self.places if place.unreadable]
+
+    @property
+    def only_own(self) -> bool:
+        """Whether what is wrong is that people's own files hold it."""
+        return bool(self.own) and not self.ours and not self.unreadable
 
     @property
     def clean(self) -> bool:
@@ -227,6 +243,10 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
     )
     on_phase("reading the log", 0, 1)
     needles, before = Needles(ids=_ids(gone), texts=(), words=()), None
+    if made.items and without_list(
+        home, log
+    ):  # While the log still says it, old pages can be told from what people wrote.
+        scrub_or_ask(home, log, on_phase, on_note)
     if made.texts or made.labels:
         needles = needles_of(log, gone, made.texts, made.labels)
         before = search(home, log, needles, lambda done, total: on_phase("searching before", done, total))
@@ -294,7 +314,12 @@ def _ids(gone: Gone) -> tuple[str, ...]:
 def search(home: Home, log: Log, needles: Needles, on_progress: Callable[[int, int], None] = lambda *_: None) -> Search:
     """Look for needles in every byte of a home, and in every slot that its log gives to readers."""
     pieces = (Piece(f"slot {slot.partition}/{slot.offset}", slot.payload) for slot in _slots(log))
-    return Search(needles, [search_log(pieces, needles), *search_home(home.path, needles, on_progress)])
+    vault = Vault(home)
+
+    def is_own(name: str) -> bool:
+        return name.startswith(f"{home.vault.name}/") and not vault.is_ours(name)
+
+    return Search(needles, [search_log(pieces, needles), *search_home(home.path, needles, on_progress, is_own)])
 
 
 class Proven(NamedTuple):
@@ -528,8 +553,9 @@ def _check_sight(before: Search) -> None:
             f"{len(blind)} of {len(before.needles.texts)} texts that the log still holds were not found by the search.",
             "Nothing was erased, since its absence could not be proven. Please report this.",
         )
-    if before.unreadable:
-        first = before.unreadable[0]
+    blocked = [place for place in before.unreadable if not place.own]
+    if blocked:
+        first = blocked[0]
         raise MemtapeError(
             f"{first.path} cannot be looked into: {first.unreadable}.",
             "Nothing was erased, since its absence could not be proven. `memtape rebuild` mends damaged views.",

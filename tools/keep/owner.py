@@ -12,11 +12,13 @@ from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
 from memtape.sinks.home.requests import Reply, Request, Requests
+from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.embedding import Embedding, outage
 from memtape.tools.keep.projector import OnProgress, Projector
 from memtape.tools.keep.rebuild import (
     OnPhase,
     Rebuilt,
+    adopt_pages,
     discard_old_builds,
     mend_vault,
     reason_to_rebuild,
@@ -54,13 +56,16 @@ class Owner:
         self._projector: Projector | None = None
         self._embedding = Embedding(home, log, on_note)
         self._stopped = False
+        self._kept: list[str] = []
 
     def __enter__(self) -> Owner:
         self._lock.acquire(LOCK_WAIT_S)
+        self._kept = kept(self._home)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
+        _note_kept(self._home, self._kept, self._on_note)
 
     def project(self, on_progress: OnProgress | None = None) -> int:
         """Bring the views up to date and return how many events were read."""
@@ -87,6 +92,11 @@ class Owner:
         if self._embedding.changed and not self._stopped:
             self._run(once=True, on_progress=None)
         return self._embedding.done - before
+
+    @property
+    def refused(self) -> bool:
+        """Whether texts were left without vectors until a person does what was noted."""
+        return self._embedding.refused
 
     def _embed(self, on_progress: OnProgress | None) -> None:
         try:
@@ -150,6 +160,7 @@ class Owner:
 
     def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
         """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
+        adopt_pages(self._home, self._log)
         reason = reason_to_rebuild(self._home, self._log)
         if reason is not None:
             self._on_note(f"The views are made anew: {reason}.")
@@ -215,7 +226,7 @@ def scrub_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> No
 
 
 def _as_owner_or_ask(home: Home, log: Log, request: Request, on_phase: OnPhase, on_note: OnNote) -> str:
-    requests = Requests(home.requests)
+    requests, before = Requests(home.requests), kept(home)
     id: str | None = None
     try:
         while True:
@@ -228,10 +239,18 @@ def _as_owner_or_ask(home: Home, log: Log, request: Request, on_phase: OnPhase, 
                     id = requests.ask(request)
             result = _await(home, requests, id, on_phase)
             if result is not None:
+                _note_kept(home, before, on_note)
                 return result
     finally:
         if id is not None:
             requests.forget(id)
+
+
+def _note_kept(home: Home, before: list[str], on_note: OnNote) -> None:
+    """Note what of somebody's was kept beside the pages since then."""
+    new = [name for name in kept(home) if name not in before]
+    if new:
+        on_note(kept_beside(new))
 
 
 def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> str | None:

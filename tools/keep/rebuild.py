@@ -12,9 +12,10 @@ from typing import NamedTuple
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.log import Log
-from memtape.schemas.rows import TABLES, GoneRow, Guarded, Row, ScopeMark, Watermark
+from memtape.schemas.rows import TABLES, GoneRow, Guarded, Page, Row, ScopeMark, Watermark
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.page_files import WATERMARK_FILE
 from memtape.sinks.tables import Shard, table_of
 from memtape.sinks.vault import Vault
 from memtape.state.core.digests import rules_version
@@ -47,6 +48,7 @@ def rebuild(
 
     With `partitions` only these are made anew and verified, and the others taken over as they are.
     """
+    adopt_pages(home, log)
     home.remove_unfinished()
     total = sum(log.ends())
     served = home.current()
@@ -70,7 +72,8 @@ def rebuild(
         for number in verdict.positions:
             Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
         home.serve(build)
-        for number, offset in Projector(home, log, once=True, build=build).uncovered():
+        due = verdict.positions | dict(Projector(home, log, once=True, build=build).uncovered())
+        for number, offset in due.items():
             mend_vault(home, log, build, number, offset)
     discard_old_builds(home)
     on_phase("switching", total, total)
@@ -103,6 +106,7 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
         )
     offset = watermark.offset if watermark else 0
     on_phase("projecting", 0, offset)
+    adopt_pages(home, log)
     state = state_at(log, build, number, offset)
     on_phase("projecting", offset, offset)
     with home.epoch_lock(number):
@@ -115,13 +119,33 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
 
 
 def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) -> None:
-    """Write every page of a partition's scopes as it should be at `offset`, and take away what should not be there."""
+    """Write every page of a partition's scopes as it should be at `offset`, and take away those that should not be."""
     vault = Vault(home)
+    state = state_at(log, build, partition, offset)
+    gone = (scope for scope in vault.scopes() if partition_of(scope, log.partitions) == partition)
+    for scope in dict.fromkeys([*state.scopes, *gone]):
+        _write_scope_pages(vault, state, scope)
     if offset:
-        state = state_at(log, build, partition, offset)
-        for scope in state.scopes:
-            _write_scope_pages(vault, state, scope)
         vault.cover(partition, offset)
+
+
+def adopt_pages(home: Home, log: Log) -> None:
+    """List the pages that stand in the vault as the log says, where an earlier version wrote them and kept no list.
+
+    What stands there otherwise is taken for somebody's from then on. So this comes before anything is changed.
+    """
+    for number, offset in without_list(home, log):
+        state = state_at(log, home.current(), number, offset)
+        for scope in state.scopes:
+            Vault(home).adopt(*_scope_pages(state, scope))
+
+
+def without_list(home: Home, log: Log) -> list[tuple[int, int]]:
+    """Return (partition, offset) of the views whose pages are on no list that is known to be whole."""
+    build, ends = home.current(), log.ends()
+    numbers = [number for number in range(log.partitions) if not Vault(home).covered(number)]
+    marks = ((number, readable_watermark(Shard(build.shard(number), number))) for number in numbers)
+    return [(number, min(mark.offset, ends[number])) for number, mark in marks if mark and mark.log_id == log.log_id]
 
 
 def reason_to_rebuild(home: Home, log: Log) -> str | None:
@@ -133,7 +157,7 @@ def reason_to_rebuild(home: Home, log: Log) -> str | None:
     rules = rules_version()
     for number in range(log.partitions):
         shard = Shard(home.current().shard(number), number)
-        watermark = _watermark(shard)
+        watermark = readable_watermark(shard)
         if watermark is None or watermark.log_id != log.log_id:
             continue  # Nothing to lose: the projector makes this shard anew by itself.
         if watermark.rules != rules:
@@ -143,7 +167,8 @@ def reason_to_rebuild(home: Home, log: Log) -> str | None:
     return None
 
 
-def _watermark(shard: Shard) -> Watermark | None:
+def readable_watermark(shard: Shard) -> Watermark | None:
+    """Return the watermark of a shard, None where it has none or is damaged."""
     try:
         return shard.watermark() if shard.exists() else None
     except Exception:  # A damaged shard is made anew by the projector.
@@ -175,7 +200,15 @@ def _whole_scope(state: Partition, scope: str, found: list[Row], offset: int) ->
 
 
 def _write_scope_pages(vault: Vault, state: Partition, scope: str) -> None:
+    pages, marks = _scope_pages(state, scope)
+    vault.write(pages, marks)
+    vault.prune(scope, {page.path for page in pages} | ({WATERMARK_FILE} if marks else set()))
+
+
+def _scope_pages(state: Partition, scope: str) -> tuple[list[Page], list[ScopeMark]]:
+    """Return the pages of a scope as they should be, and its watermark; none where the log has no such scope."""
     found: Scope | None = state.scopes.get(scope)
-    pages = pages_of(state, all_changes(found)) if found else []
-    vault.write(pages, [ScopeMark(scope, state.number, found.changed + 1)] if found and found.changed >= 0 else [])
-    vault.prune(scope, {page.path for page in pages})
+    if found is None:
+        return [], []
+    marks = [ScopeMark(scope, state.number, found.changed + 1)] if found.changed >= 0 else []
+    return pages_of(state, all_changes(found)), marks

@@ -9,6 +9,7 @@ from memtape.schemas.log import Log, slots_between
 from memtape.schemas.rows import TABLES, GoneRow, Row
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.page_files import kept
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.digests import RULES, digest, logical_row, root, rows_digest, state_leaves
@@ -33,21 +34,26 @@ class Difference(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """`state_hash` is what the log says; `ok` that the views say the same at `positions`."""
+    """`state_hash` is what the log says; `ok` that the views say the same at `positions`.
+
+    `kept` are files of the vault that somebody had changed, which stand beside the pages under another name.
+    """
 
     ok: bool
     state_hash: str
     positions: dict[int, int]
     events: int
     differences: list[Difference]
+    kept: tuple[str, ...] = ()
 
 
 class _Found(NamedTuple):
-    """What the views of one partition hold: rows by table and key, pages by scope and path."""
+    """What the views of one partition hold: rows by table and key, pages by scope and path, `listed` those of ours."""
 
     offset: int
     rows: dict[str, dict[str, Row]]
     pages: dict[str, dict[str, bytes]]
+    listed: dict[str, list[str]]
     differences: list[Difference]
 
 
@@ -88,15 +94,21 @@ def verify(
         if on_progress is not None:
             on_progress(done)
     if vault is not None and scope is None and only is None:
-        strays = (name for name in vault.scopes() if name not in scopes)
+        strays = (name for name in vault.scopes() if name not in scopes and _listed_pages(vault, name))
         differences += [Difference("vault", name, "", "unexpected") for name in strays]
     positions = {number: views.offset for number, views in found.items()}
-    return Verdict(not differences, root(leaves), positions, done, differences)
+    return Verdict(not differences, root(leaves), positions, done, differences, tuple(kept(home)))
+
+
+def _listed_pages(vault: Vault, scope: str) -> list[str]:
+    """Return the pages of ours that stand in the vault; what else stands there is nobody's mistake."""
+    found = vault.read(scope)
+    return [path for path in vault.listed(scope) if path in found]
 
 
 def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str | None) -> _Found:
     shard = Shard(build.shard(number), number)
-    found = _Found(0, {}, {}, [])
+    found = _Found(0, {}, {}, {}, [])
     if not shard.exists():
         if vault is not None and vault.covered(number):
             found.differences.append(Difference("watermarks", "", str(number), "missing"))
@@ -112,9 +124,10 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str |
             found.differences.append(Difference(table, "", str(number), "unreadable"))
     scopes = dict.fromkeys(row.scope for rows in found.rows.values() for row in rows.values())
     if watermark is not None and watermark.log_id != log.log_id:
-        return _Found(0, {}, {}, [Difference("watermarks", "", str(number), "unexpected")])
+        return _Found(0, {}, {}, {}, [Difference("watermarks", "", str(number), "unexpected")])
     if vault is not None:
         found.pages.update((name, vault.read(name)) for name in scopes)
+        found.listed.update((name, vault.listed(name)) for name in scopes)
     return found._replace(offset=watermark.offset if watermark else 0)
 
 
@@ -152,8 +165,8 @@ def _compare_pages(state: Partition, views: _Found, scope: str | None, leaves: d
         if expected:
             texts = ((path, data.decode()) for path, data in expected.items())
             leaves[f"view/vault/{found.name}@{RULES['views']}"] = digest(texts)
-        pages = views.pages.get(found.name, {})
-        for path in sorted(expected.keys() | pages.keys()):
+        pages, listed = views.pages.get(found.name, {}), views.listed.get(found.name, [])
+        for path in sorted(expected.keys() | (pages.keys() & listed)):
             what = _difference(expected.get(path), pages.get(path))
             if what:
                 yield Difference("vault", found.name, path, what)

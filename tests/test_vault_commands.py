@@ -1,0 +1,246 @@
+"""Commands beside people: run, rebuild, upgrades, erase and verify over a vault in which somebody works too."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from test_vault_people import Person, files_of
+
+from memtape.sinks.home.folders import Home
+from memtape.sinks.page_files import kept
+from memtape.state.core.digests import RULES
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.keep import rebuild as rebuilding
+
+SCOPE = "project:a"
+TEXT = "The codename is Zebrafish-Quokka and the vault opens at dawn."
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def folder(home: Home) -> Path:
+    """Where somebody works: the vault of a scope with two pages."""
+    capture("The staging port is 5433.", kind="fact")
+    capture(TEXT, kind="turn", at="2026-01-02")
+    assert run("run", "--once", "--no-embed").exit_code == 0
+    return home.scope_folder(SCOPE)
+
+
+def run(*words: str) -> Result:
+    result = CliRunner().invoke(main, words)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    return result
+
+
+def capture(text: str, **more: str) -> str:
+    options = [word for name, value in more.items() for word in (f"--{name}", value)]
+    id: str = json.loads(run("capture", text, "--scope", SCOPE, "--json", *options).stdout)["id"]
+    return id
+
+
+def notes(folder: Path) -> dict[str, bytes]:
+    """Put what people keep beside pages, and return it."""
+    made = {
+        "idea.md": b"# mine\n", ".obsidian/app.json": b"{}", "memories/mine.md": b"mine", "logs/plan.canvas": b"{}",
+        "memory.txt": b"a file without .md", "images/a.png": b"\x89PNG\0\0",
+    }  # fmt: skip
+    for name, data in made.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    (folder / "out.md").symlink_to(folder.parent.parent.parent / "log.db")
+    return made
+
+
+def mine(folder: Path, made: dict[str, bytes]) -> bool:
+    return (folder / "out.md").is_symlink() and made.items() <= files_of(folder).items()
+
+
+@pytest.fixture
+def other_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Rules of a later version."""
+    rules = dict(RULES)
+    RULES["memories"] += 1
+    yield
+    RULES.update(rules)
+
+
+@pytest.mark.parametrize("command", [("rebuild",), ("rebuild", "--scope", SCOPE), ("run", "--once", "--no-embed")])
+def test_notes_stay_and_are_no_difference(home: Home, folder: Path, command: tuple[str, ...]) -> None:
+    made = notes(folder)
+    assert run("verify").exit_code == 0
+    capture("Anna deploys on Tuesdays.")
+    result = run(*command)
+    assert result.exit_code == 0, result.output
+    assert mine(folder, made)
+    assert not kept(home)
+    assert run("run", "--once", "--no-embed").exit_code == 0
+    assert run("verify").exit_code == 0
+
+
+def test_notes_stay_when_the_rules_of_the_views_change(folder: Path, other_rules: None) -> None:
+    made = notes(folder)
+    result = run("run", "--once", "--no-embed")
+    assert "made anew" in result.stderr
+    assert mine(folder, made)
+    assert run("verify").exit_code == 0
+
+
+def test_a_line_in_a_page_is_kept_beside_and_said(home: Home, folder: Path) -> None:
+    page = folder / "MEMORY.md"
+    page.write_text(page.read_text() + "A line of mine.\n")
+    verdict = run("verify")
+    assert verdict.exit_code == 1
+    assert "changed: vault project:a MEMORY.md" in verdict.stdout
+    capture("Anna deploys on Tuesdays.")
+    said = run("run", "--once", "--no-embed")
+    name = "vault/projects/a/MEMORY (yours).md"
+    assert f'kept as "{name}"' in said.stderr
+    assert "A line of mine." in (home.path / name).read_text()
+    assert "Tuesdays" in page.read_text() and "A line of mine." not in page.read_text()
+    for command in ("status", "verify"):
+        assert name in run(command).stdout
+        assert json.loads(run(command, "--json").stdout)["kept"] == [name]
+    page.write_text("Another line of mine.\n")
+    assert "(yours 2)" in run("rebuild").stderr
+    assert run("verify").exit_code == 0
+    (home.path / name).unlink()
+    assert json.loads(run("status", "--json").stdout)["kept"] == ["vault/projects/a/MEMORY (yours 2).md"]
+
+
+def test_a_scope_that_the_log_has_no_longer_takes_our_pages_with_it_and_no_notes(home: Home, folder: Path) -> None:
+    made = notes(folder)
+    page = folder / "logs" / "2026-01-02.md"
+    page.write_text("mine now\n")
+    for path in home.path.glob("log.db*"):
+        path.unlink()
+    run("capture", "Something else.", "--scope", "project:b")
+    assert run("rebuild").exit_code == 0
+    assert mine(folder, made)
+    left = {name for name in files_of(folder) if name not in made}
+    assert left == {"out.md", "logs/2026-01-02 (yours).md"}
+    assert run("verify").exit_code == 0
+
+
+def erased(id: str) -> Any:
+    result = run("erase", id, "--scope", SCOPE, "--json")
+    return result.exit_code, json.loads(result.stdout)
+
+
+def test_erasing_says_which_notes_hold_it_and_takes_it_out_of_the_rest(home: Home, folder: Path) -> None:
+    id = capture(TEXT, kind="turn", at="2026-01-03")
+    first = json.loads(run("search", "codename", "--scope", SCOPE, "--json").stdout)["results"][0]["id"]
+    run("run", "--once", "--no-embed")
+    made = notes(folder)
+    (folder / "idea.md").write_text(f"# Mine\n{TEXT}\n")
+    (folder / "data.idx").write_bytes(b"LANCE, as somebody else understands it")
+    page = folder / "logs" / "2026-01-03.md"
+    page.write_text(page.read_text() + "A line of mine.\n")
+    for one in (first, id):
+        code, said = erased(one)
+    own = {place["path"] for place in said["after"]["files"] if place["own"] and place["found"]}
+    assert own == {"vault/projects/a/idea.md", "vault/projects/a/logs/2026-01-03 (yours).md"}
+    assert not [place for place in said["after"]["files"] if place["found"] and not place["own"]]
+    assert (code, said["ok"]) == (1, False)
+    assert TEXT in (folder / "idea.md").read_text()
+    made.pop("idea.md")
+    assert mine(folder, made)
+    (folder / "text").write_text(TEXT)
+    proof = run("verify", "--erased", id, "--text", str(folder / "text"))
+    assert proof.exit_code == 1
+    assert 'Your own file "vault/projects/a/idea.md" holds it' in proof.stdout
+    for name in ("idea.md", "text", "logs/2026-01-03 (yours).md"):
+        (folder / name).unlink()
+    assert run("verify", "--erased", id).exit_code == 0
+    assert run("verify").exit_code == 0
+
+
+@pytest.mark.parametrize("lost", ["the lists", "the lists, in a version that wrote none"])
+@pytest.mark.parametrize("command", ["rebuild", "run", "erase", "verify"])
+def test_pages_from_before_there_were_lists_are_ours(home: Home, folder: Path, lost: str, command: str) -> None:
+    """Whatever comes first after an upgrade, also with events behind the views: nothing of ours is taken for a note."""
+    offsets = {path.name: path.read_text().split()[0] for path in home.vault_notes.glob("p*") if path.is_file()}
+    shutil.rmtree(home.vault_notes)
+    if "version" in lost:
+        home.vault_notes.mkdir()
+        for name, offset in offsets.items():
+            (home.vault_notes / name).write_text(f"{offset}\n")
+    made = notes(folder)
+    assert run("verify").exit_code == 0
+    first = json.loads(run("search", "codename", "--scope", SCOPE, "--json").stdout)["results"][0]["id"]
+    if command != "erase":
+        capture("Anna deploys on Tuesdays.")
+    words = {"erase": ("erase", first, "--scope", SCOPE), "run": ("run", "--once", "--no-embed")}
+    result = run(*words.get(command, (command,)))
+    assert result.exit_code == 0, result.output
+    assert run("run", "--once", "--no-embed").exit_code == 0
+    assert kept(home) == []
+    assert mine(folder, made)
+    assert run("verify").exit_code == 0
+
+
+def lives(home: Home, seed: int, steps: int) -> None:
+    """Live with somebody in one vault, with commands at random, some of which are killed in their midst."""
+    rng = random.Random(seed)
+    person = Person(home.vault, rng)
+    (home.path.parent / "outside").mkdir()
+    (home.path.parent / "outside" / "a.md").write_text("outside\n")
+    ids: list[str] = []
+    with Client(home.path, scope=SCOPE, origin="user") as client:
+        for _ in range(steps):
+            for _ in range(rng.randrange(4)):
+                person.act()
+            day = f"2026-01-0{rng.randint(1, 3)}"
+            kind = rng.choice(("turn", "fact"))
+            ids.append(client.capture(f"said {rng.randrange(30)}", kind, at=day).id)  # type: ignore[arg-type]
+            command = rng.choice(("run", "rebuild", "rebuild scope", "upgrade", "erase", "killed", "forget"))
+            live_one(command, ids, rng)
+            assert not person.lost(), f"seed {seed} after {command}"
+    assert run("rebuild").exit_code == 0
+    assert run("verify").exit_code == 0, f"seed {seed}"
+    assert not person.lost(), f"seed {seed}"
+    for name in kept(home):
+        path = home.path / name
+        assert path.is_symlink() or path.is_dir() or path.read_bytes() in person.saved, f"seed {seed}: {name} is ours"
+
+
+def live_one(command: str, ids: list[str], rng: random.Random) -> None:
+    """Give one command of a life."""
+    patch = pytest.MonkeyPatch()
+    if command == "upgrade":
+        patch.setitem(RULES, "memories", RULES["memories"] + 1)
+    if command == "killed":
+        write, calls = rebuilding.Vault.write, iter(range(rng.randint(0, 2), -99, -1))
+
+        def dies(self: Any, *args: Any) -> None:
+            write(self, *args)
+            if next(calls) <= 0:
+                raise KeyboardInterrupt
+
+        patch.setattr(rebuilding.Vault, "write", dies)
+    words = {
+        "rebuild scope": ("rebuild", "--scope", SCOPE), "rebuild": ("rebuild",), "killed": ("rebuild",),
+        "erase": ("erase", rng.choice(ids), "--scope", SCOPE), "forget": ("forget", ids[-1], "--scope", SCOPE),
+    }  # fmt: skip
+    CliRunner().invoke(main, words.get(command, ("run", "--once", "--no-embed")))
+    patch.undo()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(3))
+def test_a_life_with_commands_loses_nothing_of_somebodys(home: Home, number: int) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    lives(home, seed, 10)

@@ -1,0 +1,285 @@
+"""The vault is also people's: what somebody saved there stays, whatever Memtape writes, removes or is killed at."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import START
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from memtape.schemas.events import Actor
+from memtape.schemas.rows import DayPage, Entry, ScopeMark
+from memtape.sinks.home import folders as homes
+from memtape.sinks.home.folders import Home
+from memtape.sinks.page_files import ScopeFiles, kept
+from memtape.sinks.vault import Vault, render
+
+SCOPE = "project:a"
+DAYS = ("2026-01-01", "2026-01-02", "2026-01-03")
+FOLDER_CALLS = ((os, "fsync"), (os, "replace"), (os, "rename"), (os, "unlink"), (os, "mkdir"))
+
+
+class Killed(BaseException):
+    """What nothing catches."""
+
+
+def page_of(day: str, text: str) -> DayPage:
+    """Return a page of one entry, or an empty one where there is no text."""
+    entry = Entry(
+        id="x", at=START, actor=Actor(name="Ada", origin="user"), kind="turn", session=None, text=text, captions=()
+    )
+    return DayPage(scope=SCOPE, path=f"logs/{day}.md", day=day, entries=(entry,) if text else ())
+
+
+@contextmanager
+def killed_at(nth: int) -> Iterator[None]:
+    """End whatever writes before or after its nth call that changes a folder; half a file may be left.
+
+    Nothing waits for a disk in here: these kills take no machine down.
+    """
+    calls = iter(range(1, 10_000))
+    patch = pytest.MonkeyPatch()
+
+    def dying(call: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            if next(calls) == nth:
+                raise Killed
+            result = call(*args, **kwargs)
+            if next(calls) == nth:
+                raise Killed
+            return result
+
+        return wrapped
+
+    for module, name in FOLDER_CALLS:
+        patch.setattr(module, name, dying((lambda _: None) if name == "fsync" else getattr(module, name)))
+    try:
+        yield
+    finally:
+        patch.undo()
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of all files of a vault but our notes, and where links lead."""
+    found = {}
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            found[name] = os.readlink(path).encode()
+        elif path.is_file() and not name.startswith(".memtape/"):
+            found[name] = path.read_bytes()
+    return found
+
+
+class Person:
+    """Somebody who works in a vault, and knows which bytes they have saved and not taken away again."""
+
+    def __init__(self, folder: Path, rng: random.Random) -> None:
+        self.folder, self.rng, self.saved = folder, rng, list[bytes]()
+
+    def act(self) -> None:
+        """Do one thing at random."""
+        self.rng.choice((self.add, self.add, self.add_in_the_way, self.edit, self.edit, self.delete, self.rename))()
+
+    def add(self) -> None:
+        name = self.rng.choice(("idea.md", "memories/mine.md", "logs/a.png", "x/.obsidian/app.json", "logs/.b.md.new"))
+        self._save(self.folder / "projects" / "a" / name)
+
+    def add_in_the_way(self) -> None:
+        """Put something where a page has its place, also a folder, or a link that leads out of the vault."""
+        folder = self.folder / "projects" / "a"
+        file = folder / self.rng.choice(("MEMORY.md", "watermark.json", *(f"logs/{day}.md" for day in DAYS)))
+        what = self.rng.choice(("file", "file", "link", "folder", "folder link"))
+        if what == "folder link" and not os.path.lexists(folder / "logs"):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "logs").symlink_to(self.folder.parent / "outside")
+            self.saved.append(str(self.folder.parent / "outside").encode())
+        elif what == "link" and not os.path.lexists(file) and not self._linked(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.symlink_to(self.folder.parent / "outside" / "a.md")
+            self.saved.append(str(self.folder.parent / "outside" / "a.md").encode())
+        elif what == "folder" and not os.path.lexists(file) and not self._linked(file):
+            self._save(file / "within.md")
+        elif what == "file" and not os.path.lexists(file):
+            self._save(file)
+
+    def edit(self) -> None:
+        if path := self._any():
+            before = path.read_bytes()
+            if before in self.saved:
+                self.saved.remove(before)
+            data = before + self._words() if self.rng.random() < 0.5 else self._words()
+            path.write_bytes(data)
+            self.saved.append(data)
+
+    def delete(self) -> None:
+        if path := self._any():
+            before = path.read_bytes()
+            path.unlink()
+            if before in self.saved:
+                self.saved.remove(before)
+
+    def rename(self) -> None:
+        if path := self._any():
+            target = path.with_name(f"renamed {self.rng.randrange(10**9)}{path.suffix}")
+            path.rename(target)
+            if target.read_bytes() not in self.saved:
+                self.saved.append(target.read_bytes())
+
+    def lost(self) -> list[bytes]:
+        """Return what was saved, and is nowhere."""
+        left = list(files_of(self.folder).values())
+        return [data for data in self.saved if data not in left]
+
+    def _any(self) -> Path | None:
+        names = [name for name in sorted(files_of(self.folder)) if not (self.folder / name).is_symlink()]
+        return self.folder / self.rng.choice(names) if names else None
+
+    def _save(self, path: Path) -> None:
+        if self._linked(path) or path.is_dir():
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.read_bytes() in self.saved:
+            self.saved.remove(path.read_bytes())
+        path.write_bytes(data := self._words())
+        self.saved.append(data)
+
+    def _linked(self, path: Path) -> bool:
+        return any(above.is_symlink() for above in (path, *path.parents))
+
+    def _words(self) -> bytes:
+        return f"mine {self.rng.randrange(10**12)}\n".encode()
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32), st.booleans())
+@example(0, True)
+def test_what_somebody_saved_is_still_there_whatever_happens(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, killing: bool
+) -> None:
+    """In any life of a vault: nothing that was saved is lost, the pages are right, and no copy is made of ours."""
+    rng = random.Random(seed)
+    folder = tmp_path_factory.mktemp("life")
+    vault = Vault(Home(folder / "home"))
+    (folder / "outside").mkdir()
+    (folder / "outside" / "a.md").write_text("outside\n")
+    person = Person(vault.home.vault, rng)
+    person.folder.mkdir()
+    texts = dict.fromkeys(DAYS, "")
+    for step in range(rng.randint(1, 12)):
+        for _ in range(rng.randrange(3)):
+            person.act()
+        changed = rng.sample(DAYS, rng.randint(1, 3))
+        texts |= {day: rng.choice(("", f"said {rng.randrange(4)}")) for day in changed}
+        nth = rng.randint(1, 40) if killing and rng.random() < 0.5 else 0
+        try:
+            with killed_at(nth):
+                if rng.random() < 0.3:
+                    vault.write([page_of(day, text) for day, text in texts.items()], [ScopeMark(SCOPE, 0, step)])
+                    vault.prune(SCOPE, {f"logs/{day}.md" for day, text in texts.items() if text} | {"watermark.json"})
+                elif rng.random() < 0.1:
+                    texts = dict.fromkeys(DAYS, "")
+                    vault.prune(SCOPE, ())
+                else:
+                    vault.write([page_of(day, texts[day]) for day in changed], [ScopeMark(SCOPE, 0, step)])
+        except Killed:
+            person.act()
+            vault.home.remove_unfinished()
+        assert not person.lost(), f"seed {seed}"
+    vault.write([page_of(day, text) for day, text in texts.items()], [ScopeMark(SCOPE, 0, 99)])
+    found = files_of(person.folder)
+    for day, text in texts.items():
+        name = f"projects/a/logs/{day}.md"
+        if text:
+            assert found[name] == render(page_of(day, text)).encode()
+        else:
+            assert name not in found or found[name] in person.saved
+    assert not person.lost(), f"seed {seed}"
+    for name in kept(vault.home):
+        path = vault.home.path / name
+        assert path.is_symlink() or path.is_dir() or path.read_bytes() in person.saved, f"seed {seed}: {name} is ours"
+    assert files_of(folder / "outside") == {"a.md": b"outside\n"}
+    shutil.rmtree(folder)
+
+
+def test_the_kills_of_that_test_reach_every_step(tmp_path: Path) -> None:
+    """A life without people, killed at each step in turn: what is written next is whole, and nothing is kept."""
+    steps = 0
+    for nth in range(1, 60):
+        vault = Vault(Home(tmp_path / str(nth)))
+        vault.write([page_of(DAYS[0], "one"), page_of(DAYS[1], "two")], [ScopeMark(SCOPE, 0, 1)])
+        try:
+            with killed_at(nth):
+                vault.write([page_of(DAYS[0], "three"), page_of(DAYS[1], "")], [ScopeMark(SCOPE, 0, 2)])
+        except Killed:
+            steps += 1
+        vault.home.remove_unfinished()
+        vault.write([page_of(DAYS[0], "four"), page_of(DAYS[1], "")], [ScopeMark(SCOPE, 0, 3)])
+        assert sorted(files_of(vault.home.vault)) == [f"projects/a/logs/{DAYS[0]}.md", "projects/a/watermark.json"]
+        assert not kept(vault.home)
+        assert not list(vault.home.vault.rglob(f"*{homes.UNFINISHED}"))
+    assert steps >= 12
+
+
+def test_pages_from_before_there_was_a_list_are_told_from_notes_by_their_bytes(tmp_path: Path) -> None:
+    vault = Vault(Home(tmp_path))
+    pages = [page_of(day, f"said on {day}") for day in DAYS]
+    vault.write(pages, [ScopeMark(SCOPE, 0, 1)])
+    folder = vault.home.scope_folder(SCOPE)
+    shutil.rmtree(vault.home.vault_notes)
+    (folder / "logs" / f"{DAYS[0]}.md").write_text("mine")
+    (folder / "logs" / f".{DAYS[0]}.md.new").write_text("half a page of old")
+    (folder / "logs" / ".mine.md.new").write_text("mine too")
+    vault.adopt(pages, [ScopeMark(SCOPE, 0, 1)])
+    assert set(ScopeFiles(vault.home, SCOPE).listed()) == {f"logs/{day}.md" for day in DAYS[1:]} | {"watermark.json"}
+    vault.write([page_of(day, "new") for day in DAYS], [ScopeMark(SCOPE, 0, 2)])
+    assert kept(vault.home) == [f"vault/projects/a/logs/{DAYS[0]} (yours).md"]
+    found = files_of(folder)
+    assert (found[f"logs/{DAYS[0]} (yours).md"], found["logs/.mine.md.new"]) == (b"mine", b"mine too")
+    assert f"logs/.{DAYS[0]}.md.new" not in found
+
+
+@pytest.mark.parametrize("left", [b"", b"\0" * 300])
+def test_a_page_that_a_lost_machine_left_empty_is_damage_and_nobodys(tmp_path: Path, left: bytes) -> None:
+    vault = Vault(Home(tmp_path))
+    vault.write([page_of(DAYS[0], "one")], [])
+    path = vault.home.scope_folder(SCOPE) / "logs" / f"{DAYS[0]}.md"
+    path.write_bytes(left)
+    vault.write([page_of(DAYS[0], "one")], [])
+    assert path.read_text() == render(page_of(DAYS[0], "one"))
+    assert kept(vault.home) == []
+
+
+def test_an_earlier_copy_is_never_written_over(tmp_path: Path) -> None:
+    vault = Vault(Home(tmp_path))
+    path = vault.home.scope_folder(SCOPE) / "logs" / f"{DAYS[0]}.md"
+    for number in range(3):
+        vault.write([page_of(DAYS[0], "one")], [])
+        path.write_text(f"mine {number}")
+    vault.write([page_of(DAYS[0], "one")], [])
+    found = [(vault.home.path / name).read_text() for name in kept(vault.home)]
+    assert sorted(found) == ["mine 0", "mine 1", "mine 2"]
+
+
+def test_pages_behind_a_link_out_of_the_vault_are_somebodys(tmp_path: Path) -> None:
+    vault = Vault(Home(tmp_path / "home"))
+    pages = [page_of(day, "said") for day in DAYS]
+    vault.write(pages, [])
+    logs, outside = vault.home.scope_folder(SCOPE) / "logs", tmp_path / "outside"
+    logs.rename(outside)
+    logs.symlink_to(outside)
+    before = files_of(outside)
+    vault.prune(SCOPE, {f"logs/{day}.md" for day in DAYS[1:]})
+    vault.write(pages[:2], [])
+    assert files_of(outside) == before
+    assert not logs.is_symlink()
+    assert sorted(files_of(logs)) == [f"{day}.md" for day in DAYS[:2]]
+    assert kept(vault.home) == ["vault/projects/a/logs (yours)"]
