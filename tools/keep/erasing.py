@@ -243,9 +243,8 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
     )
     on_phase("reading the log", 0, 1)
     needles, before = Needles(ids=_ids(gone), texts=(), words=()), None
-    if made.items and without_list(
-        home, log
-    ):  # While the log still says it, old pages can be told from what people wrote.
+    # While the log still says it, old pages can be told from what people wrote.
+    if made.items and without_list(home, log):
         scrub_or_ask(home, log, on_phase, on_note)
     if made.texts or made.labels:
         needles = needles_of(log, gone, made.texts, made.labels)
