@@ -82,6 +82,19 @@ class Vault:
             if path not in paths:
                 (self.home.scope_folder(scope) / path).unlink(missing_ok=True)
 
+    def leave(self, scope: str) -> None:
+        """Remove what this vault has written of a scope that the log does not hold, and its folder if nothing else is
+        in it.
+        """
+        folder = self.home.scope_folder(scope)
+        if not (folder / WATERMARK_FILE).is_file():
+            return  # Somebody else's.
+        self.prune(scope, ())
+        (folder / WATERMARK_FILE).unlink()
+        for inner in (*sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True), folder):
+            if not any(inner.iterdir()):
+                inner.rmdir()
+
     def scopes(self) -> list[str]:
         """Return the scopes that have a folder in the vault."""
         folder = self.home.vault / "projects"

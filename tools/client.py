@@ -132,6 +132,7 @@ class Client:
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
         self._retriever_made: Retriever | None = None
         self._redactor_made: Redactor | None = None
+        self._projectors_notes: dict[str, None] = {}
 
     @property
     def redactor(self) -> Redactor:
@@ -279,6 +280,8 @@ class Client:
             raise MemtapeError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
         views = self._views(as_of)
         answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes, explain=explain))
+        answer = answer._replace(warnings=(*self._projectors_notes, *answer.warnings))
+        self._projectors_notes.clear()
         if quiet or as_of is not None or not self._is_made():
             return Found(answer, None)
         return Found(answer, self._recall(query, limit, filters, answer))
@@ -464,7 +467,7 @@ class Client:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
         from memtape.tools.keep.owner import Owner
 
-        with Owner(self.home, self.log) as owner:
+        with Owner(self.home, self.log, lambda note: self._projectors_notes.update({note: None})) as owner:
             return owner.project(on_progress)
 
     def catch_up(self) -> None:

@@ -195,6 +195,12 @@ class Home:
         """Held for life by the one process that writes the views."""
         return FileLock(self.path / "projector.lock", "The right to project this home")
 
+    def as_of_lock(self) -> FileLock:
+        """Held while a view of the past takes its name or is taken away."""
+        folder = self.path / "epochs"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return FileLock(folder / "as-of.lock", "The right to name a view of the past")
+
     def epoch_lock(self, partition: int) -> FileLock:
         """Held from the first write of a partition's epoch to its watermark: who takes it reads whole epochs of it."""
         folder = self.path / "epochs"

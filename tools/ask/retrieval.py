@@ -26,6 +26,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.rows import EdgeRow, MemoryRow, Provenance, TombstoneRow, TurnRow, UseRow, Watermark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US
+from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import ROW_TYPES, Shard, any_of, quoted
 from memtape.state.core.erasures import erasures_of
@@ -52,6 +53,9 @@ TAIL_TYPES = ("captured", "forgotten", "restored", "erased", "unfolded")
 """Events that change what is visible."""
 PENDING_TYPES = (*TAIL_TYPES, "used")
 """Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
+
+
+_UNTIL_THEN = "What the log holds is found by words, and `memtape run --once` makes the views anew."
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -145,6 +149,7 @@ class Answer(NamedTuple):
 
     `read` has how each scope read the question, where that was asked for; `held` how many texts the scope itself shows.
     `lanes` says how many texts each lane has found or moved, in all scopes that were read; `note` why vectors were not.
+    `warnings` say what is wrong with the views, a sentence each.
     """
 
     results: list[Result]
@@ -156,6 +161,7 @@ class Answer(NamedTuple):
     note: str = ""
     read: tuple[Read, ...] = ()
     held: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 class ScopeView(NamedTuple):
@@ -234,7 +240,8 @@ class Retriever:
         self.past = past
         self._shards: dict[int, Shard] = {}
         self._ready: dict[str, _Ready] = {}
-        self._own: dict[Path, None] = {}
+        self._past_forgotten = False
+        self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
 
     @property
     def partitions(self) -> int:
@@ -247,21 +254,33 @@ class Retriever:
             if partition not in self._shards:
                 self._shards[partition] = self.past.shard(partition)
             return self._shards[partition]
+        shard = self._served(partition)
+        return shard if not self._why_unfit(shard) else Shard(self._home.path / "no-views", partition)
+
+    def _served(self, partition: int) -> Shard:
         shard = self._shards.get(partition)
         path = self._home.current().shard(partition)
         if shard is None or shard.path != path:
             shard = self._shards[partition] = Shard(path, partition)
-        return shard if self._is_of_this_log(shard) else Shard(self._home.path / "no-views", partition)
+        return shard
 
-    def _is_of_this_log(self, shard: Shard) -> bool:
-        """Whether tables are not of another log that the home had before; a projector makes those anew."""
-        if shard.path not in self._own:
-            mark = shard.watermark() if shard.exists() else None
-            if mark is not None and mark.log_id != self._log.log_id:
-                return False
-            if mark is not None:
-                self._own[shard.path] = None
-        return True
+    def _why_unfit(self, shard: Shard) -> str:
+        """Return why tables are not of this log as it is now, looked up once a question; a projector makes them anew."""
+        mark = shard.watermark() if shard.exists() else None
+        known = self._unfit.get(shard.path)
+        if known is None or known[0] != mark:
+            why = "" if mark is None else foreign(self._log, mark)
+            known = self._unfit[shard.path] = mark, why
+        return known[1]
+
+    def warning(self, partition: int) -> str:
+        """Return a sentence where the views of a partition cannot be served, since they are not of this log."""
+        why = "" if self.past is not None else self._why_unfit(self._served(partition))
+        return f"The views are not of the log as it is: {why}. {_UNTIL_THEN}" if why else ""
+
+    def warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
+        """Return the warnings of some partitions."""
+        return tuple(filter(None, map(self.warning, dict.fromkeys(partitions))))
 
     def reading(self, action: Callable[[], ReadT]) -> ReadT:
         """Return what an action reads from the views; it is done again where they were switched under it.
@@ -269,17 +288,26 @@ class Retriever:
         Raises `MemtapeError` where they cannot be read.
         """
         served = self._home.current().path
+        self._unfit.clear()
         try:
             return action()
         except MemtapeError:
             raise
         except Exception as error:  # LanceDB names no class for a table that is damaged or gone.
-            if self._home.current().path != served:
+            if self._home.current().path != served or self._forget_past():
                 self._shards.clear()
                 return self.reading(action)
             raise MemtapeError(
                 "The views cannot be read.", "`memtape verify` says what is damaged, `memtape rebuild` mends it."
             ) from error
+
+    def _forget_past(self) -> bool:
+        """Discard views of the past that cannot be read, which are made again when asked for; once."""
+        if self.past is None or self._past_forgotten:
+            return False
+        self.past.discard()
+        self._past_forgotten = True
+        return True
 
     def now(self, views: Collection[ScopeView]) -> int:
         """Return the time by which weights decay: the hour of asking, or that of the time in the past that was named.
@@ -337,6 +365,7 @@ class Retriever:
             self.dense.note if self.dense is not None else "",
             tuple(reads),
             len(readies[0].documents),
+            self.warnings(partition_of(name, self._log.partitions) for name in scopes_read(scope)),
         )
 
     def _ranking(

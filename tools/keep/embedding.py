@@ -210,7 +210,7 @@ class Embedding:
 
     def _worker_for(self, key: str) -> EmbedWorker:
         if self._worker is None or self._worker.key != key:
-            marks = EmbeddingMarks(self._home, self._log.log_id, self._log.partitions)
+            marks = EmbeddingMarks(self._home, self._log)
             self._worker = EmbedWorker(self._log, key, marks)
         return self._worker
 

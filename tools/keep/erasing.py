@@ -24,7 +24,7 @@ from memtape.schemas.events import (
     Recalled,
     Restored,
 )
-from memtape.schemas.log import Log, Slot, slots_between
+from memtape.schemas.log import Log, Slot, slots_between, trail_of
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -360,7 +360,8 @@ def _without_structure(needles: Needles) -> Needles:
         state = state_at(client.log, build, number, client.log.ends()[number])
         from memtape.flows.projection import basis_of
 
-        Snapshots(build, number, basis_of(client.log, number)).write(state.offset, snapshot(state))
+        trail = trail_of(client.log, number, state.offset)
+        Snapshots(build, number, basis_of(client.log, number)).write(state.offset, trail, snapshot(state))
         places = search_home(Path(folder), needles)
     common = {finding.needle for place in places for finding in place.found}
     return Needles(

@@ -22,6 +22,7 @@ from memtape.tools.keep.rebuild import (
     reason_to_rebuild,
     rebuild,
     rebuild_scope,
+    strayed_views,
 )
 from memtape.tools.keep.scrubbing import Scrubbed, scrub
 
@@ -150,15 +151,24 @@ class Owner:
 
     def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
         """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
+        astray = strayed_views(self._home, self._log)
+        if astray:
+            more = f", and {len(astray) - 1} more partitions likewise" if len(astray) > 1 else ""
+            first = next(iter(astray.values()))
+            self._on_note(f"The log is not as it was when the views were made, so they are made anew: {first}{more}.")
         reason = reason_to_rebuild(self._home, self._log)
         if reason is not None:
             self._on_note(f"The views are made anew: {reason}.")
-            rebuild(self._home, self._log, on_phase, self._workers)
+        if reason is not None or astray:
+            rebuild(self._home, self._log, on_phase, self._workers, None if reason is not None else astray)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
         self._scrub_or_note(on_phase)
-        for number, offset in Projector(self._home, self._log, once=True).uncovered():
+        projector = Projector(self._home, self._log, once=True)
+        for number, offset in projector.uncovered():
             mend_vault(self._home, self._log, self._home.current(), number, offset)
+        for doubt in projector.doubts:
+            self._on_note(doubt)
 
     def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
         try:

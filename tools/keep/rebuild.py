@@ -14,6 +14,7 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.rows import GoneRow, Guarded, Row, ScopeMark, Watermark
 from memtape.schemas.scopes import partition_of
+from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.tables import ROW_TYPES, Shard, table_of
 from memtape.sinks.vault import Vault
@@ -68,6 +69,8 @@ def rebuild(
     with home.epoch_locks(range(log.partitions), LOCK_WAIT_S):
         for number in verdict.positions:
             Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
+        for number in (number for number, offset in verdict.positions.items() if not offset):
+            mend_vault(home, log, build, number, 0)
         home.serve(build)
         for number, offset in Projector(home, log, once=True, build=build).uncovered():
             mend_vault(home, log, build, number, offset)
@@ -96,6 +99,9 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
         raise MemtapeError(
             f"The tables of {scope} cannot be read.", "`memtape rebuild` without --scope makes them all anew."
         ) from error
+    why = foreign(log, watermark) if watermark is not None else ""
+    if why:
+        raise MemtapeError(f"The views are not of the log as it is: {why}.", "`memtape run --once` makes them anew.")
     if watermark is not None and watermark.rules != rules_version():
         raise MemtapeError(
             "The views were made under other rules.", "`memtape rebuild` without --scope makes them all anew."
@@ -116,11 +122,25 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
 def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) -> None:
     """Write every page of a partition's scopes as it should be at `offset`, and take away what should not be there."""
     vault = Vault(home)
+    state = state_at(log, build, partition, offset) if offset else Partition(partition)
+    for scope in state.scopes:
+        _write_scope_pages(vault, state, scope)
+    for scope in vault.scopes():
+        if partition_of(scope, log.partitions) == partition and scope not in state.scopes:
+            vault.leave(scope)
     if offset:
-        state = state_at(log, build, partition, offset)
-        for scope in state.scopes:
-            _write_scope_pages(vault, state, scope)
         vault.cover(partition, offset)
+
+
+def strayed_views(home: Home, log: Log) -> dict[int, str]:
+    """Return the partitions whose views are not of the log as it is, each with what is otherwise."""
+    found = {}
+    for number in range(log.partitions):
+        watermark = _watermark(Shard(home.current().shard(number), number))
+        why = foreign(log, watermark) if watermark is not None else ""
+        if why:
+            found[number] = why
+    return found
 
 
 def reason_to_rebuild(home: Home, log: Log) -> str | None:
@@ -133,8 +153,8 @@ def reason_to_rebuild(home: Home, log: Log) -> str | None:
     for number in range(log.partitions):
         shard = Shard(home.current().shard(number), number)
         watermark = _watermark(shard)
-        if watermark is None or watermark.log_id != log.log_id:
-            continue  # Nothing to lose: the projector makes this shard anew by itself.
+        if watermark is None or foreign(log, watermark):
+            continue  # Nothing to lose: this shard is made anew anyway.
         if watermark.rules != rules:
             return f"the rules have changed, from {watermark.rules} to {rules}"
         if watermark.counters.dead_letters and any(_readable(log, number, offset) for offset in _dead_offsets(shard)):
