@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from builders import START, captured, erased, make_id
+from builders import START, captured, erased
 from click.testing import CliRunner
 from kafka_broker import Broker
 
 from memtape.flows import projection
 from memtape.schemas.events import Event
-from memtape.schemas.log import Log, strayed, trail_of
+from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.folders import Home
@@ -28,8 +28,11 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools import client as clients
+from memtape.tools.capture.native_ids import MARKDOWN
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.importing.finding import Source
+from memtape.tools.importing.taking import Importer
 from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
@@ -193,7 +196,9 @@ def status(home: Home, log: Log) -> Any:
 
 
 @pytest.mark.parametrize("count", [0, 3, 9, 14])
-@pytest.mark.parametrize("how", GOING)
+@pytest.mark.parametrize(
+    "how", [how if how == "memory" else pytest.param(how, marks=pytest.mark.slow) for how in GOING]
+)
 def test_a_log_that_went_back_is_noticed_and_its_views_are_made_anew(home: Home, how: str, count: int) -> None:
     going = GOING[how](home)
     with closing(going.open()) as log:
@@ -253,3 +258,113 @@ def check_after(home: Home, log: Log) -> None:
     with Client(home, scope="project:a", log=log) as client:
         past = client.status(as_of=end_of(log))
         assert (past.memories, past.turns) == (now.memories, now.turns)
+
+
+def test_marks_positions_and_blanked_slots_of_another_history_are_not_believed(home: Home, tmp_path: Path) -> None:
+    """What was embedded, imported and blanked is so on the log that it was done for, and on no other."""
+    note = tmp_path / "note.md"
+    note.write_text("The lighthouse of old0 was painted red.\n")
+    going = InMemory(home)
+    log = going.open()
+    log.append(said("base", 8))
+    going.keep()
+    log.append(said("old", 9, 20))
+    number, ends = partition_of("project:a", PARTITIONS), log.ends()
+    with Client(home, scope="project:a", origin="user", log=log) as client:
+        assert Importer(client).take([Source(note, MARKDOWN, note.name)]).taken == 1
+        assert Importer(client).take([Source(note, MARKDOWN, note.name)]).unchanged == 1
+        EmbeddingMarks(home, log).write("e@1:4", ends)
+        assert EmbeddingMarks(home, log).read("e@1:4") == ends
+        log.append([erased(["base2 keeps the lighthouse"], "e1", scope="project:c")])
+        with Owner(home, log) as owner:
+            assert owner.scrub().slots == 1
+        going.go_back()
+        log.append(said("new", 14, 20))
+        assert EmbeddingMarks(home, log).read("e@1:4") == [0] * PARTITIONS
+        EmbeddingMarks(home, log).write("e@1:4", log.ends())
+        assert EmbeddingMarks(home, log).read("e@1:4") == log.ends()
+        assert Importer(client).take([Source(note, MARKDOWN, note.name)]).taken == 1
+        log.append([erased(["base2 keeps the lighthouse"], "e2", scope="project:c")])
+        project(home, log)
+        assert b"base2 keeps" not in b"".join(slot.payload for n in range(PARTITIONS) for slot in log.read(n, 0, 999))
+        assert verify(home, log).ok
+
+
+def test_a_search_mends_by_itself_what_is_small_and_says_so(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "INLINE_EVENTS", 2_000)
+    going = InMemory(home)
+    log = going.open()
+    log.append(said("base", 3))
+    going.keep()
+    log.append(said("old", 3, 20))
+    with Client(home, scope="project:a", log=log) as client:
+        client.search("lighthouse", quiet=True)
+        going.go_back()
+        told = client.search("lighthouse", quiet=True).answer
+        assert [note for note in told.warnings if "so they are made anew: partition" in note]
+        assert client.search("lighthouse", quiet=True).answer.warnings == ()
+        assert verify(home, log).ok
+
+
+def test_commands_say_what_happened(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTAPE_HOME", str(home.path))
+    going = Backup(home, with_wal=False)
+
+    def call(*words: str) -> Any:
+        return CliRunner().invoke(main, list(words))
+
+    asked = ("search", "lighthouse", "--quiet", "--scope", "project:a")
+    call("capture", "The lighthouse is white.", "--scope", "project:a")
+    call("run", "--once")
+    going.keep()
+    call("capture", "The lighthouse is red.", "--scope", "project:a")
+    call("run", "--once")
+    going.go_back()
+    assert "VIEWS         The views are not of the log as it is: partition" in call("status").stdout
+    assert json.loads(call("status", "--json").stdout)["warnings"]
+    assert "red" not in (before := call(*asked)).stdout and "white" in before.stdout
+    assert "The views are not of the log as it is: partition" in before.stderr
+    assert json.loads(call(*asked, "--json").stdout)["warnings"]
+    checked = call("verify")
+    assert (checked.exit_code, "unexpected: watermarks" in checked.stdout) == (1, True)
+    refused = call("rebuild", "--scope", "project:a")
+    assert (refused.exit_code, "memtape run --once" in refused.stderr) == (1, True)
+    made = call("run", "--once")
+    assert (made.exit_code, "so they are made anew: partition" in made.stderr) == (0, True)
+    assert call("verify").exit_code == 0
+    assert json.loads(call(*asked, "--json").stdout)["warnings"] == []
+
+
+@pytest.mark.slow
+def test_a_topic_that_was_made_anew_under_its_name_is_noticed(home: Home, kafka: Broker, tmp_path: Path) -> None:
+    """Once as another log, and once as an older copy of the same log that got other events."""
+    from kafka import KafkaAdminClient
+
+    url = kafka.url()
+    with closing(KafkaLog(url, PARTITIONS)) as log:
+        log.append(said("base", 8))
+        copy_log(log, str(tmp_path / "kept.db"))
+        log.append(said("old", 9, 20))
+        project(home, log)
+    admin = KafkaAdminClient(bootstrap_servers=kafka.server)
+
+    def delete() -> None:
+        admin.delete_topics([log.target.topic])
+        while log.target.topic in admin.list_topics():
+            pass
+
+    delete()
+    with closing(EmbeddedLog(tmp_path / "kept.db")) as kept:
+        copy_log(kept, url)
+    with closing(KafkaLog(url)) as log:
+        log.append(said("new", 14, 20))
+        check_before(home, log)
+        assert any("The log is not as it was" in note for note in project(home, log))
+        check_after(home, log)
+    delete()
+    with closing(KafkaLog(url, PARTITIONS)) as log:
+        log.append(said("new", 9, 40))
+        assert all("are of another log" in line for line in status(home, log).warnings)
+        assert any("are of another log" in note for note in project(home, log))
+        check_after(home, log)
+    admin.close()

@@ -275,7 +275,11 @@ class Retriever:
 
     def warning(self, partition: int) -> str:
         """Return a sentence where the views of a partition cannot be served, since they are not of this log."""
-        why = "" if self.past is not None else self._why_unfit(self._served(partition))
+        if self.past is not None:
+            return ""
+        shard = self._served(partition)
+        self._unfit.pop(shard.path, None)
+        why = self._why_unfit(shard)
         return f"The views are not of the log as it is: {why}. {_UNTIL_THEN}" if why else ""
 
     def warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
