@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
@@ -52,6 +53,7 @@ class Owner:
         self._processes = processes
         self._lock: FileLock = home.projector_lock()
         self._requests = Requests(home.requests)
+        self._answered: dict[str, None] = {}
         self._projector: Projector | None = None
         self._embedding = Embedding(home, log, on_note)
         self._stopped = False
@@ -115,7 +117,7 @@ class Owner:
             events += self._run(once=False, on_progress=lambda _: self._pause_for_requests())
             if not self._stopped:
                 self._scrub_or_note()
-            for id in [] if self._stopped else self._requests.waiting():
+            for id in [] if self._stopped else self._asked():
                 self._answer(id)
         return events
 
@@ -177,8 +179,11 @@ class Owner:
             self._on_note(str(held))
 
     def _pause_for_requests(self) -> None:
-        if self._requests.waiting() and self._projector is not None:
+        if self._asked() and self._projector is not None:
             self._projector.stop()
+
+    def _asked(self) -> list[str]:
+        return [id for id in self._requests.waiting() if id not in self._answered]
 
     def _answer(self, id: str) -> None:
         request = self._requests.read(id)
@@ -192,11 +197,20 @@ class Owner:
 
         try:
             result = self._do(request, on_phase)
-        except MemtapeError as error:
-            said = Reply(phase="", done=0, total=0, finished=True, error=str(error), hint=error.hint)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # A panic of LanceDB or Bytewax is no Exception.
+            said = _failure(error)
+            self._on_note(f"A request ({request.verb if request else 'unreadable'}) failed: {said.error}")
         else:
             said = Reply(phase="done", done=1, total=1, finished=True, result=result)
-        self._requests.reply(id, said)
+        self._answered[id] = None  # Whatever becomes of the answer, nobody does it again.
+        try:
+            self._requests.reply(id, said)
+        except OSError as error:
+            self._on_note(f"A request could not be answered: {error}.")
+            with suppress(OSError):
+                self._requests.forget(id)
 
     def _do(self, request: Request | None, on_phase: OnPhase) -> str:
         match request:
@@ -210,6 +224,15 @@ class Owner:
             case _:
                 verb = request.verb if request else "unreadable"
                 raise MemtapeError(f"The projector does not know what is asked ({verb}).")
+
+
+def _failure(error: BaseException) -> Reply:
+    """Return the answer that says what a request ended with; a name of a file in it may be no valid Unicode."""
+    known = isinstance(error, MemtapeError)
+    said = str(error) if known else f"{type(error).__name__}: {error}."
+    hint = error.hint if isinstance(error, MemtapeError) else "`memtape verify` says whether the views are right."
+    text = said.encode(errors="replace").decode()
+    return Reply(phase="", done=0, total=0, finished=True, error=text, hint=hint.encode(errors="replace").decode())
 
 
 def rebuild_or_ask(home: Home, log: Log, scope: str | None, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
@@ -254,6 +277,8 @@ def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> str | 
             return reply.result
         if reply is not None:
             on_phase(reply.phase, reply.done, reply.total)
+        if id not in requests.waiting() and ((last := requests.answer(id)) is None or not last.finished):
+            raise MemtapeError("The projector took the request and could not answer.", "Give the same command again.")
         if home.projector_lock().holder() is None:
             return None
         time.sleep(ASK_POLL_S)
