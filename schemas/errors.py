@@ -56,6 +56,14 @@ class DamagedLog(MemtapeError):
     """A slot whose bytes do not match their digest, or a log that cannot be what it says it is."""
 
 
+class DamagedViews(MemtapeError):
+    """Tables of views of a partition that cannot be read. They come back from the log with the next projection."""
+
+    def __init__(self, message: str, hint: str, partition: int) -> None:
+        super().__init__(message, hint)
+        self.partition = partition
+
+
 class LogExists(MemtapeError):
     """A log was to be made where one stands with other properties (another number of partitions)."""
 

@@ -15,7 +15,8 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import uuid_utils
 
-from memtape.schemas.errors import Denied, InvalidEvent, Locked, MemtapeError
+from memtape.schemas.errors import DamagedViews, Denied, InvalidEvent, Locked, MemtapeError
 from memtape.schemas.events import (
     MAX_AT_LEAD_US,
     MAX_TEXT_BYTES,
@@ -54,6 +55,7 @@ from memtape.tools.capture.lines import Line, check_label, check_size, chunks
 from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
 
 if TYPE_CHECKING:
+    from memtape.schemas.rows import Watermark
     from memtape.tools.ask.context import Context, FormName
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.edges import EdgeList
@@ -444,8 +446,8 @@ class Client:
         return verify(self.home, self.log, scope=scope, on_progress=on_progress)
 
     def projected(self) -> int:
-        """Return how many slots of the log the views are made from."""
-        return sum(self._retriever.offset(number) for number in range(self.log.partitions))
+        """Return how many slots of the log the views are made from, so far as those can be read."""
+        return sum(mark.offset for mark in self._marks() if mark is not None)
 
     def unread(self) -> int:
         """Return how many slots of the log stand behind the views' watermarks."""
@@ -456,12 +458,18 @@ class Client:
         from memtape.tools.ask.inspection import counted
         from memtape.tools.keep.embedder_state import embedder_state
 
-        return embedder_state(self.home, self.log, counted(self._retriever, self.log.partitions), opened=True)
+        views = self._retriever
+        counters = views.reading(lambda: counted(views, self.log.partitions))
+        return embedder_state(self.home, self.log, counters, opened=True)
 
     def unembedded(self) -> int:
-        """Return how many texts that the views hold wait for a vector."""
-        marks = map(self._retriever.watermark, range(self.log.partitions))
-        return sum(mark.waiting for mark in marks if mark is not None)
+        """Return how many texts that the views hold wait for a vector, so far as those can be read."""
+        return sum(mark.waiting for mark in self._marks() if mark is not None)
+
+    def _marks(self) -> Iterator[Watermark | None]:
+        for number in range(self.log.partitions):
+            with suppress(DamagedViews):  # Whoever asks for more than a count is told.
+                yield self._retriever.watermark(number)
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
@@ -477,7 +485,12 @@ class Client:
         from memtape.tools.ask.retrieval import scopes_read
 
         partitions = {partition_of(scope, self.log.partitions): None for scope in scopes_read(self.scope)}
-        if not pending(self.log, self._retriever, partitions):
+        try:
+            due = pending(self.log, self._retriever, partitions)
+        except DamagedViews as error:
+            self._retriever.note_damage(error)
+            due = True
+        if not due:
             self._embed_later()
         elif sum(self.log.ends()) < INLINE_EVENTS:
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from memtape.schemas.errors import MemtapeError
@@ -56,6 +56,16 @@ class Build:
     def blanked_path(self) -> Path:
         """Up to where erased slots of the log are known to be blank."""
         return self.state / "blanked.json"
+
+    def damage_path(self, partition: int) -> Path:
+        """Where it is noted that tables of a partition could not be read; a projector then makes them anew."""
+        return self.state / f"damaged-p{partition:02}"
+
+    def note_damage(self, partition: int) -> None:
+        """Note that tables of a partition could not be read. Who only reads may not be allowed to."""
+        with suppress(OSError):
+            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.damage_path(partition).touch()
 
     def shard(self, partition: int) -> Path:
         """The LanceDB folder of one partition."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from memtape.schemas.codec import decode
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound
+from memtape.schemas.errors import DamagedViews, InvalidEvent, MemtapeError, NotFound
 from memtape.schemas.events import Captured, Event, Filters, Kind, Mark, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
@@ -27,7 +27,7 @@ from memtape.schemas.rows import EdgeRow, MemoryRow, Provenance, TombstoneRow, T
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.epochs import foreign
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.tables import ROW_TYPES, Shard, any_of, quoted
 from memtape.state.core.erasures import erasures_of
 from memtape.state.ranking.documents import Document
@@ -279,6 +279,8 @@ class Retriever:
             return ""
         shard = self._served(partition)
         self._unfit.pop(shard.path, None)
+        if self._home.current().damage_path(partition).exists():
+            return f"The views of partition {partition} are damaged. `memtape run --once` makes them anew."
         why = self._why_unfit(shard)
         return f"The views are not of the log as it is: {why}. {_UNTIL_THEN}" if why else ""
 
@@ -289,21 +291,43 @@ class Retriever:
     def reading(self, action: Callable[[], ReadT]) -> ReadT:
         """Return what an action reads from the views; it is done again where they were switched under it.
 
-        Raises `MemtapeError` where they cannot be read.
+        Raises `DamagedViews` where they cannot be read, and notes that for the next projector.
         """
-        served = self._home.current().path
+        served = self._home.current()
         self._unfit.clear()
         try:
             return action()
+        except DamagedViews as error:
+            if self._is_other(served):
+                return self.reading(action)
+            self.note_damage(error)
+            raise
         except MemtapeError:
             raise
-        except Exception as error:  # LanceDB names no class for a table that is damaged or gone.
-            if self._home.current().path != served or self._forget_past():
-                self._shards.clear()
+        except Exception as error:  # Rows that can be read and make no sense.
+            if self._is_other(served):
                 return self.reading(action)
-            raise MemtapeError(
-                "The views cannot be read.", "`memtape verify` says what is damaged, `memtape rebuild` mends it."
+            partitions = sorted(self._shards)
+            for number in [] if self.past is not None else partitions:
+                served.note_damage(number)
+            raise DamagedViews(
+                "The views cannot be read.",
+                "`memtape run --once` makes them anew from the log; `memtape verify` says what is damaged.",
+                partitions[0] if partitions else 0,
             ) from error
+
+    def note_damage(self, error: DamagedViews) -> None:
+        """Note for the next projector that views could not be read; those of the past are made again anyway."""
+        if self.past is None:
+            self._home.current().note_damage(error.partition)
+        self._shards.clear()
+
+    def _is_other(self, served: Build) -> bool:
+        """Whether what was read is no longer what would be: another build is served, or a past is made again."""
+        if self._home.current().path == served.path and not self._forget_past():
+            return False
+        self._shards.clear()
+        return True
 
     def _forget_past(self) -> bool:
         """Discard views of the past that cannot be read, which are made again when asked for; once."""

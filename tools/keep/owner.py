@@ -18,6 +18,8 @@ from memtape.tools.keep.projector import OnProgress, Projector
 from memtape.tools.keep.rebuild import (
     OnPhase,
     Rebuilt,
+    check_views,
+    damaged_views,
     discard_old_builds,
     mend_vault,
     reason_to_rebuild,
@@ -65,11 +67,18 @@ class Owner:
     def __exit__(self, *_: object) -> None:
         self._lock.release()
 
+    def check(self) -> bool:
+        """Read all views once, so that what cannot be read is made anew by `project` or `serve`; whether there is any.
+
+        It takes a second for some hundred thousand rows, and is for who has the time.
+        """
+        return check_views(self._home, self._log)
+
     def project(self, on_progress: OnProgress | None = None) -> int:
         """Bring the views up to date and return how many events were read."""
         self._log.check()
         self._mend()
-        events = self._run(once=True, on_progress=on_progress)
+        events = self._run_or_mend(once=True, on_progress=on_progress)
         while self._projector is not None and self._projector.stopped and not self._stopped:
             self._scrub_or_note()  # The flow stopped by itself, at an erasure.
             events += self._run(once=True, on_progress=on_progress)
@@ -114,8 +123,10 @@ class Owner:
     def _serve(self) -> int:
         events = 0
         while not self._stopped:
-            events += self._run(once=False, on_progress=lambda _: self._pause_for_requests())
-            if not self._stopped:
+            events += self._run_or_mend(once=False, on_progress=lambda _: self._pause_for_requests())
+            if not self._stopped and damaged_views(self._home, self._log):
+                self._mend()  # A reader has met them.
+            elif not self._stopped:
                 self._scrub_or_note()
             for id in [] if self._stopped else self._asked():
                 self._answer(id)
@@ -151,6 +162,18 @@ class Owner:
             for doubt in self._projector.doubts:
                 self._on_note(doubt)
 
+    def _run_or_mend(self, once: bool, on_progress: OnProgress | None) -> int:
+        """Run the flow; where it ends with an error and views cannot be read, make those anew and run it again."""
+        try:
+            return self._run(once, on_progress)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # LanceDB names no class for damage, and a panic is no Exception.
+            if not self.check():
+                raise
+            self._mend()
+            return self._run(once, on_progress)
+
     def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
         """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
         astray = strayed_views(self._home, self._log)
@@ -161,8 +184,13 @@ class Owner:
         reason = reason_to_rebuild(self._home, self._log)
         if reason is not None:
             self._on_note(f"The views are made anew: {reason}.")
-        if reason is not None or astray:
-            rebuild(self._home, self._log, on_phase, self._workers, None if reason is not None else astray)
+        damaged = damaged_views(self._home, self._log)
+        if damaged:
+            named = ", ".join(map(str, damaged))
+            self._on_note(f"Views could not be read and are made anew from the log (partition {named}).")
+        if reason is not None or astray or damaged:
+            only = None if reason is not None else sorted({*astray, *damaged})
+            rebuild(self._home, self._log, on_phase, self._workers, only)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
         self._scrub_or_note(on_phase)
@@ -179,7 +207,7 @@ class Owner:
             self._on_note(str(held))
 
     def _pause_for_requests(self) -> None:
-        if self._asked() and self._projector is not None:
+        if (self._asked() or damaged_views(self._home, self._log)) and self._projector is not None:
             self._projector.stop()
 
     def _asked(self) -> list[str]:

@@ -6,11 +6,11 @@ wakes. Until the switch, searches are served from the old build.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent, MemtapeError
+from memtape.schemas.errors import DamagedViews, InvalidEvent, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.rows import GoneRow, Guarded, Row, ScopeMark, Watermark
 from memtape.schemas.scopes import partition_of
@@ -51,6 +51,8 @@ def rebuild(
     total = sum(log.ends())
     served = home.current()
     build = home.build(served.number + 1)
+    if any(True for _ in _unreadable(build, log.partitions)):
+        build.discard()  # What was begun before cannot be gone on with.
     anew = range(log.partitions) if partitions is None else partitions
     for number in range(log.partitions):
         if number not in anew:
@@ -143,6 +145,26 @@ def strayed_views(home: Home, log: Log) -> dict[int, str]:
     return found
 
 
+def check_views(home: Home, log: Log) -> bool:
+    """Read all views once and note which cannot be read, for `damaged_views`; whether there are any."""
+    for number in _unreadable(home.current(), log.partitions):
+        home.current().note_damage(number)
+    return bool(damaged_views(home, log))
+
+
+def _unreadable(build: Build, partitions: int) -> Iterator[int]:
+    for number in range(partitions):
+        try:
+            Shard(build.shard(number), number).check()
+        except DamagedViews:
+            yield number
+
+
+def damaged_views(home: Home, log: Log) -> list[int]:
+    """Return the partitions of which somebody could not read the views."""
+    return [number for number in range(log.partitions) if home.current().damage_path(number).exists()]
+
+
 def reason_to_rebuild(home: Home, log: Log) -> str | None:
     """Return why the views that are served must be made anew before anything is added to them, None if they need not.
 
@@ -157,7 +179,12 @@ def reason_to_rebuild(home: Home, log: Log) -> str | None:
             continue  # Nothing to lose: this shard is made anew anyway.
         if watermark.rules != rules:
             return f"the rules have changed, from {watermark.rules} to {rules}"
-        if watermark.counters.dead_letters and any(_readable(log, number, offset) for offset in _dead_offsets(shard)):
+        try:
+            dead = _dead_offsets(shard) if watermark.counters.dead_letters else []
+        except DamagedViews:
+            home.current().note_damage(number)
+            continue
+        if any(_readable(log, number, offset) for offset in dead):
             return f"an event of partition {number} that could not be read has become readable"
     return None
 
