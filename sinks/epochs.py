@@ -143,4 +143,5 @@ class BuildTarget:
     @property
     def doubts(self) -> list[str]:
         """What was discarded on the way, a sentence each."""
-        return [doubt for part in (*self._views, *self._snapshots) for doubt in part.doubts]
+        parts: list[PartitionViews | Snapshots] = [*self._views, *self._snapshots]
+        return [doubt for part in parts for doubt in part.doubts]

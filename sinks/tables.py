@@ -88,7 +88,7 @@ def _reads(
     """
 
     @wraps(method)
-    def reading(self: Shard, *args: Given.args, **kwargs: Given.kwargs) -> ReadT:
+    def reading(self: Shard, /, *args: Given.args, **kwargs: Given.kwargs) -> ReadT:
         try:
             return method(self, *args, **kwargs)
         except (MemtapeError, KeyboardInterrupt, SystemExit):

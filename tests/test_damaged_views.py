@@ -112,7 +112,8 @@ def ask_everything() -> list[Any]:
         call(*words)
         for words in (
             ("status",), ("context", *scope), ("show", fact, *scope), ("search", "lighthouse", "--quiet", *scope),
-            ("why", fact, *scope), ("edges", fact, *scope), ("edges", "--candidates", *scope), ("diff", "0:3", "0:9", *scope),
+            ("why", fact, *scope), ("edges", fact, *scope), ("edges", "--candidates", *scope),
+            ("diff", "0:3", "0:9", *scope),
             ("search", "lighthouse", *scope, *position), ("status", *position), ("embedder", "status"),
             ("log", *scope), ("verify",),
         )

@@ -21,7 +21,6 @@ from kafka_broker import Broker
 from memtape.flows import projection
 from memtape.schemas.events import Event
 from memtape.schemas.log import Log
-from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.embedding_marks import EmbeddingMarks
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -39,6 +38,7 @@ from memtape.tools.keep.verify import verify
 
 PARTITIONS = 2
 SCOPES = ("project:a", "project:b", "project:c")
+ASKED = (*SCOPES, "project:old", "project:new")
 KINDS = ("fact", "turn", "document")
 
 
@@ -82,7 +82,7 @@ class InMemory:
 
 
 class Backup:
-    """`log.db` with its write-ahead file as they were copied, or the database alone after everything was written there."""
+    """`log.db` with its write-ahead file as they were copied, or the database alone, which then has everything."""
 
     def __init__(self, home: Home, with_wal: bool) -> None:
         self._path = home.log_path
@@ -135,6 +135,7 @@ GOING: dict[str, Callable[[Home], Going]] = {
     "a backup with its WAL": lambda home: Backup(home, with_wal=True),
     "a lost WAL": lambda home: LostWal(home, with_wal=False),
 }
+HOWS = ["memory", *(pytest.param(how, marks=pytest.mark.slow) for how in GOING if how != "memory")]
 
 
 def said(history: str, count: int, first: int = 0) -> list[Event]:
@@ -163,7 +164,7 @@ def found(
 ) -> dict[str, list[str]]:
     """Return the first word of whatever searches, contexts and single looks give of each scope."""
     words: dict[str, list[str]] = {}
-    for scope in scopes:
+    for scope in ASKED:
         with Client(home, scope=scope, log=log) as client:
             results = client.search("keeps kept lighthouse", 1_000, quiet=True).answer.results
             assert all(client.show(result.id).asked for result in results)
@@ -196,9 +197,7 @@ def status(home: Home, log: Log) -> Any:
 
 
 @pytest.mark.parametrize("count", [0, 3, 9, 14])
-@pytest.mark.parametrize(
-    "how", [how if how == "memory" else pytest.param(how, marks=pytest.mark.slow) for how in GOING]
-)
+@pytest.mark.parametrize("how", HOWS)
 def test_a_log_that_went_back_is_noticed_and_its_views_are_made_anew(home: Home, how: str, count: int) -> None:
     going = GOING[how](home)
     with closing(going.open()) as log:
@@ -230,7 +229,7 @@ def check_before(home: Home, log: Log) -> None:
     now = status(home, log)
     assert now.warnings and all("The views are not of the log as it is: partition" in line for line in now.warnings)
     assert now.lag > 0
-    assert found(home, log) == {scope: words for scope, words in held(log).items() if scope != "project:base"}
+    assert found(home, log) == {scope: words for scope, words in held(log).items() if scope in ASKED}
     with Client(home, scope="project:old", log=log) as client:
         assert client.search("lighthouse", quiet=True).answer.warnings
     verdict = verify(home, log)
@@ -245,9 +244,7 @@ def check_after(home: Home, log: Log) -> None:
     assert (now.warnings, now.lag) == ((), 0)
     scopes = {scope: count.memories + count.turns for scope, count in now.scopes.items()}
     assert scopes == {scope: len(words) for scope, words in held(log).items()}
-    assert found(home, log) == {
-        scope: words for scope, words in held(log).items() if scope in (*SCOPES, "project:old", "project:new")
-    }
+    assert found(home, log) == {scope: words for scope, words in held(log).items() if scope in ASKED}
     pages = "".join(path.read_text() for path in home.vault.rglob("*.md"))
     assert not [word for word in lost_words(log) if word in pages]
     other = Home(home.path.with_name("undisturbed"))
@@ -269,7 +266,7 @@ def test_marks_positions_and_blanked_slots_of_another_history_are_not_believed(h
     log.append(said("base", 8))
     going.keep()
     log.append(said("old", 9, 20))
-    number, ends = partition_of("project:a", PARTITIONS), log.ends()
+    ends = log.ends()
     with Client(home, scope="project:a", origin="user", log=log) as client:
         assert Importer(client).take([Source(note, MARKDOWN, note.name)]).taken == 1
         assert Importer(client).take([Source(note, MARKDOWN, note.name)]).unchanged == 1

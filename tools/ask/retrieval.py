@@ -265,7 +265,7 @@ class Retriever:
         return shard
 
     def _why_unfit(self, shard: Shard) -> str:
-        """Return why tables are not of this log as it is now, looked up once a question; a projector makes them anew."""
+        """Return why tables are not of this log as it is now, looked up once a question."""
         mark = shard.watermark() if shard.exists() else None
         known = self._unfit.get(shard.path)
         if known is None or known[0] != mark:
