@@ -101,7 +101,7 @@ def call(*words: str) -> Any:
     assert done.exception is None or isinstance(done.exception, SystemExit), (words, done.exception)
     assert done.exit_code in (0, 1), (words, done.output)
     assert "Traceback" not in done.output
-    assert done.exit_code == 0 or done.stderr.strip(), words
+    assert done.exit_code == 0 or done.output.strip(), words
     return done
 
 
