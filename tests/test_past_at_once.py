@@ -61,15 +61,19 @@ def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
         for _ in range(READERS)
     ]
     first = 2  # Behind the settings and the tick.
-    for number in range(1, ROUNDS + 1):
+    try:
+        for number in range(1, ROUNDS + 1):
+            for reader in readers:
+                assert reader.stdin is not None
+                reader.stdin.write(f"0:{first + number}\n")
+            for reader in readers:
+                assert reader.stdout is not None
+                line = reader.stdout.readline()
+                assert line.split() == [str(number)] * 2, line or reader.communicate()
+        assert [reader.communicate()[1] for reader in readers] == [""] * READERS
+    finally:
         for reader in readers:
-            assert reader.stdin is not None
-            reader.stdin.write(f"0:{first + number}\n")
-        for reader in readers:
-            assert reader.stdout is not None
-            line = reader.stdout.readline()
-            assert line.split() == [str(number)] * 2, line or reader.communicate()
-    assert [reader.communicate()[1] for reader in readers] == [""] * READERS
+            reader.kill()
     assert len(view_names(home)) == ROUNDS
     assert not [name for name in view_names(home) if name.endswith(UNFINISHED)]
 
