@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 import msgspec
 
-from memtape.schemas.log import Log, Slot, slots_between
+from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from, trail_of
 from memtape.schemas.rows import Basis, Delta, ScopeMark, Watermark
 from memtape.state.core.digests import rules_version
 from memtape.state.core.erasures import erasures_of
@@ -21,22 +22,23 @@ SNAPSHOT_EVENTS = 50_000
 class SnapshotStore(Protocol):
     """Where a partition's snapshots are kept, as `sinks.snapshots.Snapshots` does."""
 
-    def write(self, offset: int, data: bytes) -> None: ...
+    def write(self, offset: int, trail: str, data: bytes) -> None: ...
 
-    def newest(self, at_most: int) -> bytes | None: ...
+    def newest(self, at_most: int, trail_at: Callable[[int], str]) -> bytes | None: ...
 
 
 class Projection:
     """The living state of a partition.
 
     Changes below `written` are in the views already: they are folded, since the state needs them, and
-    not written again.
+    not written again. `last` are the last slots before the state's offset, by which the log is known again.
     """
 
-    def __init__(self, state: Partition, written: int, snapshots: SnapshotStore) -> None:
+    def __init__(self, state: Partition, written: int, snapshots: SnapshotStore, last: Sequence[Slot] = ()) -> None:
         self.state = state
         self.written = written
         self._snapshots = snapshots
+        self._last = list(last)
         self._snapshot_offset = state.offset
 
     def advance(self, slots: Sequence[Slot]) -> Delta | None:
@@ -48,6 +50,7 @@ class Projection:
         if state.stale:
             return None
         folded = fold(state, slots)
+        self._last = [*self._last, *slots][-TRAIL_SLOTS:]
         if state.stale or state.offset <= self.written:
             return None
         changes = {change: offset for change, offset in folded.changes.items() if offset >= self.written}
@@ -57,18 +60,18 @@ class Projection:
             pages=tuple(pages_of(state, changes)),
             marks=tuple(ScopeMark(scope, state.number, state.scopes[scope].changed + 1) for scope in scopes),
             dead_letters=tuple(letter for letter in folded.dead_letters if letter.offset >= self.written),
-            watermark=watermark_of(state),
+            watermark=watermark_of(state, trail_from(self._last)),
         )
 
     def keep(self) -> None:
         """Write a snapshot if enough has been folded since the last one."""
         if not self.state.stale and self.state.offset - self._snapshot_offset >= SNAPSHOT_EVENTS:
-            self._snapshots.write(self.state.offset, snapshot(self.state))
+            self._snapshots.write(self.state.offset, trail_from(self._last), snapshot(self.state))
             self._snapshot_offset = self.state.offset
 
 
-def watermark_of(state: Partition) -> Watermark:
-    """Return the watermark of views that hold all of a state."""
+def watermark_of(state: Partition, trail: str) -> Watermark:
+    """Return the watermark of views that hold all of a state; `trail` is that of the log before its offset."""
     return Watermark(
         partition=state.number,
         offset=state.offset,
@@ -81,6 +84,7 @@ def watermark_of(state: Partition) -> Watermark:
         erased=state.erasures.count,
         embedder=state.settings.embedder,
         embedder_next=state.settings.embedder_next,
+        trail=trail,
     )
 
 
@@ -96,9 +100,10 @@ def open_projection(
 
     Its state is stale where more has been erased than `basis` knows.
     """
-    data = snapshots.newest(offset)
+    data = snapshots.newest(offset, partial(trail_of, log, partition))
     state = Partition(partition, erasures_of(log.erased(partition))) if data is None else restore(data)
     state.stale = state.erasures.count != basis.erased
-    projection = Projection(state, written, snapshots)
+    last = list(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
+    projection = Projection(state, written, snapshots, last)
     fold(state, slots_between(log, partition, state.offset, offset))
     return projection

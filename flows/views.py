@@ -120,7 +120,7 @@ class _LogSource(FixedPartitionedSource[tuple[str, Slots], int]):
         if start > end:
             raise OffsetOutOfRange(
                 f"The views of partition {number} are true up to offset {start}, but the log ends at {end}.",
-                "The log has lost events: restore it, or delete builds/ and `memtape rebuild` to see what is left.",
+                "The log has lost events. Start again: the views are then made anew from what is left.",
             )
         return _LogReader(self._log, self._control, number, start, end)
 

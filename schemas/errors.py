@@ -60,6 +60,14 @@ class LogGone(MemtapeError):
     """The file of an open log is no longer the one in its folder: it was removed, moved or replaced."""
 
 
+class DamagedViews(MemtapeError):
+    """Tables of views of a partition that cannot be read. They come back from the log with the next projection."""
+
+    def __init__(self, message: str, hint: str, partition: int) -> None:
+        super().__init__(message, hint)
+        self.partition = partition
+
+
 class LogExists(MemtapeError):
     """A log was to be made where one stands with other properties (another number of partitions)."""
 

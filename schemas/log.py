@@ -5,12 +5,14 @@ The implementations are in `sinks` (embedded, in memory) and pass one contract s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Protocol
 
 import msgspec
 
-from memtape.schemas.errors import OffsetOutOfRange
+from memtape.schemas.codec import blanked
+from memtape.schemas.errors import DamagedLog, OffsetOutOfRange
 from memtape.schemas.events import Event
 
 
@@ -112,6 +114,8 @@ class Log(Protocol):
 
 
 PAGE_SLOTS = 5_000
+TRAIL_SLOTS = 16
+"""So many slots before an offset name the history of a partition: ids and times of two histories differ long before."""
 
 
 def slots_between(log: Log, partition: int, start: int, end: int) -> Iterator[Slot]:
@@ -122,3 +126,36 @@ def slots_between(log: Log, partition: int, start: int, end: int) -> Iterator[Sl
             raise OffsetOutOfRange(f"Partition {partition} has no offset {start}, which was to be read up to {end}.")
         yield from slots
         start = slots[-1].offset + 1
+
+
+def trail_from(slots: Iterable[Slot]) -> str:
+    """Return the digest of slots without their bodies, hex: an erasure keeps it, and another event has another one."""
+    hashed = blake2b(digest_size=16)
+    for slot in slots:
+        hashed.update(blake2b(blanked(slot.payload), digest_size=16).digest())
+    return hashed.hexdigest()
+
+
+def trail_of(log: Log, partition: int, offset: int) -> str:
+    """Return the trail of the last slots before an offset. Raises `OffsetOutOfRange` where the log ends before it."""
+    return trail_from(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
+
+
+def strayed(log: Log, partition: int, offset: int, known: str) -> str:
+    """Return in what a log is not the one whose trail before an offset was `known`, empty where it is.
+
+    That is so where an older state of the log, or another copy of it, stands in its place. An empty `known` is one
+    that nobody kept: then only the end is compared.
+    """
+    try:
+        found = trail_of(log, partition, offset)
+    except OffsetOutOfRange:
+        end = log.ends()[partition]
+        if end >= offset:
+            raise
+        return f"partition {partition} of the log ends at offset {end}, before {offset}"
+    except DamagedLog:  # Whoever reads that slot for what it says names it.
+        return ""
+    if known in ("", found):
+        return ""
+    return f"partition {partition} of the log holds other events before offset {offset}"

@@ -316,6 +316,8 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     embedder: str = FLOOR
     """The key of the embedder that decides there."""
     embedder_next: str | None = None
+    trail: str = ""
+    """What names the log's last slots before `offset`, as `schemas.log.trail_of` does; empty where nobody kept it."""
 
     @property
     def waiting(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memtape.schemas.log import Log, strayed
 from memtape.schemas.rows import Basis, Delta, Watermark
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.snapshots import Snapshots
@@ -23,12 +24,13 @@ class PartitionViews:
         self._vault = Vault(home) if vault else None
         self._epoch_lock = home.epoch_lock(partition)
         self._unwritten: Watermark | None = None
+        self.doubts: list[str] = []
 
-    def start(self, basis: Basis) -> int:
+    def start(self, log: Log, basis: Basis) -> int:
         """Return the offset below which everything is written, 0 where the views are to be made anew.
 
-        Views of another log, of other rules, that may hold what was erased, or that LanceDB cannot open are
-        discarded: they come back.
+        Views of another log or another history of it, of other rules, that may hold what was erased, or that LanceDB
+        cannot open are discarded: they come back. `doubts` then says so.
         """
         if not self._shard.exists():
             return 0
@@ -36,7 +38,9 @@ class PartitionViews:
             watermark = self._shard.watermark()
         except Exception:  # LanceDB names no class for damage, and whatever it is, the log has it all.
             watermark = None
-        if watermark is None or watermark.basis != basis:
+        why = "they cannot be read" if watermark is None else _unfit(log, basis, watermark)
+        if watermark is None or why:
+            self.doubts.append(f"The views of partition {self.partition} are made anew from the log: {why}.")
             self._shard.discard()
             return 0
         return watermark.offset
@@ -75,6 +79,21 @@ class PartitionViews:
         self._unwritten = None
 
 
+def foreign(log: Log, watermark: Watermark) -> str:
+    """Return why views with this watermark are not of a log as it is now, empty where they are."""
+    if watermark.log_id != log.log_id:
+        return f"those of partition {watermark.partition} are of another log"
+    return strayed(log, watermark.partition, watermark.offset, watermark.trail)
+
+
+def _unfit(log: Log, basis: Basis, watermark: Watermark) -> str:
+    if watermark.rules != basis.rules:
+        return "they were made under other rules"
+    if watermark.erased != basis.erased:
+        return "they may hold what was erased"
+    return foreign(log, watermark)
+
+
 class BuildTarget:
     """Everything that a flow writes of one build: views and snapshots of every partition, each with its basis.
 
@@ -83,14 +102,21 @@ class BuildTarget:
     """
 
     def __init__(
-        self, home: Home, build: Build, bases: Sequence[Basis], *, vault: bool, written: Sequence[int] | None = None
+        self,
+        home: Home,
+        build: Build,
+        log: Log,
+        bases: Sequence[Basis],
+        *,
+        vault: bool,
+        written: Sequence[int] | None = None,
     ) -> None:
         numbers = range(len(bases))
         self._bases = bases
         self._views = [PartitionViews(home, build, number, vault=vault) for number in numbers]
         self._snapshots = [Snapshots(build, number, bases[number]) for number in numbers]
         if written is None:
-            written = [views.start(basis) for views, basis in zip(self._views, bases, strict=True)]
+            written = [views.start(log, basis) for views, basis in zip(self._views, bases, strict=True)]
         self._written = written
 
     def views(self, partition: int) -> PartitionViews:
@@ -117,4 +143,5 @@ class BuildTarget:
     @property
     def doubts(self) -> list[str]:
         """What was discarded on the way, a sentence each."""
-        return [doubt for snapshots in self._snapshots for doubt in snapshots.doubts]
+        parts: list[PartitionViews | Snapshots] = [*self._views, *self._snapshots]
+        return [doubt for part in parts for doubt in part.doubts]

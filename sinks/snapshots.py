@@ -7,6 +7,7 @@ a digest. Nothing in them is code. They are a cache: whatever is doubtful about 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
@@ -22,7 +23,7 @@ _NAME = re.compile(r"^(\d{12})\.snapshot\Z")
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a snapshot is of, and blake2b-128 of the bytes behind this line."""
+    """What a snapshot is of, the trail of the log before it, and blake2b-128 of the bytes behind this line."""
 
     log_id: str
     rules: str
@@ -30,6 +31,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     partition: int
     offset: int
     digest: str
+    trail: str
 
 
 class Snapshots:
@@ -41,20 +43,25 @@ class Snapshots:
         self._basis = basis
         self.doubts: list[str] = []
 
-    def write(self, offset: int, data: bytes) -> None:
-        """Keep the state before `offset`, durably, and of the older ones only the newest."""
+    def write(self, offset: int, trail: str, data: bytes) -> None:
+        """Keep the state before `offset`, durably, and of the older ones only the newest; none is left beyond it."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{offset:012}.snapshot"
-        header = _Header(*self._basis, self._partition, offset, _digest(data))
+        header = _Header(*self._basis, self._partition, offset, _digest(data), trail)
         write_whole(path, b"".join((MAGIC, msgspec.json.encode(header), b"\n", data)), durable=True)
-        for old in self._paths()[KEPT:]:
-            old.unlink(missing_ok=True)
+        paths = self._paths()
+        place = paths.index(path)
+        for other in (*paths[:place], *paths[place + KEPT :]):  # One beyond may be of what the log held before.
+            other.unlink(missing_ok=True)
 
-    def newest(self, at_most: int) -> bytes | None:
-        """Return the state of the newest snapshot at or below an offset; doubtful ones are discarded on the way."""
+    def newest(self, at_most: int, trail_at: Callable[[int], str]) -> bytes | None:
+        """Return the state of the newest snapshot at or below an offset; doubtful ones are discarded on the way.
+
+        `trail_at` says the trail of the log before an offset.
+        """
         for path in self._paths():
             if int(path.name[:12]) <= at_most:
-                data = self._read(path)
+                data = self._read(path, trail_at)
                 if data is not None:
                     return data
         return None
@@ -70,14 +77,16 @@ class Snapshots:
             return []
         return sorted((path for path in self._folder.iterdir() if _NAME.match(path.name)), reverse=True)
 
-    def _read(self, path: Path) -> bytes | None:
+    def _read(self, path: Path, trail_at: Callable[[int], str] | None = None) -> bytes | None:
         try:
             magic, line, data = path.read_bytes().split(b"\n", 2)
             header = msgspec.json.decode(line, type=_Header)
-            expected = _Header(*self._basis, self._partition, int(path.name[:12]), _digest(data))
+            expected = _Header(*self._basis, self._partition, int(path.name[:12]), _digest(data), header.trail)
             doubt = "" if magic + b"\n" == MAGIC and header == expected else _reason(header, expected)
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             doubt, data = f"it cannot be read ({error})", b""
+        if not doubt and trail_at is not None and trail_at(header.offset) != header.trail:
+            doubt = "the log holds other events before it than those that it was made from"
         if not doubt:
             return data
         self.doubts.append(f"The snapshot {path.name} of partition {self._partition} was discarded: {doubt}.")

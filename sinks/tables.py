@@ -10,12 +10,13 @@ from __future__ import annotations
 import shutil
 import types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import timedelta
-from functools import cache
+from functools import cache, wraps
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 import msgspec
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.embedding import dimensions_of
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.rows import (
     TABLES,
     DeadLetter,
@@ -63,17 +64,52 @@ UNINDEXED_ROWS = 5_000
 PROBES = 40
 """How many of an index's some sqrt(rows) cells are looked into."""
 
+ReadT = TypeVar("ReadT")
+Given = ParamSpec("Given")
 RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, EdgeRow)
 
 
+def _reads(
+    method: Callable[Concatenate[Shard, Given], ReadT],
+) -> Callable[Concatenate[Shard, Given], ReadT]:
+    """Make a method raise `DamagedViews` for whatever goes wrong as it reads.
+
+    LanceDB, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`.
+    """
+
+    @wraps(method)
+    def reading(self: Shard, /, *args: Given.args, **kwargs: Given.kwargs) -> ReadT:
+        try:
+            return method(self, *args, **kwargs)
+        except (MemtapeError, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            raise DamagedViews(
+                f"The views of partition {self.partition} cannot be read.",
+                "`memtape run --once` makes them anew from the log, as the next search does where that is quick.",
+                self.partition,
+            ) from error
+
+    return reading
+
+
+class _Written(msgspec.Struct):
+    """What else stands in a watermark: the tables that there were when it was written."""
+
+    tables: tuple[str, ...] = ()
+
+
 class Shard:
-    """The tables of one partition. One process writes them; any number may read."""
+    """The tables of one partition. One process writes them; any number may read.
+
+    What reads raises `DamagedViews` where that cannot be done.
+    """
 
     def __init__(self, path: Path, partition: int) -> None:
         self.path = path
         self.partition = partition
         self._tables: dict[str, Table] = {}
-        self._mark: tuple[int, Watermark | None] | None = None
+        self._mark: tuple[int, Watermark | None, _Written] | None = None
         self._db: DBConnection | None = None
 
     def exists(self) -> bool:
@@ -93,22 +129,42 @@ class Shard:
 
     def write_watermark(self, watermark: Watermark) -> None:
         """Say up to where everything that was written is true; call it last."""
-        record = {"partition": watermark.partition, "watermark": canonical(watermark).decode()}
+        written = _Written(tuple(sorted(path.stem for path in self.path.glob("*.lance"))))
+        said = canonical(msgspec.to_builtins(watermark) | msgspec.to_builtins(written)).decode()
+        record = {"partition": watermark.partition, "watermark": said}
         self._merge("watermarks", _watermark_schema(), [record], "partition", None)
 
+    @_reads
     def watermark(self) -> Watermark | None:
         """Return the last watermark, None where there is none or one of another version (its views are made anew)."""
-        table = self._table("watermarks")
-        version = int(table.version) if table else 0
-        if table is not None and (self._mark is None or self._mark[0] != version):
-            rows = table.search().limit(1).to_list()
-            try:
-                mark = msgspec.json.decode(rows[0]["watermark"], type=Watermark) if rows else None
-            except msgspec.ValidationError:
-                mark = None
-            self._mark = version, mark
-        return self._mark[1] if table is not None and self._mark is not None else None
+        return self._marked()[0]
 
+    def _marked(self) -> tuple[Watermark | None, _Written]:
+        table = self._table("watermarks")
+        if table is None:
+            return None, _Written()
+        version = int(table.version)
+        if self._mark is None or self._mark[0] != version:
+            rows = table.search().limit(1).to_list()
+            mark, written = None, _Written()
+            if rows:
+                with suppress(msgspec.ValidationError):
+                    mark = msgspec.json.decode(rows[0]["watermark"], type=Watermark)
+                    written = msgspec.json.decode(rows[0]["watermark"], type=_Written)
+            self._mark = version, mark, written
+        return self._mark[1:]
+
+    @_reads
+    def check(self) -> None:
+        """Read every table whole, and its watermark."""
+        self._marked()
+        for name in dict.fromkeys((*(path.stem for path in self.path.glob("*.lance")), *self._marked()[1].tables)):
+            table = self._table(name)
+            if table is not None:
+                for batch in table.search().limit(None).to_batches():
+                    batch.validate(full=True)
+
+    @_reads
     def rows(self, row_type: type[RowT], scope: str | None = None, where: str = "") -> list[RowT]:
         """Return the rows of a table that are not gone, of one scope or all, in the order of their keys.
 
@@ -132,6 +188,7 @@ class Shard:
         """Return the rows of a table by its name that are not gone, for who compares whole views."""
         return list(self.rows(TABLES[name]))  # type: ignore[type-var]
 
+    @_reads
     def visibility(self, name: Literal["memories", "turns"]) -> list[tuple[str, str, bool]]:
         """Return (scope, id, hidden) of every row of a table that is not gone."""
         table = self._table(name)
@@ -140,11 +197,13 @@ class Shard:
         found = table.search().where("NOT gone").select(["scope", "id", "hidden"]).to_arrow()
         return list(zip(*(found.column(field).to_pylist() for field in ("scope", "id", "hidden")), strict=True))
 
+    @_reads
     def version(self, row_type: type[Row]) -> int:
         """Return the version of a table, by which a reader knows that what it holds is still true; 0 for none."""
         tables = map(self._table, self._names(row_type))
         return sum(int(table.version) for table in tables if table is not None)
 
+    @_reads
     def vectors(self, scope: str, embedder: str) -> tuple[list[str], NDArray[np.float32]]:
         """Return the ids of a scope's captures that have a vector, and the vectors, whole numbers, in their order."""
         table = self._table(_vectors_table(embedder))
@@ -154,6 +213,7 @@ class Shard:
         found = table.search().where(condition).select(["id", "vector"]).to_arrow()
         return found.column("id").to_pylist(), _matrix(found.column("vector"))
 
+    @_reads
     def dead_letters(self, limit: int) -> list[DeadLetter]:
         """Return dead letters in the order of their offsets."""
         table = self._table("dead_letters")
@@ -168,6 +228,7 @@ class Shard:
         self._db = None
         shutil.rmtree(self.path, ignore_errors=True)
 
+    @_reads
     def nearest(self, scope: str, embedder: str, vector: NDArray[np.float32], limit: int) -> list[tuple[str, float]]:
         """Return the ids of a scope's captures whose vectors are nearest, with their cosines, best first.
 
@@ -186,7 +247,8 @@ class Shard:
     def _names(self, row_type: type[Any]) -> list[str]:
         """Return the tables of a row type: one, and of vectors one for each embedder."""
         if row_type is VectorRow:
-            return sorted(path.stem for path in self.path.glob(f"{VECTORS}*.lance"))
+            known = (*(path.stem for path in self.path.glob(f"{VECTORS}*.lance")), *self._marked()[1].tables)
+            return sorted({name for name in known if name.startswith(VECTORS)})
         return [next(name for name, kind in TABLES.items() if kind is row_type)]
 
     def _write(self, rows: Sequence[Guarded], newer: str | None) -> None:
@@ -225,6 +287,8 @@ class Shard:
         if name not in self._tables:
             # A maker that was killed leaves a folder without a version, which is no table yet.
             if not any((self.path / f"{name}.lance" / "_versions").glob("*.manifest")):
+                if name != "watermarks" and name in self._marked()[1].tables:
+                    raise FileNotFoundError(f"The table {name} is gone.")
                 return None
             self._tables[name] = self._connect().open_table(name)
         return self._tables[name]

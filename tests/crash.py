@@ -592,6 +592,7 @@ def project(home: Home, log: EmbeddedLog) -> list[str]:
 
     notes: list[str] = []
     with Owner(home, log, notes.append) as owner:
+        owner.check()
         owner.project()
     return notes
 

@@ -206,7 +206,7 @@ MUTANTS = [
         "flows/views.py",
         "start = written if resume_state is None else min(resume_state, written)",
         "start = written if resume_state is None else max(resume_state, written)",
-        ("tests/test_views.py::test_views_of_another_log_are_not_kept",),
+        ("tests/test_views.py::test_a_shard_that_cannot_be_opened_is_written_again",),
     ),
     Mutant(
         "the wrong partition function",

@@ -215,7 +215,7 @@ def test_a_text_that_was_refused_is_tried_again(running: Running, server: Server
     said("The tide tables are in the attic.")
     server.always = fails_on("The tide tables are in the attic.", (422, {"error": "too long"}), server)
     call("run", "--once")
-    marks = EmbeddingMarks(home, running.log.log_id, running.log.partitions)
+    marks = EmbeddingMarks(home, running.log)
 
     def come_round() -> None:
         if how == "asked":

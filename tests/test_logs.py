@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from memtape.schemas.codec import decode, encode
 from memtape.schemas.errors import InvalidEvent, OffsetOutOfRange
 from memtape.schemas.events import SYSTEM, Configured, Event, make_configured, make_tick
-from memtape.schemas.log import Log, Position, Slot
+from memtape.schemas.log import Log, Position, Slot, strayed, trail_of
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US
@@ -78,6 +78,24 @@ class LogContract:
         log = self.make(tmp_path)
         yield log
         log.close()
+
+    # Knowing a log again
+
+    def test_a_history_is_known_by_its_last_slots_which_an_erasure_keeps(self, log: Log, tmp_path: Path) -> None:
+        log.append([captured(str(number), scope=A) for number in range(9)])
+        partition = partition_of(A, log.partitions)
+        log.append_raw(partition, [b"no event"])
+        ends = log.ends()
+        trails = [trail_of(log, partition, offset) for offset in range(ends[partition] + 1)]
+        assert len(set(trails)) == len(trails)
+        log.blank({partition: range(2, ends[partition])})
+        for each in (log, self.again(log, tmp_path)):
+            assert [trail_of(each, partition, offset) for offset in range(ends[partition] + 1)] == trails
+            assert not any(strayed(each, partition, offset, trail) for offset, trail in enumerate(trails))
+            assert not strayed(each, partition, ends[partition], "")
+            assert "ends at offset" in strayed(each, partition, ends[partition] + 1, trails[-1])
+            assert "ends at offset" in strayed(each, partition, ends[partition] + 1, "")
+            assert "other events" in strayed(each, partition, 5, trails[4])
 
     # Making one
 

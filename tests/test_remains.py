@@ -177,7 +177,7 @@ def test_a_canary_is_found_in(place: str, tmp_path: Path) -> None:
 
 def test_a_snapshot_is_looked_into(tmp_path: Path) -> None:
     snapshots = Snapshots(Build(tmp_path / "builds/1"), 0, Basis("log", "rules", 0))
-    snapshots.write(12, b"\xdc\x00" + CANARY.encode() + b"\xc0")
+    snapshots.write(12, "", b"\xdc\x00" + CANARY.encode() + b"\xc0")
     assert kinds(tmp_path) == {"text", "word"}
 
 

@@ -15,7 +15,8 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import uuid_utils
 from msgspec.structs import replace
 
-from memtape.schemas.errors import Denied, InvalidEvent, Locked, MemtapeError
+from memtape.schemas.errors import DamagedViews, Denied, InvalidEvent, Locked, MemtapeError
 from memtape.schemas.events import (
     EVENT_TYPES,
     MAX_AT_LEAD_US,
@@ -54,6 +55,7 @@ from memtape.tools.capture.lines import Line, check_label, check_size, chunks
 from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
 
 if TYPE_CHECKING:
+    from memtape.schemas.rows import Watermark
     from memtape.tools.ask.context import Context, FormName
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.edges import EdgeList
@@ -132,6 +134,7 @@ class Client:
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
         self._retriever_made: Retriever | None = None
         self._redactor_made: Redactor | None = None
+        self._projectors_notes: dict[str, None] = {}
 
     @property
     def redactor(self) -> Redactor:
@@ -280,6 +283,8 @@ class Client:
             raise MemtapeError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
         views = self._views(as_of)
         answer = views.reading(lambda: views.search(self.scope, query, limit, filters, lanes, explain=explain))
+        answer = answer._replace(warnings=(*self._projectors_notes, *answer.warnings))
+        self._projectors_notes.clear()
         if quiet or as_of is not None or not self._is_made():
             return Found(answer, None)
         return Found(answer, self._recall(query, limit, filters, answer))
@@ -459,8 +464,8 @@ class Client:
         return verify(self.home, self.log, scope=scope, on_progress=on_progress)
 
     def projected(self) -> int:
-        """Return how many slots of the log the views are made from."""
-        return sum(self._retriever.offset(number) for number in range(self.log.partitions))
+        """Return how many slots of the log the views are made from, so far as those can be read."""
+        return sum(mark.offset for mark in self._marks() if mark is not None)
 
     def unread(self) -> int:
         """Return how many slots of the log stand behind the views' watermarks."""
@@ -471,18 +476,24 @@ class Client:
         from memtape.tools.ask.inspection import counted
         from memtape.tools.keep.embedder_state import embedder_state
 
-        return embedder_state(self.home, self.log, counted(self.home, self.log, self._retriever), opened=True)
+        views = self._retriever
+        counters = views.reading(lambda: counted(self.home, self.log, views))
+        return embedder_state(self.home, self.log, counters, opened=True)
 
     def unembedded(self) -> int:
-        """Return how many texts that the views hold wait for a vector."""
-        marks = map(self._retriever.watermark, range(self.log.partitions))
-        return sum(mark.waiting for mark in marks if mark is not None)
+        """Return how many texts that the views hold wait for a vector, so far as those can be read."""
+        return sum(mark.waiting for mark in self._marks() if mark is not None)
+
+    def _marks(self) -> Iterator[Watermark | None]:
+        for number in range(self.log.partitions):
+            with suppress(DamagedViews):  # Whoever asks for more than a count is told.
+                yield self._retriever.watermark(number)
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
         from memtape.tools.keep.owner import Owner
 
-        with Owner(self.home, self.log) as owner:
+        with Owner(self.home, self.log, lambda note: self._projectors_notes.update({note: None})) as owner:
             return owner.project(on_progress)
 
     def catch_up(self) -> None:
@@ -492,7 +503,12 @@ class Client:
         from memtape.tools.ask.retrieval import scopes_read
 
         partitions = {partition_of(scope, self.log.partitions): None for scope in scopes_read(self.scope)}
-        if not pending(self.log, self._retriever, partitions):
+        try:
+            due = pending(self.log, self._retriever, partitions)
+        except DamagedViews as error:
+            self._retriever.note_damage(error)
+            due = True
+        if not due:
             self._embed_later()
         elif sum(self.log.ends()) < INLINE_EVENTS:
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from memtape.schemas.errors import MemtapeError
@@ -56,6 +56,16 @@ class Build:
     def blanked_path(self) -> Path:
         """Up to where erased slots of the log are known to be blank."""
         return self.state / "blanked.json"
+
+    def damage_path(self, partition: int) -> Path:
+        """Where it is noted that tables of a partition could not be read; a projector then makes them anew."""
+        return self.state / f"damaged-p{partition:02}"
+
+    def note_damage(self, partition: int) -> None:
+        """Note that tables of a partition could not be read. Who only reads may not be allowed to."""
+        with suppress(OSError):
+            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.damage_path(partition).touch()
 
     def shard(self, partition: int) -> Path:
         """The LanceDB folder of one partition."""
@@ -204,6 +214,12 @@ class Home:
     def projector_lock(self) -> FileLock:
         """Held for life by the one process that writes the views."""
         return FileLock(self.path / "projector.lock", "The right to project this home")
+
+    def as_of_lock(self) -> FileLock:
+        """Held while a view of the past takes its name or is taken away."""
+        folder = self.path / "epochs"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return FileLock(folder / "as-of.lock", "The right to name a view of the past")
 
     def epoch_lock(self, partition: int) -> FileLock:
         """Held from the first write of a partition's epoch to its watermark: who takes it reads whole epochs of it."""

@@ -49,7 +49,7 @@ class Requests:
 
     def waiting(self) -> list[str]:
         """Return the ids of the questions that are not answered, oldest first."""
-        return sorted(path.stem for path in self._folder.glob("*.json")) if self._folder.is_dir() else []
+        return sorted(path.stem for path in self._folder.glob("*.json") if path.is_file())
 
     def read(self, id: str) -> Request | None:
         """Return a question, None for one that cannot be read or was taken back."""

@@ -8,20 +8,31 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+
+import uuid_utils
 
 from memtape.flows.projection import basis_of, watermark_of
+from memtape.schemas.codec import canonical
 from memtape.schemas.errors import MemtapeError, OffsetOutOfRange
-from memtape.schemas.log import Log
-from memtape.schemas.rows import Change, Guarded
+from memtape.schemas.log import Log, trail_of
+from memtape.schemas.rows import Basis, Change, Guarded
 from memtape.schemas.times import parse_time
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import UNFINISHED, Home
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition
 from memtape.state.views.rows import all_changes, guarded_rows
 from memtape.tools.keep.states import state_at
 
 KEPT_VIEWS = 32
+KEPT_S = 600
+"""So long after it was last asked for a view is kept in any case, since somebody may still read it."""
+ABANDONED_S = 3_600
+"""What is not whole after so long nobody makes any more."""
 ROWS_AT_ONCE = 10_000
 
 Positions = dict[int, int]
@@ -59,7 +70,11 @@ def position_of_time(log: Log, time_us: int) -> Positions:
 
 
 class PastViews:
-    """The views of a home at positions. They are made when first asked for, and kept while they are used."""
+    """The views of a home at positions. They are made when first asked for, and kept while they are used.
+
+    A folder is named by all that its rows follow from, so that whatever stands under a name is right for whoever asks
+    for it. It is made beside and takes its name when it is whole, and several processes may do so at once.
+    """
 
     def __init__(self, home: Home, log: Log, positions: Positions, time: int | None = None) -> None:
         self.time = time
@@ -67,34 +82,87 @@ class PastViews:
         self._home = home
         self._log = log
         self._positions = positions
+        self._given: dict[Path, int] = {}
 
     def shard(self, partition: int) -> Shard:
         """Return the tables of a partition as they were."""
         offset = self._positions[partition]
-        folder = self._home.as_of / f"p{partition:02}-{offset:012}"
-        shard = Shard(folder, partition)
-        if offset and not self._is_whole(shard, offset):
-            shard.discard()
-            self._make(shard, partition, offset)
-        if shard.exists():
-            folder.touch()
+        basis, trail = basis_of(self._log, partition), trail_of(self._log, partition, offset)
+        shard = Shard(self._folder(partition, offset, basis, trail), partition)
+        if offset and not _is_whole(shard):
+            shard = self._make(partition, offset, trail)
+        with suppress(FileNotFoundError):
+            shard.path.touch()
+            self._given[shard.path] = shard.path.stat().st_ino
         return shard
 
-    def _is_whole(self, shard: Shard, offset: int) -> bool:
-        try:
-            mark = shard.watermark() if shard.exists() else None
-        except Exception:  # A damaged cache is made again.
-            return False
-        return mark is not None and (mark.basis, mark.offset) == (basis_of(self._log, shard.partition), offset)
+    def discard(self) -> None:
+        """Discard what this object has given out, which could not be read, unless another has made it anew already."""
+        with self._home.as_of_lock():
+            for folder, inode in self._given.items():
+                if folder.exists() and folder.stat().st_ino == inode:
+                    _remove(folder)
+        self._given.clear()
 
-    def _make(self, shard: Shard, partition: int, offset: int) -> None:
-        state = state_at(self._log, self._home.current(), partition, offset)
-        for rows in _slices(state, offset):
-            shard.write(rows, [])
-        shard.write_watermark(watermark_of(state))
-        views = sorted(self._home.as_of.iterdir(), key=lambda folder: folder.stat().st_mtime)
-        for old in views[:-KEPT_VIEWS]:
-            shutil.rmtree(old, ignore_errors=True)
+    def _folder(self, partition: int, offset: int, basis: Basis, trail: str) -> Path:
+        made_from = blake2b(canonical([*basis, trail]), digest_size=8).hexdigest()
+        return self._home.as_of / f"p{partition:02}-{offset:012}-{made_from}"
+
+    def _make(self, partition: int, offset: int, trail: str) -> Shard:
+        """Make the tables of a partition and return them, or those that another process has made meanwhile."""
+        while True:
+            state = state_at(self._log, self._home.current(), partition, offset)
+            mark = watermark_of(state, trail)
+            folder = self._folder(partition, offset, mark.basis, trail)
+            unfinished = Shard(folder.with_name(f".{folder.name}-{uuid_utils.uuid7()}{UNFINISHED}"), partition)
+            try:
+                for rows in _slices(state, offset):
+                    unfinished.write(rows, [])
+                unfinished.write_watermark(mark)
+            except Exception:
+                _remove(unfinished.path)
+                if basis_of(self._log, partition) == mark.basis:
+                    raise
+                continue  # Whoever erases takes away what is being made.
+            shard = Shard(folder, partition)
+            with self._home.as_of_lock():
+                if _is_whole(shard):
+                    _remove(unfinished.path)
+                else:
+                    _remove(folder)
+                    unfinished.path.rename(folder)
+                self._forget_old()
+                if basis_of(self._log, partition) == mark.basis:
+                    return Shard(folder, partition)
+                _remove(folder)  # Something was erased just now, and what took that away may not have seen this.
+
+    def _forget_old(self) -> None:
+        """Remove the views that were not asked for lately, but for some; and what killed processes left half made."""
+        now = time.time()
+        found: list[tuple[float, Path]] = []
+        for path in self._home.as_of.iterdir():
+            with suppress(FileNotFoundError):  # Whoever made it takes it away.
+                found.append((path.stat().st_mtime, path))
+        found.sort()
+        views = [(used, path) for used, path in found if not path.name.startswith(".")]
+        old = [path for used, path in views[:-KEPT_VIEWS] if used < now - KEPT_S]
+        for path in (*old, *(path for made, path in found if path.name.startswith(".") and made < now - ABANDONED_S)):
+            _remove(path)
+
+
+def _is_whole(shard: Shard) -> bool:
+    try:
+        return shard.exists() and shard.watermark() is not None
+    except Exception:  # A damaged cache is made again.
+        return False
+
+
+def _remove(folder: Path) -> None:
+    """Delete a folder; what a killed process leaves of one has lost its name."""
+    if folder.exists():
+        aside = folder.with_name(f".{folder.name.lstrip('.')}-{uuid_utils.uuid7()}{UNFINISHED}")
+        folder.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _slices(state: Partition, offset: int) -> Iterator[list[Guarded]]:

@@ -90,6 +90,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
 
     `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
+    `warnings` say which views are not served and why, a sentence each.
     `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
     """
 
@@ -111,6 +112,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     latest_dead_letters: tuple[DeadLetter, ...]
     lag: int
     kept: tuple[str, ...]
+    warnings: tuple[str, ...]
     flushes: dict[str, int]
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
@@ -177,9 +179,12 @@ def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
 
 
 def pending(log: Log, retriever: Retriever, partitions: Iterable[int]) -> bool:
-    """Whether the log holds anything behind these partitions' watermarks that changes what is visible or used."""
-    ends = log.ends()
-    return any(
+    """Whether the log holds anything behind these partitions' watermarks that changes what is visible or used.
+
+    Views that are not of the log as it is are to be made anew, whatever it holds.
+    """
+    ends, partitions = log.ends(), tuple(partitions)
+    return bool(retriever.warnings(partitions)) or any(
         offset < ends[number] and bool(log.read(number, offset, 1, types=PENDING_TYPES))
         for number in partitions
         for offset in (retriever.offset(number),)
@@ -225,6 +230,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         latest_dead_letters=tuple(dead_letters[-LISTED:]),
         lag=0 if retriever.past else sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
         kept=tuple(kept(home)),
+        warnings=retriever.warnings(range(log.partitions)),
         flushes=outcomes(home.path),
         scopes={
             scope: ScopeCount(memories=count["memories"], turns=count["turns"], hidden=count["hidden"])

@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 
 from memtape.schemas.codec import decode
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound
+from memtape.schemas.errors import DamagedViews, InvalidEvent, MemtapeError, NotFound
 from memtape.schemas.events import EVENT_TYPES, Captured, Event, Filters, Kind, Mark, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import TABLES, EdgeRow, MemoryRow, Provenance, TombstoneRow, TurnRow, UseRow, Watermark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US
-from memtape.sinks.home.folders import Home
+from memtape.sinks.epochs import foreign
+from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.tables import Shard, any_of, quoted
 from memtape.state.core.erasures import erasures_of
 from memtape.state.ranking.documents import Document
@@ -55,6 +56,9 @@ HELD_FROM = 1_000
 """A scope of so many texts takes longer to read than a hook waits."""
 PENDING_TYPES = tuple(name for name, known in EVENT_TYPES.items() if known.effect in ("visible", "answers"))
 """Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
+
+
+_UNTIL_THEN = "What the log holds is found by words, and `memtape run --once` makes the views anew."
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -148,6 +152,7 @@ class Answer(NamedTuple):
 
     `read` has how each scope read the question, where that was asked for; `held` how many texts the scope itself shows.
     `lanes` says how many texts each lane has found or moved, in all scopes that were read; `note` why vectors were not.
+    `warnings` say what is wrong with the views, a sentence each.
     """
 
     results: list[Result]
@@ -159,6 +164,7 @@ class Answer(NamedTuple):
     note: str = ""
     read: tuple[Read, ...] = ()
     held: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 class ScopeView(NamedTuple):
@@ -246,7 +252,8 @@ class Retriever:
         self.past = past
         self._shards: dict[int, Shard] = {}
         self._ready: dict[str, _Ready] = {}
-        self._own: dict[Path, None] = {}
+        self._past_forgotten = False
+        self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
 
     @property
     def partitions(self) -> int:
@@ -259,39 +266,88 @@ class Retriever:
             if partition not in self._shards:
                 self._shards[partition] = self.past.shard(partition)
             return self._shards[partition]
+        shard = self._served(partition)
+        return shard if not self._why_unfit(shard) else Shard(self._home.path / "no-views", partition)
+
+    def _served(self, partition: int) -> Shard:
         shard = self._shards.get(partition)
         path = self._home.current().shard(partition)
         if shard is None or shard.path != path:
             shard = self._shards[partition] = Shard(path, partition)
-        return shard if self._is_of_this_log(shard) else Shard(self._home.path / "no-views", partition)
+        return shard
 
-    def _is_of_this_log(self, shard: Shard) -> bool:
-        """Whether tables are not of another log that the home had before; a projector makes those anew."""
-        if shard.path not in self._own:
-            mark = shard.watermark() if shard.exists() else None
-            if mark is not None and mark.log_id != self._log.log_id:
-                return False
-            if mark is not None:
-                self._own[shard.path] = None
-        return True
+    def _why_unfit(self, shard: Shard) -> str:
+        """Return why tables are not of this log as it is now, looked up once a question."""
+        mark = shard.watermark() if shard.exists() else None
+        known = self._unfit.get(shard.path)
+        if known is None or known[0] != mark:
+            why = "" if mark is None else foreign(self._log, mark)
+            known = self._unfit[shard.path] = mark, why
+        return known[1]
+
+    def warning(self, partition: int) -> str:
+        """Return a sentence where the views of a partition cannot be served, since they are not of this log."""
+        if self.past is not None:
+            return ""
+        shard = self._served(partition)
+        self._unfit.pop(shard.path, None)
+        if self._home.current().damage_path(partition).exists():
+            return f"The views of partition {partition} are damaged. `memtape run --once` makes them anew."
+        why = self._why_unfit(shard)
+        return f"The views are not of the log as it is: {why}. {_UNTIL_THEN}" if why else ""
+
+    def warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
+        """Return the warnings of some partitions."""
+        return tuple(filter(None, map(self.warning, dict.fromkeys(partitions))))
 
     def reading(self, action: Callable[[], ReadT]) -> ReadT:
         """Return what an action reads from the views; it is done again where they were switched under it.
 
-        Raises `MemtapeError` where they cannot be read.
+        Raises `DamagedViews` where they cannot be read, and notes that for the next projector.
         """
-        served = self._home.current().path
+        served = self._home.current()
+        self._unfit.clear()
         try:
             return action()
+        except DamagedViews as error:
+            if self._is_other(served):
+                return self.reading(action)
+            self.note_damage(error)
+            raise
         except MemtapeError:
             raise
-        except Exception as error:  # LanceDB names no class for a table that is damaged or gone.
-            if self._home.current().path != served:
-                self._shards.clear()
+        except Exception as error:  # Rows that can be read and make no sense.
+            if self._is_other(served):
                 return self.reading(action)
-            raise MemtapeError(
-                "The views cannot be read.", "`memtape verify` says what is damaged, `memtape rebuild` mends it."
+            partitions = sorted(self._shards)
+            for number in [] if self.past is not None else partitions:
+                served.note_damage(number)
+            raise DamagedViews(
+                "The views cannot be read.",
+                "`memtape run --once` makes them anew from the log; `memtape verify` says what is damaged.",
+                partitions[0] if partitions else 0,
             ) from error
+
+    def note_damage(self, error: DamagedViews) -> None:
+        """Note for the next projector that views could not be read; those of the past are made again anyway."""
+        if self.past is None:
+            self._home.current().note_damage(error.partition)
+        self._shards.clear()
+
+    def _is_other(self, served: Build) -> bool:
+        """Whether what was read is no longer what would be: another build is served, or a past is made again."""
+        if self._home.current().path == served.path and not self._forget_past():
+            return False
+        self._shards.clear()
+        return True
+
+    def _forget_past(self) -> bool:
+        """Discard views of the past that cannot be read, which are made again when asked for; once."""
+        if self.past is None or self._past_forgotten:
+            return False
+        self.past.discard()
+        self._past_forgotten = True
+        return True
 
     def now(self, views: Collection[ScopeView]) -> int:
         """Return the time by which weights decay: the hour of asking, or that of the time in the past that was named.
@@ -351,6 +407,7 @@ class Retriever:
             self.dense.note if self.dense is not None else "",
             tuple(reads),
             len(readies[0].documents),
+            self.warnings(partition_of(name, self._log.partitions) for name in scopes_read(scope)),
         )
 
     def _ranking(

@@ -90,6 +90,7 @@ def search(
                 "lag": answer.lag,
                 "lanes": answer.lanes,
                 "recall_id": found.recall_id,
+                "warnings": answer.warnings,
                 **({"read": answer.read} if explain else {}),
             }
         )
@@ -102,8 +103,8 @@ def search(
         say("\n".join(explained_question(answer)))
     if not answer.results:
         say(_nothing(client.scope, answer.held, as_of))
-    if answer.note:
-        say(answer.note, err=True)
+    for note in (*answer.warnings, *filter(None, [answer.note])):
+        say(note, err=True)
     if answer.lag:
         say(f"The views lack {answer.lag} events; what they say is found by words all the same.", err=True)
 
@@ -361,6 +362,7 @@ def _status(state: Status) -> list[str]:
         f"not counted   {state.duplicates:,} duplicates, {state.divergent:,} divergent, {state.ignored:,} ignored",
         f"redacted      {state.redacted:,} secrets",
         f"lag           {state.lag:,} events",
+        *(f"VIEWS         {warning}" for warning in state.warnings),
         f"embedder      {state.embedder.configured}"
         + (f", then {state.embedder.next}" if state.embedder.next else "")
         + (f"; {state.embedder.waiting:,} of {state.embedder.texts:,} texts wait" if state.embedder.waiting else ""),

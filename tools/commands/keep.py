@@ -63,6 +63,7 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
             signal.signal(number, stop)
         started = time.monotonic()
         embedded = 0
+        owner.check()
         if once:
             with progress(client.unread(), "Projecting") as bar:
                 events = owner.project(lambda done: bar.update(done - bar.pos))

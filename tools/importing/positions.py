@@ -1,6 +1,7 @@
 """How far each file has been read. It only saves time: ids keep an import from adding a thing twice.
 
-A position holds for one log and one way of naming scopes, and for a file that still begins as it did. Nothing that
+A position holds for one log and one way of naming scopes, and for a file that still begins as it did. Where the log is
+not as it was when positions were kept, every file is read again. Nothing that
 was said is kept here, nor the name of a file; of a parser's state only what later rows need.
 """
 
@@ -13,6 +14,7 @@ from typing import IO, Any
 
 import msgspec
 
+from memtape.schemas.log import Log, strayed, trail_of
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.capture.secrets.redaction import Redactor
 
@@ -36,24 +38,28 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class _Kept(msgspec.Struct):
+    """Positions, and where each partition of the log ended when they were kept, with its trail there."""
+
     rules: int
     log_id: str
+    ends: list[tuple[int, str]]
     positions: dict[str, Position]
 
 
 class Positions:
     """The positions of a home. A file that cannot be read counts as none."""
 
-    def __init__(self, home: Home, log_id: str, scope: str | None, redactor: Redactor) -> None:
+    def __init__(self, home: Home, log: Log, scope: str | None, redactor: Redactor) -> None:
         self._path = home.imports_path
         self._redactor = redactor
-        self._log_id = log_id
+        self._log = log
         self._prefix = f"{scope or ''}\n"
         self._kept: dict[str, Position] = {}
         try:
             kept = msgspec.json.decode(self._path.read_bytes(), type=_Kept)
-            if (kept.rules, kept.log_id) == (RULES, log_id):
-                self._kept = kept.positions
+            if (kept.rules, kept.log_id, len(kept.ends)) == (RULES, log.log_id, log.partitions):
+                lost = any(strayed(log, number, *end) for number, end in enumerate(kept.ends))
+                self._kept = {} if lost else kept.positions
         except (OSError, msgspec.MsgspecError, ValueError):
             pass
 
@@ -86,7 +92,8 @@ class Positions:
 
     def save(self) -> None:
         """Write all positions."""
-        data = msgspec.json.encode(_Kept(RULES, self._log_id, self._kept))
+        ends = [(end, trail_of(self._log, number, end)) for number, end in enumerate(self._log.ends())]
+        data = msgspec.json.encode(_Kept(RULES, self._log.log_id, ends, self._kept))
         write_whole(self._path, data)
         self._path.chmod(0o600)
 

@@ -45,7 +45,7 @@ class Importer:
         on_progress: OnProgress = lambda taken: None,
     ) -> None:
         self.summary = Summary(dry_run=dry_run)
-        self.positions = Positions(client.home, client.log.log_id, scope, client.redactor)
+        self.positions = Positions(client.home, client.log, scope, client.redactor)
         self._batch = Batch(client, scope, self.summary)
         self._reread = reread or dry_run
         self._only = only

@@ -125,7 +125,7 @@ def _project(orders: Orders, control: Control, doubts: list[str]) -> None:
     home = Home(Path(orders.home))
     build = home.build(orders.build)
     with closing(_open(orders.log)) as log:
-        target = _target(home, orders)
+        target = _target(home, orders, log)
         try:
             flow, epoch = views(log, target, control), timedelta(seconds=orders.epoch_s)
             run_flow(flow, orders.workers, epoch, build.recovery, orders.addresses, orders.process)
@@ -143,12 +143,12 @@ def _open(log: str | KafkaTarget) -> Log:
     return KafkaLog(log)
 
 
-def _target(home: Home, orders: Orders) -> BuildTarget:
+def _target(home: Home, orders: Orders, log: Log) -> BuildTarget:
     from memtape.schemas.rows import Basis
     from memtape.sinks.epochs import BuildTarget
 
     bases = [Basis(*basis) for basis in orders.bases]
-    return BuildTarget(home, home.build(orders.build), bases, vault=orders.vault, written=orders.written)
+    return BuildTarget(home, home.build(orders.build), log, bases, vault=orders.vault, written=orders.written)
 
 
 def _failure(error: BaseException, control: Control) -> Failure:

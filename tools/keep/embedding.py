@@ -114,7 +114,7 @@ class Embedding:
         self._on_note = on_note
         self._noted: dict[str, None] = {}
         self._history = History(log)
-        self._marks = EmbeddingMarks(home, log.log_id, log.partitions)
+        self._marks = EmbeddingMarks(home, log)
         self._opened: Opened | None = None
         self._opened_for: tuple[Settings, EmbedderOptions] | None = None
         self._opened_at = 0.0
@@ -281,7 +281,7 @@ def given_up(home: Home, log: Log, key: str) -> int:
 def try_again(home: Home, log: Log) -> int:
     """Have the next `run`, or a living one, try the texts again that were given up, and return how many."""
     key = settings_on(log).embedder
-    EmbeddingMarks(home, log.log_id, log.partitions).tried_again(key, 0)
+    EmbeddingMarks(home, log).tried_again(key, 0)
     return given_up(home, log, key)
 
 

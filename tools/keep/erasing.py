@@ -25,7 +25,7 @@ from memtape.schemas.events import (
     Kind,
     Restored,
 )
-from memtape.schemas.log import Log, Slot, slots_between
+from memtape.schemas.log import Log, Slot, slots_between, trail_of
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
@@ -491,7 +491,8 @@ def _without_structure(needles: Needles) -> Needles:
         state = state_at(client.log, build, number, client.log.ends()[number])
         from memtape.flows.projection import basis_of
 
-        Snapshots(build, number, basis_of(client.log, number)).write(state.offset, snapshot(state))
+        trail = trail_of(client.log, number, state.offset)
+        Snapshots(build, number, basis_of(client.log, number)).write(state.offset, trail, snapshot(state))
         places = search_home(Path(folder), needles)
     common = {finding.needle for place in places for finding in place.found}
     return Needles(

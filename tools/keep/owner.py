@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
@@ -19,11 +20,14 @@ from memtape.tools.keep.rebuild import (
     OnPhase,
     Rebuilt,
     adopt_pages,
+    check_views,
+    damaged_views,
     discard_old_builds,
     mend_vault,
     reason_to_rebuild,
     rebuild,
     rebuild_scope,
+    strayed_views,
 )
 from memtape.tools.keep.scrubbing import Scrubbed, scrub
 
@@ -53,6 +57,7 @@ class Owner:
         self._processes = processes
         self._lock: FileLock = home.projector_lock()
         self._requests = Requests(home.requests)
+        self._answered: dict[str, None] = {}
         self._projector: Projector | None = None
         self._embedding = Embedding(home, log, on_note)
         self._stopped = False
@@ -67,11 +72,18 @@ class Owner:
         self._lock.release()
         _note_kept(self._home, self._kept, self._on_note)
 
+    def check(self) -> bool:
+        """Read all views once, so that what cannot be read is made anew by `project` or `serve`; whether there is any.
+
+        It takes a second for some hundred thousand rows, and is for who has the time.
+        """
+        return check_views(self._home, self._log)
+
     def project(self, on_progress: OnProgress | None = None) -> int:
         """Bring the views up to date and return how many events were read."""
         self._log.check()
         self._mend()
-        events = self._run(once=True, on_progress=on_progress)
+        events = self._run_or_mend(once=True, on_progress=on_progress)
         while self._projector is not None and self._projector.stopped and not self._stopped:
             self._scrub_or_note()  # The flow stopped by itself, at an erasure.
             events += self._run(once=True, on_progress=on_progress)
@@ -121,10 +133,12 @@ class Owner:
     def _serve(self) -> int:
         events = 0
         while not self._stopped:
-            events += self._run(once=False, on_progress=lambda _: self._pause_for_requests())
-            if not self._stopped:
+            events += self._run_or_mend(once=False, on_progress=lambda _: self._pause_for_requests())
+            if not self._stopped and damaged_views(self._home, self._log):
+                self._mend()  # A reader has met them.
+            elif not self._stopped:
                 self._scrub_or_note()
-            for id in [] if self._stopped else self._requests.waiting():
+            for id in [] if self._stopped else self._asked():
                 self._answer(id)
         return events
 
@@ -158,18 +172,44 @@ class Owner:
             for doubt in self._projector.doubts:
                 self._on_note(doubt)
 
+    def _run_or_mend(self, once: bool, on_progress: OnProgress | None) -> int:
+        """Run the flow; where it ends with an error and views cannot be read, make those anew and run it again."""
+        try:
+            return self._run(once, on_progress)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # LanceDB names no class for damage, and a panic is no Exception.
+            if not self.check():
+                raise
+            self._mend()
+            return self._run(once, on_progress)
+
     def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
         """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
         adopt_pages(self._home, self._log)
+        astray = strayed_views(self._home, self._log)
+        if astray:
+            more = f", and {len(astray) - 1} more partitions likewise" if len(astray) > 1 else ""
+            first = next(iter(astray.values()))
+            self._on_note(f"The log is not as it was when the views were made, so they are made anew: {first}{more}.")
         reason = reason_to_rebuild(self._home, self._log)
         if reason is not None:
             self._on_note(f"The views are made anew: {reason}.")
-            rebuild(self._home, self._log, on_phase, self._workers)
+        damaged = damaged_views(self._home, self._log)
+        if damaged:
+            named = ", ".join(map(str, damaged))
+            self._on_note(f"Views could not be read and are made anew from the log (partition {named}).")
+        if reason is not None or astray or damaged:
+            only = None if reason is not None else sorted({*astray, *damaged})
+            rebuild(self._home, self._log, on_phase, self._workers, only)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
         self._scrub_or_note(on_phase)
-        for number, offset in Projector(self._home, self._log, once=True).uncovered():
+        projector = Projector(self._home, self._log, once=True)
+        for number, offset in projector.uncovered():
             mend_vault(self._home, self._log, self._home.current(), number, offset)
+        for doubt in projector.doubts:
+            self._on_note(doubt)
 
     def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
         try:
@@ -178,8 +218,11 @@ class Owner:
             self._on_note(str(held))
 
     def _pause_for_requests(self) -> None:
-        if self._requests.waiting() and self._projector is not None:
+        if (self._asked() or damaged_views(self._home, self._log)) and self._projector is not None:
             self._projector.stop()
+
+    def _asked(self) -> list[str]:
+        return [id for id in self._requests.waiting() if id not in self._answered]
 
     def _answer(self, id: str) -> None:
         request = self._requests.read(id)
@@ -193,11 +236,20 @@ class Owner:
 
         try:
             result = self._do(request, on_phase)
-        except MemtapeError as error:
-            said = Reply(phase="", done=0, total=0, finished=True, error=str(error), hint=error.hint)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # A panic of LanceDB or Bytewax is no Exception.
+            said = _failure(error)
+            self._on_note(f"A request ({request.verb if request else 'unreadable'}) failed: {said.error}")
         else:
             said = Reply(phase="done", done=1, total=1, finished=True, result=result)
-        self._requests.reply(id, said)
+        self._answered[id] = None  # Whatever becomes of the answer, nobody does it again.
+        try:
+            self._requests.reply(id, said)
+        except OSError as error:
+            self._on_note(f"A request could not be answered: {error}.")
+            with suppress(OSError):
+                self._requests.forget(id)
 
     def _do(self, request: Request | None, on_phase: OnPhase) -> str:
         match request:
@@ -211,6 +263,15 @@ class Owner:
             case _:
                 verb = request.verb if request else "unreadable"
                 raise MemtapeError(f"The projector does not know what is asked ({verb}).")
+
+
+def _failure(error: BaseException) -> Reply:
+    """Return the answer that says what a request ended with; a name of a file in it may be no valid Unicode."""
+    known = isinstance(error, MemtapeError)
+    said = str(error) if known else f"{type(error).__name__}: {error}."
+    hint = error.hint if isinstance(error, MemtapeError) else "`memtape verify` says whether the views are right."
+    text = said.encode(errors="replace").decode()
+    return Reply(phase="", done=0, total=0, finished=True, error=text, hint=hint.encode(errors="replace").decode())
 
 
 def rebuild_or_ask(home: Home, log: Log, scope: str | None, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
@@ -263,6 +324,8 @@ def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> str | 
             return reply.result
         if reply is not None:
             on_phase(reply.phase, reply.done, reply.total)
+        if id not in requests.waiting() and ((last := requests.answer(id)) is None or not last.finished):
+            raise MemtapeError("The projector took the request and could not answer.", "Give the same command again.")
         if home.projector_lock().holder() is None:
             return None
         time.sleep(ASK_POLL_S)

@@ -77,7 +77,9 @@ class Projector:
 
     def uncovered(self) -> list[tuple[int, int]]:
         """Return (partition, offset) where the vault lacks pages that the tables say are written."""
-        return self._target().uncovered()
+        target = self._target()
+        self.doubts += target.doubts
+        return target.uncovered()
 
     def stop(self) -> None:
         """Ask the flow to end after the batch that it is at."""
@@ -93,7 +95,7 @@ class Projector:
         from memtape.sinks.epochs import BuildTarget
 
         bases = [basis_of(self._log, number) for number in range(self._log.partitions)]
-        return BuildTarget(self._home, self._build, bases, vault=self._vault)
+        return BuildTarget(self._home, self._build, self._log, bases, vault=self._vault)
 
     def _run(self, target: BuildTarget, on_progress: OnProgress | None) -> None:
         failures: list[BaseException] = []

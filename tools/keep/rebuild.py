@@ -6,14 +6,15 @@ wakes. Until the switch, searches are served from the old build.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent, MemtapeError
+from memtape.schemas.errors import DamagedViews, InvalidEvent, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.rows import TABLES, GoneRow, Guarded, Page, Row, ScopeMark, Watermark
 from memtape.schemas.scopes import partition_of
+from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import WATERMARK_FILE
 from memtape.sinks.tables import Shard, table_of
@@ -53,6 +54,8 @@ def rebuild(
     total = sum(log.ends())
     served = home.current()
     build = home.build(served.number + 1)
+    if any(True for _ in _unreadable(build, log.partitions)):
+        build.discard()  # What was begun before cannot be gone on with.
     anew = range(log.partitions) if partitions is None else partitions
     for number in range(log.partitions):
         if number not in anew:
@@ -71,6 +74,8 @@ def rebuild(
     with home.epoch_locks(range(log.partitions), LOCK_WAIT_S):
         for number in verdict.positions:
             Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
+        for number in (number for number, offset in verdict.positions.items() if not offset):
+            mend_vault(home, log, build, number, 0)
         home.serve(build)
         due = verdict.positions | dict(Projector(home, log, once=True, build=build).uncovered())
         for number, offset in due.items():
@@ -100,6 +105,9 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
         raise MemtapeError(
             f"The tables of {scope} cannot be read.", "`memtape rebuild` without --scope makes them all anew."
         ) from error
+    why = foreign(log, watermark) if watermark is not None else ""
+    if why:
+        raise MemtapeError(f"The views are not of the log as it is: {why}.", "`memtape run --once` makes them anew.")
     if watermark is not None and watermark.rules != rules_version():
         raise MemtapeError(
             "The views were made under other rules.", "`memtape rebuild` without --scope makes them all anew."
@@ -121,7 +129,7 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
 def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) -> None:
     """Write every page of a partition's scopes as it should be at `offset`, and take away those that should not be."""
     vault = Vault(home)
-    state = state_at(log, build, partition, offset)
+    state = state_at(log, build, partition, offset) if offset else Partition(partition)
     gone = (scope for scope in vault.scopes() if partition_of(scope, log.partitions) == partition)
     for scope in dict.fromkeys([*state.scopes, *gone]):
         _write_scope_pages(vault, state, scope)
@@ -148,6 +156,37 @@ def without_list(home: Home, log: Log) -> list[tuple[int, int]]:
     return [(number, min(mark.offset, ends[number])) for number, mark in marks if mark and mark.log_id == log.log_id]
 
 
+def strayed_views(home: Home, log: Log) -> dict[int, str]:
+    """Return the partitions whose views are not of the log as it is, each with what is otherwise."""
+    found = {}
+    for number in range(log.partitions):
+        watermark = readable_watermark(Shard(home.current().shard(number), number))
+        why = foreign(log, watermark) if watermark is not None else ""
+        if why:
+            found[number] = why
+    return found
+
+
+def check_views(home: Home, log: Log) -> bool:
+    """Read all views once and note which cannot be read, for `damaged_views`; whether there are any."""
+    for number in _unreadable(home.current(), log.partitions):
+        home.current().note_damage(number)
+    return bool(damaged_views(home, log))
+
+
+def _unreadable(build: Build, partitions: int) -> Iterator[int]:
+    for number in range(partitions):
+        try:
+            Shard(build.shard(number), number).check()
+        except DamagedViews:
+            yield number
+
+
+def damaged_views(home: Home, log: Log) -> list[int]:
+    """Return the partitions of which somebody could not read the views."""
+    return [number for number in range(log.partitions) if home.current().damage_path(number).exists()]
+
+
 def reason_to_rebuild(home: Home, log: Log) -> str | None:
     """Return why the views that are served must be made anew before anything is added to them, None if they need not.
 
@@ -158,11 +197,16 @@ def reason_to_rebuild(home: Home, log: Log) -> str | None:
     for number in range(log.partitions):
         shard = Shard(home.current().shard(number), number)
         watermark = readable_watermark(shard)
-        if watermark is None or watermark.log_id != log.log_id:
-            continue  # Nothing to lose: the projector makes this shard anew by itself.
+        if watermark is None or foreign(log, watermark):
+            continue  # Nothing to lose: this shard is made anew anyway.
         if watermark.rules != rules:
             return f"the rules have changed, from {watermark.rules} to {rules}"
-        if watermark.counters.dead_letters and any(_readable(log, number, offset) for offset in _dead_offsets(shard)):
+        try:
+            dead = _dead_offsets(shard) if watermark.counters.dead_letters else []
+        except DamagedViews:
+            home.current().note_damage(number)
+            continue
+        if any(_readable(log, number, offset) for offset in dead):
             return f"an event of partition {number} that could not be read has become readable"
     return None
 

@@ -14,7 +14,7 @@ import msgspec
 from memtape.flows.projection import basis_of
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.log import Log, slots_between
+from memtape.schemas.log import Log, slots_between, strayed, trail_of
 from memtape.sinks.home.folders import Build, Home, write_whole
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard
@@ -30,11 +30,15 @@ class Scrubbed(NamedTuple):
 
 
 class _Blanked(msgspec.Struct):
-    """Up to which offset a partition's slots are blank under its `count` erased ids; `derived` as in `Erasures`."""
+    """Up to which offset a partition's slots are blank under its `count` erased ids; `derived` as in `Erasures`.
+
+    `trail` is that of the log before the offset. A log that went back is looked through from its beginning.
+    """
 
     count: int
     offset: int
     derived: dict[str, dict[str, None]]
+    trail: str
 
 
 def scrub(home: Home, log: Log, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
@@ -79,15 +83,15 @@ def _blank_slots(home: Home, log: Log) -> int:
         mark = marks.get(number)
         if not erasures.count:
             continue
-        if mark is None or mark.count != erasures.count:
-            mark = _Blanked(erasures.count, 0, {})
+        if mark is None or mark.count != erasures.count or strayed(log, number, mark.offset, mark.trail):
+            mark = _Blanked(erasures.count, 0, {}, "")
             _drop_caches(home, log, build, number)
         erasures.derived = mark.derived
         end = log.ends()[number]
         offsets = _unblanked(log, number, mark.offset, end, erasures)
         if offsets or marks.get(number) is not mark:
             due[number] = offsets
-        marks[number] = _Blanked(mark.count, end, erasures.derived)
+        marks[number] = _Blanked(mark.count, end, erasures.derived, trail_of(log, number, end))
     if due:
         log.blank(due)
     if marks != before:
@@ -111,8 +115,9 @@ def _unblanked(log: Log, partition: int, start: int, end: int, erasures: Erasure
 
 def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:
     """Delete the views of the past and the snapshots of a partition that were made before the erasure."""
-    for folder in home.as_of.glob(f"p{partition:02}-*"):
-        shutil.rmtree(folder, ignore_errors=True)
+    for pattern in (f"p{partition:02}-*", f".p{partition:02}-*"):  # The latter are being made.
+        for folder in home.as_of.glob(pattern):
+            shutil.rmtree(folder, ignore_errors=True)
     Snapshots(build, partition, basis_of(log, partition)).discard_others()
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from memtape.schemas.log import Log, slots_between
 from memtape.schemas.rows import TABLES, GoneRow, Row
 from memtape.schemas.scopes import partition_of
+from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import Shard
@@ -123,7 +124,7 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str |
         except Exception:  # As above.
             found.differences.append(Difference(table, "", str(number), "unreadable"))
     scopes = dict.fromkeys(row.scope for rows in found.rows.values() for row in rows.values())
-    if watermark is not None and watermark.log_id != log.log_id:
+    if watermark is not None and foreign(log, watermark):
         return _Found(0, {}, {}, {}, [Difference("watermarks", "", str(number), "unexpected")])
     if vault is not None:
         found.pages.update((name, vault.read(name)) for name in scopes)

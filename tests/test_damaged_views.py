@@ -1,0 +1,195 @@
+"""Views that are damaged, whatever file of them and however: every command says a sentence or answers, and the next
+projection makes them right again.
+
+LanceDB keeps no checksum of its data: a bit that flips there and leaves a valid row is found by `verify` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import MINUTE, START, captured, forgotten, recalled, used
+from click.testing import CliRunner
+
+from memtape.schemas.embedding import embedder_key
+from memtape.schemas.events import Embedded, make_embedded
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.state.vectors.recorded import quantised
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.verify import verify
+
+A = "project:a"
+KEY = embedder_key("test", "1", 4)
+TABLES = ("memories", "turns", "tombstones", "uses", "edges", "dead_letters", "vectors-*", "watermarks")
+FILES = ("_versions/*.manifest", "data/*.lance", "_transactions/*.txn")
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    rng = random.Random(len(data))
+    for place in rng.choices(range(len(data)), k=max(3, len(data) // 40)):
+        data[place] ^= 1 << rng.randrange(8)
+    path.write_bytes(data)
+
+
+DAMAGES: dict[str, Callable[[Path], None]] = {"emptied": _empty, "cut": _cut, "flipped": _flip, "deleted": Path.unlink}
+QUICK = [
+    ("memories", "_versions/*.manifest", "emptied"),
+    ("turns", "data/*.lance", "deleted"),
+    ("watermarks", "data/*.lance", "cut"),
+]
+CASES = [(table, files, damage) for table in TABLES for files in FILES for damage in DAMAGES]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose one partition has something in every table."""
+    home = Home(tmp_path_factory.mktemp("whole") / "home")
+    home.settings_path.write_text("catch_up = false\n")
+    log = EmbeddedLog(home.log_path, 1)
+    for number in range(6):
+        common: dict[str, Any] = {"scope": A, "session": "s", "sent": START + number * MINUTE}
+        log.append([captured(f"lighthouse {number}", f"f{number}", **common)])
+        log.append([captured(f"turn of lighthouse {number}", f"t{number}", "turn", **common)])
+    common = {"scope": A, "session": "s", "sent": START + 9 * MINUTE}
+    log.append([recalled(["f1", "f2"], "r", **common), used(["f1", "f2"], "u", "r", **common)])
+    log.append([forgotten(["f5"], "g", **common)])
+    body = Embedded(attempt=1, dimensions=4, embedder=KEY, reason=None, vector=quantised([1.0, 0.0, 0.0, 0.0]))
+    log.append([make_embedded(A, captured("x", "f1").id, body, START)])
+    log.append_raw(0, [b"no event"])
+    with Owner(home, log) as owner:
+        owner.project()
+    log.close()
+    assert all(list((home.current().shard(0)).glob(f"{table}.lance/data/*.lance")) for table in TABLES)
+    return home.path
+
+
+@pytest.fixture
+def home(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    shutil.copytree(whole, tmp_path / "home")
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
+    yield Home(tmp_path / "home")
+
+
+def damage(home: Home, table: str, files: str, how: str) -> None:
+    paths = sorted(home.current().shard(0).glob(f"{table}.lance/{files}"))
+    assert paths
+    for path in paths:
+        DAMAGES[how](path)
+
+
+def call(*words: str) -> Any:
+    done = CliRunner().invoke(main, [*words])
+    assert done.exception is None or isinstance(done.exception, SystemExit), (words, done.exception)
+    assert done.exit_code in (0, 1), (words, done.output)
+    assert "Traceback" not in done.output
+    assert done.exit_code == 0 or done.output.strip(), words
+    return done
+
+
+def ask_everything() -> list[Any]:
+    fact, scope = captured("x", "f1").id, ("--scope", A)
+    position = ("--as-of", "0:9")
+    return [
+        call(*words)
+        for words in (
+            ("status",), ("context", *scope), ("show", fact, *scope), ("search", "lighthouse", "--quiet", *scope),
+            ("why", fact, *scope), ("edges", fact, *scope), ("edges", "--candidates", *scope),
+            ("diff", "0:3", "0:9", *scope),
+            ("search", "lighthouse", *scope, *position), ("status", *position), ("embedder", "status"),
+            ("log", *scope), ("verify",),
+        )
+    ]  # fmt: skip
+
+
+def sound(home: Home) -> str:
+    log = EmbeddedLog(home.log_path)
+    verdict = verify(home, log)
+    log.close()
+    assert verdict.ok, verdict.differences[:5]
+    return verdict.state_hash
+
+
+@pytest.mark.parametrize(
+    ("table", "files", "how"),
+    [pytest.param(*case, marks=[] if case in QUICK else pytest.mark.slow) for case in CASES],
+)
+def test_whatever_is_damaged_is_a_sentence_and_mends_itself(home: Home, table: str, files: str, how: str) -> None:
+    expected = sound(home)
+    damage(home, table, files, how)
+    ask_everything()
+    assert call("run", "--once").exit_code == 0
+    log = EmbeddedLog(home.log_path)
+    silent = how == "flipped" and not verify(home, log).ok
+    log.close()
+    if silent:
+        assert call("rebuild").exit_code == 0
+    assert sound(home) == expected
+    assert all(done.exit_code == 0 for done in ask_everything())
+    found = json.loads(call("search", "lighthouse", "--limit", "20", "--quiet", "--json", "--scope", A).stdout)
+    assert (len(found["results"]), found["warnings"]) == (11, [])
+
+
+def test_damage_that_nobody_has_met_is_met_by_run(home: Home) -> None:
+    expected = sound(home)
+    damage(home, "turns", "data/*.lance", "emptied")
+    done = call("run", "--once")
+    assert (done.exit_code, "Views could not be read and are made anew from the log" in done.stderr) == (0, True)
+    assert sound(home) == expected
+
+
+def test_a_search_mends_what_the_one_before_has_met(home: Home) -> None:
+    damage(home, "memories", "_versions/*.manifest", "emptied")
+    log = EmbeddedLog(home.log_path)
+    with Client(home, scope=A, log=log) as client:
+        first = call("search", "lighthouse", "--quiet", "--scope", A)
+        assert (first.exit_code, "The views of partition 0 cannot be read" in first.stderr) == (1, True)
+        told = client.search("lighthouse", 20, quiet=True).answer
+        assert len(told.results) == 11 and any("made anew from the log" in note for note in told.warnings)
+
+
+def test_a_projector_that_meets_damage_as_it_writes_makes_it_anew(home: Home) -> None:
+    damage(home, "memories", "_versions/*.manifest", "emptied")
+    log = EmbeddedLog(home.log_path)
+    log.append([captured("lighthouse of late", scope=A)])
+    with Client(home, scope=A, log=log) as client:
+        assert len(client.search("lighthouse", 20, quiet=True).answer.results) == 12
+    sound(home)
+
+
+def test_a_living_projector_mends_what_a_reader_has_met(home: Home) -> None:
+    log = EmbeddedLog(home.log_path)
+    mended = threading.Event()
+
+    def note(said: str) -> None:
+        if "made anew from the log" in said:
+            mended.set()
+
+    with Owner(home, log, note) as owner:
+        serving = threading.Thread(target=owner.serve, kwargs={"embed": False})
+        serving.start()
+        damage(home, "turns", "data/*.lance", "emptied")
+        home.current().note_damage(0)
+        assert mended.wait(60)
+        owner.stop()
+        serving.join()
+        owner = Owner(home, log)
+    sound(home)

@@ -1,0 +1,135 @@
+"""Many who ask the same past at once: each gets all of it, and nobody takes away what another has made."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from builders import START, captured, erased
+from test_damaged_views import _empty
+
+from memtape.sinks.home.folders import UNFINISHED, Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.tools.ask import as_of
+from memtape.tools.ask.as_of import PastViews
+from memtape.tools.client import Client
+
+ROOT = Path(__file__).resolve().parent.parent
+A = "project:a"
+READERS, ROUNDS, TEXTS = 4, 6, 12
+
+# Asks each position in turn. It waits at each for a line on stdin, so that all of them ask at the same moment.
+READER = """
+import sys
+from memtape.tools.client import Client
+with Client(sys.argv[1], scope="project:a") as client:
+    for line in sys.stdin:
+        found = client.search("lighthouse", 100, as_of=line.strip()).answer.results
+        print(len(found), client.status(as_of=line.strip()).memories, flush=True)
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    log = EmbeddedLog(home.log_path, 1)
+    log.append([captured(f"lighthouse {number}", scope=A, sent=START) for number in range(TEXTS)])
+    log.close()
+    return home
+
+
+def view_names(home: Home) -> list[str]:
+    return sorted(path.name for path in home.as_of.iterdir())
+
+
+@pytest.mark.slow
+def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    readers = [
+        subprocess.Popen(
+            [sys.executable, "-c", READER, str(home.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            env=environment,
+        )
+        for _ in range(READERS)
+    ]
+    first = 2  # Behind the settings and the tick.
+    try:
+        for number in range(1, ROUNDS + 1):
+            for reader in readers:
+                assert reader.stdin is not None
+                reader.stdin.write(f"0:{first + number}\n")
+            for reader in readers:
+                assert reader.stdout is not None
+                line = reader.stdout.readline()
+                assert line.split() == [str(number)] * 2, line or reader.communicate()
+        assert [reader.communicate()[1] for reader in readers] == [""] * READERS
+    finally:
+        for reader in readers:
+            reader.kill()
+    assert len(view_names(home)) == ROUNDS
+    assert not [name for name in view_names(home) if name.endswith(UNFINISHED)]
+
+
+def test_what_another_has_made_meanwhile_is_taken(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two makers are at it; who comes second takes what the first has made, file by file as it was."""
+    log = EmbeddedLog(home.log_path)
+    slices = as_of._slices
+    first: dict[str, int] = {}
+
+    def slowly(*given: object) -> object:
+        monkeypatch.setattr(as_of, "_slices", slices)
+        made = PastViews(home, log, {0: 5}).shard(0)
+        first.update({str(path): path.stat().st_ino for path in made.path.rglob("*")})
+        return slices(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(as_of, "_slices", slowly)
+    given = PastViews(home, log, {0: 5}).shard(0)
+    assert first == {str(path): path.stat().st_ino for path in given.path.rglob("*")}
+    assert view_names(home) == [given.path.name]
+
+
+def test_a_damaged_view_of_the_past_is_made_again_when_it_is_asked_for(home: Home) -> None:
+    with Client(home, scope=A) as client:
+        for pattern in ("memories.lance/data/*", "memories.lance/_versions/*", "watermarks.lance/data/*"):
+            assert len(client.search("lighthouse", 100, as_of="0:7").answer.results) == 5
+            for path in home.as_of.glob(f"p*/{pattern}"):
+                _empty(path)
+        assert len(client.search("lighthouse", 100, as_of="0:7").answer.results) == 5
+        assert len(view_names(home)) == 1
+
+
+def test_a_view_that_is_in_use_is_not_dropped_for_others(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(as_of, "KEPT_VIEWS", 2)
+    log = EmbeddedLog(home.log_path)
+    views = [PastViews(home, log, {0: offset}).shard(0) for offset in range(3, 8)]
+    assert all(view.exists() for view in views)
+    for view in views:
+        os.utime(view.path, (1, 1))
+    half = home.as_of / f".p00-000000000009-x{UNFINISHED}"
+    half.mkdir()
+    os.utime(half, (1, 1))
+    PastViews(home, log, {0: 8}).shard(0)
+    assert len(view_names(home)) == 2 and not half.exists()
+
+
+def test_an_erasure_while_a_view_is_made_leaves_none_that_holds_it(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = EmbeddedLog(home.log_path)
+    slices = as_of._slices
+
+    def interrupted(*given: object) -> object:
+        monkeypatch.setattr(as_of, "_slices", slices)
+        log.append([erased(["lighthouse 1"], "e", scope=A, sent=START)])
+        return slices(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(as_of, "_slices", interrupted)
+    shard = PastViews(home, log, {0: 7}).shard(0)
+    assert sorted(row.text for row in shard.all_rows("memories")) == [f"lighthouse {n}" for n in (0, 2, 3, 4)]  # type: ignore[union-attr]
+    assert view_names(home) == [shard.path.name]
