@@ -99,6 +99,11 @@ class Found(NamedTuple):
     answer: Answer
     recall_id: str | None
 
+    @property
+    def results(self) -> list[Result]:
+        """The results, best first."""
+        return self.answer.results
+
 
 class Client:
     """One door to a home, for one actor in one scope. Not for several threads at once.
@@ -589,8 +594,10 @@ def _check_asked(query: object, limit: object) -> None:
     if not query.strip():
         raise MemtapeError("The query is empty.", "Say what to look for.")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000:
+        many = isinstance(limit, int) and limit > 1_000
         raise MemtapeError(
-            f"A limit of {_named(limit)} is not a whole number between 1 and 1000.", "Ask for fewer, as limit 10."
+            f"A limit of {_named(limit)} is not a whole number between 1 and 1000.",
+            "Ask for fewer, 1000 at most." if many else "Ask for one result or more, as limit 10.",
         )
     if len(query) > MAX_TEXT_BYTES:
         raise MemtapeError(

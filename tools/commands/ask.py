@@ -15,8 +15,9 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
-from memtape.schemas.visible import one_line, visible
+from memtape.schemas.visible import many, one_line, visible
 from memtape.tools.ask.filters import make_filters
+from memtape.tools.ask.telling import said_of, when_of
 from memtape.tools.client import Client
 from memtape.tools.commands.explaining import explained, explained_question
 from memtape.tools.commands.options import (
@@ -104,7 +105,7 @@ def search(
     if answer.note:
         say(answer.note, err=True)
     if answer.lag:
-        say(f"The views lack {answer.lag} events; what they say is found by words all the same.", err=True)
+        say(f"The views lack {many(answer.lag, 'event')}; what they say is found by words all the same.", err=True)
 
 
 @click.command()
@@ -250,9 +251,9 @@ def diff_command(
         return
     for what in ("added", "folded", "revised", "forgotten", "restored"):
         for changed in getattr(changes, what):
-            more = f" (+{len(changed.captures)})" if what == "folded" else ""
+            more = f" (+{len(changed.captures)})" if changed.captures else ""
             say(f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}")
-    say(f"{changes.turns} turns came.")
+    say(f"{many(changes.turns, 'turn')} came.")
 
 
 def _last(log: Log, partition: int, limit: int, scope: str | None, types: tuple[str, ...]) -> list[Slot]:
@@ -284,11 +285,10 @@ def _slot(slot: Slot) -> str:
 
 
 def _event(event: Event) -> str:
-    said = one_line(event.body.text, 120) if isinstance(event.body, Captured) else ""
     kind = f" {event.body.kind}" if isinstance(event.body, Captured) else ""
     who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
     blank = " (erased)" if event.body is None else ""
-    return f"{format_time(event.sent)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
+    return f"{when_of(event)}  {event.type}{kind}{blank}  {event.id}  {who}  {said_of(event)}".rstrip()
 
 
 def _nothing(scope: str, held: int, as_of: str | None) -> str:
@@ -333,12 +333,12 @@ def _opened(opened: Opened) -> list[str]:
         lines.append(f"source {one_line(row.source)}")
     if opened.memory is not None:
         memory = opened.memory
-        lines.append(f"confirmed {memory.confirmations} times, last {format_time(memory.last_at)[:10]}")
+        lines.append(f"confirmed {many(memory.confirmations, 'time')}, last {format_time(memory.last_at)[:10]}")
         lines.append(f"captures {', '.join(memory.ids)}")
         if memory.revises:
             lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
     if opened.last_used_at is not None:
-        lines.append(f"used {opened.used} times, last {format_time(opened.last_used_at)[:10]}")
+        lines.append(f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}")
     if opened.hidden:
         lines.append(f"Hidden: forgotten. To show it again: memtape restore {row.id} --scope {row.scope}")
     return lines
@@ -357,9 +357,9 @@ def _status(state: Status) -> list[str]:
         f"memories      {state.memories:,}",
         f"turns         {state.turns:,}",
         f"events        {state.events:,}",
-        f"not counted   {state.duplicates:,} duplicates, {state.divergent:,} divergent, {state.ignored:,} ignored",
-        f"redacted      {state.redacted:,} secrets",
-        f"lag           {state.lag:,} events",
+        f"not counted   {state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored",
+        f"redacted      {many(state.redacted, 'secret')}",
+        f"lag           {many(state.lag, 'event')}",
         f"embedder      {state.embedder.configured}"
         + (f", then {state.embedder.next}" if state.embedder.next else "")
         + (f"; {state.embedder.waiting:,} of {state.embedder.texts:,} texts wait" if state.embedder.waiting else ""),
@@ -369,12 +369,13 @@ def _status(state: Status) -> list[str]:
     if state.flushes:
         lines.append("flushes       " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.flushes.items())))
     if state.dead_letters:
-        lines.append(f"DEAD LETTERS  {state.dead_letters:,} events on the log could not be read:")
+        lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
         lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in state.latest_dead_letters]
     if state.hidden:
         lines.append(f"hidden        {state.hidden:,} forgotten; `memtape restore ID` shows one again:")
         lines += [f"  {id}" for id in state.hidden_ids]
     for scope, count in state.scopes.items():
         hidden = f", {count.hidden:,} hidden" if count.hidden else ""
-        lines.append(f"  {scope}: {count.memories:,} memories, {count.turns:,} turns{hidden}")
+        held = f"{many(count.memories, 'memory', 'memories')}, {many(count.turns, 'turn')}"
+        lines.append(f"  {scope}: {held}{hidden}")
     return lines

@@ -16,6 +16,7 @@ from msgspec import Meta
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Origin
 from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.visible import many
 from memtape.tools.ask.filters import make_filters
 from memtape.tools.client import Client
 
@@ -154,14 +155,14 @@ def forget_memory(client: Client, asked: ForgetMemory) -> str:
     """Hide a memory of the project."""
     _hold_global(client, asked.id)
     named = client.forget(asked.id, reason=asked.reason or None)
-    return f"Hidden: {len(named)} capture{'s' if len(named) > 1 else ''}. restore_memory with `{asked.id}` undoes it."
+    return f"Hidden: {many(len(named), 'capture')}. restore_memory with `{asked.id}` undoes it."
 
 
 def restore_memory(client: Client, asked: RestoreMemory) -> str:
     """Show a forgotten memory of the project again."""
     _hold_global(client, asked.id)
     named = client.restore(asked.id, reason=asked.reason or None)
-    return f"Restored: {len(named)} capture{'s' if len(named) > 1 else ''}."
+    return f"Restored: {many(len(named), 'capture')}."
 
 
 def memory_status(client: Client, asked: MemoryStatus) -> str:
