@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
@@ -13,6 +15,12 @@ def when_of(event: Event) -> str:
     """Return the time at which an event happened, and the time of its appending where that is another one."""
     at, sent = format_time(event.at), format_time(event.sent)
     return at if at == sent else f"{at} (appended {sent})"
+
+
+def redacted(counts: Mapping[str, int]) -> str:
+    """Return how many secrets of which kind were taken out of a text; empty for none."""
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
+    return f"Redacted before it was stored: {kinds}." if kinds else ""
 
 
 def said_of(event: Event) -> str:

@@ -14,6 +14,7 @@ import msgspec
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Event, Kind
 from memtape.schemas.visible import many
+from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.client import BATCH_LINES, Client
 from memtape.tools.commands.options import KINDS, print_json, progress, say, with_client
@@ -92,11 +93,11 @@ def capture(
     receipts = client.capture_many([line])
     for _, error in receipts.refused:
         raise error
-    first, redacted = receipts[0], {"redacted": dict(receipts[0].redacted)}
+    first, taken_out = receipts[0], {"redacted": dict(receipts[0].redacted)}
     if as_json and len(receipts) == 1:
-        print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset} | redacted)
+        print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset} | taken_out)
     elif as_json:
-        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | redacted)
+        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | taken_out)
     else:
         parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
         partition, offset = first.position.partition, first.position.offset
@@ -194,9 +195,8 @@ def _print_named(verb: str, ids: list[str], undo: str, as_json: bool) -> None:
 
 
 def _print_redacted(counts: Mapping[str, int]) -> None:
-    if counts:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
-        say(f"Redacted before it was stored: {kinds}.")
+    if told := redacted(counts):
+        say(told)
 
 
 def _read_text(text: str | None, path: Path | None) -> str:

@@ -61,7 +61,8 @@ def erase(
         raise click.UsageError("Give ids, or what selects them: --session, --source, --tag or --query.")
     if chosen:
         ids = ids_matching(client, only=only, **selection)
-    made = plan(client.home, client.log, client.scope, ids, only=only)
+    scope, ids = (client.scope, ids) if chosen else client.one_scope(ids)
+    made = plan(client.home, client.log, scope, ids, only=only)
     if everywhere:
         made.take_carriers()
     if not as_json:

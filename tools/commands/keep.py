@@ -12,6 +12,7 @@ import click
 
 from memtape.schemas.visible import many
 from memtape.sinks.logs.opening import how_to_use
+from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, print_json, progress, say, with_home
 
@@ -127,7 +128,8 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
     from memtape.tools.commands.erase import looked_for, print_search, search_as_json
     from memtape.tools.keep.erasing import prove
 
-    proven = prove(client.home, client.log, ids, texts)
+    whole = [id if is_whole(id) else meant(client.log, id, (), ())[1] for id in ids]
+    proven = prove(client.home, client.log, whole, texts)
     if as_json:
         print_json({"ok": proven.ok, "slots": proven.slots, **search_as_json(proven.search)})
     else:

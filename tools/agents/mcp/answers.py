@@ -104,7 +104,7 @@ def status(state: Status, scope: str) -> str:
     lines.append("- newer events wait to be folded; they are found all the same" if state.lag else "- up to date")
     lines.append(f"- embedder: {state.embedder.effective}")
     if state.dead_letters:
-        lines.append("- some events could not be read; `memtape status` names them")
+        lines.append("- some events could not be read; for the user: `memtape status` names them")
     return "\n".join(lines)
 
 

@@ -109,7 +109,15 @@ class Memory:
         if client is None:
             scope, folder = (None, project) if isinstance(project, Path) else (project, None)
             name = Redactor(Home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
-            client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", session=session or None)
+            client = Client(
+                self.home,
+                scope=scope,
+                folder=folder,
+                actor=name,
+                origin="agent",
+                session=session or None,
+                confined=True,
+            )
         self._clients[key] = client  # The last used stands last.
         while len(self._clients) > MAX_CLIENTS:
             self._clients.pop(next(iter(self._clients))).close()
@@ -177,7 +185,9 @@ def make_server(memory: Memory) -> Server[Any]:
         except Exception as error:
             note_error(memory.home, f"mcp {params.name}", error)
             name = params.name[:100]
-            return _failed(f"Memtape could not do {name} ({type(error).__name__}). `memtape doctor` says more.")
+            return _failed(
+                f"Memtape could not do {name} ({type(error).__name__}). For the user: `memtape doctor` says more."
+            )
         return _answer(text)
 
     return Server(
