@@ -30,6 +30,7 @@ from memtape.tools.commands.options import (
     with_client,
     with_home,
 )
+from memtape.tools.commands.project import say_where_it_was
 
 if TYPE_CHECKING:
     from memtape.tools.ask.inspection import Behind, Opened, Status
@@ -102,6 +103,9 @@ def search(
         say("\n".join(explained_question(answer)))
     if not answer.results:
         say(_nothing(client.scope, answer.held, as_of))
+        if origins and answer.held:
+            say("What is piped is captured as an agent's, unless --origin says whose it is.")
+        say_where_it_was(client)
     if answer.note:
         say(answer.note, err=True)
     if answer.lag:

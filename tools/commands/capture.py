@@ -18,6 +18,7 @@ from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.client import BATCH_LINES, Client
 from memtape.tools.commands.options import KINDS, print_json, progress, say, with_client
+from memtape.tools.commands.project import say_where_it_was
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_REFUSALS = 20
@@ -72,6 +73,7 @@ def capture(
       memtape capture - < conversation.jsonl
       git log -1 --format=%B | memtape capture - --kind journal
     """
+    say_where_it_was(client)
     if path is not None and path.suffix == ".jsonl":
         client.redactor.check_path(str(path.resolve()))
         with path.open("rb") as file:
