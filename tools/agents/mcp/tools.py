@@ -285,7 +285,8 @@ def schema_of(tool: Tool) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments, without references."""
     _, components = msgspec.json.schema_components((tool.arguments,), ref_template="#/{name}")
     schema = components[tool.arguments.__name__]
-    return _typed({key: value for key, value in schema.items() if key not in ("title", "description")})
+    typed: dict[str, Any] = _typed({key: value for key, value in schema.items() if key not in ("title", "description")})
+    return typed
 
 
 def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
