@@ -26,10 +26,11 @@ def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> 
     """
     found = log.matching(given, scopes, types, SHOWN + 1) if _BEGINNING.match(given) else []
     if not found:
-        what = "memory or turn" if types == ("captured",) else "event"
+        what = {("captured",): "memory or turn", ("recalled",): "recall"}.get(tuple(types), "event")
+        shows = "search --json` has its id as recall_id" if what == "recall" else "search` shows ids"
         raise NotFound(
             f"{scopes[0] if scopes else 'The log'} has no {what} {given[:60]}.",
-            f"`memtape search` shows ids; the first {LEAST_CHARS} characters do where no other begins so.",
+            f"`memtape {shows}; the first {LEAST_CHARS} characters do where no other begins so.",
         )
     if len(found) == 1:
         return found[0]
