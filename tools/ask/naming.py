@@ -26,7 +26,7 @@ def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> 
     """
     found = log.matching(given, scopes, types, SHOWN + 1) if _BEGINNING.match(given) else []
     if not found:
-        what = {("captured",): "memory or turn", ("recalled",): "recall"}.get(tuple(types), "event")
+        what = {"captured": "memory or turn", "recalled": "recall"}.get(",".join(types), "event")
         shows = "search --json` has its id as recall_id" if what == "recall" else "search` shows ids"
         raise NotFound(
             f"{scopes[0] if scopes else 'The log'} has no {what} {given[:60]}.",
