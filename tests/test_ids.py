@@ -77,6 +77,8 @@ def test_a_command_finds_the_scope_of_an_id(command: str, given: str) -> None:
         assert result.exit_code == 1 and f"Nothing is folded into {FIRST}" in result.stderr
     else:
         assert result.exit_code == 0, result.output
+    if command == "forget":
+        assert f"memtape restore {FIRST}" in result.output, "whatever ids come later"
     named = call(command, given, "--scope", A, *(["--dry-run"] if command == "erase" else []))
     assert named.exit_code == 1 and "project:a has no" in named.stderr and "Traceback" not in named.output
 

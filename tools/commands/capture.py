@@ -129,7 +129,7 @@ def forget(
       memtape forget 019ab0c4-9a3c-7000-8000-0123456789ab --reason "out of date"
     """
     ids = client.forget(id, only=only, reason=reason)
-    _print_named("Forgot", ids, f"memtape restore {id}", as_json)
+    _print_named("Forgot", ids, f"memtape restore {ids[0]}", as_json)
 
 
 @click.command()

@@ -185,7 +185,7 @@ def forget_memory(client: Client, asked: ForgetMemory) -> str:
     """Hide a memory of the project."""
     _hold_global(client, asked.id)
     named = client.forget(asked.id, reason=asked.reason or None)
-    return f"Hidden: {many(len(named), 'capture')}. restore_memory with `{asked.id}` undoes it."
+    return f"Hidden: {many(len(named), 'capture')}. restore_memory with `{named[0]}` undoes it."
 
 
 def restore_memory(client: Client, asked: RestoreMemory) -> str:
