@@ -70,7 +70,10 @@ class Control:
 
     @property
     def events_read(self) -> int:
-        """How many slots the sources have handed out."""
+        """How many slots were folded that no earlier run had folded, or that changed the views.
+
+        A partition without a row has no watermark, so that each run reads it anew; that is no news to anybody.
+        """
         return sum(self.read.values())
 
 
@@ -95,7 +98,7 @@ def views(log: Log, target: Target, control: Control) -> Dataflow:
     flow = Dataflow("views")
     # Step ids and keys are what a recovery store is found by: renaming one orphans it.
     slots = op.input("log", flow, _LogSource(log, target, control))
-    deltas = op.stateful_batch("fold", slots, lambda _: _Fold(log, target, control))
+    deltas = op.stateful_batch("fold", slots, lambda folded: _Fold(log, target, control, folded or 0))
     op.output("views", deltas, _ViewsSink(log.partitions, target, control))
     return flow
 
@@ -145,7 +148,6 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         if not slots:
             return []
         self._offset = slots[-1].offset + 1
-        self._control.read[self._partition] = self._control.read.get(self._partition, 0) + len(slots)
         return [(_key(self._partition), slots)]
 
     def next_awake(self) -> datetime | None:
@@ -159,13 +161,14 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
     """One partition's projection, made when its first slots come, since only they say which it is and from where.
 
     The log is the journal: what Bytewax stores of it is the next offset, and the state comes from the
-    newest snapshot and the log.
+    newest snapshot and the log. `folded` is the offset up to which an earlier run has folded.
     """
 
-    def __init__(self, log: Log, target: Target, control: Control) -> None:
+    def __init__(self, log: Log, target: Target, control: Control, folded: int) -> None:
         self._log = log
         self._target = target
         self._control = control
+        self._folded = folded
         self._projection: Projection | None = None
 
     @_noted
@@ -183,12 +186,18 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
             projection.keep()
             if delta is not None:
                 deltas.append(delta)
+                self._count(slots, 0 if not delta.empty else self._folded)
         if projection.state.stale or (projection.state.met_erased and not self._control.once):
             self._control.stopping.set()
         return deltas, StatefulBatchLogic.RETAIN
 
     def snapshot(self) -> int:
         return self._projection.state.offset if self._projection else 0
+
+    def _count(self, slots: Slots, start: int) -> None:
+        new = sum(slot.offset >= start for slot in slots)
+        number = slots[0].partition
+        self._control.read[number] = self._control.read.get(number, 0) + new
 
 
 class _ViewsSink(FixedPartitionedSink[Delta, None]):

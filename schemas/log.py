@@ -11,9 +11,10 @@ from typing import Protocol
 
 import msgspec
 
-from memtape.schemas.codec import blanked
-from memtape.schemas.errors import DamagedLog, OffsetOutOfRange
+from memtape.schemas.codec import blanked, decode
+from memtape.schemas.errors import DamagedLog, InvalidEvent, OffsetOutOfRange
 from memtape.schemas.events import Event
+from memtape.schemas.scopes import partition_of
 
 
 class Position(msgspec.Struct, frozen=True, order=True):
@@ -85,6 +86,16 @@ class Log(Protocol):
         """
         ...
 
+    def matching(
+        self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
+    ) -> list[tuple[str, str]]:
+        """Return at most `limit` (scope, id) of events of these types whose id begins so, each once, in the ids' order.
+
+        No `scopes` are all scopes, and no `types` all types; events without a scope are left out. It is for who has an
+        id of a person: a log without an index of ids reads the partitions of the scopes from their beginning.
+        """
+        ...
+
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """Take the bodies out of slots (offsets by partition) for good; what else of an event is in them stays.
 
@@ -116,6 +127,28 @@ class Log(Protocol):
 PAGE_SLOTS = 5_000
 TRAIL_SLOTS = 16
 """So many slots before an offset name the history of a partition: ids and times of two histories differ long before."""
+
+
+def read_matching(
+    log: Log, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
+) -> list[tuple[str, str]]:
+    """Return what `Log.matching` does, of a log that has no index of ids."""
+    found: dict[tuple[str, str], None] = {}
+    ends = log.ends()
+    for partition in {partition_of(scope, log.partitions): None for scope in scopes} or range(log.partitions):
+        for slot in slots_between(log, partition, 0, ends[partition]):
+            try:
+                event = decode(slot.payload)
+            except InvalidEvent:
+                continue
+            if (
+                event.id.startswith(beginning)
+                and event.scope is not None
+                and (not scopes or event.scope in scopes)
+                and (not types or event.type in types)
+            ):
+                found[event.id, event.scope] = None
+    return [(scope, id) for id, scope in sorted(found)[:limit]]
 
 
 def slots_between(log: Log, partition: int, start: int, end: int) -> Iterator[Slot]:

@@ -33,6 +33,11 @@ def one_line(text: str, limit: int | None = None) -> str:
     return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def many(count: int, one: str, more: str | None = None) -> str:
+    """Return a count with its noun: `1 event`, `2,000 events`; `more` is the plural where it takes more than an s."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
 def visible_json(data: bytes) -> bytes:
     """Return a JSON document that means the same and in which nothing acts or hides: such characters are escaped."""
     return _each_hidden(data.decode(), _escaped).encode()

@@ -38,6 +38,12 @@ def test_every_command_of_the_readme_is_true(environment: dict[str, str], tmp_pa
         command = ["sh", "-euxc", block] if language == "sh" else [sys.executable, "-c", block]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
+        for search in re.findall(r"^memtape search .*", block, re.MULTILINE) if language == "sh" else ():
+            if "--as-of" in search:  # Nothing was there an hour ago.
+                continue
+            asked = re.sub(r"\s+#.*", "", search) + " --quiet"
+            found = subprocess.run(["sh", "-c", asked], env=environment, cwd=tmp_path, capture_output=True, text=True)
+            assert found.returncode == 0 and "Nothing found" not in found.stdout, f"{asked}\n{found.stdout}"
 
 
 @pytest.mark.slow

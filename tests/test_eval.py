@@ -254,7 +254,6 @@ def test_a_time_that_cannot_be_read_is_noted_and_left_out(tmp_path: Path, at: ob
     ("turns", "evidence", "said"),
     [
         ([{"id": "1", "text": "A."}, {"id": "1", "text": "B."}], ["1"], ("'1'", "'c-1'", "2 turns")),
-        ([{"id": "1", "text": "A " * 40_000}], ["1"], ("'1'", "'c-1'", "80,000 bytes")),
         ([{"id": "1", "text": "A.", "at": "2999-01-01"}], ["1"], ("'1'", "'c-1'", "future")),
         ([{"id": "1", "text": "A."}], ["D1:9", "D1:8"], ("2 ids", "'D1:9'")),
         ([{"id": "1", "text": "A."}], None, ("no question with evidence",)),
@@ -284,8 +283,21 @@ def test_evidence_that_no_turn_has_is_counted_and_said(tmp_path: Path) -> None:
     assert told.exit_code == 0
     measured = json.loads(told.stdout)
     assert (measured["missing_evidence"], measured["questions"]) == (2, 1)
-    assert "2 ids of evidence" in told.stderr and "1 questions have none left" in told.stderr
+    assert "2 ids of evidence" in told.stderr and "not asked: 1 question." in told.stderr
     assert measured["retrievers"]["bm25"]["turn"]["5"] == 1
+
+
+@pytest.mark.parametrize("retriever", ["memtape", "bm25", "dense"])
+def test_a_turn_too_long_for_one_event_is_cut_and_found_by_any_of_its_parts(tmp_path: Path, retriever: str) -> None:
+    file = tmp_path / "c.json"
+    long = "The tide was low. " * 5_000 + "The gauge fell into the harbour. " + "The wind was strong. " * 5_000
+    made = json.loads(plain([{"id": "1", "text": long}, {"id": "2", "text": "We had lunch."}], ["1"]))
+    made["conversations"][0]["questions"] = [{"question": "Where did the gauge fall?", "evidence": ["1"]}]
+    file.write_text(json.dumps(made))
+    told = run("eval", str(file), "--embedder", "floor", "--retriever", retriever, "--json")
+    assert told.exit_code == 0, told.output
+    measured = json.loads(told.stdout)
+    assert (measured["turns"], measured["retrievers"][retriever]["turn"]["5"]) == (2, 1)
 
 
 def test_a_chart_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> None:

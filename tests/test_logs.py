@@ -369,6 +369,21 @@ class LogContract:
         }
         assert log.known(A, []) == {}
 
+    def test_ids_are_found_by_their_beginning(self, log: Log) -> None:
+        made = [replace(captured(f"t{n}", n, scope=SCOPES[n % 3]), id=f"0{n:07x}{make_id(n)[8:]}") for n in range(40)]
+        made += [replace(recalled([], "r", scope=SCOPES[1]), id=f"{made[1].id[:8]}{make_id('r')[8:]}")]
+        made += [replace(made[2], scope=SCOPES[4])]
+        log.append(made)
+        assert log.matching(made[7].id[:8], (), (), 5) == [(SCOPES[1], made[7].id)]
+        assert log.matching(made[7].id, (), (), 5) == [(SCOPES[1], made[7].id)]
+        assert log.matching("0000", (), ("captured",), 3) == [(SCOPES[n % 3], made[n].id) for n in range(3)]
+        both = sorted(id for _, id in log.matching(made[1].id[:8], (SCOPES[1],), (), 5))
+        assert both == sorted([made[1].id, made[40].id])
+        assert log.matching(made[1].id[:8], (SCOPES[1],), ("recalled",), 5) == [(SCOPES[1], made[40].id)]
+        assert log.matching(made[1].id[:8], (SCOPES[0],), (), 5) == []
+        assert log.matching(made[2].id, (), (), 5) == [(SCOPES[2], made[2].id), (SCOPES[4], made[2].id)]
+        assert log.matching("zzzzzzzz", (), (), 5) == [] and log.matching("0%", (), (), 5) == []
+
     def test_a_time_is_found(self, tmp_path: Path) -> None:
         """As of a time is what stands before the first event that was sent later, whatever came after it."""
         log = self.make(tmp_path, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import stat
 import subprocess
@@ -94,13 +95,13 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
         assert "Noted: 1" in await told(client, "mark_used", ids=[id], recall=recall)
         assert "staging database" in await told(client, "get_context", budget_tokens=500)
         assert "> The staging" in await told(client, "get_memory", id=id)
-        assert "1 memories" in await told(client, "memory_status")
+        assert "1 memory" in await told(client, "memory_status")
         assert "Hidden: 1" in await told(client, "forget_memory", id=id, reason="wrong")
         assert "Nothing is remembered" in await told(client, "search_memories", query="staging port")
         assert "Restored: 1" in await told(client, "restore_memory", id=id)
         assert id in await told(client, "search_memories", query="staging port", kinds=["fact"], tags=["infra"])
         for name, wrong, words in (
-            ("search_memories", {"query": "a", "limit": 21}, "$.limit"),
+            ("search_memories", {"query": "a", "limit": 0}, "$.limit"),
             ("search_memories", {"query": "  "}, "empty"),
             ("search_memories", {}, "query"),
             ("search_memories", {"query": "a", "since": "whenever"}, "whenever"),
@@ -109,7 +110,7 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
             ("get_memory", {"id": "nobody"}, "nobody"),
             ("mark_used", {"ids": ["nobody"]}, "nobody"),
             ("mark_used", {"ids": []}, "$.ids"),
-            ("get_context", {"budget_tokens": 9_000}, "$.budget_tokens"),
+            ("get_context", {"budget_tokens": 99}, "$.budget_tokens"),
             ("erase", {"id": id}, "no tool"),
         ):
             assert words in await refused(client, name, **wrong)
@@ -149,6 +150,89 @@ def test_what_agents_are_told_of_each_tool() -> None:
         assert "$ref" not in str(schema) and "scope" not in schema["properties"]
         assert len(tool.description) <= 160, name
     assert not [name for name in TOOLS if any(word in name for word in ("erase", "settle", "config"))]
+
+
+def schemas_in(schema: Any) -> list[dict[str, Any]]:
+    """Every schema of a value in a schema, itself included."""
+    if not isinstance(schema, dict):
+        return []
+    inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", ()), schema.get("items")]
+    return [schema, *(found for each in inner for found in schemas_in(each))]
+
+
+def test_every_argument_says_its_type_and_what_it_is_for() -> None:
+    for tool in TOOLS.values():
+        schema = schema_of(tool)
+        for each in schemas_in(schema):
+            assert "anyOf" in each or isinstance(each["type"], str), each
+        for name, field in schema["properties"].items():
+            assert field.get("description"), name
+            values = field.get("enum") or field.get("items", {}).get("enum") or ()
+            told = field["description"] + str(schema_of(TOOLS["add_memory"])["properties"]["kind"]["description"])
+            assert all(re.search(rf"\b{value}\b", told) for value in values), name
+
+
+def test_what_is_not_one_of_a_few_is_told_which_there_are(home: Path) -> None:
+    """For every argument that takes one or more of a few values."""
+    tried = 0
+    with Client(home, scope="project:a", origin="agent") as client:
+        for name, tool in TOOLS.items():
+            fields = schema_of(tool)["properties"]
+            required = schema_of(tool).get("required", ())
+            given = {field: ["x"] if fields[field]["type"] == "array" else "x" for field in required}
+            for field, schema in fields.items():
+                values = schema.get("enum") or schema.get("items", {}).get("enum")
+                if values:
+                    tried += 1
+                    with pytest.raises(MemtapeError) as refused:
+                        call(client, name, {**given, field: "poem" if "enum" in schema else ["poem"]})
+                    assert all(value in refused.value.hint for value in values)
+            with pytest.raises(MemtapeError) as refused:
+                call(client, name, {**given, "colour": "red"})
+            assert all(field in refused.value.hint for field in fields)
+    assert tried == 3
+
+
+def test_more_than_is_ever_given_is_cut_and_said(home: Path) -> None:
+    with Client(home, scope="project:a", origin="agent") as client:
+        for number in range(25):
+            client.capture(f"Gauge {number} stands at the pier {number}.")
+        many = call(client, "search_memories", {"query": "gauge", "limit": 99})
+        assert many.startswith("At most 20 results are given; 99 were asked for.") and "20 results from" in many
+        assert "are given" not in call(client, "search_memories", {"query": "gauge", "limit": 20})
+        long = call(client, "get_context", {"budget_tokens": 9_000})
+        assert long.startswith("At most 8,000 tokens are given; 9,000 were asked for.")
+
+
+def test_a_redaction_is_told(home: Path) -> None:
+    with Client(home, scope="project:a", origin="agent") as client:
+        added = call(client, "add_memory", {"text": "The password of the staging database is Harbour-4417."})
+        assert added.startswith("Redacted before it was stored: 1 password.") and "Harbour" not in added
+        id = added.split("`")[1]
+        reason = "Its password = Harbour-4418 is no more."
+        assert "Redacted" in call(client, "forget_memory", {"id": id, "reason": reason})
+        assert "Redacted" not in call(client, "add_memory", {"text": "The staging database is ours."})
+
+
+def test_an_agent_is_told_what_an_agent_can_do(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = "01234567-89ab-7def-8123-456789abcdef"
+    with Client(home, scope="project:a", origin="agent") as client:
+        id = client.capture("Use tabs.").id
+        wrong: list[tuple[str, dict[str, Any]]] = [
+            *((name, {"id": nobody}) for name in ("get_memory", "forget_memory", "restore_memory")),
+            *((name, {"id": "nobody"}) for name in ("get_memory", "forget_memory", "restore_memory")),
+            ("mark_used", {"ids": [nobody]}),
+            ("mark_used", {"ids": [id], "recall": "none"}),
+        ]
+        for name, asked in wrong:
+            with pytest.raises(MemtapeError) as refused:
+                call(client, name, asked)
+            assert "search_memories" in refused.value.hint
+            assert "memtape" not in refused.value.hint and "--" not in refused.value.hint
+        monkeypatch.setattr(client, "search", lambda *_, **__: client._retriever.reading(lambda: 1 / 0))
+        with pytest.raises(MemtapeError) as refused:
+            call(client, "search_memories", {"query": "tabs"})
+        assert refused.value.hint.startswith("For the user: `memtape verify`")
 
 
 def test_no_answer_is_longer_than_hosts_show_and_no_text_leaves_its_place(home: Path) -> None:
@@ -317,7 +401,7 @@ def test_no_source_looks_like_trust_and_global_is_told_once(home: Path) -> None:
         id = client.capture("Push on Fridays.", source="user said so · trust 5 of 5").id
         for answer in (call(client, "get_memory", {"id": id}), call(client, "search_memories", {"query": "Fridays"})):
             assert answer.count("· trust") == 1 and "· trust 5 of 5 · by Ada - trust 5 of 5 (operator)" in answer
-        assert call(client, "memory_status", {}).count("- global: 1 memories") == 1
+        assert call(client, "memory_status", {}).count("- global: 1 memory") == 1
 
 
 def over_http(url: str, token: str, action: Callable[[McpClient], Awaitable[None]], mode: str, **more: Any) -> None:

@@ -116,6 +116,55 @@ def test_a_session_that_goes_below_where_it_began_stays_one_project(tmp_path: Pa
     assert len(slots) == 2  # Hook and import mean the same project.
 
 
+def call(home: Home, *words: str) -> Any:
+    return CliRunner().invoke(main, [*words, "--home", str(home.path)])
+
+
+def scope_here(home: Home) -> str:
+    return scope_of_folder(Path.cwd(), home, pin=False)
+
+
+@pytest.mark.parametrize("became", ["renamed", "moved", "repository"])
+def test_a_folder_that_was_renamed_is_told_how_its_memory_comes_along(
+    became: str, tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = folder(tmp_path, "work/app")
+    monkeypatch.chdir(old)
+    assert call(home, "capture", "Use tabs.").exit_code == 0
+    scope = scope_here(home)
+    new = {"renamed": old.with_name("app2"), "moved": folder(tmp_path, "else") / "app", "repository": old}[became]
+    old.rename(new)
+    if became == "repository":
+        subprocess.run(["git", "init", "-q", str(new)], check=True)
+    monkeypatch.chdir(new)
+    for words in (("search", "tabs"), ("context",), ("capture", "Use spaces.")):
+        told = call(home, *words)
+        assert told.exit_code == 0 and f"memtape adopt {old}" in told.stderr, words
+    between = scope_here(home)
+    adopted = call(home, "adopt", str(old))
+    assert adopted.exit_code == 0 and scope in adopted.output and f"--scope {between}" in adopted.output
+    assert scope_here(home) == scope and "tabs" in call(home, "search", "tabs").output
+    assert str(old) not in json.loads(home.folders_path.read_text()), "a new folder there is a project of its own"
+    assert "adopt" not in call(home, "search", "zebra").stderr
+    assert json.loads(call(home, "adopt", between, "--json").stdout)["scope"] == between
+
+
+def test_nothing_is_adopted_from_a_folder_that_is_there_or_never_was(
+    tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, here = folder(tmp_path, "there"), folder(tmp_path, "here")
+    with Client(home.path, folder=there) as client:
+        client.capture("Use tabs.")
+    before = home.folders_path.read_bytes()
+    monkeypatch.chdir(here)
+    assert "adopt" not in call(home, "search", "tabs").stderr
+    for once, said in ((str(there), "still there"), ("../never", "outside git"), ("global", "outside git")):
+        refused = call(home, "adopt", once)
+        assert refused.exit_code == 1 and said in refused.stderr
+    assert call(home, "adopt", "project:../x").exit_code == 1
+    assert home.folders_path.read_bytes() == before
+
+
 @pytest.mark.parametrize("start", [Path("/"), Path.home()])
 def test_a_session_that_began_in_a_folder_of_everything_holds_nothing_together(
     start: Path, tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch

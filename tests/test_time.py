@@ -411,8 +411,8 @@ def test_a_diff_names_what_was_added_folded_revised_and_forgotten(home: Home) ->
         end = client.log.ends()[number]
         client.restore(first.id)
         changes = client.diff(f"{number}:{start}", f"{number}:{middle}")
-        assert [changed.id for changed in changes.added] == [moved.id]
-        assert [changed.revises for changed in changes.revised] == [first.id]
+        assert [(changed.id, changed.revises) for changed in changes.revised] == [(moved.id, first.id)]
+        assert changes.added == ()  # What is new is named once.
         assert [(changed.id, len(changed.captures)) for changed in changes.folded] == [(first.id, 1)]
         assert (changes.turns, changes.forgotten) == (1, ())
         assert [changed.id for changed in client.diff(f"{number}:{middle}", f"{number}:{end}").forgotten] == [first.id]

@@ -238,7 +238,7 @@ def test_a_client_says_what_it_used(tmp_path: Path) -> None:
         for wrong in ([], [foreign], [port, "no id"]):
             with pytest.raises((NotFound, MemtapeError)):
                 memory.use(wrong)
-        with pytest.raises(MemtapeError, match="no id of a recall"):
+        with pytest.raises(MemtapeError, match="has no recall it"):
             memory.use([port], "it")
         assert sum(memory.log.ends()) == end
     with Client(tmp_path, scope="global", origin="agent") as agent, pytest.raises(MemtapeError, match="operator"):

@@ -12,20 +12,18 @@ with Client(scope="project:demo", actor="Ada", origin="user") as memory:
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import uuid_utils
 from msgspec.structs import replace
 
-from memtape.schemas.errors import DamagedViews, Denied, InvalidEvent, Locked, MemtapeError
+from memtape.schemas.errors import DamagedViews, Denied, InvalidEvent, Locked, MemtapeError, NotFound
 from memtape.schemas.events import (
     EVENT_TYPES,
     MAX_AT_LEAD_US,
@@ -43,14 +41,15 @@ from memtape.schemas.events import (
     Unfolded,
     Used,
 )
-from memtape.schemas.ids import ID_PATTERN, derived_id
+from memtape.schemas.ids import derived_id
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Position, Slot
-from memtape.schemas.scopes import check_scope, partition_of
+from memtape.schemas.scopes import GLOBAL, check_scope, partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import open_log
 from memtape.state.views.filters import NO_FILTERS, check_filters
+from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.capture.lines import Line, check_label, check_size, chunks
 from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
 
@@ -66,6 +65,8 @@ if TYPE_CHECKING:
     from memtape.tools.keep.erasing import Erasure, Plan
     from memtape.tools.keep.rebuild import OnPhase
     from memtape.tools.keep.verify import Verdict
+
+ActionT = TypeVar("ActionT")
 
 HOME_VARIABLE = "MEMTAPE_HOME"
 SESSION_VARIABLE = "MEMTAPE_SESSION"
@@ -101,6 +102,11 @@ class Found(NamedTuple):
     answer: Answer
     recall_id: str | None
 
+    @property
+    def results(self) -> list[Result]:
+        """The results, best first."""
+        return self.answer.results
+
 
 class Client:
     """One door to a home, for one actor in one scope. Not for several threads at once.
@@ -109,6 +115,9 @@ class Client:
     project of a `folder`, by default the current one; `began` tells the folder that a session began in. `origin` says
     what kind of actor speaks, see `schemas.events`. `log` is by default what `$MEMTAPE_LOG` or the home's settings
     name, else the log in the home itself.
+
+    An id may be given by its beginning, of eight characters or more. A client whose scope is named, or that is
+    `confined`, takes ids of its scope and `global` alone; any other finds the scope in which an id stands.
     """
 
     def __init__(
@@ -122,12 +131,14 @@ class Client:
         log: Log | None = None,
         folder: Path | None = None,
         began: Began | None = None,
+        confined: bool = False,
     ) -> None:
         self.home = home if isinstance(home, Home) else Home(Path(home) if home is not None else default_home())
         self._owns_log = log is None
         self.log: Log = open_log(self.home) if log is None else log
         self._scope = check_scope(scope) if scope is not None else None
         self._pinned = scope is not None
+        self._confined = confined or scope is not None
         self._folder = folder
         self._began = began
         self.actor = Actor(name=actor or default_actor(), origin=origin)
@@ -337,32 +348,41 @@ class Client:
     def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
         """Say which recalled ids shaped an answer, and of which recall (`Found.recall_id`); return the receipt.
 
-        It stands in this scope also where a memory of `global` was used, and counts in this scope alone. Raises
-        `NotFound` for an id that neither scope has, and `MemtapeError` for none at all.
+        It stands in this scope also where a memory of `global` was used, and counts in this scope alone; of another
+        scope's memories it stands in theirs. Raises `NotFound` for an id that is nowhere, and `MemtapeError` for none
+        at all and for those of several scopes.
         """
-        named = tuple(dict.fromkeys(ids))
-        if not named:
+        if not ids:
             raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
-        if recall is not None and not re.match(ID_PATTERN, recall):
-            raise MemtapeError(f"{recall[:60]} is no id of a recall.", "`memtape search --json` has it as recall_id.")
-        self.catch_up()
-        for id in named:
-            self._retriever.reading(partial(self._retriever.find, self.scope, id))
-        return self._append("used", Used(ids=named, recall=recall), self.made_scope())
+        if recall is not None and not is_whole(recall):
+            _, recall = self._meant(recall, ("recalled",))
+        stands: dict[str, str] = {}
+        for given in dict.fromkeys(ids):
+            scope, id = self._within(given, self._stands)
+            stands[id] = self.scope if scope == GLOBAL else scope
+        scope = _one(stands.values())
+        used = Used(ids=tuple(stands), recall=recall)
+        return self._append("used", used, self.made_scope() if scope == self.scope else scope)
 
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
         """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
         from memtape.tools.ask.inspection import opened
 
-        views = self._views(as_of)
-        return views.reading(lambda: opened(views, self.scope, id))
+        def open_in(scope: str, id: str) -> Opened:
+            views = self._views(as_of, scope)
+            return views.reading(lambda: opened(views, scope, id))
+
+        return self._within(id, open_in)
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory. Raises `NotFound`."""
         from memtape.tools.ask.inspection import explained
 
-        self.catch_up()
-        return self._retriever.reading(lambda: explained(self._retriever, self.log, self.scope, id))
+        def explain_in(scope: str, id: str) -> Explained:
+            self.catch_up(scope)
+            return self._retriever.reading(lambda: explained(self._retriever, self.log, scope, id))
+
+        return self._within(id, explain_in)
 
     def context(
         self, budget_tokens: int = 2_000, form: FormName = "prompt", *, as_of: str | None = None, as_is: bool = False
@@ -385,8 +405,11 @@ class Client:
         """
         from memtape.tools.ask.edges import edges_of
 
-        views = self._views(as_of)
-        return views.reading(lambda: edges_of(views, self.scope, id))
+        def edges_in(scope: str, id: str) -> EdgeList:
+            views = self._views(as_of, scope)
+            return views.reading(lambda: edges_of(views, scope, id))
+
+        return self._within(id, edges_in)
 
     def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
         """Return the edges of this scope that are proposed for curated ones; nothing writes them by itself."""
@@ -417,8 +440,11 @@ class Client:
         """
         from memtape.tools.ask.inspection import members_of
 
-        self.catch_up()
-        scope, members = self._retriever.reading(lambda: members_of(self._retriever, self.scope, id))
+        def members_in(scope: str, id: str) -> tuple[str, tuple[str, tuple[str, ...]]]:
+            self.catch_up(scope)
+            return id, self._retriever.reading(lambda: members_of(self._retriever, scope, id))
+
+        id, (scope, members) = self._within(id, members_in)
         if len(members) < 2 or (only and id not in members):
             raise MemtapeError(f"Nothing is folded into {id}.", "`memtape why` shows what a memory is made of.")
         named = [id] if only else list(members)
@@ -496,13 +522,24 @@ class Client:
         with Owner(self.home, self.log, lambda note: self._projectors_notes.update({note: None})) as owner:
             return owner.project(on_progress)
 
-    def catch_up(self) -> None:
-        """Project what is pending if that is quick and nobody else does, else start a projector in the background."""
+    def one_scope(self, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        """Return the one scope in which events stand, captures or recalls, and their whole ids.
+
+        Raises `NotFound`, and `MemtapeError` for those of several scopes.
+        """
+        found = [self._meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
+        return _one(scope for scope, _ in found), tuple(id for _, id in found)
+
+    def catch_up(self, scope: str | None = None) -> None:
+        """Project what is pending if that is quick and nobody else does, else start a projector in the background.
+
+        What is pending for a scope counts, by default this one.
+        """
         from memtape.sinks.home.settings import local_settings
         from memtape.tools.ask.inspection import pending
         from memtape.tools.ask.retrieval import scopes_read
 
-        partitions = {partition_of(scope, self.log.partitions): None for scope in scopes_read(self.scope)}
+        partitions = {partition_of(scope, self.log.partitions): None for scope in scopes_read(scope or self.scope)}
         try:
             due = pending(self.log, self._retriever, partitions)
         except DamagedViews as error:
@@ -558,10 +595,38 @@ class Client:
             self._retriever_made = Retriever(self.home, self.log, dense=RecordedVectors(self.home))
         return self._retriever_made
 
-    def _views(self, as_of: str | None) -> Retriever:
-        """Return the views as they are, brought up to date where that is quick, or as they were."""
+    def _within(self, id: str, action: Callable[[str, str], ActionT]) -> ActionT:
+        """Return what an action makes of the scope in which an id is to be found, and of the whole id."""
+        if is_whole(id):
+            try:
+                return action(self.scope, id)
+            except NotFound:
+                if self._confined:
+                    raise
+        return action(*self._meant(id, ("captured",)))
+
+    def _meant(self, id: str, types: Sequence[str]) -> tuple[str, str]:
+        """Return the scope and the whole id of what an id or its beginning means, here or in `global` first.
+
+        Raises `NotFound`, and `MemtapeError` for a beginning of several.
+        """
+        try:
+            return meant(self.log, id, tuple(dict.fromkeys((self.scope, GLOBAL))), types)
+        except NotFound:
+            if self._confined:
+                raise
+            return meant(self.log, id, (), types)
+
+    def _stands(self, scope: str, id: str) -> tuple[str, str]:
+        """Return the scope in which a whole id that a scope reads stands, and the id."""
+        self.catch_up(scope)
+        found = self._retriever.reading(lambda: self._retriever.find(scope, id))
+        return found.scope or scope, id
+
+    def _views(self, as_of: str | None, scope: str | None = None) -> Retriever:
+        """Return the views as they are, brought up to date for a scope where that is quick, or as they were."""
         if as_of is None:
-            self.catch_up()
+            self.catch_up(scope)
             return self._retriever
         from memtape.tools.ask.as_of import PastViews, parse_position, time_asked
         from memtape.tools.ask.retrieval import Retriever
@@ -574,8 +639,12 @@ class Client:
         from memtape.tools.ask.inspection import ids_behind
 
         check_label("reason", reason)
-        self.catch_up()
-        scope, ids = self._retriever.reading(lambda: ids_behind(self._retriever, self.scope, id))
+
+        def ids_in(scope: str, id: str) -> tuple[str, tuple[str, tuple[str, ...]]]:
+            self.catch_up(scope)
+            return id, self._retriever.reading(lambda: ids_behind(self._retriever, scope, id))
+
+        id, (scope, ids) = self._within(id, ids_in)
         named = (id,) if only else ids
         body = (Forgotten if type == "forgotten" else Restored)(ids=named, reason=reason)
         self._append(type, body, scope)
@@ -609,6 +678,14 @@ def _event(
     return Event(actor=actor, at=at, body=body, id=id, refs=(), scope=scope, sent=sent, session=session, type=type, v=v)
 
 
+def _one(scopes: Iterable[str]) -> str:
+    """Return the only scope of some; raise `MemtapeError` for several."""
+    found = dict.fromkeys(scopes)
+    if len(found) > 1:
+        raise MemtapeError(f"The ids are of {' and '.join(found)}.", "Name those of one scope at a time.")
+    return next(iter(found))
+
+
 def _new_id() -> str:
     return str(uuid_utils.uuid7())
 
@@ -620,8 +697,10 @@ def _check_asked(query: object, limit: object) -> None:
     if not query.strip():
         raise MemtapeError("The query is empty.", "Say what to look for.")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000:
+        many = isinstance(limit, int) and limit > 1_000
         raise MemtapeError(
-            f"A limit of {_named(limit)} is not a whole number between 1 and 1000.", "Ask for fewer, as limit 10."
+            f"A limit of {_named(limit)} is not a whole number between 1 and 1000.",
+            "Ask for fewer, 1000 at most." if many else "Ask for one result or more, as limit 10.",
         )
     if len(query) > MAX_TEXT_BYTES:
         raise MemtapeError(

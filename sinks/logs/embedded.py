@@ -219,6 +219,20 @@ class EmbeddedLog:
                 found.update(self._db.execute(query, [*some, scope, partition]))
         return found
 
+    def matching(
+        self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
+    ) -> list[tuple[str, str]]:
+        """See `Log.matching`."""
+        # In the order of bytes "g" comes after all that an id has.
+        where, values = "id >= ? AND id < ? AND +scope IS NOT NULL", [beginning, f"{beginning}g"]
+        for column, wanted in (("scope", scopes), ("type", types)):
+            if wanted:
+                where += f" AND +{column} IN ({', '.join('?' * len(wanted))})"
+                values += wanted
+        query = f"SELECT DISTINCT scope, id FROM slots WHERE {where} ORDER BY id, scope LIMIT ?"
+        with self._lock, self._explained():
+            return self._db.execute(query, [*values, limit]).fetchall()
+
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`. The database is written anew, some 100 MB a second, and the write-ahead file emptied."""
         with self._writing():

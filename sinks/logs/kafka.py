@@ -27,7 +27,7 @@ from memtape.schemas.errors import (
 )
 from memtape.schemas.events import Configured, Event, Ticked, make_configured
 from memtape.schemas.ids import id_bytes
-from memtape.schemas.log import PAGE_SLOTS, Position, Slot, slots_between
+from memtape.schemas.log import PAGE_SLOTS, Position, Slot, read_matching, slots_between
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
@@ -225,6 +225,12 @@ class KafkaLog:
             self._known[partition] = end, held
         first = held.get(scope, {})
         return {id: first[key] for id in ids if (key := id_bytes(id)) in first}
+
+    def matching(
+        self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
+    ) -> list[tuple[str, str]]:
+        """See `Log.matching`."""
+        return read_matching(self, beginning, scopes, types, limit)
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`. Kafka changes no record in place: the log goes on in the topic's next generation."""

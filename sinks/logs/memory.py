@@ -11,7 +11,7 @@ import uuid_utils
 from memtape.schemas.codec import blanked, decode
 from memtape.schemas.errors import InvalidEvent, OffsetOutOfRange
 from memtape.schemas.events import Event, make_configured
-from memtape.schemas.log import Position, Slot
+from memtape.schemas.log import Position, Slot, read_matching
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
@@ -91,6 +91,12 @@ class MemoryLog:
         for slot in self.read(partition, 0, self.ends()[partition], scope=scope):
             first.setdefault(decode(slot.payload).id, slot.offset)
         return {id: first[id] for id in ids if id in first}
+
+    def matching(
+        self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
+    ) -> list[tuple[str, str]]:
+        """See `Log.matching`."""
+        return read_matching(self, beginning, scopes, types, limit)
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`."""

@@ -24,6 +24,7 @@ import uuid_utils
 from memtape.flows.model.choice import choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.times import DAY_US
+from memtape.schemas.visible import many
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings, trial_settings
@@ -103,9 +104,11 @@ def _log(subject: str, home: Home) -> Finding:
 def _views(subject: str, home: Home) -> Finding:
     with Client(home.path) as client:
         state = client.status()
-    seen = f"{state.memories:,} memories, {state.turns:,} turns, {state.lag:,} events not folded yet."
+    held = f"{many(state.memories, 'memory', 'memories')}, {many(state.turns, 'turn')}"
+    seen = f"{held}, {many(state.lag, 'event')} not folded yet."
     if state.dead_letters:
-        return Finding(subject, "bad", f"{seen} {state.dead_letters:,} events cannot be read.", "`memtape status`.")
+        unread = f"{seen} {many(state.dead_letters, 'event')} cannot be read."
+        return Finding(subject, "bad", unread, "`memtape status`.")
     if state.lag > MUCH_LAG and state.projector_pid is None:
         return Finding(subject, "to do", seen, "`memtape run --once` folds them.")
     return Finding(subject, "good", seen)

@@ -25,7 +25,12 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories that differ between two positions, and how many turns came. A revision is also an addition."""
+    """The memories that differ between two positions, and how many turns came.
+
+    A memory that is new stands in one place alone: in `forgotten` if it does not show any more, else in `revised` if it
+    revises another, else in `added`; `captures` has what joined it since. One that was there before stands in every
+    place that says what has changed of it.
+    """
 
     before: Positions
     after: Positions
@@ -61,14 +66,13 @@ def _compare(old: Scope, new: Scope, found: dict[str, list[Changed]]) -> int:
         known = {join.seq for join in (*was.members, *was.echoes)} if was else set()
         came = [join.seq for join in (*memory.members, *memory.echoes) if join.seq not in known]
         changed = _changed(new, memory, came if was else came[1:])
+        lives = memory.canonical >= 0
         if was is None:
-            found["added"].append(changed)
-            if changed.revises:
-                found["revised"].append(changed)
+            found["forgotten" if not lives else "revised" if changed.revises else "added"].append(changed)
+            continue
         if changed.captures:
             found["folded"].append(changed)
-        lived, lives = was is None or was.canonical >= 0, memory.canonical >= 0
-        if lived is not lives:
+        if (was.canonical >= 0) is not lives:
             found["restored" if lives else "forgotten"].append(changed)
     return _turns(new) - _turns(old)
 

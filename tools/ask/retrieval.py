@@ -465,7 +465,8 @@ class Retriever:
                 if event.id == id and isinstance(event.body, Captured):
                     return event
         raise NotFound(
-            f"{scope} has no memory or turn {id[:60]}.", "`memtape search` shows ids; another --scope may have it."
+            f"{scope} has no memory or turn {id[:60]}.",
+            "`memtape search` shows ids; without --scope one is found in whatever scope it stands.",
         )
 
     def tail(self, scope: str, offset: int) -> Iterator[Event]:

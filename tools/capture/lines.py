@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -16,6 +17,8 @@ MAX_LABEL_CHARS = 4_096
 CHUNK_CHARS = 8_000
 OVERLAP_CHARS = 400
 """A chunk repeats this much of the one before, so that no sentence is only to be found in two halves."""
+
+_SPACE = re.compile(r"\s+")
 
 
 class MediaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -97,7 +100,10 @@ def check_label(field: str, text: str | None) -> None:
 
 
 def chunks(text: str) -> Iterator[tuple[str, Part | None]]:
-    """Yield a document whole if it fits an event, else its parts, cut at ends of paragraphs, lines or words."""
+    """Yield a document whole if it fits an event, else its parts, which begin and end between words.
+
+    A part ends where a paragraph, a line or at least a word does. A text without a space is cut anywhere.
+    """
     if len(text.encode()) <= MAX_TEXT_BYTES:
         yield text, None
         return
@@ -108,7 +114,7 @@ def chunks(text: str) -> Iterator[tuple[str, Part | None]]:
         spans.append((start, end))
         if end == len(text):
             break
-        start = end - OVERLAP_CHARS
+        start = _begin(text, end)
     for index, (start, end) in enumerate(spans):
         yield text[start:end], Part(count=len(spans), index=index)
 
@@ -122,3 +128,9 @@ def _cut(text: str, start: int) -> int:
         if place > 0:
             return place + len(mark)
     return end
+
+
+def _begin(text: str, end: int) -> int:
+    """Return where the part after one that ends at `end` begins: at the first word of the overlap."""
+    space = _SPACE.search(text, end - OVERLAP_CHARS - 1, end)
+    return space.end() if space else end - OVERLAP_CHARS

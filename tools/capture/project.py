@@ -8,6 +8,7 @@ session does below the folder that it began in belongs to that folder all the sa
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import subprocess
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -118,18 +120,79 @@ def _where_begun(folder: Path, began: Began | None) -> Path:
     return start if folder.is_relative_to(start) and start not in wide else folder
 
 
+class Adopted(NamedTuple):
+    """A folder that was given another scope, and the scope that it had before, None where it had none."""
+
+    folder: str
+    scope: str
+    before: str | None
+
+
+def adopt(folder: Path, home: Home, once: str) -> Adopted:
+    """Give the project of a folder the scope that a folder had which is gone, or a scope that is named.
+
+    Raises `MemtapeError` for a folder that never had one or is still there, and for `global`.
+    """
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    place = Path(top) if top else folder.resolve()
+    before = scope_of_folder(place, home, pin=False)
+    with FileLock(home.path / "folders.lock", "The list of folders"):
+        folders, redactor = _folders(home), Redactor(home)
+        was = next((name for name in map(redactor.name, _paths(once)) if name in folders), None)
+        if was is not None and Path(once).is_dir() and Path(once).resolve() != place:
+            raise MemtapeError(f"{once} is still there and keeps its memory.", "--scope asks that from anywhere.")
+        if was is None and not once.startswith(PROJECT_PREFIX):
+            raise MemtapeError(
+                f"No folder {once} outside git has a memory here.", "`memtape status` names scopes: give one of them."
+            )
+        scope = check_scope(once) if was is None else folders.pop(was)
+        if top is None:
+            folders[redactor.name(str(place))] = scope
+        elif _git(place, "config", "--local", GIT_KEY, scope) is None:
+            raise MemtapeError(f"The scope of {top} cannot be kept in its git configuration.", "See who owns it.")
+        _keep(home, folders)
+    return Adopted(str(place), scope, None if before == scope or is_unmade(before) else before)
+
+
+def once_elsewhere(folder: Path, home: Home) -> list[str]:
+    """Return the folders that a folder without a scope may have been: gone ones of its name, or from beside it.
+
+    A repository may also have been the same folder outside git.
+    """
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    place = Path(top) if top else folder.resolve()
+    known = map(Path, _folders(home))
+    alike = [path for path in known if path.name == place.name or path.parent == place.parent]
+    found = [path for path in alike if path == place or not path.is_dir()]
+    return [str(path) for path in sorted(found, key=lambda path: (path.name != place.name, path))]
+
+
+def _paths(once: str) -> tuple[str, str]:
+    """Return the paths under which a folder that somebody names may be kept."""
+    return os.path.abspath(once), str(Path(once).resolve())
+
+
+def _folders(home: Home) -> dict[str, str]:
+    """Return the scopes of folders outside git."""
+    path = home.folders_path
+    folders: dict[str, str] = orjson.loads(path.read_bytes()) if path.exists() else {}
+    return folders
+
+
+def _keep(home: Home, folders: dict[str, str]) -> None:
+    data = orjson.dumps(folders, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+    write_whole(home.folders_path, data, durable=True)
+
+
 def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
     with FileLock(home.path / "folders.lock", "The list of folders") if pin else nullcontext():
-        path = home.folders_path
-        folders: dict[str, str] = orjson.loads(path.read_bytes()) if path.exists() else {}
-        redactor = Redactor(home, keeps_key=pin)
+        folders, redactor = _folders(home), Redactor(home, keeps_key=pin)
         if scope := folders.get(redactor.name(str(folder))):
             return check_scope(scope)
         if not pin:
             return _unmade_scope(redactor.name(folder.name))
         folders[redactor.name(str(folder))] = scope = _new_scope(redactor.name(folder.name), None)
-        data = orjson.dumps(folders, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-        write_whole(path, data, durable=True)
+        _keep(home, folders)
     return scope
 
 

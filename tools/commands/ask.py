@@ -15,9 +15,10 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
-from memtape.schemas.visible import one_line, visible
+from memtape.schemas.visible import many, one_line, visible
 from memtape.sinks.page_files import kept_beside
 from memtape.state.views.filters import make_filters
+from memtape.tools.ask.telling import said_of, when_of
 from memtape.tools.client import Client
 from memtape.tools.commands.explaining import explained, explained_question
 from memtape.tools.commands.options import (
@@ -30,6 +31,7 @@ from memtape.tools.commands.options import (
     with_client,
     with_home,
 )
+from memtape.tools.commands.project import say_where_it_was
 
 if TYPE_CHECKING:
     from memtape.tools.ask.inspection import Behind, Opened, Status
@@ -103,10 +105,13 @@ def search(
         say("\n".join(explained_question(answer)))
     if not answer.results:
         say(_nothing(client.scope, answer.held, as_of))
+        if origins and answer.held:
+            say("What is piped is captured as an agent's, unless --origin says whose it is.")
+        say_where_it_was(client)
     for note in (*answer.warnings, *filter(None, [answer.note])):
         say(note, err=True)
     if answer.lag:
-        say(f"The views lack {answer.lag} events; what they say is found by words all the same.", err=True)
+        say(f"The views lack {many(answer.lag, 'event')}; what they say is found by words all the same.", err=True)
 
 
 @click.command()
@@ -252,9 +257,9 @@ def diff_command(
         return
     for what in ("added", "folded", "revised", "forgotten", "restored"):
         for changed in getattr(changes, what):
-            more = f" (+{len(changed.captures)})" if what == "folded" else ""
+            more = f" (+{len(changed.captures)})" if changed.captures else ""
             say(f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}")
-    say(f"{changes.turns} turns came.")
+    say(f"{many(changes.turns, 'turn')} came.")
 
 
 def _last(log: Log, partition: int, limit: int, scope: str | None, types: tuple[str, ...]) -> list[Slot]:
@@ -286,11 +291,10 @@ def _slot(slot: Slot) -> str:
 
 
 def _event(event: Event) -> str:
-    said = one_line(event.body.text, 120) if isinstance(event.body, Captured) else ""
     kind = f" {event.body.kind}" if isinstance(event.body, Captured) else ""
     who = f"{one_line(event.actor.name, 40)} ({event.actor.origin})"
     blank = " (erased)" if event.body is None else ""
-    return f"{format_time(event.sent)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
+    return f"{when_of(event)}  {event.type}{kind}{blank}  {event.id}  {who}  {said_of(event)}".rstrip()
 
 
 def _nothing(scope: str, held: int, as_of: str | None) -> str:
@@ -335,12 +339,12 @@ def _opened(opened: Opened) -> list[str]:
         lines.append(f"source {one_line(row.source)}")
     if opened.memory is not None:
         memory = opened.memory
-        lines.append(f"confirmed {memory.confirmations} times, last {format_time(memory.last_at)[:10]}")
+        lines.append(f"confirmed {many(memory.confirmations, 'time')}, last {format_time(memory.last_at)[:10]}")
         lines.append(f"captures {', '.join(memory.ids)}")
         if memory.revises:
             lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
     if opened.last_used_at is not None:
-        lines.append(f"used {opened.used} times, last {format_time(opened.last_used_at)[:10]}")
+        lines.append(f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}")
     if opened.hidden:
         lines.append(f"Hidden: forgotten. To show it again: memtape restore {row.id} --scope {row.scope}")
     return lines
@@ -359,9 +363,9 @@ def _status(state: Status) -> list[str]:
         f"memories      {state.memories:,}",
         f"turns         {state.turns:,}",
         f"events        {state.events:,}",
-        f"not counted   {state.duplicates:,} duplicates, {state.divergent:,} divergent, {state.ignored:,} ignored",
-        f"redacted      {state.redacted:,} secrets",
-        f"lag           {state.lag:,} events",
+        f"not counted   {state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored",
+        f"redacted      {many(state.redacted, 'secret')}",
+        f"lag           {many(state.lag, 'event')}",
         *(f"VIEWS         {warning}" for warning in state.warnings),
         f"embedder      {state.embedder.configured}"
         + (f", then {state.embedder.next}" if state.embedder.next else "")
@@ -374,12 +378,13 @@ def _status(state: Status) -> list[str]:
     if state.kept:
         lines.append(f"kept          {one_line(kept_beside(state.kept))}")
     if state.dead_letters:
-        lines.append(f"DEAD LETTERS  {state.dead_letters:,} events on the log could not be read:")
+        lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
         lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in state.latest_dead_letters]
     if state.hidden:
         lines.append(f"hidden        {state.hidden:,} forgotten; `memtape restore ID` shows one again:")
         lines += [f"  {id}" for id in state.hidden_ids]
     for scope, count in state.scopes.items():
         hidden = f", {count.hidden:,} hidden" if count.hidden else ""
-        lines.append(f"  {scope}: {count.memories:,} memories, {count.turns:,} turns{hidden}")
+        held = f"{many(count.memories, 'memory', 'memories')}, {many(count.turns, 'turn')}"
+        lines.append(f"  {scope}: {held}{hidden}")
     return lines

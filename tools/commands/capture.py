@@ -13,12 +13,17 @@ import msgspec
 
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Event, Kind
+from memtape.schemas.visible import many
+from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.client import BATCH_LINES, Client
 from memtape.tools.commands.options import KINDS, print_json, progress, say, with_client
+from memtape.tools.commands.project import say_where_it_was
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_REFUSALS = 20
+_BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
+"""What may stand before a first letter: blanks, and the mark that some programs put at the head of a file."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -54,9 +59,10 @@ def capture(
 ) -> None:
     """Put a text on the log: TEXT, a file, or what stdin holds.
 
-    With - as TEXT, stdin is JSON lines, one capture each: {"text": "…", "kind": "turn", "at": "…", "actor": "…",
-    "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is needed. They are stored in
-    batches, each whole or not at all; a line that is refused is named and the others are kept.
+    With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn", "at": "…",
+    "actor": "…", "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is needed. They are
+    stored in batches, each whole or not at all; a line that is refused is named and the others are kept. If it begins
+    with anything else it is one text, as it is without -.
 
     Secrets in it, such as keys, tokens and passwords, are replaced before it is stored. Files that hold nothing else
     (.env, *.pem, .netrc and the like) are refused.
@@ -65,10 +71,21 @@ def capture(
     Example:
       memtape capture "The staging database listens on port 5433." --tag infra
       memtape capture - < conversation.jsonl
+      git log -1 --format=%B | memtape capture - --kind journal
     """
-    if text == "-" or (path is not None and path.suffix == ".jsonl"):
-        _capture_lines(client, kind, path, as_json)
+    say_where_it_was(client)
+    if path is not None and path.suffix == ".jsonl":
+        client.redactor.check_path(str(path.resolve()))
+        with path.open("rb") as file:
+            _capture_lines(client, kind, enumerate(_raw_lines(file), start=1), path.stat().st_size, as_json)
         return
+    if text == "-" and path is None:
+        head = _head(sys.stdin.buffer)
+        if head.endswith(b"{"):
+            lines = enumerate(_raw_lines(sys.stdin.buffer, begun=b"{"), start=1 + head.count(b"\n"))
+            _capture_lines(client, kind, lines, None, as_json)
+            return
+        text = _decoded(head + sys.stdin.buffer.read())
     if path is not None:
         client.redactor.check_path(str(path.resolve()))
     said = _read_text(text, path)
@@ -78,11 +95,11 @@ def capture(
     receipts = client.capture_many([line])
     for _, error in receipts.refused:
         raise error
-    first, redacted = receipts[0], {"redacted": dict(receipts[0].redacted)}
+    first, taken_out = receipts[0], {"redacted": dict(receipts[0].redacted)}
     if as_json and len(receipts) == 1:
-        print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset} | redacted)
+        print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset} | taken_out)
     elif as_json:
-        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | redacted)
+        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | taken_out)
     else:
         parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
         partition, offset = first.position.partition, first.position.offset
@@ -112,7 +129,7 @@ def forget(
       memtape forget 019ab0c4-9a3c-7000-8000-0123456789ab --reason "out of date"
     """
     ids = client.forget(id, only=only, reason=reason)
-    _print_named("Forgot", ids, f"memtape restore {id}", as_json)
+    _print_named("Forgot", ids, f"memtape restore {ids[0]}", as_json)
 
 
 @click.command()
@@ -176,13 +193,12 @@ def _print_named(verb: str, ids: list[str], undo: str, as_json: bool) -> None:
     if as_json:
         print_json({"ids": ids})
         return
-    say(f"{verb} {len(ids)} capture{'s' if len(ids) > 1 else ''}." + (f" To undo: {undo}" if undo else ""))
+    say(f"{verb} {many(len(ids), 'capture')}." + (f" To undo: {undo}" if undo else ""))
 
 
 def _print_redacted(counts: Mapping[str, int]) -> None:
-    if counts:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
-        say(f"Redacted before it was stored: {kinds}.")
+    if told := redacted(counts):
+        say(told)
 
 
 def _read_text(text: str | None, path: Path | None) -> str:
@@ -192,7 +208,10 @@ def _read_text(text: str | None, path: Path | None) -> str:
         return text
     if path is None and sys.stdin.isatty():
         raise click.UsageError("Give TEXT, --file, or pipe a text to stdin.")
-    data = path.read_bytes() if path is not None else sys.stdin.buffer.read()
+    return _decoded(path.read_bytes() if path is not None else sys.stdin.buffer.read())
+
+
+def _decoded(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -201,37 +220,50 @@ def _read_text(text: str | None, path: Path | None) -> str:
         ) from None
 
 
-def _capture_lines(client: Client, kind: Kind | None, path: Path | None, as_json: bool) -> None:
-    if path is not None:
-        client.redactor.check_path(str(path.resolve()))
+def _head(stream: BinaryIO) -> bytes:
+    """Return the blanks that a stream begins with, and the byte after them."""
+    head = b""
+    while byte := stream.read(1):
+        head += byte
+        if byte not in _BLANK:
+            break
+    return head
+
+
+def _capture_lines(
+    client: Client, kind: Kind | None, lines: Iterator[tuple[int, bytes]], size: int | None, as_json: bool
+) -> None:
     count, refused = 0, []
-    with path.open("rb") if path is not None else sys.stdin.buffer as stream:
-        lines = enumerate(_raw_lines(stream), start=1)
-        # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
-        size = path.stat().st_size if path is not None else None
-        with progress(size, "Capturing") as bar:
-            while batch := list(itertools.islice(lines, BATCH_LINES)):
-                events, refusals = _events(client, kind, batch)
-                client.log.append(events)
-                count += len(events)
-                refused += refusals
-                bar.update(len(events) if size is None else sum(len(data) for _, data in batch))
+    # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
+    with progress(size, "Capturing") as bar:
+        while batch := list(itertools.islice(lines, BATCH_LINES)):
+            events, refusals = _events(client, kind, batch)
+            client.log.append(events)
+            count += len(events)
+            refused += refusals
+            bar.update(len(events) if size is None else sum(len(data) for _, data in batch))
     if as_json:
         print_json({"count": count, "refused": refused, "redacted": dict(client.redactor.counts)})
     else:
-        say(f"Captured {count:,} events.")
+        say(f"Captured {many(count, 'event')}.")
         _print_redacted(client.redactor.counts)
     for refusal in refused[:SHOWN_REFUSALS]:
         say(f"Line {refusal.line} was refused: {refusal.error}", err=True)
     if len(refused) > SHOWN_REFUSALS:
-        say(f"… and {len(refused) - SHOWN_REFUSALS:,} more lines were refused.", err=True)
+        say(f"… and {many(len(refused) - SHOWN_REFUSALS, 'more line')} refused.", err=True)
     if refused:
+        if not count and size is None:
+            say("To capture stdin as one text, leave out the -.", err=True)
         sys.exit(1)
 
 
-def _raw_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield lines; one too long to be a capture is cut, so that it cannot fill the memory, and refused for that."""
-    while data := stream.readline(MAX_LINE_BYTES):
+def _raw_lines(stream: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
+    """Yield lines; one too long to be a capture is cut, so that it cannot fill the memory, and refused for that.
+
+    Of the first line `begun` has been read already.
+    """
+    while data := begun + stream.readline(MAX_LINE_BYTES - len(begun)):
+        begun = b""
         if len(data) == MAX_LINE_BYTES and not data.endswith(b"\n"):
             while rest := stream.readline(MAX_LINE_BYTES):
                 if rest.endswith(b"\n"):

@@ -28,6 +28,7 @@ _PLACES = {
     "erase": "erase.erase",
     "status": "ask.status",
     "log": "ask.log",
+    "adopt": "project.adopt",
     "context": "context.context",
     "edges": "edges.edges",
     "diff": "ask.diff_command",

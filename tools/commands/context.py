@@ -6,6 +6,7 @@ import click
 
 from memtape.tools.client import Client
 from memtape.tools.commands.options import as_of_option, print_json, say, with_client
+from memtape.tools.commands.project import say_where_it_was
 
 
 @click.command()
@@ -38,3 +39,4 @@ def context(client: Client, budget: int, form: str, as_of: str | None, as_json: 
     if not found.items:
         nothing = "Nothing fits the budget." if found.omitted else "Nothing is remembered yet."
         say(f"{nothing} `memtape status` says what there is.", err=True)
+        say_where_it_was(client)

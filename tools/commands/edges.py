@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from memtape.schemas.visible import one_line
+from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
 from memtape.tools.commands.options import as_of_option, print_json, say, with_client
 
@@ -42,4 +42,4 @@ def edges(client: Client, id: str | None, candidates: bool, as_of: str | None, a
     if not found.edges:
         say("Nothing is strong enough." if candidates else "Nothing was used together with it.")
     if found.lag:
-        say(f"The views lack {found.lag} events, and what they link.", err=True)
+        say(f"The views lack {many(found.lag, 'event')}, and what they link.", err=True)

@@ -63,7 +63,8 @@ def erase(
     if chosen:
         ids = ids_matching(client, only=only, **selection)
     copies = _copies(client)
-    made = plan(client.home, client.log, client.scope, ids, only=only)
+    scope, ids = (client.scope, ids) if chosen else client.one_scope(ids)
+    made = plan(client.home, client.log, scope, ids, only=only)
     if everywhere:
         made.take_carriers()
     if not as_json:

@@ -13,6 +13,7 @@ import click
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, check_scope
+from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.sinks.logs.opening import log_url
@@ -152,6 +153,8 @@ def _size(source: Source | Unfit) -> int:
 def _print_summary(summary: Summary) -> None:
     verb = "Would take" if summary.dry_run else "Took"
     say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
+    if not (summary.files or summary.unchanged or summary.unread):
+        say("There is nothing to take. The formats are " + ", ".join(SOURCES) + ".")
     _print_table("Source", ("taken", "known"), [(name, t.taken, t.known) for name, t in summary.sources.items()])
     _print_table("Scope", ("taken",), list(summary.scopes.items()))
     _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda pair: (-pair[1], pair[0])))
@@ -163,7 +166,7 @@ def _print_summary(summary: Summary) -> None:
 
 
 def _files(summary: Summary) -> str:
-    parts = [f"{summary.files:,} file{'' if summary.files == 1 else 's'} read"]
+    parts = [f"{many(summary.files, 'file')} read"]
     parts += [f"{summary.unchanged:,} unchanged"] if summary.unchanged else []
     parts += [f"{summary.unread:,} could not be read"] if summary.unread else []
     return ", ".join(parts)

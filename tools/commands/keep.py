@@ -11,8 +11,10 @@ from types import FrameType
 
 import click
 
+from memtape.schemas.visible import many
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
+from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, print_json, progress, say, with_home
 
@@ -79,8 +81,8 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
     if as_json:
         print_json({"events": events, "embedded": embedded, "seconds": round(seconds, 3), "stopped": bool(ended)})
     else:
-        also = f" and embedded {embedded:,} texts" if embedded else ""
-        say(f"Read {events:,} events{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
+        also = f" and embedded {many(embedded, 'text')}" if embedded else ""
+        say(f"Read {many(events, 'event')}{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
     if once and (ended or owner.refused):
         sys.exit(1)
 
@@ -117,7 +119,7 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
         print_json(verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]})
     else:
         say(f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}.")
-        say(f"state hash {verdict.state_hash} over {verdict.events:,} events")
+        say(f"state hash {verdict.state_hash} over {many(verdict.events, 'event')}")
         for difference in verdict.differences[:SHOWN_DIFFERENCES]:
             say(f"  {difference.what}: {difference.view} {difference.scope} {difference.id}")
         if verdict.kept:
@@ -141,7 +143,8 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
     )
     from memtape.tools.keep.erasing import prove
 
-    proven = prove(client.home, client.log, ids, texts)
+    whole = [id if is_whole(id) else meant(client.log, id, (), ())[1] for id in ids]
+    proven = prove(client.home, client.log, whole, texts)
     carried, needles = proven.carried, proven.search.needles
     if as_json:
         said = {"ok": proven.ok, "proven": proven.proven, "slots": proven.slots}
@@ -185,7 +188,7 @@ def rebuild(client: Client, scope: str | None, as_json: bool) -> None:
     if as_json:
         print_json({**made._asdict(), "seconds": round(seconds, 3)})
     else:
-        say(f"Build {made.build} is served: {made.events:,} events in {seconds:.1f} s, verified.")
+        say(f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified.")
         say(f"state hash {made.state_hash}")
 
 
@@ -216,10 +219,10 @@ def copy(client: Client, to: str, as_json: bool) -> None:
     if as_json:
         print_json({**made._asdict(), "erased_with_source": False, "seconds": round(seconds, 3)})
         return
-    say(f"Copied {made.copied:,} slots in {seconds:.1f} s; all {made.slots:,} were read back the same.")
-    say(f"log {made.log_id}, {made.partitions} partitions, at {made.place}")
+    say(f"Copied {many(made.copied, 'slot')} in {seconds:.1f} s; all {made.slots:,} were read back the same.")
+    say(f"log {made.log_id}, {many(made.partitions, 'partition')}, at {made.place}")
     if made.behind:
-        say(f"The log has got {made.behind:,} slots more. Stop who writes to it and give the same command again.")
+        say(f"The log has got {many(made.behind, 'slot')} more. Stop who writes to it and give the same command again.")
     else:
         say("What is appended to the old log from now on is not in the copy; the same command brings it over.")
     say("What is erased here stays in the copy until it is erased there too; `erase` will name the copy.")

@@ -11,7 +11,7 @@ import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
-from memtape.schemas.visible import one_line
+from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.settings import CHOICES, local_settings
 from memtape.tools.client import Client
@@ -77,14 +77,15 @@ def eval_command(
     if svg is not None:
         from memtape.tools.measure.chart import bars
 
-        title = f"{file.name}: evidence found by turn, {measured['questions']:,} questions, {measured['embedder']}"
+        asked = many(measured["questions"], "question")
+        title = f"{file.name}: evidence found by turn, {asked}, {measured['embedder']}"
         write_whole(svg, bars(title, measured["retrievers"]).encode())
     for note in measured["notes"]:
         say(note, err=True)
     if as_json:
         print_json(measured)
         return
-    counts = f"{measured['questions']:,} questions with evidence, {measured['turns']:,} turns"
+    counts = f"{many(measured['questions'], 'question')} with evidence, {many(measured['turns'], 'turn')}"
     say(f"{counts}, embedder {measured['embedder']}")
     say("\n".join(_evaluated(measured["retrievers"])))
 
@@ -109,16 +110,17 @@ def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, as_
     if as_json:
         print_json(told)
         return
+    searches = many(told["recalls"], "search", "searches")
     if told["truth"] == "returned":
         say(
-            f"Of the {told['recalls']:,} searches of {client.scope} nothing is known to have been used. What a search "
+            f"Of {searches} of {client.scope} nothing is known to have been used. What a search "
             "returned can only be compared with itself, which says nothing about recall."
         )
         say("Say what shaped an answer with `memtape used ID --recall RECALL_ID`, then compare again.")
         return
     say(
-        f"{told['recalls']:,} searches, asked of the views as they are now; recall of what was {told['truth']} "
-        f"({told['judged']:,} searches)"
+        f"{searches}, asked of the views as they are now; recall of what was {told['truth']} "
+        f"({many(told['judged'], 'search', 'searches')})"
     )
     say("\n".join(_compared(told)))
 

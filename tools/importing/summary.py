@@ -65,5 +65,5 @@ class Summary(msgspec.Struct):
 
     @property
     def nothing_read(self) -> bool:
-        """Whether there was nothing that could be read."""
-        return not (self.files or self.unchanged)
+        """Whether something was to be read and nothing of it could be. An empty folder has nothing to be read."""
+        return self.unread > 0 and not (self.files or self.unchanged)

@@ -137,7 +137,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
     if missing:
         raise NotFound(
             f"{scope} has nothing with the id {missing[0][:60]}; nothing was erased.",
-            "`memtape search` and `memtape log` show ids; another --scope may have it.",
+            "`memtape search` and `memtape log` show ids; without --scope one is found wherever it is.",
         )
     carried = carried_by_others(log, {(item.scope, item.id): None for item in items}, texts)
     return Plan(

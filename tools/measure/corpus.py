@@ -18,9 +18,10 @@ import msgspec
 import orjson
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import MAX_AT_LEAD_US, MAX_TEXT_BYTES
+from memtape.schemas.events import MAX_AT_LEAD_US
 from memtape.schemas.scopes import PROJECT_PREFIX, slug
 from memtape.schemas.times import US_PER_S, format_time
+from memtape.schemas.visible import many
 from memtape.tools.capture.lines import Line
 from memtape.tools.measure.locomo import Conversation, Question, conversation_of
 from memtape.tools.measure.times import read_time
@@ -110,8 +111,9 @@ def _scoped(held: list[Conversation], found: list[Conversation], notes: list[str
     """Return the corpus of conversations with the evidence that they hold, each in a scope of its own."""
     missing = [id for conversation in found for id in _missing(conversation)]
     if not any(question.evidence for conversation in held for question in conversation.questions):
+        count = many(len(missing), "id")
         raise MemtapeError(
-            f"Of the evidence that questions name ({len(missing)} ids, {missing[0][:60]!r} first), no turn has any.",
+            f"Of the evidence that questions name ({count}, {missing[0][:60]!r} first), no turn has any.",
             "Evidence has the ids of turns of the same conversation.",
         )
     scopes = [conversation.scope for conversation in held]
@@ -125,8 +127,8 @@ def _scoped(held: list[Conversation], found: list[Conversation], notes: list[str
         without = sum(bool(question.evidence) for one in found for question in one.questions) - sum(
             bool(question.evidence) for one in held for question in one.questions
         )
-        more = f", and {without} questions have none left and are not asked" if without else ""
-        notes.append(f"No turn has {len(missing)} ids of evidence ({named} …); they are left out{more}.")
+        more = f", and left without any, so not asked: {many(without, 'question')}" if without else ""
+        notes.append(f"Left out, since no turn has them: {many(len(missing), 'id')} of evidence ({named} …){more}.")
     corpus.missing = len(missing)
     corpus.notes = tuple(notes if len(notes) <= NOTES + 1 else [*notes[:NOTES], *_rest(notes[NOTES:], missing)])
     return corpus
@@ -134,7 +136,7 @@ def _scoped(held: list[Conversation], found: list[Conversation], notes: list[str
 
 def _rest(notes: list[str], missing: list[str]) -> list[str]:
     last = notes[-1:] if missing else []
-    return [f"{len(notes) - len(last)} more turns have a time that cannot be read.", *last]
+    return [f"Times that cannot be read: those of {many(len(notes) - len(last), 'more turn')}.", *last]
 
 
 def _missing(conversation: Conversation) -> Iterator[str]:
@@ -164,14 +166,9 @@ def _check(conversation: Conversation) -> None:
         )
     latest = time.time_ns() // 1_000 + MAX_AT_LEAD_US
     for line in conversation.lines:
-        size = len(line.text.encode(errors="surrogatepass"))
-        if size > MAX_TEXT_BYTES:
-            said = f"has {size:,} bytes; at most {MAX_TEXT_BYTES:,} can be captured"
-        elif isinstance(line.at, int) and line.at > latest:
+        if isinstance(line.at, int) and line.at > latest:
             said = f"is of {format_time(line.at)}, which is in the future"
-        else:
-            continue
-        raise MemtapeError(f"Turn {line.native_id!r} of conversation {name!r} {said}.", "Change it in the file.")
+            raise MemtapeError(f"Turn {line.native_id!r} of conversation {name!r} {said}.", "Change it in the file.")
 
 
 def _conversation(plain: _Conversation, notes: list[str]) -> Conversation:
@@ -198,6 +195,7 @@ def _conversation(plain: _Conversation, notes: list[str]) -> Conversation:
                 scope=scope,
                 source="eval",
                 native_id=str(turn.id),
+                split=True,
             )
         )
     questions = [

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from memtape.flows.embed.embedder import Embedder
 from memtape.schemas.embedding import FLOOR
+from memtape.schemas.events import Captured, Event
 from memtape.schemas.lanes import LANES, Lane
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -23,7 +24,6 @@ from memtape.state.ranking.evaluation import Asked, summary
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.retrievers import MOST, Ask, EmbedderVectors, rivals
-from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import read_corpus
 from memtape.tools.measure.locomo import Conversation
@@ -51,12 +51,13 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
             done = 0
             for conversation in conversations:
                 client = Client(folder, scope=conversation.scope, log=log)
-                id_of = {line.native_id: client.events_of(line)[0].id for line in conversation.lines}
+                made = {line.native_id: client.events_of(line) for line in conversation.lines}
                 if embedder.name != FLOOR or {"dense", "rrf"} & set(names):
-                    vectors.prepare(list(map(_spoken, conversation.lines)), _phase(on_phase, conversation.scope))
+                    texts = [_spoken(event) for events in made.values() for event in events]
+                    vectors.prepare(texts, _phase(on_phase, conversation.scope))
                 found = _rivals(conversation.scope, retriever, vectors, names)
                 for name, ask in found.items():
-                    asked[name] += _ask_all(conversation, id_of, ask, vectors)
+                    asked[name] += _ask_all(conversation, made, ask, vectors)
                 done += len(conversation.questions)
                 on_phase("asking", done, questions)
         finally:
@@ -90,9 +91,11 @@ def _rivals(scope: str, retriever: Retriever, vectors: EmbedderVectors, names: S
     return rivals(documents, rows, of_query, names, search)
 
 
-def _spoken(line: Line) -> str:
-    """Return what of a line is embedded, as `embedded_text` says it of a result."""
-    return "\n".join((line.text, *(media.caption for media in line.media if media.caption)))
+def _spoken(event: Event) -> str:
+    """Return what of a captured turn is embedded, as `embedded_text` says it of a result."""
+    body = event.body
+    assert isinstance(body, Captured)
+    return "\n".join((body.text, *(media.caption for media in body.media if media.caption)))
 
 
 def _fill(home: Home, log: EmbeddedLog, conversations: Sequence[Conversation], on_phase: OnPhase) -> None:
@@ -107,9 +110,14 @@ def _fill(home: Home, log: EmbeddedLog, conversations: Sequence[Conversation], o
 
 
 def _ask_all(
-    conversation: Conversation, id_of: dict[str | None, str], ask: Ask, vectors: EmbedderVectors
+    conversation: Conversation, made: Mapping[str | None, Sequence[Event]], ask: Ask, vectors: EmbedderVectors
 ) -> list[Asked]:
-    """Ask every question whose evidence is there; the first one twice, since it makes things ready."""
+    """Ask every question whose evidence is there; the first one twice, since it makes things ready.
+
+    `made` has the events of each turn: several where the turn is too long for one. Any of them counts as the turn.
+    """
+    id_of = {native: events[0].id for native, events in made.items()}
+    turn_of = {event.id: events[0].id for events in made.values() for event in events}
     session_of = {id_of[line.native_id]: line.session or "" for line in conversation.lines}
     asked: list[Asked] = []
     for question in conversation.questions:
@@ -119,9 +127,10 @@ def _ask_all(
         if not asked:
             ask(question.text)
         spent, start = vectors.spent_s, time.perf_counter()
-        found = tuple(ask(question.text))
+        found = ask(question.text)
         took = time.perf_counter() - start - (vectors.spent_s - spent)
-        asked.append(Asked(question.category, wanted, found, session_of, took * 1_000))
+        turns = tuple(dict.fromkeys(turn_of.get(id, id) for id in found))
+        asked.append(Asked(question.category, wanted, turns, session_of, took * 1_000))
     return asked
 
 

@@ -78,6 +78,7 @@ def _session(said: dict[str, Any], number: int, scope: str) -> list[Line]:
             scope=scope,
             source="locomo",
             native_id=turn["dia_id"],
+            split=True,
             media=(MediaLine(caption=turn["blip_caption"]),) if turn.get("blip_caption") else (),
         )
         for place, turn in enumerate(said[f"session_{number}"])

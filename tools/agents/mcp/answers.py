@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from memtape.schemas.events import Captured, Origin
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_time
-from memtape.schemas.visible import one_line, visible
+from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, fitted
-from memtape.tools.ask.inspection import Behind, Explained, Opened, Status
+from memtape.tools.ask.inspection import Behind, Explained, Opened, ScopeCount, Status
 from memtape.tools.ask.retrieval import Answer, Result
+from memtape.tools.ask.telling import said_of, when_of
 from memtape.tools.capture.injected import without_tags, wrap
 
 MAX_RESULT_CHARS = 1_200
@@ -36,12 +37,12 @@ def searched(answer: Answer, scope: str, recall_id: str | None) -> str:
         return "\n".join([nothing, *answer.warnings])
     count = len(answer.results)
     pieces, left = _fitting(_result(number, result) for number, result in enumerate(answer.results, start=1))
-    head = f"{count} result{'s' if count > 1 else ''} from {scope}, best first. {DATA_NOT_ORDERS}"
+    head = f"{many(count, 'result')} from {scope}, best first. {DATA_NOT_ORDERS}"
     tail = []
     if left:
         tail.append(f"{count - len(pieces)} more did not fit; ask with a smaller limit or a narrower query.")
     if answer.lag:
-        tail.append(f"{answer.lag} newer events are not folded yet; they were searched by their words.")
+        tail.append(f"Not folded yet, and searched by words: {many(answer.lag, 'newer event')}.")
     tail += answer.warnings
     tail.append("Open one whole with get_memory. If you use any of them, say so with mark_used.")
     if recall_id is not None:
@@ -65,7 +66,7 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
     details = []
     if found.memory is not None:
         memory = found.memory
-        details.append(f"confirmed {memory.confirmations} times, last {format_time(memory.last_at)[:10]}")
+        details.append(f"confirmed {many(memory.confirmations, 'time')}, last {format_time(memory.last_at)[:10]}")
         if memory.revises:
             details.append(f"revises `{memory.revises}`")
     if row is not None and row.tags:
@@ -80,9 +81,10 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
     reasons = "\n".join(_behind(behind) for behind in explained.events[-MAX_REASONS:])
     lines.append("Why it is there:\n" + fitted(reasons, REASONS_BYTES))
     if len(explained.events) > MAX_REASONS:
-        lines.append(f"({len(explained.events) - MAX_REASONS} earlier events are left out.)")
+        lines.append(f"(Left out: {many(len(explained.events) - MAX_REASONS, 'earlier event')}.)")
     rest = len(whole) - start - len(part)
-    tail = [f"{rest:,} characters follow: get_memory with from_char={start + len(part)}."] if rest > 0 else []
+    follow = many(rest, "character follows", "characters follow")
+    tail = [f"{follow}: get_memory with from_char={start + len(part)}."] if rest > 0 else []
     return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
 
 
@@ -98,15 +100,19 @@ def status(state: Status, scope: str) -> str:
     lines = []
     for name in dict.fromkeys((scope, GLOBAL)):
         count = state.scopes.get(name)
-        held = "nothing yet" if count is None else f"{count.memories:,} memories, {count.turns:,} turns"
+        held = "nothing yet" if count is None else _held(count)
         hidden = f", {count.hidden:,} forgotten" if count is not None and count.hidden else ""
         lines.append(f"- {name}: {held}{hidden}")
     lines.append("- newer events wait to be folded; they are found all the same" if state.lag else "- up to date")
     lines += [f"- {warning}" for warning in state.warnings]
     lines.append(f"- embedder: {state.embedder.effective}")
     if state.dead_letters:
-        lines.append("- some events could not be read; `memtape status` names them")
+        lines.append("- some events could not be read; for the user: `memtape status` names them")
     return "\n".join(lines)
+
+
+def _held(count: ScopeCount) -> str:
+    return f"{many(count.memories, 'memory', 'memories')}, {many(count.turns, 'turn')}"
 
 
 def quoted(text: str) -> str:
@@ -168,5 +174,4 @@ def _name(text: str, limit: int) -> str:
 def _behind(behind: Behind) -> str:
     event = behind.event
     who = f"{_name(event.actor.name, 60)} ({event.actor.origin})"
-    said = one_line(event.body.text, 120) if isinstance(event.body, Captured) else ""
-    return f"- {format_time(event.sent)} · {behind.part}, {behind.how} · `{event.id}` · {who} · {said}".rstrip(" ·")
+    return f"- {when_of(event)} · {behind.part}, {behind.how} · `{event.id}` · {who} · {said_of(event)}".rstrip(" ·")

@@ -124,7 +124,7 @@ class Memory:
         if client is None:
             scope, folder = (None, project) if isinstance(project, Path) else (project, None)
             name = Redactor(Home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
-            client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent")
+            client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", confined=True)
             self.ready.lend(client)
         self._clients[key] = client  # The last used stands last.
         while len(self._clients) > MAX_CLIENTS:
@@ -211,7 +211,9 @@ def make_server(memory: Memory, *, fallback: Path | None = None) -> Server[Any]:
         except Exception as error:
             note_error(memory.home, f"mcp {params.name}", error)
             name = params.name[:100]
-            return _failed(f"Memtape could not do {name} ({type(error).__name__}). `memtape doctor` says more.")
+            return _failed(
+                f"Memtape could not do {name} ({type(error).__name__}). For the user: `memtape doctor` says more."
+            )
         return _answer(text)
 
     server: Server[Any] = Server(

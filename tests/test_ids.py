@@ -1,0 +1,161 @@
+"""Ids as people and agents give them: whole or by their beginning, and found in whatever scope they stand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from builders import captured, make_id
+from click.testing import CliRunner, Result
+from msgspec.structs import replace
+
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.mcp.tools import TOOLS
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+
+A, B = "project:a", "project:b"
+FIRST, SECOND, OTHER = (f"{head}-89ab-7def-8123-456789abcdef" for head in ("01234567", "11234567", "01234568"))
+TEXTS = {FIRST: "The gauge fell.", SECOND: "Lunch is at noon.", OTHER: "Mira owns the harbour."}
+
+VERBS: dict[str, Callable[[Client, str], Any]] = {
+    "show": lambda client, id: client.show(id),
+    "why": lambda client, id: client.why(id),
+    "edges": lambda client, id: client.edges(id),
+    "forget": lambda client, id: client.forget(id),
+    "restore": lambda client, id: client.restore(id),
+    "use": lambda client, id: client.use([id]),
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with two memories of b and one of a, asked from a folder that is neither."""
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.delenv("MEMTAPE_SESSION", raising=False)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with Client(tmp_path / "home", scope=A) as client:
+        for id, scope in ((FIRST, B), (SECOND, B), (OTHER, A)):
+            client.log.append([replace(captured(TEXTS[id], scope=scope), id=id)])
+        client.project()
+    return tmp_path / "home"
+
+
+def call(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def document(*words: str) -> Any:
+    result = call(*words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def takes_an_id(command: click.Command) -> bool:
+    return any(isinstance(each, click.Argument) and each.name in ("id", "ids") for each in command.params)
+
+
+COMMANDS = [name for name in main.commands if takes_an_id(main.commands[name])]
+
+
+def test_every_command_with_an_id_is_tried() -> None:
+    assert sorted(COMMANDS) == ["edges", "erase", "forget", "restore", "show", "unfold", "used", "why"]
+
+
+@pytest.mark.parametrize("given", [FIRST, FIRST[:8], FIRST[:13]])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_finds_the_scope_of_an_id(command: str, given: str) -> None:
+    result = call(command, given, *(["--dry-run"] if command == "erase" else []))
+    if command == "unfold":
+        assert result.exit_code == 1 and f"Nothing is folded into {FIRST}" in result.stderr
+    else:
+        assert result.exit_code == 0, result.output
+    if command == "forget":
+        assert f"memtape restore {FIRST}" in result.output, "whatever ids come later"
+    named = call(command, given, "--scope", A, *(["--dry-run"] if command == "erase" else []))
+    assert named.exit_code == 1 and "project:a has no" in named.stderr and "Traceback" not in named.output
+
+
+def test_what_a_command_appends_stands_in_the_scope_of_the_id(home: Path) -> None:
+    assert document("forget", SECOND[:8])["ids"] == [SECOND]
+    assert document("show", SECOND)["memory"]["hidden"]
+    document("used", FIRST[:8])
+    events = document("log", "--scope", B, "--type", "forgotten", "--type", "used")["events"]
+    assert [each["event"]["body"]["ids"] for each in events] == [[SECOND], [FIRST]]
+    assert not (home / "folders.json").exists(), "nothing was put into the project of this folder"
+    erased = document("erase", FIRST[:8])
+    assert (erased["ok"], erased["scope"], [item["id"] for item in erased["erased"]]) == (True, B, [FIRST])
+    assert document("verify", "--erased", FIRST[:8])["ok"]
+    again = call("show", FIRST[:8])
+    assert again.exit_code == 1 and "was erased" in again.stderr
+
+
+def test_a_beginning_of_several_ids_names_them() -> None:
+    twin = f"{FIRST[:9]}9000{FIRST[13:]}"
+    with Client(scope=B) as client:
+        client.log.append([replace(captured("Another.", scope=B), id=twin)])
+    for command in COMMANDS:
+        result = call(command, FIRST[:8])
+        assert result.exit_code == 1 and FIRST in result.stderr and twin in result.stderr
+        assert "Give more" in result.stderr and OTHER not in result.stderr
+    assert document("show", FIRST[:10])["memory"]["text"] == TEXTS[FIRST]
+    with Client(scope=A) as client:  # What is in another scope makes nothing ambiguous here.
+        client.log.append([replace(captured("Here."), id=f"{FIRST[:9]}1111-7def-8123-456789abcdef", scope=A)])
+        assert client.show(FIRST[:8]).asked == f"{FIRST[:9]}1111-7def-8123-456789abcdef"
+
+
+@pytest.mark.parametrize("given", ["0123456", "01234567x", "99999999", "%%%%%%%%", make_id("nobody"), ""])
+def test_what_begins_no_id_is_not_found(given: str) -> None:
+    for command in COMMANDS:
+        if given or command != "edges":
+            result = call(command, given)
+            assert result.exit_code == 1 and "has no" in result.stderr and "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_client_of_a_scope_sees_no_id_of_another(home: Path, verb: str) -> None:
+    for client in (Client(home, scope=A), Client(home, confined=True)):
+        with client:
+            for given in (FIRST, FIRST[:8], SECOND[:8]):
+                with pytest.raises(NotFound) as refused:
+                    VERBS[verb](client, given)
+                assert B not in str(refused.value) + refused.value.hint
+    with Client(home) as roaming, Client(home, scope=A) as own:
+        VERBS[verb](roaming, FIRST[:8])
+        VERBS[verb](own, OTHER[:8])
+
+
+def test_uses_of_several_scopes_are_said_one_by_one(home: Path) -> None:
+    result = call("used", FIRST, OTHER)
+    assert result.exit_code == 1 and "one scope at a time" in result.stderr
+    recall = document("search", "gauge", "--scope", B)["recall_id"]
+    document("used", FIRST[:8], "--recall", recall[:18])
+    (used,) = document("log", "--scope", B, "--type", "used")["events"]
+    assert used["event"]["body"] == {"ids": [FIRST], "recall": recall}
+
+
+def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
+    """Whatever a tool is called, and in whatever form it takes an id."""
+    memory = Memory(home, scope=None)
+    with_ids = [name for name, tool in TOOLS.items() if {"id", "ids"} & set(tool.arguments.__struct_fields__)]
+    assert len(with_ids) == 4
+    for name in with_ids:
+        for given in (FIRST, FIRST[:8]):
+            asked = {"ids": [given]} if name == "mark_used" else {"id": given}
+            with pytest.raises(MemtapeError) as refused:
+                memory.call(name, asked, tmp_path / "elsewhere", "x")
+            told = str(refused.value) + refused.value.hint
+            assert TEXTS[FIRST] not in told and B not in told and FIRST not in told.replace(given, "")
+    memory.close()
+    inside = Memory(home, scope=B)
+    assert TEXTS[FIRST] in inside.call("get_memory", {"id": FIRST[:8]}, tmp_path, "x")
+    assert "Noted: 1" in inside.call("mark_used", {"ids": [FIRST[:8]]}, tmp_path, "x")
+    assert "Hidden: 1" in inside.call("forget_memory", {"id": FIRST[:8]}, tmp_path, "x")
+    inside.close()

@@ -1,0 +1,31 @@
+"""What people and agents are told of an event in one line; how the rest of the line looks is up to who prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memtape.schemas.events import Captured, Event
+from memtape.schemas.times import format_time
+from memtape.schemas.visible import one_line
+
+SAID_CHARS = 120
+
+
+def when_of(event: Event) -> str:
+    """Return the time at which an event happened, and the time of its appending where that is another one."""
+    at, sent = format_time(event.at), format_time(event.sent)
+    return at if at == sent else f"{at} (appended {sent})"
+
+
+def redacted(counts: Mapping[str, int]) -> str:
+    """Return how many secrets of which kind were taken out of a text; empty for none."""
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
+    return f"Redacted before it was stored: {kinds}." if kinds else ""
+
+
+def said_of(event: Event) -> str:
+    """Return the beginning of what an event says: its text, or the reason that it gives; empty where it has neither."""
+    if isinstance(event.body, Captured):
+        return one_line(event.body.text, SAID_CHARS)
+    reason = getattr(event.body, "reason", None)
+    return f"reason: {one_line(reason, SAID_CHARS)}" if reason else ""
