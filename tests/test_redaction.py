@@ -9,6 +9,7 @@ import re
 import stat
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -257,12 +258,12 @@ DENIED = [
     ".env", "/repo/.env", "app/.env.production", "C:\\Users\\ada\\.env", "/home/ada/.aws/credentials",
     "~/.ssh/config", "id_rsa", "/home/ada/.ssh/keys/deploy", "certs/server.PEM", "file:///home/ada/.netrc", ".env:12",
     "/x/.env#L3", ".kube/config", "a/b/../.env", "prod.tfvars", "/run/secrets/db", "key.p12", "secrets.yaml",
-    ".codex/auth.json", "./.env/",
+    ".codex/auth.json", "./.env/", ".ssh/../.env", "a/../.ssh/x",
 ]  # fmt: skip
 TAKEN = [
     ".env.example", "config", "credentials", "docs/env.md", "environment.py", "src/keys.ts", "kube/config",
     "a/id_rsa.pub", "notes.md", "https://example.org/x?y=.env.z", "ssh/config", "keyboard", "secrets.md", "monkey",
-    ".environment", "claude-code",
+    ".environment", "claude-code", ".ssh/../notes.txt",
 ]  # fmt: skip
 
 
@@ -300,6 +301,64 @@ def test_a_home_denies_more_where_its_settings_say_so(client: Client) -> None:
         with pytest.raises(Denied):
             client.capture("x", path=path)
     client.capture("x", path="public/a.txt")
+
+
+WAYS = {
+    "the folder around it": ("import", "."),
+    "its folder": ("import", "private"),
+    "its folder, whole": ("import", "{work}/private"),
+    "itself": ("import", "private/x.md"),
+    "itself, whole": ("import", "{work}/private/x.md"),
+    "from beside it": ("import", "open/../private/x.md"),
+    "from within": ("import", "x.md", "private"),
+    "from below": ("import", "..", "private/below"),
+    "a link to it": ("import", "open/link.md"),
+    "a link to its folder": ("import", "open/folder"),
+    "a folder with links": ("import", "open"),
+    "an archive of it": ("import", "all.zip"),
+    "an archive in it": ("import", "private/all.zip"),
+    "a capture of it": ("capture", "--file", "private/x.md"),
+    "a capture of it, from within": ("capture", "--file", "x.md", "private"),
+    "a capture of a link to it": ("capture", "--file", "open/link.md"),
+    "a capture of lines of it": ("capture", "--file", "private/lines.jsonl"),
+    "a text that it is the source of": ("capture", "Mango.", "--source", "private/x.md"),
+    "a text that it is the source of, by place": ("capture", "Mango.", "--source", "file://{work}/private/x.md:12"),
+    "a text that it is the source of, from within": ("capture", "Mango.", "--source", "x.md#L3", "private"),
+    "a text that a link is the source of": ("capture", "Mango.", "--source", "open/link.md"),
+}
+"""Every way to name a file of a denied folder; the last word of some is the folder where it is named."""
+
+
+@pytest.mark.parametrize("glob", ["private/*", "private/", "private/**", "{work}/private/*"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_denied_file_is_denied_however_it_is_named(
+    way: str, glob: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, work = tmp_path / "home", tmp_path / "work"
+    for folder in (home, work / "private" / "below", work / "open"):
+        folder.mkdir(parents=True)
+    (work / "private" / "x.md").write_text("Mango.")
+    (work / "private" / "lines.jsonl").write_text('{"text": "Mango."}')
+    (work / "open" / "link.md").symlink_to(work / "private" / "x.md")
+    (work / "open" / "folder").symlink_to(work / "private")
+    for archive, name in ((work / "all.zip", "private/x.md"), (work / "private" / "all.zip", "x.md")):
+        with zipfile.ZipFile(archive, "w") as file:
+            file.writestr(name, "Mango.")
+    if way == "an archive of it" and "{work}" in glob:
+        pytest.skip("What is in an archive has no place.")
+    (home / "settings.toml").write_text(f"denied_paths = [{json.dumps(glob.format(work=work))}]\n")
+    command, *words = WAYS[way]
+    within = words.pop() if way.endswith(("within", "below")) else "."
+    monkeypatch.chdir(work / within)
+    code, out, err = call(home, command, *(word.format(work=work) for word in words), *SCOPE)
+    assert (code, "of a file of secrets" in out) == (0, True) if command == "import" else "may hold secrets" in err
+    with Client(home) as client:
+        assert not [
+            slot for n in range(client.log.partitions) for slot in client.log.read(n, 0, 9, types=("captured",))
+        ]
+    (work / "open" / "y.md").write_text("Papaya.")
+    monkeypatch.chdir(work)
+    assert "Took 1;" in call(home, "import", "private/../open/y.md", *SCOPE)[1]
 
 
 def test_a_long_document_is_redacted_before_it_is_cut(client: Client) -> None:

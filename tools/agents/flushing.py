@@ -31,8 +31,9 @@ _PARSERS: dict[str, Take] = {"claude": claude_code.take, "codex": codex.take}
 def latest(host: str, transcript: Path, tail_bytes: int, lines: int, chars: int, redactor: Redactor) -> str:
     """Return the last turns of a transcript, at most `lines` lines and `chars` characters; empty where it has none.
 
-    Secrets are taken out of whole turns, before anything is cut.
+    Secrets are taken out of whole turns, before anything is cut. Raises `Denied` for a transcript that is denied.
     """
+    redactor.check_path(str(transcript))
     records: list[Record] = []
     state: State = {}
     for row in _rows(transcript, tail_bytes):

@@ -70,7 +70,7 @@ def capture(
         _capture_lines(client, kind, path, as_json)
         return
     if path is not None:
-        client.redactor.check_path(str(path.resolve()))
+        client.redactor.check_path(str(path))
     said = _read_text(text, path)
     line = Line(text=said, kind=kind or ("document" if path else "fact"), **fields)
     if line.source is None and path is not None:
@@ -203,7 +203,7 @@ def _read_text(text: str | None, path: Path | None) -> str:
 
 def _capture_lines(client: Client, kind: Kind | None, path: Path | None, as_json: bool) -> None:
     if path is not None:
-        client.redactor.check_path(str(path.resolve()))
+        client.redactor.check_path(str(path))
     count, refused = 0, []
     with path.open("rb") if path is not None else sys.stdin.buffer as stream:
         lines = enumerate(_raw_lines(stream), start=1)

@@ -166,6 +166,7 @@ def _files(summary: Summary) -> str:
     parts = [f"{summary.files:,} file{'' if summary.files == 1 else 's'} read"]
     parts += [f"{summary.unchanged:,} unchanged"] if summary.unchanged else []
     parts += [f"{summary.unread:,} could not be read"] if summary.unread else []
+    parts += [f"{summary.denied:,} denied"] if summary.denied else []
     return ", ".join(parts)
 
 

@@ -19,7 +19,7 @@ from memtape.schemas.errors import Denied, MemtapeError
 from memtape.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, head_of, placeholder
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.capture.denied_paths import denied_by
+from memtape.tools.capture.denied_paths import denied_by, without_place
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.secrets.assigned import assigned_secrets
 from memtape.tools.capture.secrets.known import Finding, known_secrets
@@ -87,17 +87,21 @@ class Redactor:
         return msgspec.structs.replace(line, **changed)
 
     def check_path(self, path: str | None) -> None:
-        """Raise `Denied` for a path or source whose content is nobody's memory, as a file of keys."""
+        """Raise `Denied` for a path or source whose content is nobody's memory, as a file of keys.
+
+        Of a file that is here it does not matter how it is named: from which folder, by a link, or with `..`.
+        """
         if not path:
             return
         if self._denied is None:
-            self._denied = local_settings(self.home).denied_paths
-        if pattern := denied_by(path, self._denied):
-            name = path.replace("\\", "/").rpartition("/")[2]
-            raise Denied(
-                f"{name} may hold secrets ({pattern}) and is not captured.",
-                "Capture what should be remembered of it in words of your own.",
-            )
+            self._denied = tuple(map(os.path.expanduser, local_settings(self.home).denied_paths))
+        for form in _names_of(path):
+            if pattern := denied_by(form, self._denied):
+                name = path.replace("\\", "/").rpartition("/")[2]
+                raise Denied(
+                    f"{name} may hold secrets ({pattern}) and is not captured.",
+                    "Capture what should be remembered of it in words of your own.",
+                )
 
     def _redacted(self, text: str, *, names: bool) -> str:
         # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
@@ -160,6 +164,16 @@ def _apart(found: list[Finding], spared: list[tuple[int, int]]) -> list[Finding]
         if place == len(spared) or spared[place][0] >= finding.end:
             kept.append(finding)
     return kept
+
+
+def _names_of(path: str) -> Iterator[str]:
+    """Yield a path as it was named and, where a file is there, its whole path and that of what it leads to."""
+    yield path
+    for named in without_place(path):
+        place = os.path.expanduser(named.removeprefix("file://"))
+        if os.path.lexists(place):
+            yield os.path.abspath(place)
+            yield os.path.realpath(place)
 
 
 def _key_of(path: Path, keeps: bool) -> bytes:
