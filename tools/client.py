@@ -270,7 +270,7 @@ class Client:
         filters = filters or NO_FILTERS
         check_filters(filters)
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
-        query = self.redactor.text(query)
+        query = self.redactor.question(query)
         if filters.tags or filters.sessions:
             tags, sessions = map(self.redactor.text, filters.tags), map(self.redactor.name, filters.sessions)
             filters = msgspec.structs.replace(filters, tags=tuple(tags), sessions=tuple(sessions))
@@ -288,7 +288,7 @@ class Client:
 
         Nobody asked, so nothing is projected first, and a `recalled` event is only appended for what is handed out.
         """
-        prompt = self.redactor.text(prompt)
+        prompt = self.redactor.question(prompt)
         views = self._retriever
         answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, NO_FILTERS))
         answer = answer._replace(results=[result for result in answer.results if sure(result)][:limit])

@@ -124,6 +124,14 @@ _HEX = re.compile(r"(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}", re.IGNORE
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
 
 
+_NAMES = re.compile(rf"(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)", re.IGNORECASE)
+
+
+def names_a_secret(text: str) -> bool:
+    """Whether a text speaks of a password, key or token."""
+    return _NAMES.search(text) is not None
+
+
 def assigned_secrets(text: str) -> Iterator[Finding]:
     """Yield what is assigned, said or sent to be a password, key or token. Takes linear time."""
     for found in _ASSIGNED.finditer(text):

@@ -9,7 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from memtape.tools.capture.secrets.assigned import KEY, PASSWORD, UUID, is_passphrase, key_like, password_like
+from memtape.tools.capture.secrets.assigned import (
+    KEY,
+    PASSWORD,
+    UUID,
+    is_passphrase,
+    key_like,
+    names_a_secret,
+    password_like,
+)
 from memtape.tools.capture.secrets.known import Finding
 
 _FOR = (
@@ -44,6 +52,12 @@ _JOINED = re.compile(
 )
 """Scripts without spaces: what is said ends where ASCII ends."""
 _SHORTEST_USED = 8
+_WORD = re.compile(r"[!-~]{8,256}")
+_NAMED = re.compile(
+    r"[a-z]+(?:[._-][a-z]+)*[._-]?\d{1,3}|[A-Z]{2,}[A-Z0-9]*-\d+(?:-\d+)*|.*\d{4}-\d\d-\d\d.*"
+    r"|[\w.+-]+@[\w.-]+|(?:[\w-]+\.)+[a-z]{2,}(?:[:/].*)?|v?\d+(?:\.\d+)+.*|.*://.*|.*[\w.-]/[\w.-]+/.*|/.*"
+)
+"""What has letters and digits in a question and is asked about: hosts, tickets, dates, addresses, versions, paths."""
 
 
 def said_secrets(text: str) -> Iterator[Finding]:
@@ -55,6 +69,15 @@ def said_secrets(text: str) -> Iterator[Finding]:
         yield from _of_sort(found, group, _sure if found["quote"] else _very_sure)
     for found in _JOINED.finditer(text):
         yield from _of_sort(found, "bare", _sure)
+
+
+def asked_secrets(query: str) -> Iterator[Finding]:
+    """Yield the words of a question about a password, key or token that look like one."""
+    if names_a_secret(query):
+        for found in _WORD.finditer(query):
+            value = _ended(found[0])
+            if _very_sure(value) and not _NAMED.fullmatch(value):
+                yield Finding(found.start(), found.start() + len(value), "password")
 
 
 def _said(found: re.Match[str]) -> Iterator[Finding]:
