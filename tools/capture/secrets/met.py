@@ -19,7 +19,7 @@ from memtape.tools.capture.secrets.known import Finding
 
 _WORD = re.compile(r"[0-9A-Za-z_]+|[^\W0-9A-Za-z_]+")
 """Scripts without spaces do not lengthen an ASCII word beside them."""
-_LINE = re.compile(rb"[0-9]+ [0-9]+ [0-9]+ [a-z0-9-]+ [0-9a-f]{32}")
+_LINE = re.compile(rb"^[0-9]+ [0-9]+ [0-9]+ [a-z0-9-]+ [0-9a-f]{32}$", re.MULTILINE)
 _DIGEST_CHARS = 32
 _PLAIN = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+(?:[ -][^\W\d_A-Z]+)?|[A-Z]+|\d{1,8}")
 """Words and numbers that many texts have. As secrets they are known again only where a text names a secret's kind."""
@@ -86,7 +86,7 @@ class MetSecrets:
                 data = file.read()
                 whole = data.rfind(b"\n") + 1
                 self._read_bytes = file.tell() - len(data) + whole
-            self._take([line for line in set(data[:whole].split(b"\n")) - self._lines if _LINE.fullmatch(line)])
+            self._take(_LINE.findall(data[:whole]))
 
     def _take(self, lines: list[bytes]) -> None:
         self._lines.update(lines)

@@ -22,8 +22,11 @@ from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.denied_paths import denied_by, without_place
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.secrets.assigned import assigned_secrets
+from memtape.tools.capture.secrets.codes import said_codes
+from memtape.tools.capture.secrets.commands import command_secrets
 from memtape.tools.capture.secrets.known import Finding, known_secrets
 from memtape.tools.capture.secrets.met import MetSecrets
+from memtape.tools.capture.secrets.places import Places
 from memtape.tools.capture.secrets.random_strings import random_strings
 from memtape.tools.capture.secrets.said import asked_secrets, said_secrets
 
@@ -164,8 +167,11 @@ def findings(text: str, *, names: bool = False, more: Iterable[Finding] = ()) ->
 def _found(text: str, names: bool) -> Iterator[Finding]:
     yield from known_secrets(text)
     if not names:
-        yield from assigned_secrets(text)
-        yield from said_secrets(text)
+        places = Places(text)
+        yield from assigned_secrets(places)
+        yield from command_secrets(places)
+        yield from said_secrets(places)
+        yield from said_codes(places)
         yield from random_strings(text)
 
 
