@@ -9,12 +9,13 @@ import re
 import stat
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
+import zstandard
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,9 +32,12 @@ from memtape.state.views.filters import make_filters
 from memtape.tools.capture.denied_paths import DENIED_PATHS, denied_by
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import known as known_secrets
+from memtape.tools.capture.secrets.met import MetSecrets
 from memtape.tools.capture.secrets.redaction import Redactor, findings
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.importing.finding import named_files
+from memtape.tools.importing.taking import Importer
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
@@ -42,11 +46,10 @@ KEY = TOKENS["github"](random.Random(1))
 OTHER_KEY = TOKENS["anthropic"](random.Random(2))
 
 
-@cache
 def redactor() -> Redactor:
-    """A redactor whose key is fixed, so that examples can be repeated."""
-    made = Redactor.__new__(Redactor)
-    made.home, made.counts, made._key, made._denied = None, Counter(), b"k" * 32, ()  # type: ignore[assignment]
+    """A redactor that has met nothing and whose key is fixed, so that examples can be repeated."""
+    made = Redactor(Home(Path("nowhere"), make=False), keeps_key=False)
+    made._key = b"k" * 32
     return made
 
 
@@ -95,6 +98,25 @@ def test_ordinary_texts_are_left_alone(seed: str) -> None:
     assert len(cases) == len({case.text for case in cases}) == COUNT
     wrong = [(case, findings(case.text)) for case in cases if redactor().text(case.text) != case.text]
     assert len(wrong) <= 1, wrong  # Measured: none of these 500, and none of 3,500 others.
+
+
+OUTSIDE = ROOT / "tests" / "data" / "outside_cases.jsonl.zst"
+"""Texts with secrets of many kinds and look-alikes, written by somebody who had not read the rules.
+
+They are packed, so that no scanner takes them for secrets of this project. The rules were mended after them; of as
+many others of the same hand, which nobody who mended had read, 92.1 % were found and 2.5 % of the look-alikes were
+taken for secrets.
+"""
+
+
+def test_secrets_that_somebody_else_thought_of_are_found() -> None:
+    cases = [json.loads(line) for line in zstandard.decompress(OUTSIDE.read_bytes()).splitlines()]
+    secret, innocent = ([case for case in cases if bool(case["secrets"]) is has] for has in (True, False))
+    assert len(secret) > 600 and len(innocent) > 400
+    missed = [c["text"] for c in secret if any(one in redactor().text(c["text"]) for one in c["secrets"])]
+    wrong = [case["text"] for case in innocent if redactor().text(case["text"]) != case["text"]]
+    assert len(missed) <= 0.07 * len(secret), missed  # Measured: none of either.
+    assert len(wrong) <= 0.02 * len(innocent), wrong
 
 
 def test_the_sources_of_this_project_hold_no_secret() -> None:
@@ -159,6 +181,11 @@ HOSTILE = [
     "\n-----END PRIV" + "ATE KEY-----", "AC",
     "use the password ", "password has been changed to ", "пароль ", "密码", "密码是", "パスワードは", "db_pass=",
     "password for a b c d ", "docker login -p ", "postgres://a:bc1234", "password is a-b-c-", "şifre ", "_pass",
+    "recovery code ", "backup codes: a1b2-c3d4 ", "seed phrase word ", "seed: legal ", "otp secret 2 ", "pin is 1 ",
+    "code for the door 1 ", "login a / 1", "net use \\\\a 1 ", "echo a1 | ", "htpasswd -b a1 ",
+    "oathtool -b ", "*:5432:",
+    "a:5432:b:c:", "cookie: a=b1; ", "cookies = {", "LS0tLS1CRUdJTi", "b3BlbnNzaC1rZXktdjEA", "AAAA\n", "[1,", "1, ",
+    "1x is the password ", "A1b2\n", "2fa ", "sudo -S <<< 1 ",
 ]  # fmt: skip
 
 
@@ -228,6 +255,117 @@ def test_a_placeholder_tells_the_same_secret_in_one_home_and_nothing_in_another(
         Redactor(Home(tmp_path / "a")).text(KEY)
 
 
+def test_the_commands_of_the_readme_put_no_password_on_the_log(tmp_path: Path) -> None:
+    told = "The password of the staging database is Harbour-4417."
+    for first in (("capture", told), ("search", "password Harbour-4417")):
+        home = tmp_path / first[0]
+        assert call(home, *first, *SCOPE)[0] == 0
+        assert call(home, "capture", told, *SCOPE)[0] == 0
+        found = json.loads(call(home, "search", "password Harbour-4417", *SCOPE, "--json")[1])
+        assert "[redacted:password:" in found["results"][0]["text"]
+        files = [path for path in home.rglob("*") if path.is_file()]
+        assert not [path for path in files if b"Harbour-4417" in path.read_bytes()]
+
+
+MET = ["Harbour-4417", "tide!alerts9", "$x9 (y), z", "correct horse battery staple", "päss-Wört7", "x1" * 60, "+7~\n8"]
+"""Secrets of a word and of several, with marks within and at both ends."""
+
+
+@pytest.mark.parametrize("secret", MET, ids=range(len(MET)))
+def test_a_secret_that_was_met_is_known_wherever_it_stands_by_itself(secret: str, client: Client) -> None:
+    client.redactor._placeholder(secret, "password")
+    others = Client(client.home, scope="project:other", actor="Mira", origin="user", log=client.log)
+    for one in (client, others):
+        forms = ("{0}", "Is {0}?", "a\n{0}\nb", "密码{0}是", "({0})", "{0} and {0}")
+        named = dict.fromkeys(("source", "branch", "actor", "session"), secret)
+        media = (MediaLine(caption=secret, uri=f"x:{secret}"),)
+        lines = [
+            Line(text=form.format(secret), tags=(secret,), path=f"/x {secret}", media=media, **named) for form in forms
+        ]
+        receipt = one.capture_many(lines)[0]
+        one.search(f"where is {secret}", filters=make_filters(0, tags=(secret,), sessions=(secret,)))
+        one.offer(f"what of {secret}", lambda result: True, 3)
+        one.forget(receipt.id, reason=f"not {secret}")
+    said = [found.text for event in map(decode, payloads(client)) for found in texts_of(event)]
+    assert len(said) > 100 and not [text for text in said if text and secret in text]
+    longer = [f"x{secret}", f"{secret}x"] if secret[0].isalnum() else []
+    assert [client.redactor.text(text) for text in longer] == longer
+
+
+def test_a_plain_word_that_is_a_password_is_one_where_passwords_are_spoken_of(client: Client) -> None:
+    for secret in ("sunshine", "Sunshine", "4417", "blue harbour"):
+        client.redactor._placeholder(secret, "password")
+        ordinary = f"We had {secret} all day."
+        assert client.redactor.text(ordinary) == ordinary
+        assert secret not in client.redactor.question(f"password {secret}")
+
+
+def test_an_import_and_a_dry_run_know_what_was_met(client: Client, tmp_path: Path) -> None:
+    client.redactor._placeholder("Harbour-4417", "password")
+    (tmp_path / "notes.md").write_text("Ada wrote Harbour-4417 on the board.")
+    sources = list(named_files(tmp_path / "notes.md"))
+    assert Importer(client, "project:test").take(sources).taken == 1
+    assert "Harbour" not in b"".join(payloads(client)).decode()
+    kept = client.home.met_secrets_path.read_bytes()
+    dry = Redactor(client.home, keeps_key=False)
+    assert "Harbour" not in dry.text("Ada wrote Harbour-4417.") and dry.text(f"a {KEY}") != f"a {KEY}"
+    assert client.home.met_secrets_path.read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    "query", ["password Harbour-4417", "is t1De!alerts still our token?", "Passwort Winter38xy", "密码 Winter38xy"]
+)
+def test_a_question_about_a_secret_holds_none_in_a_fresh_home(query: str, client: Client) -> None:
+    client.search(query)
+    asked = [event.body.query for event in map(decode, payloads(client)) if isinstance(event.body, Recalled)]
+    assert asked == [] or "[redacted:password:" in asked[0]
+    assert "[redacted:password:" in client.redactor.question(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "password of db-staging-01", "token for PROJ-1234", "api key of web1.example.org:8080",
+        "password on 2026-11-21", "secret in src/app2/settings.py", "password for ada7@example.org",
+        "key since v2.3.1", "which token has 128000 tokens",
+    ],
+)  # fmt: skip
+def test_a_question_about_a_secret_keeps_what_it_is_for(query: str) -> None:
+    assert redactor().question(query) == query
+
+
+def test_what_processes_met_at_once_all_know_afterwards(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom memtape.sinks.home.folders import Home\n"
+        "from memtape.tools.capture.secrets.redaction import Redactor\nsys.stdin.readline()\n"
+        f"redactor = Redactor(Home(Path({str(tmp_path)!r})))\n"
+        "for number in range(200):\n    redactor._placeholder(f'{sys.argv[1]}-{number}x', 'password')\n"
+    )
+    started = [
+        subprocess.Popen([sys.executable, "-c", code, name], cwd=ROOT, stdin=subprocess.PIPE, text=True)
+        for name in "abcd"
+    ]
+    early = Redactor(Home(tmp_path))
+    early.text("It has read what was there.")
+    for process in started:
+        process.communicate("\n")
+    with Home(tmp_path).met_secrets_path.open("ab") as file:
+        file.write(b"\n0 1 5 passwo")  # A process that died while it wrote.
+    for late in (Redactor(Home(tmp_path)), early):
+        late._placeholder("e-200x", "password")
+        for secret in [f"{name}-{number}x" for name in "abcd" for number in range(200)] + ["e-200x"]:
+            assert secret not in late.text(f"so {secret} it is"), secret
+    assert "e-200x" not in Redactor(Home(tmp_path)).text("so e-200x it is")
+
+
+def test_no_character_of_a_secret_is_kept(tmp_path: Path) -> None:
+    met = MetSecrets(tmp_path / "met")
+    for secret in MET:
+        met.add(secret, "password", b"k" * 32)
+    assert stat.S_IMODE((tmp_path / "met").stat().st_mode) == 0o600
+    assert not re.sub(rb"\d+ \d+ \d+ password [0-9a-f]{32}", b"", (tmp_path / "met").read_bytes()).strip()
+
+
 def test_texts_with_other_secrets_are_other_memories(client: Client) -> None:
     one, other, same = (client.capture(f"The key of staging is {key}.").id for key in (KEY, OTHER_KEY, KEY))
     assert client.show(one).memory != client.show(other).memory
@@ -251,19 +389,19 @@ def test_processes_that_start_at_once_have_one_key(tmp_path: Path) -> None:
         process.stdin.write("\n")
         process.stdin.flush()
     assert len({process.communicate()[0] for process in started}) == 1
-    assert [path.name for path in (tmp_path / "home").iterdir()] == ["redaction.key"]
+    assert sorted(path.name for path in (tmp_path / "home").iterdir()) == ["redaction.key", "redaction.met"]
 
 
 DENIED = [
     ".env", "/repo/.env", "app/.env.production", "C:\\Users\\ada\\.env", "/home/ada/.aws/credentials",
     "~/.ssh/config", "id_rsa", "/home/ada/.ssh/keys/deploy", "certs/server.PEM", "file:///home/ada/.netrc", ".env:12",
     "/x/.env#L3", ".kube/config", "a/b/../.env", "prod.tfvars", "/run/secrets/db", "key.p12", "secrets.yaml",
-    ".codex/auth.json", "./.env/",
+    ".codex/auth.json", "./.env/", ".ssh/../.env", "a/../.ssh/x",
 ]  # fmt: skip
 TAKEN = [
     ".env.example", "config", "credentials", "docs/env.md", "environment.py", "src/keys.ts", "kube/config",
     "a/id_rsa.pub", "notes.md", "https://example.org/x?y=.env.z", "ssh/config", "keyboard", "secrets.md", "monkey",
-    ".environment", "claude-code",
+    ".environment", "claude-code", ".ssh/../notes.txt",
 ]  # fmt: skip
 
 
@@ -301,6 +439,64 @@ def test_a_home_denies_more_where_its_settings_say_so(client: Client) -> None:
         with pytest.raises(Denied):
             client.capture("x", path=path)
     client.capture("x", path="public/a.txt")
+
+
+WAYS = {
+    "the folder around it": ("import", "."),
+    "its folder": ("import", "private"),
+    "its folder, whole": ("import", "{work}/private"),
+    "itself": ("import", "private/x.md"),
+    "itself, whole": ("import", "{work}/private/x.md"),
+    "from beside it": ("import", "open/../private/x.md"),
+    "from within": ("import", "x.md", "private"),
+    "from below": ("import", "..", "private/below"),
+    "a link to it": ("import", "open/link.md"),
+    "a link to its folder": ("import", "open/folder"),
+    "a folder with links": ("import", "open"),
+    "an archive of it": ("import", "all.zip"),
+    "an archive in it": ("import", "private/all.zip"),
+    "a capture of it": ("capture", "--file", "private/x.md"),
+    "a capture of it, from within": ("capture", "--file", "x.md", "private"),
+    "a capture of a link to it": ("capture", "--file", "open/link.md"),
+    "a capture of lines of it": ("capture", "--file", "private/lines.jsonl"),
+    "a text that it is the source of": ("capture", "Mango.", "--source", "private/x.md"),
+    "a text that it is the source of, by place": ("capture", "Mango.", "--source", "file://{work}/private/x.md:12"),
+    "a text that it is the source of, from within": ("capture", "Mango.", "--source", "x.md#L3", "private"),
+    "a text that a link is the source of": ("capture", "Mango.", "--source", "open/link.md"),
+}
+"""Every way to name a file of a denied folder; the last word of some is the folder where it is named."""
+
+
+@pytest.mark.parametrize("glob", ["private/*", "private/", "private/**", "{work}/private/*"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_denied_file_is_denied_however_it_is_named(
+    way: str, glob: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, work = tmp_path / "home", tmp_path / "work"
+    for folder in (home, work / "private" / "below", work / "open"):
+        folder.mkdir(parents=True)
+    (work / "private" / "x.md").write_text("Mango.")
+    (work / "private" / "lines.jsonl").write_text('{"text": "Mango."}')
+    (work / "open" / "link.md").symlink_to(work / "private" / "x.md")
+    (work / "open" / "folder").symlink_to(work / "private")
+    for archive, name in ((work / "all.zip", "private/x.md"), (work / "private" / "all.zip", "x.md")):
+        with zipfile.ZipFile(archive, "w") as file:
+            file.writestr(name, "Mango.")
+    if way == "an archive of it" and "{work}" in glob:
+        pytest.skip("What is in an archive has no place.")
+    (home / "settings.toml").write_text(f"denied_paths = [{json.dumps(glob.format(work=work))}]\n")
+    command, *words = WAYS[way]
+    within = words.pop() if way.endswith(("within", "below")) else "."
+    monkeypatch.chdir(work / within)
+    code, out, err = call(home, command, *(word.format(work=work) for word in words), *SCOPE)
+    assert (code, "of a file of secrets" in out) == (0, True) if command == "import" else "may hold secrets" in err
+    with Client(home) as client:
+        assert not [
+            slot for n in range(client.log.partitions) for slot in client.log.read(n, 0, 9, types=("captured",))
+        ]
+    (work / "open" / "y.md").write_text("Papaya.")
+    monkeypatch.chdir(work)
+    assert "Took 1;" in call(home, "import", "private/../open/y.md", *SCOPE)[1]
 
 
 def test_a_long_document_is_redacted_before_it_is_cut(client: Client) -> None:

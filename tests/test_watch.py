@@ -113,6 +113,14 @@ def test_growth_accumulates_until_it_is_enough(tmp_path: Path) -> None:
     assert watched.look() == []
 
 
+def test_a_denied_session_is_not_watched(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+    watched.client.home.settings_path.write_text('denied_paths = ["-x/*"]')
+    assert watched.grow([prompt(number) for number in range(60)]) == [0]
+    watched.path = watched.path.parent.with_name("-y") / "s.jsonl"
+    assert watched.grow([prompt(number) for number in range(60)]) == [60]
+
+
 def test_a_session_that_shrank_or_went_is_no_trouble(tmp_path: Path) -> None:
     watched = Watched(tmp_path)
     assert watched.grow([prompt(number) for number in range(60)]) == [60]

@@ -288,7 +288,7 @@ class Client:
         filters = filters or NO_FILTERS
         check_filters(filters)
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
-        query, filters = self.redactor.text(query), self.redactor.part(filters)
+        query, filters = self.redactor.question(query), self.redactor.part(filters)
         lanes = tuple(lane for lane in LANES if lane not in without)
         if not lanes:
             raise MemtapeError("Every lane is left out.", f"Keep one of {', '.join(LANES)}.")
@@ -305,7 +305,7 @@ class Client:
 
         Nobody asked, so nothing is projected first, and `handed_out` says what of it an agent was shown.
         """
-        prompt = self.redactor.text(prompt)
+        prompt = self.redactor.question(prompt)
         views = self._retriever
         answer = views.reading(lambda: views.search(self.scope, prompt, OFFERED_FROM, NO_FILTERS, held=True))
         return answer._replace(results=[result for result in answer.results if sure(result)][:limit])
@@ -316,7 +316,7 @@ class Client:
         None where the scope is one that nothing can stand in.
         """
         limit = len(answer.results)
-        return self._recall(self.redactor.text(prompt), limit, NO_FILTERS, answer) if self._is_made() else None
+        return self._recall(self.redactor.question(prompt), limit, NO_FILTERS, answer) if self._is_made() else None
 
     def prepare(self) -> None:
         """Read what a search in this scope reads."""

@@ -163,6 +163,11 @@ class Home:
         """The key under which secrets get their placeholders, readable by the owner alone."""
         return self.path / "redaction.key"
 
+    @property
+    def met_secrets_path(self) -> Path:
+        """Keyed digests of the secrets that were met."""
+        return self.path / "redaction.met"
+
     def scope_folder(self, scope: str) -> Path:
         """The Markdown of one scope."""
         name = project_name(scope)

@@ -22,8 +22,10 @@ def latest(host: str, transcript: Path, tail_bytes: int, lines: int, chars: int,
     """Return the end of what user and agent said, at most `lines` lines and `chars` characters; empty for nothing.
 
     It begins with a whole turn, or with a sentence of one that has no room. What tools answered is left out, however
-    much that was. Secrets are taken out of whole turns, before anything is cut.
+    much that was. Secrets are taken out of whole turns, before anything is cut. Raises `Denied` for a transcript that
+    is denied.
     """
+    redactor.check_path(str(transcript))
     kept: list[str] = []
     room, lines_left = chars, lines
     for record in reversed(_said(host, transcript, tail_bytes, lines, chars)):

@@ -28,9 +28,8 @@ _PLACE_IN_FILE = re.compile(r"(?::\d+){1,2}$|[#?].*$")
 
 def denied_by(path: str, more: Sequence[str] = ()) -> str | None:
     """Return the glob that denies a path or source, or None. Case does not matter; `more` denies besides the list."""
-    whole = path.replace("\\", "/").strip()
-    for form in dict.fromkeys((whole, _PLACE_IN_FILE.sub("", whole))):
-        parts = [part for part in form.split("/") if part not in ("", ".")]
+    for form in without_place(path.replace("\\", "/").strip()):
+        parts = _parts(form)
         if not parts:
             continue
         for glob, own in ((glob, glob in more) for glob in (*DENIED_PATHS, *more)):
@@ -39,9 +38,26 @@ def denied_by(path: str, more: Sequence[str] = ()) -> str | None:
     return None
 
 
+def without_place(path: str) -> tuple[str, ...]:
+    """Return a path as it is written, and without the line or the part of a file that it ends with, if it does."""
+    return tuple(dict.fromkeys((path, _PLACE_IN_FILE.sub("", path))))
+
+
+def _parts(path: str) -> list[str]:
+    """Return the parts of a path; `..` takes back the part before."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and parts:
+            parts.pop()
+        elif part not in ("", ".", ".."):
+            parts.append(part)
+    return parts
+
+
 def _matches(glob: str, parts: Sequence[str]) -> bool:
-    pieces = [piece for piece in glob.replace("\\", "/").split("/") if piece]
-    if pieces and pieces[-1] == "*" and len(pieces) > 1:  # A folder, with all that is in it.
+    glob = glob.replace("\\", "/")
+    pieces = [piece for piece in (f"{glob}*" if glob.endswith("/") else glob).split("/") if piece]
+    if pieces and pieces[-1] in ("*", "**") and len(pieces) > 1:  # A folder, with all that is in it.
         folder = pieces[:-1]
         return any(_same(folder, parts[at : at + len(folder)]) for at in range(len(parts) - len(folder)))
     return bool(pieces) and _same(pieces, parts[-len(pieces) :])

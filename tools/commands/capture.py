@@ -75,7 +75,7 @@ def capture(
     """
     say_where_it_was(client)
     if path is not None and path.suffix == ".jsonl":
-        client.redactor.check_path(str(path.resolve()))
+        client.redactor.check_path(str(path))
         with path.open("rb") as file:
             _capture_lines(client, kind, enumerate(_raw_lines(file), start=1), path.stat().st_size, as_json)
         return
@@ -87,7 +87,7 @@ def capture(
             return
         text = _decoded(head + sys.stdin.buffer.read())
     if path is not None:
-        client.redactor.check_path(str(path.resolve()))
+        client.redactor.check_path(str(path))
     said = _read_text(text, path)
     line = Line(text=said, kind=kind or ("document" if path else "fact"), **fields)
     if line.source is None and path is not None:

@@ -169,6 +169,7 @@ def _files(summary: Summary) -> str:
     parts = [f"{many(summary.files, 'file')} read"]
     parts += [f"{summary.unchanged:,} unchanged"] if summary.unchanged else []
     parts += [f"{summary.unread:,} could not be read"] if summary.unread else []
+    parts += [f"{summary.denied:,} denied"] if summary.denied else []
     return ", ".join(parts)
 
 

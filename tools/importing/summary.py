@@ -27,7 +27,8 @@ class Tally(msgspec.Struct):
 
 
 class Summary(msgspec.Struct):
-    """Counts of an import. `files` were read, `unchanged` not again, of `unread` nothing could be taken.
+    """Counts of an import. `files` were read, `unchanged` not again, of `unread` nothing could be taken, `denied`
+    were not opened.
 
     `problems` are the first thousand of `problem_count`.
     """
@@ -36,6 +37,7 @@ class Summary(msgspec.Struct):
     files: int = 0
     unchanged: int = 0
     unread: int = 0
+    denied: int = 0
     taken: int = 0
     known: int = 0
     sources: dict[str, Tally] = msgspec.field(default_factory=dict)
@@ -65,5 +67,5 @@ class Summary(msgspec.Struct):
 
     @property
     def nothing_read(self) -> bool:
-        """Whether something was to be read and nothing of it could be. An empty folder has nothing to be read."""
-        return self.unread > 0 and not (self.files or self.unchanged)
+        """Whether nothing could be read of what was to be read, nor was denied. An empty folder has nothing to be read."""
+        return self.unread > 0 and not (self.files or self.unchanged or self.denied)

@@ -11,11 +11,11 @@ from typing import IO, Any
 
 import msgspec
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import Denied, MemtapeError
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
 from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, codex, exports, finding, gemini, notes, reading
-from memtape.tools.importing.batches import Batch, Waiting
+from memtape.tools.importing.batches import SECRETS, Batch, Waiting
 from memtape.tools.importing.finding import Source, Unfit
 from memtape.tools.importing.positions import Position, Positions, digest
 from memtape.tools.importing.records import Found, Record, Skipped, State, Take
@@ -44,6 +44,7 @@ class Importer:
         only: str | None = None,
         on_progress: OnProgress = lambda taken: None,
     ) -> None:
+        self._client = client
         self.summary = Summary(dry_run=dry_run)
         self.positions = Positions(client.home, client.log, scope, client.redactor)
         self._batch = Batch(client, scope, self.summary)
@@ -70,6 +71,7 @@ class Importer:
         seen = self.summary.problem_count
         self._anything = False
         try:
+            self._client.redactor.check_path(str(source.path))
             with reading.opened(source.path) as file:
                 status = os.fstat(file.fileno())
                 if not self._reread and self.positions.unchanged(source.path, status):
@@ -82,6 +84,10 @@ class Importer:
                     self._take_rows(source, file, status)
                 else:
                     self._take_whole(source, file, status)
+        except Denied:
+            self.summary.skip(SECRETS, source.path)
+            self.summary.denied += 1
+            return
         except OSError as error:
             self.summary.skip(Skipped(f"cannot be read: {error.strerror}", problem=True), source.path)
         if self._anything or self.summary.problem_count == seen:
@@ -174,7 +180,10 @@ class Importer:
                 self.summary.skip(member.file, source.path, member.name)
             else:
                 try:
+                    self._client.redactor.check_path(member.name)
                     self._take_member(source, member.file, _format_in_archive(member.name), member.name, modified)
+                except Denied:
+                    self.summary.skip(SECRETS, source.path, member.name)
                 except reading.BAD_ARCHIVE:
                     self.summary.skip(Skipped("damaged in its archive", problem=True), source.path, member.name)
             self._on_progress(member.size)

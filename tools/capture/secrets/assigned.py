@@ -10,50 +10,72 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import Finding
-from memtape.tools.capture.secrets.random_strings import looks_random
+from memtape.tools.capture.secrets.places import Places, compiled
+from memtape.tools.capture.secrets.random_strings import looks_random, turns
 
 PASSWORD = "|".join(
     r"""
     pass(?:word|wd|phrase|code) (?<![a-z])pwd (?<![a-z])pgpass passwor[dt] kennwort contrase[nñ]a mot\sde\spasse
     senha(?![a-z]) palavra-passe wachtwoord lösenord(?:et)? kodeord adgangskode passord salasana has[łl]o(?![a-z])
-    heslo(?![a-z]) parola(?:m|sı|nız)?(?![a-zı]) [şs]ifre(?:m|si|niz)?(?![a-z]) парол[ья] κωδικός 密[码碼] パスワード
-    비밀번호
+    heslo(?![a-z]) parola\sd['’]ordine
+    parola(?:m|sı|nız)?(?![a-zı]) [şs]ifre(?:m|si|niz)?(?![a-z]) парол[ья] κωδικός 密[码碼] パスワード
+    비밀번호 비번 암호(?!화) 口令 ww(?![a-z]) (?<!palabra\s)(?<!palabras\s)clave(?![a-z]) mdp(?![a-z])
+    (?:wi-?fi|wlan|wpa2?)[\s_-]?(?:key|code|psk|schlüssel) psk(?![a-z]) clé\s(?:du\s)?wi-?fi
     """.split()
 )
 """What a password is called, in the languages of those who write of them."""
 _SHORT = "|".join(
     r"""
-    (?<![a-z])(?:db|database|smtp|e?mail|mysql|pg|postgres|mongo|redis|ftp|sftp|ldap|root|admin|user|rabbitmq)[_-]?(?:pass|pw)(?![a-z])
-    (?<=[a-z0-9]_)pass(?![a-z]) (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==)
+    (?:(?<=[a-z0-9][_-])|(?<=db)|(?<=pg)|(?<=smtp)|(?<=mail)|(?<=ftp)|(?<=ldap)|(?<=root)|(?<=admin)|(?<=user)|(?<=sql)|(?<=mongo)|(?<=redis))(?:pass|pw)(?![a-z])
+    (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==) sshpass(?==) (?<=[\"'])auth(?=[\"']\s?:)
     """.split()
 )
 """Short for one, and short for much else; `PASS: test_login2` tells of a test."""
 KEY = "|".join(
     r"""
     (?:api|access|auth|account|client|private|signing|encryption|master)[\s_-]?(?:secret[\s_-]?)?key
-    (?:license|service|storage|app)[\s_-]?(?:secret[\s_-]?)?key secret(?:[_-]?access)?[_-]?key secret(?![a-z])
-    (?<!max_)token(?![a-z]) credentials?(?![a-z]) sharedaccesskey
+    (?:license|service|storage|app|wallet|deployer|signer|eth(?:ereum)?|metamask)[\s_-]?(?:(?:secret|private)[\s_-]?)?key
+    (?:aes|hmac|jwt|fernet|rsa|cipher|crypto|webhook|deploy)[\s_-]?key (?<![a-z])pat(?=\s?[:=]|\s(?:is|was)\s)
+    session[\s_-]?(?:cookie|secret) cookie[\s_-]?secret secret(?:[_-]?access)?[_-]?key secret(?![a-z])
+    (?<!max_)token(?![a-z]) (?<=[a-z0-9]_)pat(?![a-z]) credentials?(?![a-z]) sharedaccesskey
     """.split()
 )
+PASSWORD_STEMS = tuple(
+    """
+    pass pwd pgpass kennwort contrase mot senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
+    haslo heslo parola
+    şifre sifre парол κωδικός 密 パスワード 비밀번호 비번 암호 口令 ww clave mdp wifi wi-fi wlan wpa psk clé
+    """.split()
+)
+KEY_STEMS = tuple(
+    """
+    api access auth account client private signing encryption master license service storage app wallet deployer
+    signer eth metamask
+    session cookie secret token credential sharedaccesskey pat aes hmac jwt fernet rsa cipher crypto webhook deploy
+    """.split()
+)
+"""How the names begin; names that begin otherwise are not found."""
+_KEY_MARKS = ("key", "secret", "token", "credential", "cookie", "pat")
+"""One of these is in every name of a key."""
 _ENDING = r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref)[a-z0-9]{1,16})?"
 _QUOTED = r"(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{4,512})(?P=quote)"
 _BARE = r"(?P<bare>[^\s\"'`,;<>\[\](){}]{4,1024})"
-_ASSIGNED = re.compile(
-    r"(?=[acdefhklmprstuwşпκ密パ비])"  # What the words begin with; three times as fast.
+_ASSIGNED = (
+    r"(?i)"
     rf"(?:(?P<password>{PASSWORD})|(?P<short>{_SHORT})|(?:{KEY})){_ENDING}"
     r"(?P<by>\\?[\"'`]?\]?\s{0,3}(?::\s?(?:str|string)\s?=|=>|:=|={1,3}|[:：])\s{0,3}"
     r"|[\"']\s?,\s?(?=[\"'])|>|[ ](?=\S))"
-    rf"(?:{_QUOTED}|{_BARE})",
-    re.IGNORECASE,
+    rf"(?:{_QUOTED}|{_BARE})"
 )
-_HEADER = re.compile(
+_HEADER = (
+    r"(?i)"
     r"authorization\\?[\"']?\s{0,2}[:=,]\s{0,2}\\?[\"']?(?:(?:basic|bearer|token|apikey|digest)\s+)?"
-    r"(?P<value>[A-Za-z0-9._~+/=-]{8,8192})|\bbearer\s+(?P<bearer>[A-Za-z0-9._~+/=-]{16,8192})",
-    re.IGNORECASE,
+    r"(?P<value>[A-Za-z0-9._~+/=-]{8,8192})|\bbearer\s+(?P<bearer>[A-Za-z0-9._~+/=-]{16,8192})"
 )
 _URL_USER = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,256})(?::(?P<password>[^\s/\"'<>`]{1,256}))?@(?=[\w\[$])")
 _URL_CUT = re.compile(
-    r"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|amqp|mssql|sqlserver|clickhouse|s?ftp|smtp|ldap)s?(?:\+\w{1,16})?://"
+    r"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|amqp|mssql|sqlserver|clickhouse|s?ftp|smtp"
+    r"|ldap)s?(?:\+\w{1,16})?://"
     r"[^\s/:@\"'<>`]{1,64}:(?P<password>[^\s/:@,?\"'<>`()\[\]]{6,256})(?![^\s\"'<>`/?,.;)\]])",
     re.IGNORECASE,
 )
@@ -63,16 +85,31 @@ _QUERY = re.compile(
     r"|x-amz-signature)=(?P<value>[^\s&#\"'<>`)\]]{6,2048})",
     re.IGNORECASE,
 )
-_COMMAND = re.compile(
-    r"(?:\bcurl\b[^\n|;]{0,200}?\s(?:-u|--user)\s*[\"']?[^\s:\"']{1,64}:|\bsshpass\s+-p\s*[\"']?"
-    r"|\bredis-cli\b[^\n|;]{0,80}?\s-a\s+[\"']?|\bmysql(?:dump)?\b[^\n|;]{0,80}?\s-p(?=\S)"
-    r"|\b(?:docker|podman|helm|oc|az|skopeo|buildah|crane)\b[^\n|;]{0,40}?\slogin\b[^\n|;]{0,120}?\s(?:-p|--password)[\s=]\s{0,3}[\"']?"
-    r"|\blogin\s+[\w.@-]{1,64}\s+password\s+)(?P<value>[^\s\"']{4,256})"
+_COOKIES = (
+    r"(?i)"
+    r"(?:\b(?:set-)?cookies?\\?[\"']?\s{0,2}[:=]|\bcurl\s[^\n|;]{0,200}?\s(?:-b"
+    r"|--cookie)[\s=])\s{0,2}\\?[\"']?(?P<pairs>[^\n\"'{]{8,8192})|\bcookies\s?[:=]\s?\{(?P<dict>[^}\n]{8,2000})"
 )
+_COOKIE = re.compile(r"(?<![\w.-])[\w.-]{1,64}(?:=|[\"']:\s?[\"'])(?P<value>[^\s;,&\"'<>`]{16,4096})")
+_SESSION = (
+    r"(?<![\w.-])(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|\.AspNetCore\.\w{1,40}|connect\.sid|sessionid"
+    r"|laravel_session|_\w{1,32}_session"
+    r"|remember_(?:user_)?token|__Secure-[\w.-]{1,64}|__Host-[\w.-]{1,64})=(?P<value>[^\s;,&\"'<>`]{16,4096})"
+)
+_SIGNED = r"jwt\.\w{1,16}\([^\n,]{1,120},\s*[\"'](?P<value>[^\"'\n]{6,256})[\"']"
+_SESSION_STEMS = (
+    "sessid jsessionid asp.net aspnetcore connect.sid sessionid _session remember_ __secure- __host-".split()
+)
+_HOST = re.compile(r"(?<![^\s\"'`])[^\s\"'`:]+\Z")
+_PORT = re.compile(r":(?:\*|[0-9]{4,5}):")
+_PGPASS = (
+    r"(?:\*|[A-Za-z0-9][\w.-]{0,253}):(?:\*|[0-9]{4,5}):(?:\*|[\w-]{1,64}):(?:\*|[\w.@-]{1,64})"
+    r":(?P<value>[^\s:\"'`]{6,256})(?![^\s\"'`])"
+)
+"""A line of `.pgpass`: host, port, database, user, password."""
 
-_EXAMPLE = re.compile(
-    "|".join(
-        r"""
+_EXAMPLE = r"(?i)" + "|".join(
+    r"""
         [x*.#•_-]+ x{3,}.* \.{3}.* .*\.{3} .*… .*\*{4}.* <.* .*> \[.* %[({].* your[-_]?.*
         my[-_]?(?:pass\w*|secret|token|key) foo(?:bar)?(?:baz)? bar baz
         .*example.* .*placeholder.* .*change[-_]?me.* .*redacted.* .*dummy.* insert.* replace.* todo.* fixme
@@ -80,76 +117,115 @@ _EXAMPLE = re.compile(
         1password none null nil true false undefined yes no required optional string hidden empty unset missing invalid
         expired disabled enabled default unknown text input
         """.split()
-    ),
-    re.IGNORECASE,
 )
 """What people write where a secret would stand."""
-_REFERENCE = re.compile(
-    "|".join(
-        r"""
-        \$[A-Za-z_]\w* \$[({].* \$\w{1,8}\$.* %\w+% @\w+ &\w+ \*\w+ \{.* .*\}\}? ENC\[.* projects/.* .*[([].*
+_REFERENCE = "|".join(
+    r"""
+        ![a-z_]+ \$[A-Za-z_]\w* \$[({].* \$\w{1,8}\$.* %\w+% @\w+ &\w+ \*\w+ \{.* .*\}\}? ENC\[.* projects/.* .*[([].*
         (?:https?|file|vault|op|arn|ref|env|ssm|secretsmanager|gs|s3):.*
         (?:\./|\.\./|~/|/(?:run|etc|var|home|mnt|tmp|opt|usr|secrets?)/).*
         .*\.(?:txt|pem|json|ya?ml|py|js|ts|md|key|env|toml|cfg)
         (?:self|this|os|process|config|settings|env|req|request|args|options|opts|props|ctx|data|params|input|form)\b[.?].*
-        (?:user|body|secrets|var|local)\b[.?].* [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+ [A-Za-z_]\w*(?:->|::)\w.*
+        (?:user|body|secrets|var|local)\b[.?].* [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?<!\d\d) [A-Za-z_]\w*(?:->|::)\w.*
         """.split()
-    )
 )
 """What says where a secret is to be found: variables, paths, URLs, calls."""
-_TECHNICAL = re.compile(
-    r"(?:sha|md|base|utf|aes|rsa|bcrypt|argon|pbkdf|scrypt|oauth|hmac|blake|ed|ecdsa|hs|rs|es|iso|varchar|char|int|uint|float|v|ver"
+_TECHNICAL = (
+    r"(?i)"
+    r"(?:sha|md|base|utf|aes|rsa|bcrypt|argon|pbkdf|scrypt|oauth|hmac|blake|ed|ecdsa|hs|rs|es|iso|varchar"
+    r"|char|int|uint|float|v|ver"
     r"|version|k|ntlm|http|tls|ssl|x|ipv|bech|crc|id|step|min|max|len|length|mp|h)[-_]?\d+[a-z]{0,6}\d?(?:[-_].*)?"
     r"|\d+[-_ ]?(?:chars?|bytes?|bits?|days?|hours?|min\w{0,5}|digits?|tokens?|k|m|kb|mb|ms|s|fa|x|th|st|nd|rd)"
     r"(?:[-_ ].*)?"
-    r"|\d{4}-\d\d(?:-\d\d.*)?|\d+(?:\.\d+)+|\d+%|(?:jwt|pat|bearer|basic)\w{0,4}",
-    re.IGNORECASE,
+    r"|\d{4}-\d\d(?:-\d\d.*)?|\d+(?:\.\d+)+|\d+%|(?:jwt|pat|bearer|basic)\w{0,4}"
 )
 """What is said of passwords and tokens in general: how they are hashed, how long they are."""
-_IDENTIFIER = re.compile(r"[a-z]+(?:[_.](?:[a-z]+[0-9]*|[0-9]))+")
+_IDENTIFIER = re.compile(r"[a-z]+(?:[_.](?:[a-z]+[0-9]?|[0-9]))+")
 _WORD_AND_DIGIT = re.compile(r"[a-z]{3,}[0-9]")
 _NUMBERED = re.compile(
-    r"(?:arg|param|value|field|string|str|test|text|input|label|column|name|step|item|option|group|user\w*|\w*pass\w*|hash|key)\d"
+    r"(?:arg|param|value|field|string|str|test|text|input|label|column|name|step|item|option|group|user\w*"
+    r"|\w*pass\w*|hash|key)\d"
 )
 """What is numbered where no secret is meant."""
 _DRAWN = re.compile(r"[a-z]{3,12}")
 _TELLING = re.compile(
-    r"\b(?:and|are|but|for|from|has|its?|not|only|that|the|this|too|use|user|via|with|your|must|name|form|field|reset|new)\b"
+    r"\b(?:and|are|but|for|from|has|its?|not|only|that|the|this|too|use|user|via|with|your|must|name|form"
+    r"|field|reset|new)\b"
     r"|pass|secret|token|login|auth"
 )
 """Words of sentences and of names, which no drawn passphrase has."""
-_OPTION = re.compile(r"(?<![\w-])--[\w-]*$")
+_OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_HEX = re.compile(r"(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}", re.IGNORECASE)
+_CURSOR = re.compile(
+    r"(?:public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z",
+    re.I,
+)
+_WORD_AND_NUMBER = re.compile(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?")
+_HEX = re.compile(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}", re.IGNORECASE)
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
 
 
-def assigned_secrets(text: str) -> Iterator[Finding]:
+_NAMES = re.compile(rf"(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)", re.IGNORECASE)
+
+
+def names_a_secret(text: str) -> bool:
+    """Whether a text speaks of a password, key or token."""
+    return _NAMES.search(text) is not None
+
+
+def assigned_secrets(places: Places) -> Iterator[Finding]:
     """Yield what is assigned, said or sent to be a password, key or token. Takes linear time."""
-    for found in _ASSIGNED.finditer(text):
+    text = places.text
+    for found in places.matches(_ASSIGNED, (*PASSWORD_STEMS, *key_stems(places), "pw", "sshpass", "auth")):
         yield from _assigned(text, found)
-    for found in _HEADER.finditer(text):
+    for found in places.matches(_HEADER, ("authorization", "bearer")):
         group = "value" if found["value"] else "bearer"
         value = found[group]
-        if any(map(str.isdigit, value)) and not _no_secret(value) and (group == "value" or key_like(value)):
+        if any(map(str.isdigit, value)) and not is_no_secret(value) and (group == "value" or key_like(value)):
             yield Finding(*found.span(group), "authorization")
     if "://" in text:
         yield from _in_urls(text)
+    for found in places.matches(_COOKIES, ("cookie", "set-cookie", "curl")):
+        for cookie in _COOKIE.finditer(text, *found.span("pairs" if found["pairs"] else "dict")):
+            if any(map(str.isdigit, cookie["value"])) and not is_no_secret(cookie["value"]):
+                yield Finding(*cookie.span("value"), "session-cookie")
+    for found in places.matches(_SIGNED, ("jwt.",)):
+        if not is_no_secret(found["value"]):
+            yield Finding(*found.span("value"), "assigned-secret")
+    for found in compiled(_SESSION).finditer(text) if places.has(_SESSION_STEMS) else ():
+        if not is_no_secret(found["value"]):
+            yield Finding(*found.span("value"), "session-cookie")
+    for port in _PORT.finditer(text):
+        host = _HOST.search(text, max(0, port.start() - 256), port.start())
+        line = compiled(_PGPASS).match(text, host.start()) if host else None
+        if line and password_like(line["value"], quoted=True, shouted=False):
+            yield Finding(*line.span("value"), "password")
     for found in _QUERY.finditer(text):
         if key_like(found["value"]):
             yield Finding(*found.span("value"), "url-parameter")
-    for found in _COMMAND.finditer(text):
-        if re.search(r"[^a-z_]|^[a-z]+$", found["value"]) and not _no_secret(found["value"]):
-            yield Finding(*found.span("value"), "password")
+
+
+def key_stems(places: Places) -> tuple[str, ...]:
+    """Return how the names of keys begin that may be in a text."""
+    return KEY_STEMS if places.has(_KEY_MARKS) else ()
+
+
+def is_cursor(text: str, place: int) -> bool:
+    """Whether a token that is named at a place says where to read on, and opens nothing."""
+    return _CURSOR.search(text, max(0, place - 16), place) is not None
 
 
 def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
+    if is_cursor(text, found.start()):
+        return
     group = "quoted" if found["quoted"] is not None else "bare"
     value, by, word = found[group], found["by"], found[0][: found.start("by") - found.start()]
     start, end = found.span(group)
     if by == " " and not _OPTION.search(text, max(0, found.start() - 24), found.start()):
         return
     if group == "bare":
+        if text[end : end + 1] == "(":  # A call.
+            return
         value = value.rstrip(".:!?" if by != "=" else "")
         if "&" in value and "?" in text[max(0, found.start() - 256) : found.start()]:
             value = value.partition("&")[0]
@@ -157,21 +233,27 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
     shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
     quoted = group == "quoted"
     if found["short"]:
-        if ("=" in by or "_" in word or quoted) and password_like(value, quoted=quoted, shouted=False):
+        if ("=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted) and password_like(
+            value, quoted=quoted, shouted=False
+        ):
             yield Finding(start, end, "password")
     elif found["password"]:
         if password_like(value, quoted=quoted, shouted=shouted):
             yield Finding(start, end, "password")
-    elif key_like(value):
+    elif key_like(value) or ("secret" in word.lower() and _WORD_AND_NUMBER.fullmatch(value)):
         yield Finding(start, end, "assigned-secret")
 
 
 def _in_urls(text: str) -> Iterator[Finding]:
     for found in _URL_USER.finditer(text):
         if found["password"] is not None:
-            if not _no_secret(found["password"]):
+            if not is_no_secret(found["password"]):
                 yield Finding(*found.span("password"), "url-password")
-        elif len(found["user"]) >= 16 and key_like(found["user"]):
+        elif (
+            "sentry" not in text[found.end() : found.end() + 64]
+            and len(found["user"]) >= 16
+            and key_like(found["user"])
+        ):
             yield Finding(*found.span("user"), "url-password")
     for found in _URL_CUT.finditer(text):
         value = found["password"]
@@ -179,8 +261,9 @@ def _in_urls(text: str) -> Iterator[Finding]:
             yield Finding(*found.span("password"), "url-password")
 
 
-def _no_secret(value: str) -> bool:
-    return bool(_EXAMPLE.fullmatch(value) or _REFERENCE.fullmatch(value))
+def is_no_secret(value: str) -> bool:
+    """Whether what stands where a secret would be is an example, or says where to find the secret."""
+    return bool(compiled(_EXAMPLE).fullmatch(value) or compiled(_REFERENCE).fullmatch(value))
 
 
 def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
@@ -188,7 +271,11 @@ def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
 
     In quotes, or where a variable in capitals is set, a word with a digit is one too, since no name is expected there.
     """
-    if len(value) < 6 or " " in value or _no_secret(value) or _TECHNICAL.fullmatch(value):
+    if len(value) < 6 or " " in value or is_no_secret(value):
+        return False
+    if is_drawn(value):
+        return True
+    if compiled(_TECHNICAL).fullmatch(value):
         return False
     letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
     marked = any(char in _MARKS for char in value)
@@ -203,6 +290,11 @@ def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
     return (shouted and value.isalpha()) or is_passphrase(value)
 
 
+def is_drawn(value: str) -> bool:
+    """Whether the characters of a word were drawn one by one."""
+    return looks_random(value, 8 if any(map(str.isdigit, value)) else 12, said=True)
+
+
 def is_passphrase(value: str) -> bool:
     """Whether a value is four words or more that were drawn, and not a compound that says something."""
     parts = value.split("-")
@@ -211,8 +303,10 @@ def is_passphrase(value: str) -> bool:
 
 def key_like(value: str) -> bool:
     """Whether what is called a key, secret or token is one: random, hexadecimal, a UUID, or short and of all sorts."""
-    if len(value) < 8 or " " in value or _no_secret(value) or _TECHNICAL.fullmatch(value):
+    if len(value) < 8 or " " in value or is_no_secret(value) or compiled(_TECHNICAL).fullmatch(value):
         return False
+    if value.isalnum() and not value.isdigit() and turns(value) >= 3:
+        return True
     if UUID.fullmatch(value) or _HEX.fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
         return True
     sorts = [str.isupper, str.islower, str.isdigit, _MARKS.__contains__]

@@ -7,10 +7,13 @@ as much as capturing a text.
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
+
+from memtape.tools.capture.secrets.places import compiled
 
 
 class Finding(NamedTuple):
@@ -44,65 +47,75 @@ _MAY_BE_OF_LIBRARY = re.compile(
 )
 """What each of those formats has in it; a test holds that nothing of theirs is found without."""
 
-_FORMATS = [
-    (kind, anchor, re.compile(pattern))
-    for kind, anchor, pattern in (
-        ("anthropic-key", "sk-ant-", r"sk-ant-[\w-]{20,}"),
-        ("openai-key", "sk-", r"sk-(?:proj|svcacct|admin)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}"),
-        ("openrouter-key", "sk-or-", r"sk-or-v1-[0-9a-f]{64}"),
-        ("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
-        ("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
-        ("xai-key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
-        ("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{40,}"),
-        ("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37}"),
-        ("github-token", "gh", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
-        ("github-token", "github_pat_", r"github_pat_\w{40,}"),
-        ("gcp-api-key", "AIza", r"AIza[\w-]{35}"),
-        ("gcp-oauth-secret", "GOCSPX-", r"GOCSPX-[\w-]{28}"),
-        ("gcp-oauth-token", "ya29.", r"ya29\.[\w-]{20,}"),
-        ("gcp-refresh-token", "1//0", r"1//0[\w-]{30,}"),
-        ("azure-client-secret", "Q~", r"[\w~.]{3}[0-9]Q~[\w~.-]{31,34}"),
-        ("azure-sas", "sig=", r"(?<=[?&]sig=)[A-Za-z0-9%+/=]{40,}"),
-        ("slack-token", "xox", r"xox[a-z](?:\.[a-z])?-[A-Za-z0-9-]{10,}"),
-        ("slack-token", "xapp-", r"xapp-[0-9]-[A-Za-z0-9-]{20,}"),
-        ("stripe-key", "k_", r"[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
-        ("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
-        ("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}"),
-        ("mailgun-key", "key-", r"key-[0-9a-f]{32}"),
-        ("discord-webhook", "/api/webhooks/", r"(?<=/api/webhooks/)[0-9]{10,}/[\w-]{60,}"),
-        ("docker-token", "dckr_pat_", r"dckr_pat_[\w-]{27,}"),
-        ("digitalocean-token", "_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
-        ("shopify-token", "shp", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
-        ("vault-token", "hv", r"hv[sbr]\.[\w-]{24,}"),
-        ("linear-key", "lin_api_", r"lin_api_[A-Za-z0-9]{40}"),
-        ("notion-token", "ntn_", r"ntn_[A-Za-z0-9]{43,}"),
-        ("notion-token", "secret_", r"secret_[A-Za-z0-9]{43}"),
-        ("atlassian-token", "ATATT3", r"ATATT3[\w=-]{100,}"),
-        ("databricks-token", "dapi", r"dapi[0-9a-f]{32}"),
-        ("doppler-token", "dp.", r"dp\.(?:pt|st|sa|ct|scim|audit)\.[A-Za-z0-9]{40,44}"),
-        ("figma-token", "figd_", r"figd_[\w-]{40,}"),
-        ("sentry-token", "sntry", r"sntry[su]_[\w+/=-]{40,}"),
-        ("grafana-token", "gl", r"gl(?:c|sa)_[\w+/=]{32,}"),
-        ("newrelic-key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
-        ("pulumi-token", "pul-", r"pul-[0-9a-f]{40}"),
-        ("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
-        ("postman-key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
-        ("rubygems-key", "rubygems_", r"rubygems_[0-9a-f]{48}"),
-        ("crates-token", "cio", r"cio[A-Za-z0-9]{32}"),
-        ("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
-        ("supabase-token", "sbp_", r"sbp_[0-9a-f]{40}"),
-        ("tailscale-key", "tskey-", r"tskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]+"),
-        ("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
-        ("facebook-token", "EAA", r"EAA[A-Za-z0-9]{60,}"),
-        ("artifactory-key", "AKC", r"AKC[A-Za-z0-9]{60,}"),
-        ("age-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
-        # The lookbehind lets each run of letters be tried once.
-        ("jwt", "eyJ", r"(?<![\w=-])eyJ[\w=-]{8,}\.eyJ[\w=-]{8,}(?:\.[\w=-]{8,})?"),
-        ("jwt", "eyJ", r"(?<![\w=-])eyJ[\w=-]{8,}(?:\.[\w=-]{0,4096}){4}(?![\w.-])"),
-    )
-]
+_FORMATS = (
+    ("anthropic-key", "sk-ant-", r"sk-ant-[\w-]{20,}"),
+    ("openai-key", "sk-", r"sk-(?:proj|svcacct|admin)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}"),
+    ("openrouter-key", "sk-or-", r"sk-or-v1-[0-9a-f]{64}"),
+    ("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
+    ("telegram-token", "/bot", r"(?<=/)bot[0-9]{8,10}:[\w-]{34,36}"),
+    ("wallet-key", "0x", r"(?:(?<=from_key\([\"'])|(?<=Wallet\([\"'])|(?<=ToAccount\([\"']))0x[0-9a-f]{64}"),
+    ("wallet-key", "[", r"\[\s*(?:[0-9]{1,3},\s*){63}[0-9]{1,3}\s*\]"),
+    ("minisign-key", "RWRTY", r"RWRTY[A-Za-z0-9+/]{100,}={0,2}"),
+    ("wallet-key", "prv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,}"),
+    ("otp-seed", "otpauth", r"(?<=[?&]secret=)[A-Za-z2-7]{8,128}={0,6}"),
+    ("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
+    ("xai-key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
+    ("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{40,}"),
+    ("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37}"),
+    ("github-token", "gh", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
+    ("github-token", "github_pat_", r"github_pat_\w{40,}"),
+    ("gcp-api-key", "AIza", r"AIza[\w-]{35}"),
+    ("gcp-oauth-secret", "GOCSPX-", r"GOCSPX-[\w-]{28}"),
+    ("gcp-oauth-token", "ya29.", r"ya29\.[\w-]{20,}"),
+    ("gcp-refresh-token", "1//0", r"1//0[\w-]{30,}"),
+    ("azure-client-secret", "Q~", r"[\w~.]{3}[0-9]Q~[\w~.-]{31,34}"),
+    ("azure-sas", "sig=", r"(?<=[?&]sig=)[A-Za-z0-9%+/=]{40,}"),
+    ("slack-token", "xox", r"xox[a-z](?:\.[a-z])?-[A-Za-z0-9-]{10,}"),
+    ("slack-token", "xapp-", r"xapp-[0-9]-[A-Za-z0-9-]{20,}"),
+    ("stripe-key", "k_", r"[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
+    ("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
+    ("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}"),
+    ("mailgun-key", "key-", r"key-[0-9a-f]{32}"),
+    ("discord-webhook", "/api/webhooks/", r"(?<=/api/webhooks/)[0-9]{10,}/[\w-]{60,}"),
+    ("docker-token", "dckr_pat_", r"dckr_pat_[\w-]{27,}"),
+    ("digitalocean-token", "_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
+    ("shopify-token", "shp", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    ("vault-token", "hv", r"hv[sbr]\.[\w-]{24,}"),
+    ("linear-key", "lin_api_", r"lin_api_[A-Za-z0-9]{40}"),
+    ("notion-token", "ntn_", r"ntn_[A-Za-z0-9]{43,}"),
+    ("notion-token", "secret_", r"secret_[A-Za-z0-9]{43}"),
+    ("atlassian-token", "ATATT3", r"ATATT3[\w=-]{100,}"),
+    ("databricks-token", "dapi", r"dapi[0-9a-f]{32}"),
+    ("doppler-token", "dp.", r"dp\.(?:pt|st|sa|ct|scim|audit)\.[A-Za-z0-9]{40,44}"),
+    ("figma-token", "figd_", r"figd_[\w-]{40,}"),
+    ("sentry-token", "sntry", r"sntry[su]_[\w+/=-]{40,}"),
+    ("grafana-token", "gl", r"gl(?:c|sa)_[\w+/=]{32,}"),
+    ("newrelic-key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
+    ("pulumi-token", "pul-", r"pul-[0-9a-f]{40}"),
+    ("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
+    ("postman-key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    ("rubygems-key", "rubygems_", r"rubygems_[0-9a-f]{48}"),
+    ("crates-token", "cio", r"cio[A-Za-z0-9]{32}"),
+    ("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
+    ("supabase-token", "sbp_", r"sbp_[0-9a-f]{40}"),
+    ("tailscale-key", "tskey-", r"tskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]+"),
+    ("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    ("facebook-token", "EAA", r"EAA[A-Za-z0-9]{60,}"),
+    ("artifactory-key", "AKC", r"AKC[A-Za-z0-9]{60,}"),
+    ("age-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    # The lookbehind lets each run of letters be tried once.
+    ("jwt", "eyJ", r"(?<![\w-])eyJ[\w-]{8,}={0,2}\.eyJ[\w-]{8,}={0,2}(?:\.[\w-]{8,})?"),
+    ("jwt", "eyJ", r"(?<![\w-])eyJ[\w-]{8,}(?:\.[\w-]{0,4096}){4}(?![\w.-])"),
+)
 _KEY_MARK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_BODY = re.compile(r"(?:(?:\s|\\[nr]|[\"'>|])*[A-Za-z0-9+/=]{24,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{4,})?")
+_ENCODED_KEY = re.compile(
+    r"(?<![A-Za-z0-9+/])(?:LS0tLS1CRUdJTi|b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9+/]{2,3}IBA[AD]|MHcCAQEE"
+    r"|MIG[A-Za-z0-9]AgEAM|MC4CAQAw)"
+    r"(?:[A-Za-z0-9+/]+(?:\s|\\[nr])*)*[A-Za-z0-9+/]={0,2}"
+)
+"""How private keys in base64 begin: a PEM block, a key of OpenSSH, PKCS#1, PKCS#8 and SEC 1."""
+_LINE_BEFORE = re.compile(r"(?:(?<=\n)|(?<=\\n)|^)[A-Za-z0-9+/=]{4,80}(?:\r?\n|\\n)+\Z")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{40}")
 _PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})")
 
@@ -113,12 +126,15 @@ def known_secrets(text: str) -> Iterator[Finding]:
         yield from _private_keys(text)
     if "Private-Lines" in text:
         yield from (Finding(*found.span(1), "private-key") for found in _PUTTY.finditer(text))
+    for found in _ENCODED_KEY.finditer(text):
+        if len(found[0]) >= 40 and not (found[0].startswith("LS0t") and not _says_private(found[0])):
+            yield Finding(*found.span(), "private-key")
     for kind, anchor, pattern in _FORMATS:
         if anchor in text:
-            yield from _whole(text, kind, pattern)
+            yield from _whole(text, kind, compiled(pattern))
     if _MAY_BE_OF_LIBRARY.search(text):
-        for kind, pattern in _of_library():
-            yield from _whole(text, kind, pattern)
+        for kind, known in _of_library():
+            yield from _whole(text, kind, known)
 
 
 def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[Finding]:
@@ -129,10 +145,18 @@ def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[Finding]:
             yield Finding(start, end, kind)
 
 
+def _says_private(block: str) -> bool:
+    """Whether a PEM block in base64 begins one of a private key, or is cut before that can be seen."""
+    head = re.sub(r"\s|\\[nr]", "", block)[:64]
+    return b"PRIVATE" in base64.b64decode(head[: len(head) // 4 * 4])
+
+
 def _private_keys(text: str) -> Iterator[Finding]:
     marks = list(_KEY_MARK.finditer(text))
     for place, mark in enumerate(marks):
         if mark[1] != "BEGIN":
+            if place == 0 or marks[place - 1][1] != "BEGIN":
+                yield from _headless(text, marks[place - 1].end() if place else 0, mark)
             continue
         following = marks[place + 1] if place + 1 < len(marks) else None
         if following is not None and following[1] == "END":
@@ -140,6 +164,15 @@ def _private_keys(text: str) -> Iterator[Finding]:
                 yield Finding(mark.start(), following.end(), "private-key")
         elif body := _KEY_BODY.match(text, mark.end()):  # It was cut short.
             yield Finding(mark.start(), body.end(), "private-key")
+
+
+def _headless(text: str, start: int, mark: re.Match[str]) -> Iterator[Finding]:
+    """Yield the end of a private key of which the beginning was cut off: the lines of base64 before its last one."""
+    first = end = mark.start()
+    while found := _LINE_BEFORE.search(text, max(start, first - 100), first):
+        first = found.start()
+    if first < end:
+        yield Finding(first, mark.end(), "private-key")
 
 
 @cache

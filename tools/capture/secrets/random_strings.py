@@ -6,6 +6,7 @@ that are secrets all the same are known by what stands before them (`tools/captu
 
 from __future__ import annotations
 
+import base64
 import itertools
 import re
 from collections import Counter
@@ -21,8 +22,29 @@ MAX_CHARS = 128
 _RUN = re.compile(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
 _CANDIDATE = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
-_DIGEST = re.compile(
-    r"(?:sha\d{1,3}|md5|blake\w{1,4}|h1|sri|integrity|checksum|digest|etag|fingerprint|hash|base64|commit|nonce)\W{1,4}$",
+_NAMED = re.compile(
+    r"(?:sha\d{1,3}|md5|blake\w{1,4}|h1|sri|integrity|checksum|digest|etag|fingerprint|hash|base64|commit"
+    r"|nonce|cursor|cid"
+    r"|public[\s_-]?key|pubkey|publishable[\s_-]?key|recipients?|peer|address|addr|(?:page|next"
+    r"|continuation|sync)[\s_-]?token"
+    r"|next|after|before|ids?(?:-2)?|uuid|marker|bookmark|offset|wallet|owner|program|trace|span|request"
+    r"|tx|txn|transaction|contract|mint|deposit|donations?)\W{1,4}$",
+    re.I,
+)
+"""What is called so may look random and is no secret."""
+_ID = re.compile(
+    r"(?!(?:[a-z]+[_-]){0,2}(?:sk|rk|pat|key|tok|token|secret|sec|api|apikey|auth|access|pass|pwd|priv|private)[_-])"
+    r"(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,64}"
+    r"|[xyztuv]pub[1-9A-HJ-NP-Za-km-z]{100,}|(?:/ip[fn]s/)?Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,70}|k51[a-z0-9]{50,70}"
+    r"|(?:bc1|tb1|ltc1|addr1|age1|npub1|note1|stake1|cosmos1|osmo1|lnbc|inj1|terra1)[a-z0-9]{20,}"
+    r"|[a-z-]{3,40}-[0-9a-f]{32,64}"
+)
+"""Ids that name their kind first, as those of vendors do, content ids, addresses of chains, keys of caches."""
+_POSITION = re.compile(rb"[{\[]|cursor|\d+:[A-Za-z]|[a-z]+://|\d+$")
+_BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
+_OF_CHAIN = re.compile(
+    r"\b(?:address|wallet|sent|send|transfer|deposit|mint|program|account|sol|solana|usdc|usdt|trx|tron"
+    r"|doge|btc|to|from)\b",
     re.I,
 )
 _HEX = re.compile(r"(?:0x)?(?:[0-9a-f-]+|[0-9A-F-]+)")
@@ -76,7 +98,7 @@ def looks_random(string: str, min_chars: int = MIN_CHARS, *, said: bool = False)
     counts = Counter(body)
     if len(counts) * 100 < min(len(body), 36) * (50 if mixed else 38) or max(counts.values()) * 4 > len(body):
         return False
-    return wordy * 100 < len(body) * (40 if said else 30) and _turns(body) * 100 >= len(body) * (32 if mixed else 20)
+    return wordy * 100 < len(body) * (40 if said else 30) and turns(body) * 100 >= len(body) * (32 if mixed else 20)
 
 
 def _wordy(body: str) -> int:
@@ -90,7 +112,7 @@ def _wordy(body: str) -> int:
     return count
 
 
-def _turns(body: str) -> int:
+def turns(body: str) -> int:
     """Return how often the kind of character changes: in words seldom, in random strings at every second place."""
     kinds = ["u" if char.isupper() else "l" if char.islower() else "d" if char.isdigit() else "m" for char in body]
     return sum(one != other for one, other in itertools.pairwise(kinds))
@@ -105,9 +127,28 @@ def _names_a_place(run: str) -> bool:
     return len(pieces) > 2 and wordy >= (1 if run.startswith("/") else 2)
 
 
+def _is_address(text: str, start: int, end: int) -> bool:
+    """Whether a string has the letters of an address of a chain, and stands where one is spoken of."""
+    return (
+        _BASE58.fullmatch(text, start, end) is not None
+        and _OF_CHAIN.search(text, max(0, start - 48), start) is not None
+    )
+
+
+def _is_text(string: str) -> bool:
+    """Whether a string is text in base64, as cursors and ids of nodes are."""
+    try:
+        said = base64.b64decode(f"{string}{'=' * (-len(string) % 4)}", altchars="-_" if "-" in string else None)
+        return _POSITION.match(said) is not None and said.decode("ascii").isprintable()
+    except ValueError:
+        return False
+
+
 def _is_data(text: str, start: int, end: int) -> bool:
     """Whether a string is said to be a digest, or is a public key, a symbol of a linker, or a line of data."""
-    if _DIGEST.search(text, max(0, start - 24), start):
+    if _NAMED.search(text, max(0, start - 24), start):
+        return True
+    if _ID.fullmatch(text, start, end) or _is_text(text[start:end]) or _is_address(text, start, end):
         return True
     if text[start:end].startswith(("sha", "AAAA", "_Z")) or text[max(0, start - 7) : start].endswith("base64,"):
         return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
@@ -22,11 +22,15 @@ from memtape.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, head_of, pla
 from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.capture.denied_paths import denied_by
+from memtape.tools.capture.denied_paths import denied_by, without_place
 from memtape.tools.capture.secrets.assigned import assigned_secrets
+from memtape.tools.capture.secrets.codes import said_codes
+from memtape.tools.capture.secrets.commands import command_secrets
 from memtape.tools.capture.secrets.known import Finding, known_secrets
+from memtape.tools.capture.secrets.met import MetSecrets
+from memtape.tools.capture.secrets.places import Places
 from memtape.tools.capture.secrets.random_strings import random_strings
-from memtape.tools.capture.secrets.said import said_secrets
+from memtape.tools.capture.secrets.said import asked_secrets, said_secrets
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -42,13 +46,15 @@ class Redactor:
     """Redacts what is captured into one home. `counts` says how much it has redacted so far, by kind.
 
     Its key is random, is made at the first need, and never leaves the home: the same secret has the same placeholder
-    there, and nobody without the key can find the secret by trying. Without `keeps_key` nothing is written: where there
+    there, and nobody without the key can find the secret by trying. What was a secret once is one wherever it stands
+    alone in a text, whether anything tells so or not. Without `keeps_key` nothing is written: where there
     is no key yet, one is used that is nowhere kept.
     """
 
     def __init__(self, home: Home, *, keeps_key: bool = True) -> None:
         self.home = home
         self._keeps_key = keeps_key
+        self._met = MetSecrets(home.met_secrets_path, writes=keeps_key)
         self.counts: Counter[str] = Counter()
         self._key: bytes | None = None
         self._denied: tuple[str, ...] | None = None
@@ -56,6 +62,13 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return a text with a placeholder for every secret in it; the same text where there is none."""
         return self._redacted(text, names=False)
+
+    def question(self, query: str) -> str:
+        """Return a question without secrets. One that names a secret's kind has no word that only a secret looks like.
+
+        Nobody tells a password with the words of a sentence to ask for it.
+        """
+        return self._redacted(query, names=False, asked=True)
 
     def name(self, name: str) -> str:
         """Return a name, as of a person, session or branch, without secrets of known forms. Names may look random."""
@@ -90,22 +103,27 @@ class Redactor:
         return self.name(said.text) if said.role == "name" else self.text(said.text)
 
     def check_path(self, path: str | None) -> None:
-        """Raise `Denied` for a path or source whose content is nobody's memory, as a file of keys."""
+        """Raise `Denied` for a path or source whose content is nobody's memory, as a file of keys.
+
+        Of a file that is here it does not matter how it is named: from which folder, by a link, or with `..`.
+        """
         if not path:
             return
         if self._denied is None:
-            self._denied = local_settings(self.home).denied_paths
-        if pattern := denied_by(path, self._denied):
-            name = path.replace("\\", "/").rpartition("/")[2]
-            raise Denied(
-                f"{name} may hold secrets ({pattern}) and is not captured.",
-                "Capture what should be remembered of it in words of your own.",
-            )
+            self._denied = tuple(map(os.path.expanduser, local_settings(self.home).denied_paths))
+        for form in _names_of(path):
+            if pattern := denied_by(form, self._denied):
+                name = path.replace("\\", "/").rpartition("/")[2]
+                raise Denied(
+                    f"{name} may hold secrets ({pattern}) and is not captured.",
+                    "Capture what should be remembered of it in words of your own.",
+                )
 
-    def _redacted(self, text: str, *, names: bool) -> str:
+    def _redacted(self, text: str, *, names: bool, asked: bool = False) -> str:
+        self._met.refresh()
         # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
         for _ in range(PASSES):
-            found = findings(text, names=names)
+            found = findings(text, names=names, more=self._more(text, asked))
             if not found:
                 break
             pieces, end = [], 0
@@ -119,27 +137,44 @@ class Redactor:
             text = "".join([*pieces, text[end:]])
         return text
 
+    def _more(self, text: str, asked: bool) -> Iterator[Finding]:
+        if self._met:
+            yield from self._met.find(text, self._digest_key())
+        if asked:
+            yield from asked_secrets(text)
+
     def _placeholder(self, secret: str, kind: str) -> str:
+        key = self._digest_key()
+        self._met.add(secret, kind, key)
+        said = secret.encode("utf-8", "surrogatepass")
+        return placeholder(kind, blake2b(said, digest_size=DIGEST_BYTES, key=key).hexdigest())
+
+    def _digest_key(self) -> bytes:
         if self._key is None:
             self._key = _key_of(self.home.redaction_key_path, self._keeps_key)
-        said = secret.encode("utf-8", "surrogatepass")
-        return placeholder(kind, blake2b(said, digest_size=DIGEST_BYTES, key=self._key).hexdigest())
+        return self._key
 
 
-def findings(text: str, *, names: bool = False) -> list[Finding]:
-    """Return the secrets of a text, in order and apart from each other; in names only those of known forms."""
+def findings(text: str, *, names: bool = False, more: Iterable[Finding] = ()) -> list[Finding]:
+    """Return the secrets of a text, in order and apart from each other; in names only those of known forms.
+
+    `more` are those that something else than the text tells.
+    """
     if len(text) < MIN_SECRET_CHARS:
         return []
     spared = [found.span() for found in PLACEHOLDER.finditer(text)] if "[redacted:" in text else []
-    found = list(_found(text, names))
+    found = [*_found(text, names), *more]
     return _apart(found, spared) if found else []
 
 
 def _found(text: str, names: bool) -> Iterator[Finding]:
     yield from known_secrets(text)
     if not names:
-        yield from assigned_secrets(text)
-        yield from said_secrets(text)
+        places = Places(text)
+        yield from assigned_secrets(places)
+        yield from command_secrets(places)
+        yield from said_secrets(places)
+        yield from said_codes(places)
         yield from random_strings(text)
 
 
@@ -163,6 +198,16 @@ def _apart(found: list[Finding], spared: list[tuple[int, int]]) -> list[Finding]
         if place == len(spared) or spared[place][0] >= finding.end:
             kept.append(finding)
     return kept
+
+
+def _names_of(path: str) -> Iterator[str]:
+    """Yield a path as it was named and, where a file is there, its whole path and that of what it leads to."""
+    yield path
+    for named in without_place(path):
+        place = os.path.expanduser(named.removeprefix("file://"))
+        if os.path.lexists(place):
+            yield os.path.abspath(place)
+            yield os.path.realpath(place)
 
 
 def _key_of(path: Path, keeps: bool) -> bytes:

@@ -9,55 +9,127 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from memtape.tools.capture.secrets.assigned import KEY, PASSWORD, UUID, is_passphrase, key_like, password_like
+from memtape.tools.capture.secrets.assigned import (
+    KEY,
+    PASSWORD,
+    PASSWORD_STEMS,
+    UUID,
+    is_cursor,
+    is_drawn,
+    is_passphrase,
+    key_like,
+    key_stems,
+    names_a_secret,
+    password_like,
+)
 from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.places import Places
 
 _FOR = (
     "for|of|to|on|in|at|für|von|vom|zum|beim|pour|du|de|del|des|da|do|di|per|su|no|na|van|voor|bij|op|till|för|från|til"
     "|dla|для|от|к|на"
 )
-_PLACE = rf"(?:\s+(?:{_FOR})(?:\s+[\w.@:/-]{{1,40}}){{1,4}}?)?"
+_PLACE = rf"(?:\s+(?:{_FOR})(?:\s+[\w.@:/-]{{1,40}}){{1,4}}?|['’]s|\s?\([^()\n]{{1,40}}\))?"
 _CHANGED = (
     r"(?:(?:has|have|had)\s+been|was|is|got|will\s+be|wurde|a\s+été|ha\s+sido|fue|foi|è\s+stata)\s+(?:now\s+)?"
     r"(?:(?:changed|set|reset|rotated|updated|modified)\s+to|(?:chang|modifi|remplac)\w{1,4}\s+(?:en|par)"
     r"|(?:cambiad|alterad|mudad|cambiat)\w\s+(?:a|para|in)|auf)"
 )
 _IS = (
-    r"is|was|=|to|will\s+be|becomes|remains|ist|lautet|heißt|auf|est|es|é|era|è|är|er|on|to\s+jest|jest|brzmi|sarà|será|"
+    r"is|was|=|to|will\s+be|becomes|remains|ist|lautet|heißt|auf|est|es|é|era|è|är|er|on|to\s+jest|jest"
+    r"|brzmi|sarà|será|"
     r"wird|werd|wordt|—|–|-"
 )
-_SAID = re.compile(
-    rf"(?=[aceklmpsthwşпκ密パ비])(?<![^\W_])(?:(?P<password>{PASSWORD})|(?:{KEY})){_PLACE}"
+_SAID = (
+    r"(?i)"
+    rf"(?<![^\W_])(?:(?P<password>{PASSWORD})|(?:{KEY})){_PLACE}"
     rf"(?:\s*[:：]\s*|\s+(?:{_CHANGED}|{_IS})(?:\s+(?:now|jetzt|nun|ahora|maintenant|agora|ora|nu|teraz|теперь))?:?\s+)"
-    r"(?:(?P<quote>[\"'`“„«])(?P<quoted>[^\"'`“”«»\n]{4,256})[\"'`”“»]|(?P<bare>\S{4,512}))",
-    re.IGNORECASE,
+    r"(?:(?P<quote>[\"'`“„«])(?P<quoted>[^\"'`“”«»\n]{4,256})[\"'`”“»]|(?P<bare>\S{4,512}))"
 )
-_USED = re.compile(
-    r"\b(?:use|using|with|enter|type|try|mit|avec|con|com|met|med)\s+(?:(?:the|this|a|my|our|your|dem|das|le|la|el|a|het|de)\s+)?"
-    rf"(?P<password>{PASSWORD})\s+(?P<quote>[\"'`“„«]?)(?P<bare>[^\s\"'`“”«»]{{6,256}})"
-    r"|\b(?P<other>парол[ья]|[şs]ifre(?:m|si|niz)?|parola(?:m|sı|nız))\s+(?P<said>[!-~]{6,256})",
-    re.IGNORECASE,
+_BESIDE = (
+    r"(?i)"
+    rf"(?<![^\W_])(?:{PASSWORD}|pw|(?-i:[Pp]ass))(?!\w){_PLACE}[,:=]?\s+(?:(?:is|to|ist|est"
+    rf"|c['’]est)\s+)?(?P<quote>[\"'`“„«]?)(?P<bare>[!-~]{{6,256}})"
 )
-_JOINED = re.compile(
-    r"(?:密[码碼]|口令|パスワード|비밀번호|암호)[^!-~\n、。，,]{0,12}?(?:已?[改换換设設](?:为|為|成)|是|为|為|は|が|を|는|은|가|이|를|을)\s{0,2}[:：]?\s{0,2}"
+"""No verb stands between: what follows must look like nothing else."""
+_BESIDE_KEY = r"(?i)" + rf"(?<![^\W_])(?:{KEY})(?!\w){_PLACE}[,:]?\s+(?P<bare>[A-Za-z0-9+/=_-]{{16,512}})(?![^\s.,;)])"
+_LABEL = r"(?i)" + rf"(?<![^\W_])(?:{PASSWORD})"
+_BEFORE = re.compile(
+    r"(?<![^\s\"'`“„«(])(?P<bare>[!-~]{6,256}?)[\"'`”»)]?,?\s+(?:(?:is|was|as|ist|als|est|es|è|é|como"
+    r"|comme)\s+(?:[\w'’]+\s){0,3}"
+    r"|(?:when|if|wherever)\s(?:[\w'’]+\s){1,5})\Z"
+)
+"""What is said before the word: "… is the password", "use … as it", "type … when it asks for the password"."""
+_USER = (
+    r"(?i)"
+    r"(?<![^\W_])(?:(?:wi-?fi|wlan|ssid|log[\s-]?in|sign[\s-]?in|credentials?|creds|account"
+    r"|user(?:name)?(?!\s?:)|user(?:name)?(?=:\s?\S+\s[/|]\s)|zugangsdaten|anmeldedaten|login-?daten|benutzer"
+    r"|identifiants?|connexion|credenciales|usuario|acceso|credenciais|usuário|acesso|credenziali|utente"
+    r"|accesso|inloggegevens|inloggen|gebruiker"
+    r"|dane\slogowania|użytkownik|inloggning\w*|användare|giriş(?:\sbilgileri)?|kullanıcı|логин"
+    r"|учётные\sданные|учетные\sданные|доступы?)"
+    r"(?:\s(?:details|data|for|to|with|as|met|met\s|mit|avec|con|com|på|is|are|sind|sont|son|são|sono|zijn"
+    r"|är|to)(?:\s[\w.-]{1,20}){0,3}?)?"
+    r"(?!\w)|账号|帐号|用户名|アカウント|ログイン|계정|로그인|아이디)"
+    r"\s?[:：=]?\s{0,2}[\"'`]?(?P<user>[\w.@+-]{2,64})[\"'`]?\s{0,2}(?:(?<=\s)[/|](?=\s)|[,;](?=\s)"
+    r"|:(?=[^\s/])|\s(?:key|psk|pw|pass)[:=]?\s|\s(?:and|und|et|y|e|en|i|och|ve|и|with|mit)\s)\s{0,2}[\"'`]?"
+    r"(?P<bare>[!-~]{6,256})"
+)
+_JOINED = (
+    r"(?i)"
+    r"(?:密[码碼]|口令|パスワード|비밀번호|암호)[^!-~\n、。，,]{0,12}?(?:已?[改换換设設](?:为|為|成)|是|为|為|は|が|を|는|은|가|이|를|을)?\s{0,2}[:：]?\s{0,2}"
     r"[「『“\"'`]?(?P<bare>[!-~]{6,256})"
 )
 """Scripts without spaces: what is said ends where ASCII ends."""
+_USER_STEMS = tuple(
+    """
+    wifi wi-fi wlan ssid log sign cred account user zugangsdaten anmeldedaten benutzer identifiant connexion acceso
+    usu acesso utente accesso inlog gebruiker
+    dane użytkownik användare giriş kullanıcı логин учётные учетные доступ
+    账号 帐号 用户名 アカウント ログイン 계정 로그인 아이디
+    """.split()
+)
 _SHORTEST_USED = 8
+_WORD = re.compile(r"[!-~]{8,256}")
+_NAMED = re.compile(
+    r"[a-z]+(?:[._-][a-z]+)*[._-]?\d{1,3}|[A-Z]{2,}[A-Z0-9]*-\d+(?:-\d+)*|.*\d{4}-\d\d-\d\d.*"
+    r"|[\w.+-]+@[\w.-]+|(?:[\w-]+\.)+[a-z]{2,}(?:[:/].*)?|v?\d+(?:\.\d+)+.*|.*://.*|.*[\w.-]/[\w.-]+/.*|/.*"
+)
+"""What has letters and digits in a question and is asked about: hosts, tickets, dates, addresses, versions, paths."""
 
 
-def said_secrets(text: str) -> Iterator[Finding]:
+def said_secrets(places: Places) -> Iterator[Finding]:
     """Yield what is said to be a password, key or token. Takes linear time."""
-    for found in _SAID.finditer(text):
+    for found in places.matches(_SAID, (*PASSWORD_STEMS, *key_stems(places))):
         yield from _said(found)
-    for found in _USED.finditer(text):
-        group = "bare" if found["password"] else "said"
-        yield from _of_sort(found, group, _sure if found["quote"] else _very_sure)
-    for found in _JOINED.finditer(text):
+    if not places.numbered:  # What merely stands beside such a word has a digit.
+        return
+    for found in places.matches(_BESIDE, (*PASSWORD_STEMS, "pw")):
+        yield from _of_sort(found, "bare", _sure if found["quote"] else _beside)
+    for found in places.matches(_BESIDE_KEY, key_stems(places)):
+        if key_like(found["bare"]) and not is_cursor(places.text, found.start()) and not _is_compound(found["bare"]):
+            yield Finding(*found.span("bare"), "assigned-secret")
+    for label in places.matches(_LABEL, PASSWORD_STEMS):
+        if before := _BEFORE.search(places.text, max(0, label.start() - 120), label.start()):
+            yield from _of_sort(before, "bare", _very_sure)
+    for found in places.matches(_USER, _USER_STEMS):
+        yield from _of_sort(found, "bare", _very_sure)
+    for found in places.matches(_JOINED, ("密", "口令", "パスワード", "비밀번호", "암호")):
         yield from _of_sort(found, "bare", _sure)
 
 
+def asked_secrets(query: str) -> Iterator[Finding]:
+    """Yield the words of a question about a password, key or token that look like one."""
+    if names_a_secret(query):
+        for found in _WORD.finditer(query):
+            value = _ended(found[0])
+            if _very_sure(value) and not _NAMED.fullmatch(value):
+                yield Finding(found.start(), found.start() + len(value), "password")
+
+
 def _said(found: re.Match[str]) -> Iterator[Finding]:
+    if is_cursor(found.string, found.start()):
+        return
     group = "quoted" if found["quoted"] is not None else "bare"
     value = found[group]
     if group == "bare":
@@ -93,8 +165,12 @@ def _very_sure(value: str) -> bool:
     return len(value) >= _SHORTEST_USED and _sure(value) and digits >= 1 and sorts + (digits > 1) >= 2
 
 
+def _beside(value: str) -> bool:
+    return _very_sure(value) or (value.isdigit() and len(value) >= _SHORTEST_USED)
+
+
 def _is_compound(value: str) -> bool:
-    if "-" not in value or UUID.fullmatch(value) or re.search(r"[0-9]{2}$|[!#$%+?*=@]", value):
+    if "-" not in value or is_drawn(value) or UUID.fullmatch(value) or re.search(r"[0-9]{2}$|[!#$%+?*=@]", value):
         return False
     return not any(_MIXED.fullmatch(part) for part in value.split("-"))
 

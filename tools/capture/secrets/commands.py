@@ -1,0 +1,112 @@
+"""Passwords that are given to commands, where an option or a place of the command alone tells what they are.
+
+What options name in words, as `--password`, is found in `tools/capture/secrets/assigned.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memtape.tools.capture.secrets.assigned import is_no_secret
+from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.places import Places, compiled
+
+_V = r"(?P<value>\"[^\"\n]{4,256}\"|'[^'\n]{4,256}'|[^\s\"'|;&<>]{4,256})"
+_AFTER = {
+    "curl": rf"\s(?:-[a-zA-Z]*u|--user|--proxy-user)[\s=]*[\"']?[^\s:\"']{{1,64}}:{_V}",
+    "https? wget xh": rf"\s(?:-a|--auth)[\s=]+[\"']?[^\s:\"']{{1,64}}:{_V}",
+    "sshpass": rf"\s-p\s*{_V}",
+    "mysql mysqldump mysqladmin mysqlimport mysqlshow mariadb mariadb-dump mycli": rf"\s-p(?=\S){_V}",
+    "mongo mongosh mongodump mongorestore mongoimport mongoexport mongostat cqlsh": rf"\s-p\s+{_V}",
+    "rdesktop evil-winrm smbmap crackmapexec nxc netexec twine ncftpput steghide veracrypt": rf"\s-p\s+{_V}",
+    "docker podman nerdctl helm oc az skopeo buildah crane": rf"\slogin\b[^\n|;]{{0,120}}?\s-p[\s=]*{_V}",
+    "redis-cli iredis": rf"\s-a\s+{_V}",
+    "sqlcmd bcp isql osql zip unzip zipcloak mosquitto_pub mosquitto_sub ipmitool": rf"\s-P\s*{_V}",
+    "ssh-keygen": rf"\s-[NP]\s*{_V}",
+    "7z 7za 7zr rar unrar": rf"\s-h?p(?=\S){_V}",
+    "openssl": rf"(?:\s-[kK]\s+|\bpass:|\spasswd(?:\s+-\w+)*\s+(?!-)){_V}",
+    "ldapsearch ldapadd ldapmodify ldapdelete ldappasswd ldapwhoami snmpwalk snmpget wpa_cli": rf"\s-[wAX]\s+{_V}",
+    "smbclient rpcclient smbget smbcacls winexe wmic": rf"\s-U\s*[\"']?[^\s%\"']{{1,64}}%{_V}",
+    "net": rf"\suse\s[^\n|;]{{0,40}}?\\\\[^\s\"']{{1,200}}[\"']?\s+(?![/*]){_V}"
+    rf"|\suser\s+[\w.-]+\s+(?![/*])(?P<added>[^\s\"']{{4,256}})",
+    "htpasswd": rf"\s-\w*b\w*\s[^\n|;]{{0,200}}?[\w./@-]+\s+{_V}(?=\s*(?:$|[|;&\n]))",
+    "xfreerdp wfreerdp mstsc": rf"\s/p:{_V}",
+    "lftp ncftp": rf"\s-u\s*[\"']?[^\s,\"']{{1,64}},{_V}",
+    "keytool jarsigner": rf"\s-(?:store|key|src|dest|new|ks|(?:dest|src)store)-?pass(?:wd)?\s+(?:pass:)?{_V}",
+    "sqlplus sqlldr expdp impdp rman": rf"\s[\"']?\w{{1,30}}/{_V}@",
+    "rabbitmqctl": rf"\s(?:add_user|change_password)\s+\S+\s+{_V}",
+    "wpa_passphrase": rf"\s(?:\"[^\"\n]+\"|\S+)\s+{_V}",
+    "vault": rf"\slogin\s+(?!-)(?=\S*\d){_V}",
+    "oathtool": rf"(?:\s-\S+)*\s+(?=[A-Z2-7=]{{16}}|\S*\d){_V}\s*(?=$|[|;&\n])",
+    "plink pscp psftp": rf"\s-pw\s+{_V}",
+    "swaks": rf"\s-ap\s+{_V}",
+    "rclone": rf"\sobscure\s+{_V}",
+    "ccrypt mcrypt": rf"\s-[Kk]\s*{_V}",
+    "pdftk": rf"_pw\s+{_V}",
+    "qpdf": rf"\s--encrypt\s+{_V}",
+    "ab": rf"\s-A\s+[\"']?[^\s:\"']{{1,64}}:{_V}",
+    "gh": rf"\ssecret\s+set\s[^\n|;]{{0,120}}?\s(?:-b|--body)[\s=]+{_V}",
+    "aws": rf"\sset\s+\S*(?:secret_access_key|session_token)\s+{_V}",
+    "nmcli": rf"\s(?:password|\S*psk)\s+{_V}",
+    "useradd usermod": rf"\s-p\s+{_V}",
+}
+_OPTIONS = [
+    (name, options) for names, options in _AFTER.items() for name in names.replace("https?", "http https").split()
+]
+_PIPED = (
+    rf"\b(?:echo|printf)\s+(?:-\w+\s+)?(?:[\"']?[\w.-]{{1,32}}:"
+    rf"(?=[^\n|]{{1,256}}chpasswd))?{_V}[\"']?\s*\|\s*(?:sudo\s+)?"
+    r"(?:-S|-kS|chpasswd|passwd|cryptsetup|gpg2?\s[^\n|]{0,80}?--passphrase-fd|kinit|su|smbpasswd"
+    r"|docker\s+login|podman\s+login|helm\s+registry"
+    r"|gh\s+auth|vncpasswd|openssl\s+passwd|veracrypt|openconnect|sshfs)\b"
+)
+_HERE = (
+    rf"(?:\b(?:sudo\s+-S|passwd\s+--stdin|kinit|--password-stdin|--with-token|chpasswd)\b"
+    rf"[^\n|;]{{0,80}}?)<<<\s*(?:[\"']?[\w.-]{{1,32}}:)?{_V}"
+)
+_SQL = (
+    r"(?im)"
+    r"\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)(?:\s+password)?"
+    r"|(?:encrypted\s+)?password)\s+'(?P<value>[^'\n]{4,256})'"
+    r"|\bsend(?:\s--)?\s\"(?P<sent>[^\"\s\\]{6,256})\\[rn]\""
+    r"|^\s*(?:>\s*)?(?:AUTH|requirepass|masterauth|enable\s+secret(?:\s+\d)?)\s+(?P<said>[^\s\"']{6,256})"
+)
+_SQL_STEMS = ("identified", "password '", "auth ", "requirepass", "enable secret", "send ")
+MAX_LINE = 1_000
+
+
+def command_secrets(places: Places) -> Iterator[Finding]:
+    """Yield the passwords that commands and statements of databases are given. Takes linear time."""
+    text = places.text
+    if not (places.numbered or " -" in text or "'" in text):
+        return
+    for name, options in _OPTIONS:
+        end = 0
+        while (start := text.find(f"{name} ", end)) >= 0:
+            end = start + len(name)
+            if start and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
+                continue
+            newline = text.find("\n", end, end + MAX_LINE)
+            stop = newline if newline >= 0 else min(len(text), end + MAX_LINE)
+            for found in compiled(f"(?m){options}").finditer(text, end, stop):
+                yield from _given(found)
+            end = stop
+    if "|" in text:
+        for found in compiled(_PIPED).finditer(text):
+            yield from _given(found)
+    if "<<<" in text:
+        for found in compiled(_HERE).finditer(text):
+            yield from _given(found)
+    for found in compiled(_SQL).finditer(text) if places.has(_SQL_STEMS) else ():
+        yield from _given(found)
+
+
+def _given(found: re.Match[str]) -> Iterator[Finding]:
+    group = next(name for name, value in found.groupdict().items() if value is not None)
+    start, end = found.span(group)
+    value = found[group]
+    if value[0] in "\"'" and value[-1] == value[0]:
+        start, end, value = start + 1, end - 1, value[1:-1]
+    if value[0] not in "-$" and not is_no_secret(value):
+        yield Finding(start, end, "password")

@@ -1,0 +1,109 @@
+"""The secrets that a home has met, as keyed digests: so one of them is known again where nothing tells that it is one.
+
+A line of `redaction.met` says how a secret lies in a text (characters before its first word, of that word, of all), of
+what kind it is, and its keyed digest; no character of it. Many processes append, each line whole, and none is ever
+taken out: what was erased stays known, so that it does not come back in clear.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+
+from memtape.tools.capture.secrets.assigned import names_a_secret
+from memtape.tools.capture.secrets.known import Finding
+
+_WORD = re.compile(r"[0-9A-Za-z_]+|[^\W0-9A-Za-z_]+")
+"""Scripts without spaces do not lengthen an ASCII word beside them."""
+_LINE = re.compile(rb"^[0-9]+ [0-9]+ [0-9]+ [a-z0-9-]+ [0-9a-f]{32}$", re.MULTILINE)
+_DIGEST_CHARS = 32
+_PLAIN = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+(?:[ -][^\W\d_A-Z]+)?|[A-Z]+|\d{1,8}")
+"""Words and numbers that many texts have. As secrets they are known again only where a text names a secret's kind."""
+
+
+class MetSecrets:
+    """The secrets that a home has met. Unless it `writes`, those that are met now are kept in memory alone."""
+
+    def __init__(self, path: Path, *, writes: bool = True) -> None:
+        self._path = path
+        self._writes = writes
+        self._read_bytes = 0
+        self._lines: set[bytes] = set()
+        self._forms: dict[int, list[tuple[int, int, bytes]]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def add(self, secret: str, kind: str, key: bytes) -> None:
+        """Note a secret, once. One that cannot be written is known in this process alone."""
+        word = _WORD.search(secret)
+        if word is None:
+            return
+        form = b"%d %d %d %s " % (word.start(), word.end() - word.start(), len(secret), kind.encode())
+        line = form + _digest(secret, key)
+        if line in self._lines:
+            return
+        self._take([line])
+        if self._writes:
+            with suppress(OSError):
+                file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+                try:
+                    # A line that was cut short by a crash ends where this one begins.
+                    os.write(file, b"\n" + line + b"\n")
+                finally:
+                    os.close(file)
+
+    def find(self, text: str, key: bytes) -> Iterator[Finding]:
+        """Yield where a secret that was met stands in a text, by itself. Takes time linear in the text."""
+        names_one: bool | None = None
+        for word in _WORD.finditer(text):
+            for before, chars, form in self._forms.get(word.end() - word.start(), ()):
+                start = word.start() - before
+                end = start + chars
+                if start < 0 or end > len(text) or not _ends_word(text, end):
+                    continue
+                secret = text[start:end]
+                if form + _digest(secret, key) not in self._lines:
+                    continue
+                if _PLAIN.fullmatch(secret):
+                    names_one = names_a_secret(text) if names_one is None else names_one
+                    if not names_one:
+                        continue
+                yield Finding(start, end, form.split()[3].decode())
+
+    def refresh(self) -> None:
+        """Take in what other processes have added."""
+        with suppress(FileNotFoundError):
+            size = self._path.stat().st_size
+            if size == self._read_bytes:
+                return
+            with self._path.open("rb") as file:
+                file.seek(self._read_bytes if size > self._read_bytes else 0)
+                data = file.read()
+                whole = data.rfind(b"\n") + 1
+                self._read_bytes = file.tell() - len(data) + whole
+            self._take(_LINE.findall(data[:whole]))
+
+    def _take(self, lines: list[bytes]) -> None:
+        self._lines.update(lines)
+        for form in {line[:-_DIGEST_CHARS] for line in lines}:
+            before, first, chars, _ = form.split()
+            found = (int(before), int(chars), form)
+            forms = self._forms.setdefault(int(first), [])
+            if found not in forms:
+                forms.append(found)
+
+
+def _ends_word(text: str, end: int) -> bool:
+    """Whether no word goes on over a place of a text."""
+    around = _WORD.match(text, end - 1)
+    return around is None or around.end() == end
+
+
+def _digest(secret: str, key: bytes) -> bytes:
+    said = secret.encode("utf-8", "surrogatepass")
+    return blake2b(said, digest_size=_DIGEST_CHARS // 2, key=key, person=b"met").hexdigest().encode()
