@@ -25,7 +25,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.schemas.events import Actor, Captured, Forgotten, Recalled, Restored
 from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders
-from memtape.schemas.texts import texts_of_body
+from memtape.schemas.texts import texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.views.filters import make_filters

@@ -67,5 +67,5 @@ class Summary(msgspec.Struct):
 
     @property
     def nothing_read(self) -> bool:
-        """Whether nothing could be read of what was to be read, nor was denied. An empty folder has nothing to be read."""
+        """Whether nothing of what was to be read could be read, nor was denied. An empty folder is no such case."""
         return self.unread > 0 and not (self.files or self.unchanged or self.denied)
