@@ -331,7 +331,7 @@ def _written(home: Home, log: EmbeddedLog) -> list[int]:
     from memtape.tools.client import Client
 
     with Client(home.path, scope=A, log=log) as client:
-        return [client._retriever.offset(number) for number in range(log.partitions)]
+        return [client.reader.retriever.offset(number) for number in range(log.partitions)]
 
 
 def _kill(pid: int, number: signal.Signals = signal.SIGKILL) -> None:

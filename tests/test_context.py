@@ -272,6 +272,6 @@ def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(t
             found = memory.context()
             assert item_ids(found.items) == [new]
             assert found.lag == 2
-            views = memory._views(None)
+            views = memory.reader.at(None, "project:a")
             counted = context_of(views, "project:a", 100, "prompt", CHARACTERS)
             assert (counted.tokenizer, counted.tokens) == ("characters/4", -(-len(counted.text) // 4))

@@ -342,7 +342,7 @@ def test_what_is_erased_while_the_model_thinks_is_not_distilled(home: Path, proj
     with Client(home, scope=flushed.scope, origin="user") as client:
         from memtape.schemas.events import Erased
 
-        client._append("erased", Erased(ids=(id,)), client.scope)
+        client.append("erased", Erased(ids=(id,)), client.scope)
     assert distilling._distill(home, flushed, 30) == 0 and not distilled(home, project)
 
 

@@ -247,7 +247,7 @@ def test_every_text_of_an_id_is_looked_for_also_of_its_repetitions(client: Clien
 
 def test_an_erasure_that_was_cut_short_is_proven_by_the_texts_that_the_log_still_has(client: Client) -> None:
     id = client.capture(TEXT).id
-    client._append("erased", Erased(ids=(id,)), SCOPE)
+    client.append("erased", Erased(ids=(id,)), SCOPE)
     erasure = erase(client, id)
     assert erasure.plan.erased_before == [id] and erasure.proven
     assert remains(client.home) == []
@@ -267,7 +267,7 @@ def test_it_is_gone_for_every_reader_before_any_byte_is(client: Client) -> None:
     id = client.capture(TEXT).id
     client.capture(TEXT.rstrip("."))
     client.project()
-    client._append("erased", Erased(ids=(id,)), SCOPE)
+    client.append("erased", Erased(ids=(id,)), SCOPE)
     with client.home.projector_lock():
         assert not client.search("zebrafish", quiet=True).answer.results
         with pytest.raises(NotFound, match="erased"):
@@ -527,7 +527,7 @@ def test_unfold_splits_a_memory_for_good(client: Client) -> None:
 
 ERASED_IDS = [make_id(f"canary {number}") for number in range(3)]
 POINTS = [
-    ("memtape.tools.client:Client._append", 1, ""),
+    ("memtape.tools.capture.writing:Writer.append", 1, ""),
     ("memtape.tools.keep.scrubbing:rebuild", 1, ""),
     ("memtape.sinks.home.folders:Build.discard", 2, ""),
     ("memtape.sinks.home.folders:Build.adopt", 8, ""),

@@ -243,7 +243,7 @@ def test_what_was_erased_is_not_taken_again(client: Client, tmp_path: Path) -> N
     path = put(tmp_path, "s.jsonl", t.lines(t.claude("/x")))
     take(client, path)
     gone = events(client.log)[0].id
-    client._append("erased", Erased(ids=(gone,)), SCOPE)
+    client.append("erased", Erased(ids=(gone,)), SCOPE)
     for log in (client.log, MemoryLog()):
         with Client(tmp_path / "other", scope=SCOPE, log=log) as other:
             if log is not client.log:  # Of a log that only knows of the erasure.

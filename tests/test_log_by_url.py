@@ -23,7 +23,7 @@ from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.kafka_url import parse_kafka_url
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.sinks.logs.opening import LOG_VARIABLE, environment_for, log_url
-from memtape.tools import client as clients
+from memtape.tools.ask import reading
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
@@ -213,7 +213,7 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
 def test_what_is_pending_is_projected_in_the_background_from_the_same_log(
     kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clients, "INLINE_EVENTS", 0)
+    monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
     with closing(KafkaLog(kafka.url(), 4)) as log, Client(scope="project:test", log=log) as client:
         client.capture("Use tabs.")
         assert client.search("tabs", quiet=True).answer.lag == 1
@@ -237,7 +237,7 @@ def test_views_of_another_log_answer_nothing_and_are_made_anew(
     status = document("status")
     assert (status["log"], status["memories"], status["lag"]) == (url, 0, 0)
     assert not json.loads(call("verify", "--json").stdout)["ok"]
-    monkeypatch.setattr(clients, "INLINE_EVENTS", 0)
+    monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
     document("capture", "On the broker.", *SCOPE)
     # What stands behind the watermark is found by words, and nothing of the other log is.
     assert [result["text"] for result in document("search", "home broker", *SCOPE, "--quiet")["results"]] == [

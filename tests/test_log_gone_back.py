@@ -26,7 +26,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools import client as clients
+from memtape.tools.ask import reading
 from memtape.tools.capture.native_ids import MARKDOWN
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -53,7 +53,7 @@ def home(tmp_path: Path) -> Home:
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Snapshots come after a few events, and no search projects by itself."""
     monkeypatch.setattr(projection, "SNAPSHOT_EVENTS", 4)
-    monkeypatch.setattr(clients, "INLINE_EVENTS", 0)
+    monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
 
 
 class Going(Protocol):
@@ -288,7 +288,7 @@ def test_marks_positions_and_blanked_slots_of_another_history_are_not_believed(h
 
 
 def test_a_search_mends_by_itself_what_is_small_and_says_so(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clients, "INLINE_EVENTS", 2_000)
+    monkeypatch.setattr(reading, "INLINE_EVENTS", 2_000)
     going = InMemory(home)
     log = going.open()
     log.append(said("base", 3))

@@ -229,7 +229,7 @@ def test_an_agent_is_told_what_an_agent_can_do(home: Path, monkeypatch: pytest.M
                 call(client, name, asked)
             assert "search_memories" in refused.value.hint
             assert "memtape" not in refused.value.hint and "--" not in refused.value.hint
-        monkeypatch.setattr(client, "search", lambda *_, **__: client._retriever.reading(lambda: 1 / 0))
+        monkeypatch.setattr(client, "search", lambda *_, **__: client.reader.retriever.reading(lambda: 1 / 0))
         with pytest.raises(MemtapeError) as refused:
             call(client, "search_memories", {"query": "tabs"})
         assert refused.value.hint.startswith("For the user: `memtape verify`")

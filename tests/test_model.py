@@ -59,7 +59,7 @@ from memtape.state.core.partition import Partition, fold
 from memtape.state.core.replay import replay
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools import client as client_module
+from memtape.tools.ask import reading
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
@@ -168,7 +168,7 @@ class Life:
         client.actor = Actor(name=self.rng.choice(("Ada", "claude")), origin=origin)  # type: ignore[arg-type]
         client.session = self.rng.choice(SESSIONS)
         # Some searches bring the views up to date before they answer, others answer over what is pending.
-        self.patch.setattr(client_module, "INLINE_EVENTS", self.rng.choice((0, 10**9)))
+        self.patch.setattr(reading, "INLINE_EVENTS", self.rng.choice((0, 10**9)))
         return client
 
     def text(self) -> str:
@@ -274,7 +274,7 @@ class Life:
         client = self.client()
         query = self.rng.choice((*OBJECTS, "staging database port", "deploy Tuesdays", "予算は", self.whole_query()))
         limit = self.rng.choice((1, 3, 10, 1_000))
-        inline = client_module.INLINE_EVENTS > 0
+        inline = reading.INLINE_EVENTS > 0
         found = client.search(query, limit)
         results = [result.id for result in found.answer.results]
         self.model.append(
@@ -361,7 +361,7 @@ class Life:
         """Forget or restore by a client, and see that it names what is the same memory."""
         reads = (client.scope, "global")
         scope = next((name for name in reads if self._holds(name, id)), None)
-        inline = client_module.INLINE_EVENTS > 0
+        inline = reading.INLINE_EVENTS > 0
         if scope is None:
             with pytest.raises(NotFound):
                 client.forget(id)

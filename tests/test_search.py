@@ -291,7 +291,7 @@ def test_what_was_said_often_takes_one_place_and_hides_nothing(client: Client, t
         assert {(result.kind, result.again) for result in results} == {("turn", 14), ("fact", 0)}
         assert fact in [result.id for result in results]
         client.project()
-    with_repeats = client._retriever.search("project:mine", QUESTION, 50, make_filters(0), repeats=True).results
+    with_repeats = client.reader.retriever.search("project:mine", QUESTION, 50, make_filters(0), repeats=True).results
     assert len({result.id for result in with_repeats}) == 16  # Measures go by ids, and every turn has its own.
     out = CliRunner().invoke(main, ["search", QUESTION, "--scope", "project:mine", "--home", str(tmp_path)]).output
     assert out.count("Which port") == 1 and "said 15 times" in out

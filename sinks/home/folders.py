@@ -12,6 +12,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import project_name
 from memtape.sinks.home.locks import FileLock, all_of
 
+HOME_VARIABLE = "MEMTAPE_HOME"
 UNFINISHED = ".new"
 """The ending of a file that is not whole yet. Each has one writer, so that what a killed one left is written over."""
 
@@ -235,3 +236,13 @@ class Home:
     def epoch_locks(self, partitions: Iterable[int], wait_s: float) -> AbstractContextManager[None]:
         """Hold the locks of partitions, each of which may take `wait_s` to get; raises `Locked`."""
         return all_of([self.epoch_lock(number) for number in sorted(partitions)], wait_s)
+
+
+def default_home() -> Path:
+    """Return `$MEMTAPE_HOME`, or the user's data folder of this platform."""
+    named = os.environ.get(HOME_VARIABLE)
+    if named:
+        return Path(named)
+    from platformdirs import user_data_path
+
+    return user_data_path("memtape", appauthor=False)

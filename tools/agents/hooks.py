@@ -18,12 +18,14 @@ from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
+from memtape.sinks.home.folders import default_home
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
-from memtape.tools.client import Client, Receipt, default_actor, default_home
+from memtape.tools.capture.writing import Receipt, default_actor
+from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS, said
 from memtape.tools.keep.starting import NOWHERE, python_of
 

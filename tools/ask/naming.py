@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.ids import ID_PATTERN
 from memtape.schemas.log import Log
+from memtape.schemas.scopes import GLOBAL
+
+ActionT = TypeVar("ActionT")
 
 LEAST_CHARS = 8
 SHOWN = 5
@@ -42,3 +46,53 @@ def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> 
         raise MemtapeError(f"{given} stands in several scopes: {named}.", "Name one with --scope.")
     named = ", ".join(id for _, id in found[:SHOWN]) + (" and more" if len(found) > SHOWN else "")
     raise MemtapeError(f"{given} is the beginning of several ids: {named}.", "Give more of the one that is meant.")
+
+
+class Ids:
+    """What ids mean to whoever stands in one scope.
+
+    An id is looked for in the scope and in `global`; elsewhere too, unless whoever asks is `confined` to these.
+    """
+
+    def __init__(self, log: Log, scope: Callable[[], str], confined: bool) -> None:
+        self._log = log
+        self._scope = scope
+        self._confined = confined
+
+    def within(self, id: str, action: Callable[[str, str], ActionT]) -> ActionT:
+        """Return what an action makes of the scope in which an id is to be found, and of the whole id."""
+        if is_whole(id):
+            try:
+                return action(self._scope(), id)
+            except NotFound:
+                if self._confined:
+                    raise
+        return action(*self.meant(id, ("captured",)))
+
+    def meant(self, id: str, types: Sequence[str]) -> tuple[str, str]:
+        """Return the scope and the whole id of what an id or its beginning means, here or in `global` first.
+
+        Raises `NotFound`, and `MemtapeError` for a beginning of several.
+        """
+        try:
+            return meant(self._log, id, tuple(dict.fromkeys((self._scope(), GLOBAL))), types)
+        except NotFound:
+            if self._confined:
+                raise
+            return meant(self._log, id, (), types)
+
+    def of_one_scope(self, ids: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+        """Return the one scope in which events stand, captures or recalls, and their whole ids.
+
+        Raises `NotFound`, and `MemtapeError` for those of several scopes.
+        """
+        found = [self.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
+        return the_one(scope for scope, _ in found), tuple(id for _, id in found)
+
+
+def the_one(scopes: Iterable[str]) -> str:
+    """Return the only scope of some; raise `MemtapeError` for several."""
+    found = dict.fromkeys(scopes)
+    if len(found) > 1:
+        raise MemtapeError(f"The ids are of {' and '.join(found)}.", "Name those of one scope at a time.")
+    return next(iter(found))

@@ -14,8 +14,7 @@ import click
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import visible
-from memtape.sinks.home.folders import Home
-from memtape.tools.client import HOME_VARIABLE
+from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.tools.commands.options import print_json, say, with_folder
 
 if TYPE_CHECKING:

@@ -16,12 +16,13 @@ from memtape.schemas.events import Event, Kind
 from memtape.schemas.visible import many
 from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.lines import Line, parse_line
-from memtape.tools.client import BATCH_LINES, Client
+from memtape.tools.client import Client
 from memtape.tools.commands.options import KINDS, print_json, progress, say, with_client
 from memtape.tools.commands.project import say_where_it_was
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_REFUSALS = 20
+BATCH_LINES = 1_000
 _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 """What may stand before a first letter: blanks, and the mark that some programs put at the head of a file."""
 

@@ -18,7 +18,9 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.visible import visible, visible_json
-from memtape.tools.client import HOME_VARIABLE, SESSION_VARIABLE, Client, default_home
+from memtape.sinks.home.folders import HOME_VARIABLE, default_home
+from memtape.tools.capture.writing import SESSION_VARIABLE
+from memtape.tools.client import Client
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 Option = Callable[[CommandT], CommandT]

@@ -18,7 +18,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.client import Client
+from memtape.tools.capture.writing import Writer
 from memtape.tools.importing.finding import began_in
 from memtape.tools.importing.records import Record, Skipped, clean, kept_text
 from memtape.tools.importing.summary import Summary
@@ -45,11 +45,11 @@ class Waiting(NamedTuple):
 class Batch:
     """Records that wait to be appended. `scope` overrides that of each record's folder."""
 
-    def __init__(self, client: Client, scope: str | None, summary: Summary) -> None:
-        self._client = client
+    def __init__(self, writer: Writer, scope: str | None, summary: Summary) -> None:
+        self._writer = writer
         self._scope = scope
         self._summary = summary
-        self._lock = client.home.imports_lock()
+        self._lock = writer.home.imports_lock()
         self._waiting: list[Waiting] = []
         self._chars = 0
         self._scopes: dict[tuple[str, Path | None], str | None] = {}
@@ -82,7 +82,7 @@ class Batch:
                     counted.append((source, scope))
                     events += made
             if events and not self._summary.dry_run:
-                self._client.log.append(events)
+                self._writer.log.append(events)
         for source, scope in counted:
             self._summary.count(source, scope, known=False)
         self._waiting.clear()
@@ -91,8 +91,8 @@ class Batch:
     def _new_events(self, scope: str, group: list[Waiting]) -> list[tuple[str, list[Event]]]:
         """Return source and events of each record that is new in its scope."""
         names = [_ids(scope, waiting.record) for waiting in group]
-        known = {*self._client.log.known(scope, [id for ids in names for id in ids]), *self._said}
-        erased = self._client.erased_ids(scope)
+        known = {*self._writer.log.known(scope, [id for ids in names for id in ids]), *self._said}
+        erased = self._writer.erased_ids(scope)
         new: list[tuple[str, list[Event]]] = []
         for waiting, ids in zip(group, names, strict=True):
             whole, _, *heard = ids
@@ -101,7 +101,7 @@ class Batch:
                 continue
             events = self._events(scope, waiting, erased)
             if events and ids[1] in known:
-                known.update(self._client.log.known(scope, [event.id for event in events]))
+                known.update(self._writer.log.known(scope, [event.id for event in events]))
             events = [event for event in events if event.id not in known]
             if events:
                 known.update([whole, *(event.id for event in events)])
@@ -122,7 +122,7 @@ class Batch:
     def _events(self, scope: str, waiting: Waiting, erased: dict[str, None]) -> list[Event]:
         """Return the events of a record; none, and a reason in the summary, where it may not stand on the log."""
         try:
-            events = self._client.events_of(_line(scope, waiting, self._client.redactor), erased)
+            events = self._writer.events_of(_line(scope, waiting, self._writer.redactor), erased)
             for event in events:
                 check_admissible(event)
         except InvalidEvent as error:
@@ -139,7 +139,7 @@ class Batch:
             return self._scope
         of_project = record.source in OF_PROJECTS
         if not of_project and not self._summary.dry_run:
-            return self._client.made_scope()
+            return self._writer.made_scope()
         cwd = record.cwd if of_project else os.getcwd()
         if cwd is None:
             return None
@@ -152,7 +152,7 @@ class Batch:
         """Return the scope of a folder, None where none can be found or kept: of one project, not of all."""
         try:
             pin, began = not self._summary.dry_run, partial(_began, path) if path else None
-            return scope_of_folder(_folder(cwd), self._client.home, pin=pin, began=began)
+            return scope_of_folder(_folder(cwd), self._writer.home, pin=pin, began=began)
         except (MemtapeError, OSError, RuntimeError, ValueError):
             return None
 

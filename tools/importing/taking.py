@@ -13,7 +13,7 @@ import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
-from memtape.tools.client import Client
+from memtape.tools.capture.writing import Writer
 from memtape.tools.importing import claude_code, codex, exports, finding, gemini, notes, reading
 from memtape.tools.importing.batches import SECRETS, Batch, Waiting
 from memtape.tools.importing.finding import Source, Unfit
@@ -36,7 +36,7 @@ class Importer:
 
     def __init__(
         self,
-        client: Client,
+        writer: Writer,
         scope: str | None = None,
         *,
         dry_run: bool = False,
@@ -44,10 +44,10 @@ class Importer:
         only: str | None = None,
         on_progress: OnProgress = lambda taken: None,
     ) -> None:
-        self._client = client
+        self._writer = writer
         self.summary = Summary(dry_run=dry_run)
-        self.positions = Positions(client.home, client.log, scope, client.redactor)
-        self._batch = Batch(client, scope, self.summary)
+        self.positions = Positions(writer.home, writer.log, scope, writer.redactor)
+        self._batch = Batch(writer, scope, self.summary)
         self._reread = reread or dry_run
         self._only = only
         self._on_progress = on_progress
@@ -71,7 +71,7 @@ class Importer:
         seen = self.summary.problem_count
         self._anything = False
         try:
-            self._client.redactor.check_path(str(source.path))
+            self._writer.redactor.check_path(str(source.path))
             with reading.opened(source.path) as file:
                 status = os.fstat(file.fileno())
                 if not self._reread and self.positions.unchanged(source.path, status):
@@ -180,7 +180,7 @@ class Importer:
                 self.summary.skip(member.file, source.path, member.name)
             else:
                 try:
-                    self._client.redactor.check_path(member.name)
+                    self._writer.redactor.check_path(member.name)
                     self._take_member(source, member.file, _format_in_archive(member.name), member.name, modified)
                 except Denied:
                     self.summary.skip(SECRETS, source.path, member.name)

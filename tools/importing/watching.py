@@ -11,7 +11,7 @@ from typing import NamedTuple
 from watchfiles import watch as changes_in
 
 from memtape.schemas.errors import MemtapeError
-from memtape.tools.client import Client
+from memtape.tools.capture.writing import Writer
 from memtape.tools.importing import finding
 from memtape.tools.importing.finding import BY_ROWS, Source
 from memtape.tools.importing.live import Sessions, growth, is_due
@@ -40,13 +40,13 @@ class Watcher:
 
     def __init__(
         self,
-        client: Client,
+        writer: Writer,
         scope: str | None = None,
         folders: dict[str, list[Path]] | None = None,
         on_indexed: OnIndexed = lambda indexed: None,
         clock: Clock = time.monotonic,
     ) -> None:
-        self._client, self._scope = client, scope
+        self._writer, self._scope = writer, scope
         self._folders = folders if folders is not None else finding.host_folders()
         self._on_indexed = on_indexed
         self._clock = clock
@@ -91,7 +91,7 @@ class Watcher:
 
     def index(self, sources: Iterable[Source], *, always: bool) -> None:
         """Index sessions that have grown by enough, or all that have grown where it is their end."""
-        importer = Importer(self._client, self._scope)
+        importer = Importer(self._writer, self._scope)
         summary = importer.summary
         for source in sources:
             try:

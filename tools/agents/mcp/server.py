@@ -40,7 +40,8 @@ from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, Tool, call, sche
 from memtape.tools.agents.ready import Offer, Ready
 from memtape.tools.agents.warm import Asked, Warm, told_session
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.client import SESSION_VARIABLE, Client
+from memtape.tools.capture.writing import SESSION_VARIABLE
+from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
 
 Context = ServerRequestContext[Any, Any]

@@ -1,0 +1,96 @@
+"""The views of a home as one reader has them: brought up to date first where that is quick, or as they were."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from memtape.schemas.errors import DamagedViews, Locked
+from memtape.schemas.log import Log
+from memtape.schemas.rows import Watermark
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+from memtape.tools.ask.inspection import pending
+from memtape.tools.ask.recorded_vectors import RecordedVectors
+from memtape.tools.ask.retrieval import Retriever, scopes_read
+
+EMBED_AGAIN_S = 60
+"""So long after texts were embedded, or tried to be, no projector is started for it: the embedder may not answer."""
+INLINE_EVENTS = 2_000
+"""A search projects by itself what is pending while the whole log is shorter than this."""
+
+
+class Reader:
+    """Reads the views of one home. `notes` has what projectors said on the way, until somebody was told."""
+
+    def __init__(self, home: Home, log: Log) -> None:
+        self._home = home
+        self._log = log
+        self.retriever = Retriever(home, log, dense=RecordedVectors(home))
+        self.notes: dict[str, None] = {}
+
+    def at(self, as_of: str | None, scope: str) -> Retriever:
+        """Return the views as they are, brought up to date for a scope where that is quick, or as they were."""
+        if as_of is None:
+            self.catch_up(scope)
+            return self.retriever
+        from memtape.tools.ask.as_of import PastViews, parse_position, time_asked
+
+        now = time.time_ns() // 1_000
+        past = PastViews(self._home, self._log, parse_position(as_of, self._log, now), time_asked(as_of, now))
+        return Retriever(self._home, self._log, past)
+
+    def project(self, on_progress: Callable[[int], None] | None = None) -> int:
+        """Bring the views up to date and return how many events were read. Raises `Locked`."""
+        from memtape.tools.keep.owner import Owner
+
+        with Owner(self._home, self._log, lambda note: self.notes.update({note: None})) as owner:
+            return owner.project(on_progress)
+
+    def catch_up(self, scope: str) -> None:
+        """Project what is pending for a scope if that is quick and nobody else does, else start a projector."""
+        partitions = {partition_of(read, self._log.partitions): None for read in scopes_read(scope)}
+        try:
+            due = pending(self._log, self.retriever, partitions)
+        except DamagedViews as error:
+            self.retriever.note_damage(error)
+            due = True
+        if not due:
+            self._embed_later()
+        elif sum(self._log.ends()) < INLINE_EVENTS:
+            try:
+                self.project()
+            except Locked:
+                return  # Whoever holds the lock is projecting; the tail covers what is not there yet.
+            self._embed_later()
+        elif local_settings(self._home).catch_up and self._home.projector_lock().holder() is None:
+            self._start()
+
+    def marks(self) -> Iterator[Watermark]:
+        """Yield the watermarks of the partitions whose views can be read."""
+        for number in range(self._log.partitions):
+            with suppress(DamagedViews):
+                mark = self.retriever.watermark(number)
+                if mark is not None:
+                    yield mark
+
+    def unembedded(self) -> int:
+        """Return how many texts that the views hold wait for a vector, so far as those can be read."""
+        return sum(mark.waiting for mark in self.marks())
+
+    def _embed_later(self) -> None:
+        """Start a projector in the background where texts wait for vectors, at most once a minute."""
+        if not self.unembedded() or not local_settings(self._home).catch_up:
+            return
+        path = self._home.embedding_path  # It is written whenever texts were embedded, and touched when it is tried.
+        tried_lately = path.exists() and time.time() - path.stat().st_mtime < EMBED_AGAIN_S
+        if not tried_lately and self._home.projector_lock().holder() is None:
+            path.touch()
+            self._start()
+
+    def _start(self) -> None:
+        from memtape.tools.keep.projector import start_detached
+
+        start_detached(self._home, self._log)

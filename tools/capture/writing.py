@@ -1,0 +1,226 @@
+"""What one actor puts on the log of a home: captures and other events, in one scope, without secrets.
+
+Whoever only writes needs nothing else. Reading the views is not here.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import uuid_utils
+from msgspec.structs import replace
+
+from memtape.schemas.errors import Denied, InvalidEvent
+from memtape.schemas.events import EVENT_TYPES, MAX_AT_LEAD_US, Actor, Body, Captured, Event, Kind, Origin
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Log, Position
+from memtape.schemas.scopes import check_scope, partition_of
+from memtape.schemas.times import parse_time
+from memtape.sinks.home.folders import Home
+from memtape.tools.capture.lines import Line, check_size, chunks
+from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
+
+if TYPE_CHECKING:
+    from memtape.tools.capture.secrets.redaction import Redactor
+
+SESSION_VARIABLE = "MEMTAPE_SESSION"
+
+
+class Receipt(NamedTuple):
+    """A capture that is durable: its id, where it stands, and how many secrets of which kind were taken out of it.
+
+    Of a document in parts, what was taken out is with the first.
+    """
+
+    id: str
+    position: Position
+    redacted: Mapping[str, int] = {}
+
+
+class Receipts(list[Receipt]):
+    """The receipts of many captures; `refused` has the place of each that was not taken, from 0, and why."""
+
+    refused: tuple[tuple[int, Denied], ...] = ()
+
+
+class Writer:
+    """One actor's way onto a log. Not for several threads at once.
+
+    `scope` is by default that of the project of a `folder`, by default the current one; `began` tells the folder that a
+    session began in. `origin` says what kind of actor speaks, see `schemas.events`.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        log: Log,
+        *,
+        scope: str | None = None,
+        actor: str | None = None,
+        origin: Origin = "agent",
+        session: str | None = None,
+        folder: Path | None = None,
+        began: Began | None = None,
+    ) -> None:
+        self.home = home
+        self.log = log
+        self._scope = check_scope(scope) if scope is not None else None
+        self._pinned = scope is not None
+        self._folder = folder
+        self._began = began
+        self.actor = Actor(name=actor or default_actor(), origin=origin)
+        self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
+        self._redactor_made: Redactor | None = None
+
+    @property
+    def redactor(self) -> Redactor:
+        """What takes secrets out of every text on its way to the log, and counts them."""
+        if self._redactor_made is None:
+            from memtape.tools.capture.secrets.redaction import Redactor
+
+            self._redactor_made = Redactor(self.home)
+        return self._redactor_made
+
+    @redactor.setter
+    def redactor(self, redactor: Redactor) -> None:
+        self._redactor_made = redactor
+
+    @property
+    def scope(self) -> str:
+        """The scope that is meant where none is named, found out when it is first needed.
+
+        Reading makes and pins no scope: a folder in which nothing was captured has one that is empty.
+        """
+        if self._scope is not None:
+            return self._scope
+        scope = scope_of_folder(self._folder or Path.cwd(), self.home, pin=False, began=self._began)
+        if not is_unmade(scope):
+            self._scope = scope
+        return scope
+
+    def made_scope(self) -> str:
+        """Return the scope; create and pin it if it does not exist yet."""
+        if not self._pinned:
+            self._scope = scope_of_folder(self._folder or Path.cwd(), self.home, began=self._began)
+            self._pinned = True
+        return self.scope
+
+    def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
+        """Put one text on the log and return its receipt; `fields` are those of a `Line`.
+
+        A document too long for one event is cut into parts, and the receipt is that of the first.
+        Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets.
+        """
+        receipts = self.capture_many([Line(text=text, kind=kind, **fields)])  # type: ignore[arg-type]
+        for _, error in receipts.refused:
+            raise error
+        return receipts[0]
+
+    def capture_many(self, lines: Iterable[Line]) -> Receipts:
+        """Put many texts on the log, all or none, and return a receipt for each event.
+
+        Only what comes from files of secrets is left out, and named in `refused`.
+        """
+        events: list[Event] = []
+        redacted: list[Mapping[str, int]] = []
+        refused: list[tuple[int, Denied]] = []
+        for place, line in enumerate(lines):
+            before = Counter(self.redactor.counts)
+            try:
+                made = self.events_of(line)
+            except Denied as error:
+                refused.append((place, error))
+                continue
+            events += made
+            redacted += [self.redactor.counts - before, *({} for _ in made[1:])]
+        positions = self.log.append(events) if events else []
+        receipts = Receipts(
+            Receipt(event.id, position, taken)
+            for event, position, taken in zip(events, positions, redacted, strict=True)
+        )
+        receipts.refused = tuple(refused)
+        return receipts
+
+    def events_of(self, line: Line, erased: Container[str] | None = None) -> list[Event]:
+        """Return the `captured` events of a line, without its secrets: one, or one for each part of a long document.
+
+        Whoever takes in many lines hands in the `erased_ids` of their scope, which are otherwise looked up for each.
+        Raises `InvalidEvent` and `Denied`.
+        """
+        check_size(line)
+        for place in (line.path, line.source):
+            self.redactor.check_path(place)
+        now = now_us()
+        at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
+        if at > now + MAX_AT_LEAD_US:
+            raise InvalidEvent("invalid", "The time of a capture is more than 5 minutes in the future.", "$.at")
+        scope = check_scope(line.scope) if line.scope is not None else self.made_scope()
+        body = Captured(
+            branch=line.branch,
+            importance_given=None if line.importance is None else round(line.importance * 100),
+            kind=line.kind or "fact",
+            media=line.media_of_event(),
+            part=None,
+            path=line.path,
+            source=line.source,
+            tags=line.tags,
+            text=line.text,
+        )
+        actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
+        session = line.session or self.session
+        # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets are out.
+        whole = self.redactor.event(_event("captured", _new_id(), body, scope, actor, session, at=at, sent=now))
+        said = whole.body
+        assert isinstance(said, Captured)
+        pieces = chunks(said.text) if said.kind == "document" or line.split else [(said.text, None)]
+        events = []
+        for text, part in pieces:
+            native = line.native_id if line.native_id is None or part is None else f"{line.native_id}#{part.index}"
+            id = _new_id() if native is None else derived_id("captured", scope, said.source, native)
+            if native is not None and id in (self.erased_ids(scope) if erased is None else erased):
+                raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
+            events.append(replace(whole, id=id, body=replace(said, text=text, part=part)))
+        return events
+
+    def erased_ids(self, scope: str) -> dict[str, None]:
+        """Return the ids of a scope that were erased, and are not to be captured again."""
+        from memtape.state.core.erasures import erasures_of
+
+        slots = self.log.erased(partition_of(scope, self.log.partitions))
+        return erasures_of(slots).named.get(scope, {}) if slots else {}
+
+    def is_made(self) -> bool:
+        """Whether the scope exists, so that something can stand in it."""
+        return self._scope is not None or not is_unmade(self.scope)
+
+    def append(self, type: str, body: Body, scope: str) -> Receipt:
+        """Put a body of a type on the log in a scope, without its secrets, and return the receipt."""
+        now = now_us()
+        event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
+        return Receipt(event.id, self.log.append([self.redactor.event(event)])[0])
+
+
+def default_actor() -> str:
+    """Return the name of the user that runs this process."""
+    return os.environ.get("USER") or os.environ.get("LOGNAME") or "unknown"
+
+
+def now_us() -> int:
+    """Return the time, in microseconds."""
+    return time.time_ns() // 1_000
+
+
+def _event(
+    type: str, id: str, body: Body, scope: str, actor: Actor, session: str | None, *, at: int, sent: int
+) -> Event:
+    v = EVENT_TYPES[type].version
+    return Event(actor=actor, at=at, body=body, id=id, refs=(), scope=scope, sent=sent, session=session, type=type, v=v)
+
+
+def _new_id() -> str:
+    return str(uuid_utils.uuid7())
