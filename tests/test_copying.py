@@ -303,7 +303,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.tools import copying
+from memtape.tools.keep import copying
 
 copying.PAGE_SLOTS = 5
 def slow(phase, done, total):

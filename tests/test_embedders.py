@@ -735,8 +735,8 @@ def test_a_log_with_vectors_and_nothing_set_up_is_refused(monkeypatch: pytest.Mo
 
 
 def test_nothing_heavy_is_loaded_before_an_embedder_is_made() -> None:
-    modules = "embedder_choice, embedder_http, embedder_local, embedders"
-    code = f"from memtape.flows import {modules}\nimport sys\nprint(*sys.modules)"
+    modules = "choice, embedder, http, local"
+    code = f"from memtape.flows.embed import {modules}\nimport sys\nprint(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     heavy = {"torch", "sentence_transformers", "transformers", "huggingface_hub", "httpx", "tenacity"}
     assert set(run.stdout.split()) & heavy == set()
