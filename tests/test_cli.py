@@ -21,7 +21,8 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.commands.cli import main
 
 SCOPE = ("--scope", "project:test")
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+DOCS = "".join(page.read_text() for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))))
 
 
 @pytest.fixture(autouse=True)
@@ -57,16 +58,14 @@ def every_command(group: click.Group = main, before: str = "") -> Iterator[tuple
 
 
 @pytest.mark.parametrize(("name", "command"), [pytest.param(*found, id=found[0]) for found in every_command()])
-def test_every_command_has_help_with_an_example_json_and_a_place_in_the_readme(
-    name: str, command: click.Command
-) -> None:
+def test_every_command_has_help_with_an_example_json_and_a_place_in_the_docs(name: str, command: click.Command) -> None:
     help = call(*name.split(), "--help").output
     assert "Example:" in help
     assert f"memtape {name}" in help
     assert "--json" in help
     assert "--home" in help
     assert all(getattr(option, "help", "x") for option in command.params if isinstance(option, click.Option))
-    assert re.search(rf"memtape {name}\b|`{name}`", README.read_text())
+    assert re.search(rf"memtape {name}\b|`{name}`", DOCS)
 
 
 def test_capture_search_show_why_forget_restore() -> None:

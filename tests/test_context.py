@@ -106,7 +106,7 @@ def test_a_budget_is_never_exceeded_and_items_are_whole(
     assert choose(items_of(shuffled, NOW), budget, form, count) == chosen
 
 
-@pytest.mark.skipif(tokenizer() is CHARACTERS, reason="no tokenizer is installed: pip install 'memtape[tokens]'")
+@pytest.mark.skipif(tokenizer() is CHARACTERS, reason="no tokenizer is installed: pip install '.[tokens]'")
 @given(knowns(), budgets)
 @example([], 1)
 def test_a_real_tokenizer_keeps_the_budget_too(known: list[Known], budget: int) -> None:

@@ -1,21 +1,29 @@
-"""The documentation runs: every block of the README that is marked to run does, and the demo says what it should."""
+"""The documents are true: their commands run or at least exist, and what they name is there."""
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import msgspec
 import pytest
+from test_rooms import PLACES_OF_TOOLS, ROOMS
 
 from memtape.sinks.home.settings import LocalSettings
+from memtape.tools.commands.cli import main
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(r"<!-- run -->\n```(sh|python)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+"""What is for people who use Memtape. Each page runs from its first block to its last, in a home of its own."""
+RUN = re.compile(r"<!-- run -->\n```(sh|python)\n(.*?)```", re.DOTALL)
+RUNNING = [page for page in PAGES if RUN.search(page.read_text())]
 
 
 @pytest.fixture
@@ -32,11 +40,11 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_every_command_of_the_readme_is_true(environment: dict[str, str], tmp_path: Path) -> None:
-    assert len(BLOCKS) >= 5
-    for language, block in BLOCKS:
+@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.stem)
+def test_every_block_of_a_page_runs(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    for language, block in RUN.findall(page.read_text()):
         command = ["sh", "-euxc", block] if language == "sh" else [sys.executable, "-c", block]
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
         for search in re.findall(r"^memtape search .*", block, re.MULTILINE) if language == "sh" else ():
             if "--as-of" in search:  # Nothing was there an hour ago.
@@ -44,6 +52,33 @@ def test_every_command_of_the_readme_is_true(environment: dict[str, str], tmp_pa
             asked = re.sub(r"\s+#.*", "", search) + " --quiet"
             found = subprocess.run(["sh", "-c", asked], env=environment, cwd=tmp_path, capture_output=True, text=True)
             assert found.returncode == 0 and "Nothing found" not in found.stdout, f"{asked}\n{found.stdout}"
+
+
+def test_the_pages_that_run_are_the_ones_of_the_tasks() -> None:
+    assert [page.stem for page in RUNNING] == ["README", "keeping", "using"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_block_of_commands_says_whether_it_runs(page: Path) -> None:
+    """`<!-- run -->`, or `<!-- not run: … -->` with the reason."""
+    blocks = re.findall(r"(.*)\n```(?:sh|python)\n", page.read_text())
+    assert [mark for mark in blocks if not re.fullmatch(r"<!-- (run|not run: .+) -->", mark)] == []
+
+
+def commands_in(text: str) -> Iterator[list[str]]:
+    """Yield the words of each command of Memtape that begins a line of a block, without variables and comments."""
+    for block in re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL):
+        for line in re.findall(r"^(?:\$ )?memtape (.*)", block, re.MULTILINE):
+            yield shlex.split(re.sub(r'"\$\(.*\)"', "id", line).split("|")[0], comments=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_that_is_named_exists(page: Path) -> None:
+    for words in commands_in(page.read_text()):
+        command: click.Command = main
+        while isinstance(command, click.Group):
+            command, words = command.commands[words[0]], words[1:]
+        command.make_parser(click.Context(command)).parse_args(words)  # Raises for an option that there is not.
 
 
 @pytest.mark.slow
@@ -59,13 +94,56 @@ def test_the_demo_shows_what_it_promises(environment: dict[str, str], tmp_path: 
 
 
 def test_the_documents_name_what_there_is() -> None:
-    """Links between documents lead somewhere, and paths of the architecture exist."""
-    for document in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]:
+    """Links between documents lead somewhere, headings included; files, folders and constants in backticks exist."""
+    names = {path.name for room in (*ROOMS, "tests", "examples", "docker") for path in (ROOT / room).rglob("*.py")}
+    code = "\n".join(path.read_text() for room in (*ROOMS, "tests") for path in (ROOT / room).rglob("*.py"))
+    for document in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         text = document.read_text()
-        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
-            assert (document.parent / target).exists(), f"{document.name} links to {target}"
-        for path in re.findall(r"`((?:schemas|state|flows|sinks|tools|tests|examples)/[\w./-]+\.\w+)`", text):
-            assert (ROOT / path).exists(), f"{document.name} speaks of {path}"
+        for target, heading in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text):
+            there = document.parent / target if target else document
+            assert there.exists(), f"{document.name} links to {target}"
+            assert not heading or heading in anchors(there), f"{document.name} links to {target}#{heading}"
+        if document.name == "glossary.md":
+            continue
+        spoken = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+        for said in spoken:
+            if re.fullmatch(rf"({'|'.join(ROOMS)}|tests|examples|docker|docs|memtape)/[\w./-]*", said):
+                assert (ROOT / said).exists(), f"{document.name} speaks of {said}"
+            elif re.fullmatch(r"\w+\.py", said):
+                assert said in names, f"{document.name} speaks of {said}"
+            elif re.fullmatch(r"[A-Z]+(_[A-Z]+)*", said):
+                assert re.search(rf"\b{said}\b", code), f"{document.name} speaks of {said}"
+
+
+def anchors(page: Path) -> list[str]:
+    """Return the names under which a page's headings can be linked to."""
+    headings = re.findall(r"^#+ (.*)", page.read_text(), re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def test_the_architecture_draws_the_folders_and_arrows_that_there_are() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    drawn: list[str] = []
+    for depth, name in re.findall(r"^( *)(\w+)/ +\S", text, re.MULTILINE):
+        drawn.append("/".join([*drawn[-1].split("/")[: len(depth) // 2], name] if depth else [name]))
+    assert all(re.search(rf"^ *{place.split('/')[-1]}/ +\S", text, re.MULTILINE) for place in drawn)
+    rooms = [path.parent for room in ROOMS for path in (ROOT / room).rglob("__init__.py")]
+    assert sorted(drawn) == sorted(room.relative_to(ROOT).as_posix() for room in rooms)
+    assert " ← ".join(", ".join(f"`{place}`" for place in places) for places in PLACES_OF_TOOLS) in text
+
+
+def test_the_old_name_stands_in_one_line_of_the_change_log() -> None:
+    old = "recol" + "lect"
+    found = subprocess.run(["git", "grep", "-aic", old], cwd=ROOT, capture_output=True, text=True).stdout
+    assert found == "CHANGELOG.md:1\n"
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert old not in names.lower()
+
+
+def test_nothing_is_installed_by_a_name_that_nobody_has_published() -> None:
+    named = r"(pip install|pipx install|uv add|uvx)[^\n`]*[ \"']memtape([\[ \"'`]|$)"
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", *(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))]:
+        assert not re.search(named, page.read_text(), re.MULTILINE), page
 
 
 def keys_of(struct: type[msgspec.Struct], before: str = "") -> dict[str, Any]:

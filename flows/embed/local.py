@@ -23,7 +23,7 @@ from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 
 BATCH = 32
 _FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
-_INSTALL = "Install it with: pip install 'memtape[dense]'."
+_INSTALL = "Install it in the checkout of Memtape with: pip install '.[dense]'."
 
 
 class LocalEmbedder:
