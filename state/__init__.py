@@ -2,6 +2,6 @@
 
 Pure. Nothing here imports Bytewax, LanceDB or Kafka, reads a clock, a file, the environment or
 randomness, iterates a set, or stores a float. Each subject offers the same names: a state class,
-`evolve(state, event, …) -> changes`, `snapshot(state)` and `restore(bytes)`; `evolve` changes its state
-in place and never raises on a valid event.
+`evolve(state, event, context) -> list[Change]`, `snapshot`, `restore` and `digest`. `evolve` changes its state in place
+and never raises on a valid event.
 """
