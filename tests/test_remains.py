@@ -21,12 +21,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lance.file import LanceFileReader
 from lancedb.index import FTS
+from structure_making import make as make_structure
 
 from memtape.schemas.rows import Basis, Guarded, VectorRow
 from memtape.sinks import tables as lance
 from memtape.sinks.home.folders import Build
 from memtape.sinks.proof.fst import terms
-from memtape.sinks.proof.remains import TERMS_COLUMN, Needles, Place, search_home
+from memtape.sinks.proof.remains import STRUCTURE_PATH, TERMS_COLUMN, Needles, Place, search_home, without_structure
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard, _vectors_table
 from memtape.sinks.vault import escape
@@ -287,3 +288,17 @@ def test_words_are_found_whole_and_in_any_case() -> None:
     traces = Traces((), ("quokka", "größe"))
     assert traces.find("A QUOKKA, GRÖSSE").words == ["quokka"]
     assert traces.find("quokkas").words == []
+
+
+def test_the_words_of_structure_are_those_of_a_new_home() -> None:
+    """`structure_making.py` writes the file anew where a format, a library or a page has changed."""
+    assert STRUCTURE_PATH.read_text(encoding="utf-8").splitlines() == make_structure()
+
+
+def test_what_every_home_says_proves_nothing() -> None:
+    needles = Needles(
+        ids=("1",), texts=("MEMORY.md", "memory of the lighthouse"), words=("memories", "lighthouse"), vectors=(b"v",)
+    )
+    assert without_structure(needles) == Needles(
+        ids=("1",), texts=("memory of the lighthouse",), words=("lighthouse",), vectors=(b"v",)
+    )

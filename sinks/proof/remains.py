@@ -34,6 +34,9 @@ SAME_COSINE = 1 - 1e-9
 TERMS_COLUMN = "_token_fst_bytes"
 """In which LanceDB keeps the terms of a full-text index."""
 
+STRUCTURE_PATH = Path(__file__).with_name("structure.txt")
+"""Runs of words that stand in every home, whatever was captured: names of tables and columns, headings of pages."""
+
 _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"\\/])")
 _KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?)\Z")
 """Files in which the id of an erased event may stand: headers of slots, the erasure itself, ids that are banned."""
@@ -131,6 +134,24 @@ def search_home(
                 raise
             places.append(Place(name, "", 0, "bytes", (), f"it cannot be read ({type(error).__name__})", own))
     return places
+
+
+def without_structure(needles: Needles) -> Needles:
+    """Leave out the texts and words that a home holds which was never told anything."""
+    traces = Traces(needles.texts, needles.words)
+    found = [traces.find(run) for run in STRUCTURE_PATH.read_text(encoding="utf-8").splitlines()]
+    texts = {traces.texts[number] for traced in found for number in traced.texts}
+    words = {word for traced in found for word in traced.words}
+    return msgspec.structs.replace(
+        needles,
+        texts=tuple(text for text in needles.texts if text not in texts),
+        words=tuple(word for word in needles.words if word not in words),
+    )
+
+
+def texts_of_file(path: Path) -> Iterator[str]:
+    """Yield the texts of a file of a home, decoded as what the file is."""
+    return (grain.text for grain in _open(path)[2])
 
 
 def search_log(slots: Iterable[Piece], needles: Needles) -> Place:
