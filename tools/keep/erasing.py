@@ -33,6 +33,7 @@ from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.scope import Scope
 from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
+from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import OnNote, scrub_or_ask
 from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import state_at
@@ -236,7 +237,7 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
     on_phase("reading the log", 0, 1)
     needles, before = Needles(ids=_ids(gone), texts=(), words=()), None
     # While the log still says it, old pages can be told from what people wrote.
-    if made.items and without_list(home, log):
+    if made.items and without_list(BuildViews(home, log)):
         scrub_or_ask(home, log, on_phase, on_note)
     if made.texts or made.labels:
         needles = needles_of(log, gone, made.texts, made.labels)
