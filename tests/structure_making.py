@@ -17,7 +17,7 @@ from memtape.schemas.log import trail_of
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.proof.remains import STRUCTURE_PATH, texts_of_file
+from memtape.sinks.proof.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import snapshot
 from memtape.state.text.traces import is_searched, telling_words, tokens
@@ -54,8 +54,8 @@ def texts_of_home(folder: Path) -> Iterator[tuple[str, ...]]:
     """Yield what the files of a home say, in words that do not change with time: runs in the vault, else single."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
-            for text in texts_of_file(path):
-                runs = _runs(tokens(text))
+            for grain in _open(path)[2]:
+                runs = _runs(tokens(grain.text))
                 yield from runs if Home(folder).vault in path.parents else ((word,) for run in runs for word in run)
 
 
