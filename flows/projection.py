@@ -88,20 +88,27 @@ def watermark_of(state: Partition, trail: str) -> Watermark:
     )
 
 
-def basis_of(log: Log, partition: int) -> Basis:
-    """Return what views and snapshots of a partition are to be made from now."""
-    return Basis(log.log_id, rules_version(), erasures_of(log.erased(partition)).count)
+def basis_of(log: Log, partition: int, erased: Sequence[Slot] | None = None) -> Basis:
+    """Return what views and snapshots of a partition are to be made from now; `erased` are its slots of erasures."""
+    slots = log.erased(partition) if erased is None else erased
+    return Basis(log.log_id, rules_version(), erasures_of(slots).count)
 
 
 def open_projection(
-    log: Log, partition: int, offset: int, written: int, snapshots: SnapshotStore, basis: Basis
+    log: Log,
+    partition: int,
+    offset: int,
+    written: int,
+    snapshots: SnapshotStore,
+    basis: Basis,
+    erased: Sequence[Slot],
 ) -> Projection:
     """Return the projection of a partition as it stood before `offset`: its newest snapshot, and the log from there.
 
-    Its state is stale where more has been erased than `basis` knows.
+    `erased` are the slots of its erasures. Its state is stale where more has been erased than `basis` knows.
     """
     data = snapshots.newest(offset, partial(trail_of, log, partition))
-    state = Partition(partition, erasures_of(log.erased(partition))) if data is None else restore(data)
+    state = Partition(partition, erasures_of(erased)) if data is None else restore(data)
     state.stale = state.erasures.count != basis.erased
     last = list(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
     projection = Projection(state, written, snapshots, last)

@@ -42,7 +42,10 @@ class Views(Protocol):
 
 
 class Target(Protocol):
-    """Where a flow lands: for each partition its views, its snapshots, up to where it is written, and on what basis."""
+    """Where a flow lands: for each partition its views, its snapshots, up to where it is written, and on what basis.
+
+    `erased` gives the slots of the erasures that the basis counts.
+    """
 
     def views(self, partition: int) -> Views: ...
 
@@ -51,6 +54,8 @@ class Target(Protocol):
     def written(self, partition: int) -> int: ...
 
     def basis(self, partition: int) -> Basis: ...
+
+    def erased(self, partition: int) -> Sequence[Slot]: ...
 
 
 class Control:
@@ -177,8 +182,8 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
         if projection is None:
             first = values[0][0]
             written, snapshots = self._target.written(first.partition), self._target.snapshots(first.partition)
-            basis = self._target.basis(first.partition)
-            projection = open_projection(self._log, first.partition, first.offset, written, snapshots, basis)
+            basis, erased = self._target.basis(first.partition), self._target.erased(first.partition)
+            projection = open_projection(self._log, first.partition, first.offset, written, snapshots, basis, erased)
             self._projection = projection
         deltas = []
         for slots in values:  # Each batch is its own delta: several may come at once where epochs are long.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from memtape.schemas.log import Log, strayed
+from memtape.schemas.log import Log, Slot
+from memtape.schemas.log import strayed as strayed_from
 from memtape.schemas.rows import Basis, Delta, Watermark
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.snapshots import Snapshots
@@ -18,27 +19,25 @@ class PartitionViews:
     A build that is not served yet has no vault: its pages are written when it takes over.
     """
 
-    def __init__(self, home: Home, build: Build, partition: int, *, vault: bool = True) -> None:
-        self.partition = partition
-        self._shard = Shard(build.shard(partition), partition)
+    def __init__(self, home: Home, shard: Shard, *, vault: bool = True) -> None:
+        self.partition = shard.partition
+        self._shard = shard
         self._vault = Vault(home) if vault else None
-        self._epoch_lock = home.epoch_lock(partition)
+        self._epoch_lock = home.epoch_lock(shard.partition)
         self._unwritten: Watermark | None = None
         self.doubts: list[str] = []
 
-    def start(self, log: Log, basis: Basis) -> int:
+    def start(self, basis: Basis, watermark: Watermark | None, strayed: str) -> int:
         """Return the offset below which everything is written, 0 where the views are to be made anew.
+
+        `watermark` is None where it cannot be read, `strayed` says why the views are not of the log as it is now.
 
         Views of another log or another history of it, of other rules, that may hold what was erased, or that LanceDB
         cannot open are discarded: they come back. `doubts` then says so.
         """
         if not self._shard.exists():
             return 0
-        try:
-            watermark = self._shard.watermark()
-        except Exception:  # LanceDB names no class for damage, and whatever it is, the log has it all.
-            watermark = None
-        why = "they cannot be read" if watermark is None else _unfit(log, basis, watermark)
+        why = "they cannot be read" if watermark is None else _unfit(basis, watermark) or strayed
         if watermark is None or why:
             self.doubts.append(f"The views of partition {self.partition} are made anew from the log: {why}.")
             self._shard.discard()
@@ -83,21 +82,21 @@ def foreign(log: Log, watermark: Watermark) -> str:
     """Return why views with this watermark are not of a log as it is now, empty where they are."""
     if watermark.log_id != log.log_id:
         return f"those of partition {watermark.partition} are of another log"
-    return strayed(log, watermark.partition, watermark.offset, watermark.trail)
+    return strayed_from(log, watermark.partition, watermark.offset, watermark.trail)
 
 
-def _unfit(log: Log, basis: Basis, watermark: Watermark) -> str:
+def _unfit(basis: Basis, watermark: Watermark) -> str:
     if watermark.rules != basis.rules:
         return "they were made under other rules"
     if watermark.erased != basis.erased:
         return "they may hold what was erased"
-    return foreign(log, watermark)
+    return ""
 
 
 class BuildTarget:
     """Everything that a flow writes of one build: views and snapshots of every partition, each with its basis.
 
-    `written` is found out once, at the start, unless the caller has done so; `vault` is False for a build that is not
+    `written` is found out by `start`, unless another process has done so; `vault` is False for a build that is not
     served yet.
     """
 
@@ -105,19 +104,24 @@ class BuildTarget:
         self,
         home: Home,
         build: Build,
-        log: Log,
+        shards: Sequence[Shard],
         bases: Sequence[Basis],
+        erased: Callable[[int], Sequence[Slot]],
         *,
         vault: bool,
-        written: Sequence[int] | None = None,
+        written: Sequence[int] = (),
     ) -> None:
-        numbers = range(len(bases))
+        self.erased = erased
+        """Gives the slots of the `erased` events of a partition, as its basis counts them."""
         self._bases = bases
-        self._views = [PartitionViews(home, build, number, vault=vault) for number in numbers]
-        self._snapshots = [Snapshots(build, number, bases[number]) for number in numbers]
-        if written is None:
-            written = [views.start(log, basis) for views, basis in zip(self._views, bases, strict=True)]
+        self._views = [PartitionViews(home, shard, vault=vault) for shard in shards]
+        self._snapshots = [Snapshots(build, number, basis) for number, basis in enumerate(bases)]
         self._written = written
+
+    def start(self, watermarks: Sequence[Watermark | None], strayed: Sequence[str]) -> None:
+        """Find out what is written, by the watermark of each partition and why its views are not of the log, if so."""
+        found = zip(self._views, self._bases, watermarks, strayed, strict=True)
+        self._written = [views.start(basis, watermark, why) for views, basis, watermark, why in found]
 
     def views(self, partition: int) -> PartitionViews:
         """Return what writes the views of a partition."""
@@ -140,8 +144,10 @@ class BuildTarget:
         offsets = enumerate(self._written)
         return [(number, offset) for number, offset in offsets if self._views[number].vault_offset() < offset]
 
-    @property
-    def doubts(self) -> list[str]:
-        """What was discarded on the way, a sentence each."""
+    def take_doubts(self) -> list[str]:
+        """Return what was discarded on the way and has not been told yet, a sentence each."""
         parts: list[PartitionViews | Snapshots] = [*self._views, *self._snapshots]
-        return [doubt for part in parts for doubt in part.doubts]
+        told = [doubt for part in parts for doubt in part.doubts]
+        for part in parts:
+            part.doubts.clear()
+        return told

@@ -57,13 +57,6 @@ _NEWER = (
     "source.generation > target.generation OR (source.generation = target.generation AND source.offset > target.offset)"
 )
 
-INDEX_ROWS = 20_000
-"""From so many vectors on a table has an index (IVF_FLAT); below, comparing with all of them is as fast."""
-UNINDEXED_ROWS = 5_000
-"""So many rows may wait to be taken into an index: they are compared one by one."""
-PROBES = 40
-"""How many of an index's some sqrt(rows) cells are looked into."""
-
 ReadT = TypeVar("ReadT")
 Given = ParamSpec("Given")
 RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, EdgeRow)
@@ -228,22 +221,6 @@ class Shard:
         self._db = None
         shutil.rmtree(self.path, ignore_errors=True)
 
-    @_reads
-    def nearest(self, scope: str, embedder: str, vector: NDArray[np.float32], limit: int) -> list[tuple[str, float]]:
-        """Return the ids of a scope's captures whose vectors are nearest, with their cosines, best first.
-
-        Exact where the table is small, else by its index, which finds 97 of 100 and more (`make bench`).
-        """
-        table = self._table(_vectors_table(embedder))
-        if table is None:
-            return []
-        query: Any = table.search(vector, vector_column_name="vector")
-        query = query.distance_type("cosine").nprobes(PROBES)
-        query = query.where(f"NOT gone AND scope = {quoted(scope)}", prefilter=True).select(["id", "_distance"])
-        found = query.limit(limit).to_arrow()
-        distances = found.column("_distance").to_pylist()
-        return [(id, 1 - distance) for id, distance in zip(found.column("id").to_pylist(), distances, strict=True)]
-
     def _names(self, row_type: type[Any]) -> list[str]:
         """Return the tables of a row type: one, and of vectors one for each embedder."""
         if row_type is VectorRow:
@@ -280,8 +257,6 @@ class Shard:
         merge.when_not_matched_insert_all().execute(data)
         if table.version % OPTIMIZE_EVERY == 0:
             table.optimize(cleanup_older_than=KEEP_VERSIONS)
-        if name.startswith(VECTORS):
-            _keep_index(table)
 
     def _table(self, name: str) -> Table | None:
         if name not in self._tables:
@@ -354,19 +329,6 @@ def _vector_schema(dimensions: int) -> pa.Schema:
     schema = _schema(VectorRow)
     place = schema.get_field_index("vector")
     return schema.set(place, pa.field("vector", pa.list_(pa.float32(), dimensions)))
-
-
-def _keep_index(table: Table) -> None:
-    """Index a table of vectors when it is large enough, and take rows into the index that came later."""
-    indices = list(table.list_indices())
-    if indices:
-        stats = table.index_stats(indices[0].name)
-        if stats is not None and stats.num_unindexed_rows >= UNINDEXED_ROWS:
-            table.optimize(cleanup_older_than=KEEP_VERSIONS)
-    elif table.count_rows() >= INDEX_ROWS:
-        from lancedb.index import IvfFlat
-
-        table.create_index("vector", config=IvfFlat(distance_type="cosine"))
 
 
 def _vectors_table(embedder: str) -> str:

@@ -6,6 +6,8 @@ import random
 import shutil
 import subprocess
 import sys
+from collections import Counter
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +15,9 @@ import pytest
 from builders import START, captured, forgotten, make_id, recalled, restored
 
 from memtape.schemas.events import Event
+from memtape.schemas.log import Slot
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, Watermark
+from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -280,3 +284,43 @@ def test_a_batch_that_changes_no_row_commits_nothing(home: Home) -> None:
     # At its end the projector still says how far it came.
     assert after.offset == before.offset + 1
     assert make_id("quiet")
+
+
+class CountingLog(EmbeddedLog):
+    """The log itself, which counts how often the erasures of each partition are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.asked: Counter[int] = Counter()
+
+    def erased(self, partition: int) -> list[Slot]:
+        """See `Log.erased`."""
+        self.asked[partition] += 1
+        return super().erased(partition)
+
+
+def test_a_partition_with_nothing_new_costs_one_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run opens each shard once, and asks for the erasures of those partitions that have something new."""
+    made: list[Shard] = []
+    make = Shard.__init__
+
+    def counted(shard: Shard, path: Path, partition: int) -> None:
+        made.append(shard)
+        make(shard, path, partition)
+
+    with closing(CountingLog(home.log_path)) as log:
+        scopes = dict[int, str]()
+        for number in range(500):
+            scopes.setdefault(partition_of(f"project:{number}", log.partitions), f"project:{number}")
+        assert len(scopes) == log.partitions
+        log.append([captured("The door is green.", f"first {scope}", scope=scope) for scope in scopes.values()])
+        project(home, log)
+        log.append([captured("The roof is red.", "second", scope=scopes[3])])
+        log.asked.clear()
+        monkeypatch.setattr(Shard, "__init__", counted)
+        with Owner(home, log) as owner:
+            assert not owner.check()
+            assert owner.project() == 1
+        assert log.asked == {3: 1}
+        assert sorted(shard.partition for shard in made) == list(range(log.partitions))
+        assert verify(home, log).ok

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.sqlite_files import opened
-from memtape.sinks.proof.fst import terms
 from memtape.sinks.proof.sqlite_pages import MAGIC as SQLITE_MAGIC
 from memtape.sinks.proof.sqlite_pages import Piece, pages_of_database, pages_of_wal
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
@@ -32,7 +31,10 @@ ROWS_AT_ONCE = 1_024
 SAME_COSINE = 1 - 1e-9
 """From here on two vectors are one, scaled otherwise; one that differs by a single rounded component is at 1 - 3e-8."""
 TERMS_COLUMN = "_token_fst_bytes"
-"""In which LanceDB keeps the terms of a full-text index."""
+"""In which LanceDB keeps the words of a full-text index, as an automaton. Memtape makes no such index."""
+
+STRUCTURE_PATH = Path(__file__).with_name("structure.txt")
+"""Runs of words that stand in every home, whatever was captured: names of tables and columns, headings of pages."""
 
 _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"\\/])")
 _KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?)\Z")
@@ -133,6 +135,19 @@ def search_home(
     return places
 
 
+def without_structure(needles: Needles) -> Needles:
+    """Leave out the texts and words that a home holds which was never told anything."""
+    traces = Traces(needles.texts, needles.words)
+    found = [traces.find(run) for run in STRUCTURE_PATH.read_text(encoding="utf-8").splitlines()]
+    texts = {traces.texts[number] for traced in found for number in traced.texts}
+    words = {word for traced in found for word in traced.words}
+    return msgspec.structs.replace(
+        needles,
+        texts=tuple(text for text in needles.texts if text not in texts),
+        words=tuple(word for word in needles.words if word not in words),
+    )
+
+
 def search_log(slots: Iterable[Piece], needles: Needles) -> Place:
     """Look for texts and words in the slots of a log; ids stand in their headers."""
     traces, vectors = Traces(needles.texts, needles.words), _Vectors(needles.vectors)
@@ -230,8 +245,7 @@ def _lance(path: Path) -> Iterator[_Grain]:
     reader = LanceFileReader(str(path))
     names = reader.metadata().schema.names
     if TERMS_COLUMN in names:
-        yield from _index_terms(path, reader)
-        return
+        raise MemtapeError("it is a full-text index, in which no word can be looked for")
     for number, batch in enumerate(reader.read_all(batch_size=ROWS_AT_ONCE).to_batches()):
         gone = batch.column("gone").to_pylist() if "gone" in names else [False] * batch.num_rows
         for name in names:
@@ -250,18 +264,6 @@ def _lance(path: Path) -> Iterator[_Grain]:
                 yield _Grain(
                     f"rows {number * ROWS_AT_ONCE}…, column {name}", " \x00x\x00 ".join(texts), frozenset(living)
                 )
-
-
-def _index_terms(path: Path, reader: Any) -> Iterator[_Grain]:
-    """Yield the terms of a full-text index, of which one made of stems or parts of words cannot be compared."""
-    from lance.file import LanceFileReader
-
-    made = LanceFileReader(str(path.with_name("metadata.lance"))).metadata().schema.metadata or {}
-    params = msgspec.json.decode(made.get(b"params", b"{}"))
-    if params.get("stem", True) or params.get("base_tokenizer") == "ngram":
-        raise MemtapeError("a full-text index of stems or parts of words cannot be compared with words")
-    for row, data in enumerate(reader.read_all().to_table().column(TERMS_COLUMN).to_pylist()):
-        yield _Grain(f"terms {row}", " ".join(term.decode(errors="replace") for term in terms(data)), frozenset())
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -41,25 +41,25 @@ class Traces:
         self._starting: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
         self._whole: dict[tuple[str, ...], list[int]] = {}
         for number, text in enumerate(self.texts):
-            tokens = _tokens(text)
-            if sum(map(len, tokens)) < LEAST_CHARS:
-                self._whole.setdefault(tokens, []).append(number)
+            sought = tokens(text)
+            if sum(map(len, sought)) < LEAST_CHARS:
+                self._whole.setdefault(sought, []).append(number)
             else:
-                self._starting.setdefault(tokens[:_FIRST], []).append((number, tokens))
+                self._starting.setdefault(sought[:_FIRST], []).append((number, sought))
         self._firsts = frozenset(start[0] for start in self._starting)
         self._lengths = tuple(dict.fromkeys(map(len, self._starting)))
 
     def find(self, text: str) -> Traced:
         """Return what another text carries of these texts and words, each once."""
-        tokens = _tokens(text)
-        found = dict.fromkeys(self._whole.get(tokens, ()))
-        for place, token in enumerate(tokens):
+        said = tokens(text)
+        found = dict.fromkeys(self._whole.get(said, ()))
+        for place, token in enumerate(said):
             if token in self._firsts:
                 for length in self._lengths:
-                    for number, sought in self._starting.get(tokens[place : place + length], ()):
-                        if tokens[place : place + len(sought)] == sought:
+                    for number, sought in self._starting.get(said[place : place + length], ()):
+                        if said[place : place + len(sought)] == sought:
                             found[number] = None
-        words = sorted(self._words.intersection(tokens)) if self._words else []
+        words = sorted(self._words.intersection(said)) if self._words else []
         return Traced(list(found), words)
 
 
@@ -78,13 +78,14 @@ def telling_words(text: str) -> list[str]:
 
 def all_words(text: str) -> dict[str, None]:
     """Return every word of a text, case-folded, each once."""
-    return dict.fromkeys(_tokens(text))
+    return dict.fromkeys(tokens(text))
 
 
 def is_searched(text: str) -> bool:
     """Whether a text is long enough to be found inside others."""
-    return sum(map(len, _tokens(text))) >= LEAST_CHARS
+    return sum(map(len, tokens(text))) >= LEAST_CHARS
 
 
-def _tokens(text: str) -> tuple[str, ...]:
+def tokens(text: str) -> tuple[str, ...]:
+    """Return the words of a text in their order, case-folded."""
     return tuple(_TOKEN.findall(text.casefold()))

@@ -61,7 +61,9 @@ def erase(
     if bool(ids) is bool(chosen):
         raise click.UsageError("Give ids, or what selects them: --session, --source, --tag or --query.")
     if chosen:
-        ids = ids_matching(client, only=only, **selection)
+        query, limit = selection.pop("query"), selection.pop("limit")
+        hits = None if query is None else _hits(client, query, limit)
+        ids = ids_matching(client.home, client.log, client.scope, hits=hits, only=only, **selection)
     copies = _copies(client)
     scope, ids = (client.scope, ids) if chosen else client.one_scope(ids)
     made = plan(client.home, client.log, scope, ids, only=only)
@@ -87,6 +89,12 @@ def erase(
             say(f"Not erased in the copy {one_line(copy['place'])}: {copy['to_erase']}.", err=True)
     if not erasure.proven:
         sys.exit(1)
+
+
+def _hits(client: Client, query: str, limit: int) -> list[str]:
+    """Return the ids of the client's scope that a search finds."""
+    results = client.search(query, limit, quiet=True).answer.results
+    return [result.id for result in results if result.scope == client.scope]
 
 
 def print_search(search: Search) -> None:

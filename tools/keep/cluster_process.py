@@ -130,7 +130,7 @@ def _project(orders: Orders, control: Control, doubts: list[str]) -> None:
             flow, epoch = views(log, target, control), timedelta(seconds=orders.epoch_s)
             run_flow(flow, orders.workers, epoch, build.recovery, orders.addresses, orders.process)
         finally:
-            doubts += target.doubts
+            doubts += target.take_doubts()
 
 
 def _open(log: str | KafkaTarget) -> Log:
@@ -146,9 +146,11 @@ def _open(log: str | KafkaTarget) -> Log:
 def _target(home: Home, orders: Orders, log: Log) -> BuildTarget:
     from memtape.schemas.rows import Basis
     from memtape.sinks.epochs import BuildTarget
+    from memtape.sinks.tables import Shard
 
-    bases = [Basis(*basis) for basis in orders.bases]
-    return BuildTarget(home, home.build(orders.build), log, bases, vault=orders.vault, written=orders.written)
+    build, bases = home.build(orders.build), [Basis(*basis) for basis in orders.bases]
+    shards = [Shard(build.shard(number), number) for number in range(len(bases))]
+    return BuildTarget(home, build, shards, bases, log.erased, vault=orders.vault, written=orders.written)
 
 
 def _failure(error: BaseException, control: Control) -> Failure:

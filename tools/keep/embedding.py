@@ -27,7 +27,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
 from memtape.sinks.tables import Shard
-from memtape.tools.keep.rebuild import readable_watermark
+from memtape.tools.keep.build_views import readable_watermark
 
 BATCH_TEXTS = 128
 POLL_S = 1.0

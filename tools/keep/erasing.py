@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -25,26 +22,21 @@ from memtape.schemas.events import (
     Kind,
     Restored,
 )
-from memtape.schemas.log import Log, Slot, slots_between, trail_of
+from memtape.schemas.log import Log, Slot, slots_between
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.proof.remains import Needles, Place, search_home, search_log
+from memtape.sinks.proof.remains import Needles, Place, search_home, search_log, without_structure
 from memtape.sinks.proof.sqlite_pages import Piece
-from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of
-from memtape.state.core.partition import snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
+from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import OnNote, scrub_or_ask
 from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import state_at
-
-if TYPE_CHECKING:
-    from memtape.tools.client import Client
 
 Append = Callable[[str, Body, str], object]
 Gone = Mapping[tuple[str | None, str], None]
@@ -153,23 +145,24 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
 
 
 def ids_matching(
-    client: Client,
+    home: Home,
+    log: Log,
+    scope: str,
     *,
-    only: bool,
     session: str | None,
     source: str | None,
     tag: str | None,
-    query: str | None,
-    limit: int,
+    hits: Sequence[str] | None,
+    only: bool,
 ) -> tuple[str, ...]:
-    """Return the ids of a client's scope that have this session, source and tag, and that a search finds."""
-    home, log, scope = client.home, client.log, client.scope
+    """Return the ids of a scope that have this session, source and tag, and are `hits` of a search if there was one.
+
+    All that is one memory with a hit counts as found, but for `only`.
+    """
     number = partition_of(scope, log.partitions)
     state = state_at(log, home.current(), number, log.ends()[number]).scopes.get(scope) or Scope(scope)
     ids = {found.id: None for found in selected(state, session=session, source=source, tag=tag)}
-    if query is not None:
-        results = client.search(query, limit, quiet=True).answer.results
-        hits = [result.id for result in results if result.scope == scope]
+    if hits is not None:
         found = hits if only else [capture.id for capture in whole(state, hits)]
         ids = {id: None for id in found if id in ids}
     return tuple(ids)
@@ -244,7 +237,7 @@ def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, o
     on_phase("reading the log", 0, 1)
     needles, before = Needles(ids=_ids(gone), texts=(), words=()), None
     # While the log still says it, old pages can be told from what people wrote.
-    if made.items and without_list(home, log):
+    if made.items and without_list(BuildViews(home, log)):
         scrub_or_ask(home, log, on_phase, on_note)
     if made.texts or made.labels:
         needles = needles_of(log, gone, made.texts, made.labels)
@@ -300,7 +293,7 @@ def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str]
                     words.pop(word, None)
     alone = tuple(text for number, text in enumerate(traces.texts) if number not in carried)
     alone_too = tuple(vector for vector, is_gone in vectors.items() if is_gone)
-    needles = _without_structure(Needles(ids=_ids(gone), texts=alone, words=tuple(words), vectors=alone_too))
+    needles = without_structure(Needles(ids=_ids(gone), texts=alone, words=tuple(words), vectors=alone_too))
     left = dict.fromkeys((*needles.texts, *needles.words))
     hidden = [text for text in texts if not any(part in left for part in (*parts(text), *telling_words(text)))]
     return msgspec.structs.replace(needles, said=len(texts), hidden=len(hidden))
@@ -469,38 +462,6 @@ def _is_loose(event: Event, said: Said) -> bool:
     """Whether a text is about others rather than one that is kept for itself: a query, its filters, a reason."""
     about_others = not isinstance(event.body, (Captured, Embedded))
     return about_others and said.place.startswith("$.body") and said.role != "program"
-
-
-def _without_structure(needles: Needles) -> Needles:
-    """Leave out the words that a home holds which was never told anything."""
-    from memtape.tools.client import Client
-
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        closing(EmbeddedLog(Home(Path(folder)).log_path)) as log,  # Never the log that the environment names.
-        Client(folder, scope="project:a", origin="user", log=log) as client,
-    ):
-        client.home.settings_path.write_text("catch_up = false\n")  # Nobody else is to write here.
-        for kind in ("fact", "fact", "journal", "goal", "plan", "turn", "document"):
-            client.capture("a", kind, media=(), tags=["a"], source="a")
-        client.search("a")
-        client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
-        client.forget(client.capture("a b c", "insight").id)
-        client.project()
-        build, number = client.home.current(), partition_of("project:a", client.log.partitions)
-        state = state_at(client.log, build, number, client.log.ends()[number])
-        from memtape.flows.projection import basis_of
-
-        trail = trail_of(client.log, number, state.offset)
-        Snapshots(build, number, basis_of(client.log, number)).write(state.offset, trail, snapshot(state))
-        places = search_home(Path(folder), needles)
-    common = {finding.needle for place in places for finding in place.found}
-    return Needles(
-        ids=needles.ids,
-        texts=tuple(text for text in needles.texts if text not in common),
-        words=tuple(word for word in needles.words if word not in common),
-        vectors=needles.vectors,
-    )
 
 
 def _events(log: Log, partitions: Iterable[int] | None = None) -> Iterator[tuple[Slot, Event | None]]:

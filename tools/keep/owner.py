@@ -14,6 +14,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
 from memtape.sinks.home.requests import Reply, Request, Requests
 from memtape.sinks.page_files import kept, kept_beside
+from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.embedding import Embedding, outage
 from memtape.tools.keep.projector import OnProgress, Projector
 from memtape.tools.keep.rebuild import (
@@ -59,6 +60,7 @@ class Owner:
         self._requests = Requests(home.requests)
         self._answered: dict[str, None] = {}
         self._projector: Projector | None = None
+        self._seen: BuildViews | None = None
         self._embedding = Embedding(home, log, on_note)
         self._stopped = False
         self._kept: list[str] = []
@@ -77,7 +79,7 @@ class Owner:
 
         It takes a second for some hundred thousand rows, and is for who has the time.
         """
-        return check_views(self._home, self._log)
+        return check_views(self._look())
 
     def project(self, on_progress: OnProgress | None = None) -> int:
         """Bring the views up to date and return how many events were read."""
@@ -151,7 +153,7 @@ class Owner:
 
     def scrub(self, on_phase: OnPhase = lambda *_: None) -> Scrubbed:
         """Take the bytes of everything that is erased out of views, caches and log. Raises `StillHeld`."""
-        return scrub(self._home, self._log, on_phase, self._workers)
+        return scrub(self._look(), on_phase, self._workers)
 
     def stop(self) -> None:
         """Ask `serve` or `project` to end soon; may be called from a signal handler."""
@@ -162,15 +164,28 @@ class Owner:
 
     def _run(self, once: bool, on_progress: OnProgress | None) -> int:
         self._projector = Projector(
-            self._home, self._log, once=once, workers=self._workers, processes=self._processes, lock=self._lock
+            self._home,
+            self._log,
+            once=once,
+            views=self._look(),
+            workers=self._workers,
+            processes=self._processes,
+            lock=self._lock,
         )
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
         try:
             return self._projector.run(on_progress)
         finally:
+            self._seen = None
             for doubt in self._projector.doubts:
                 self._on_note(doubt)
+
+    def _look(self) -> BuildViews:
+        """Return the views that are served, read anew if they were written or another build has taken over."""
+        if self._seen is None or self._seen.build.number != self._home.current().number:
+            self._seen = BuildViews(self._home, self._log)
+        return self._seen
 
     def _run_or_mend(self, once: bool, on_progress: OnProgress | None) -> int:
         """Run the flow; where it ends with an error and views cannot be read, make those anew and run it again."""
@@ -186,13 +201,14 @@ class Owner:
 
     def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
         """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
-        adopt_pages(self._home, self._log)
-        astray = strayed_views(self._home, self._log)
+        views = self._look()
+        adopt_pages(views)
+        astray = strayed_views(views)
         if astray:
             more = f", and {len(astray) - 1} more partitions likewise" if len(astray) > 1 else ""
             first = next(iter(astray.values()))
             self._on_note(f"The log is not as it was when the views were made, so they are made anew: {first}{more}.")
-        reason = reason_to_rebuild(self._home, self._log)
+        reason = reason_to_rebuild(views)
         if reason is not None:
             self._on_note(f"The views are made anew: {reason}.")
         damaged = damaged_views(self._home, self._log)
@@ -205,10 +221,10 @@ class Owner:
         discard_old_builds(self._home)
         self._home.remove_unfinished()
         self._scrub_or_note(on_phase)
-        projector = Projector(self._home, self._log, once=True)
-        for number, offset in projector.uncovered():
-            mend_vault(self._home, self._log, self._home.current(), number, offset)
-        for doubt in projector.doubts:
+        views = self._look()
+        for number, offset in views.target.uncovered():
+            mend_vault(self._home, self._log, views.build, number, offset)
+        for doubt in views.target.take_doubts():
             self._on_note(doubt)
 
     def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
@@ -252,6 +268,7 @@ class Owner:
                 self._requests.forget(id)
 
     def _do(self, request: Request | None, on_phase: OnPhase) -> str:
+        self._seen = None  # What is asked may follow from what has come onto the log just now.
         match request:
             case Request(verb="rebuild", scope=scope):
                 made = self.rebuild(scope, on_phase)

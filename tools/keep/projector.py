@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from memtape.flows.workers.clock import ClockWorker
 from memtape.schemas.log import Log
-from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
 from memtape.sinks.logs.opening import environment_for
+from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.cluster_process import cause_of
 from memtape.tools.keep.starting import NOWHERE, python_of
 
@@ -30,7 +31,8 @@ OnProgress = Callable[[int], None]
 class Projector:
     """One run of the flow over a build; the caller holds the projector's lock. `stop` may come from anywhere.
 
-    `vault` is False for a build that is not served yet. `doubts` says what of an earlier run was discarded. The flow
+    `views` are those of the build, by default of the one that is served. `doubts` says what of an earlier run was
+    discarded. The flow
     runs in `workers` threads of this process, or in those of each of `processes` that this one starts: then `lock`, the
     projector's, is handed down to them, so that it is held until the last of them has ended.
     """
@@ -41,8 +43,7 @@ class Projector:
         log: Log,
         *,
         once: bool,
-        build: Build | None = None,
-        vault: bool = True,
+        views: BuildViews | None = None,
         workers: int = 1,
         processes: int = 1,
         lock: FileLock | None = None,
@@ -54,8 +55,8 @@ class Projector:
 
         self._home = home
         self._log = log
-        self._build = build or home.current()
-        self._vault = vault
+        self._views = views or BuildViews(home, log)
+        self._build = self._views.build
         self._workers = workers
         self._processes = processes
         self._lock = lock
@@ -68,18 +69,12 @@ class Projector:
 
         `on_progress` gets the count of events read, some ten times a second.
         """
-        target = self._target()
+        target = self._views.target
         try:
             self._run(target, on_progress)
         finally:
-            self.doubts += target.doubts
+            self.doubts += target.take_doubts()
         return self._control.events_read
-
-    def uncovered(self) -> list[tuple[int, int]]:
-        """Return (partition, offset) where the vault lacks pages that the tables say are written."""
-        target = self._target()
-        self.doubts += target.doubts
-        return target.uncovered()
 
     def stop(self) -> None:
         """Ask the flow to end after the batch that it is at."""
@@ -89,13 +84,6 @@ class Projector:
     def stopped(self) -> bool:
         """Whether the flow ended, or is to end, before the end of the log."""
         return self._control.stopping.is_set()
-
-    def _target(self) -> BuildTarget:
-        from memtape.flows.projection import basis_of
-        from memtape.sinks.epochs import BuildTarget
-
-        bases = [basis_of(self._log, number) for number in range(self._log.partitions)]
-        return BuildTarget(self._home, self._build, self._log, bases, vault=self._vault)
 
     def _run(self, target: BuildTarget, on_progress: OnProgress | None) -> None:
         failures: list[BaseException] = []
@@ -153,7 +141,7 @@ class Projector:
         orders = Orders(
             home=os.path.abspath(self._home.path),
             build=self._build.number,
-            vault=self._vault,
+            vault=self._views.vault,
             log=log_of(self._log),
             once=self._control.once,
             batch_events=self._control.batch_events,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import DamagedViews, InvalidEvent, MemtapeError
 from memtape.schemas.log import Log
-from memtape.schemas.rows import TABLES, GoneRow, Guarded, Page, Row, ScopeMark, Watermark
+from memtape.schemas.rows import TABLES, GoneRow, Guarded, Page, Row, ScopeMark
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Build, Home
@@ -24,6 +24,7 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes, guarded_rows
+from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import LOCK_WAIT_S, verify
@@ -49,18 +50,18 @@ def rebuild(
 
     With `partitions` only these are made anew and verified, and the others taken over as they are.
     """
-    adopt_pages(home, log)
+    adopt_pages(BuildViews(home, log))
     home.remove_unfinished()
     total = sum(log.ends())
     served = home.current()
     build = home.build(served.number + 1)
-    if any(True for _ in _unreadable(build, log.partitions)):
+    if any(True for _ in _unreadable(BuildViews(home, log, build))):
         build.discard()  # What was begun before cannot be gone on with.
     anew = range(log.partitions) if partitions is None else partitions
     for number in range(log.partitions):
         if number not in anew:
             build.adopt(served, number)
-    projector = Projector(home, log, once=True, build=build, vault=False, workers=workers)
+    projector = Projector(home, log, once=True, views=BuildViews(home, log, build, vault=False), workers=workers)
     projector.run(lambda done: on_phase("projecting", done, total))
     verdict = verify(home, log, build=build, only=anew, on_progress=lambda done: on_phase("verifying", done, total))
     if not verdict.ok:
@@ -77,7 +78,7 @@ def rebuild(
         for number in (number for number, offset in verdict.positions.items() if not offset):
             mend_vault(home, log, build, number, 0)
         home.serve(build)
-        due = verdict.positions | dict(Projector(home, log, once=True, build=build).uncovered())
+        due = verdict.positions | dict(BuildViews(home, log, build).target.uncovered())
         for number, offset in due.items():
             mend_vault(home, log, build, number, offset)
     discard_old_builds(home)
@@ -114,7 +115,7 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
         )
     offset = watermark.offset if watermark else 0
     on_phase("projecting", 0, offset)
-    adopt_pages(home, log)
+    adopt_pages(BuildViews(home, log))
     state = state_at(log, build, number, offset)
     on_phase("projecting", offset, offset)
     with home.epoch_lock(number):
@@ -137,86 +138,70 @@ def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) 
         vault.cover(partition, offset)
 
 
-def adopt_pages(home: Home, log: Log) -> None:
+def adopt_pages(views: BuildViews) -> None:
     """List the pages that stand in the vault as the log says, where an earlier version wrote them and kept no list.
 
     What stands there otherwise is taken for somebody's from then on. So this comes before anything is changed.
     """
-    for number, offset in without_list(home, log):
-        state = state_at(log, home.current(), number, offset)
+    for number, offset in without_list(views):
+        state = state_at(views.log, views.build, number, offset)
         for scope in state.scopes:
-            Vault(home).adopt(*_scope_pages(state, scope))
+            Vault(views.home).adopt(*_scope_pages(state, scope))
 
 
-def without_list(home: Home, log: Log) -> list[tuple[int, int]]:
+def without_list(views: BuildViews) -> list[tuple[int, int]]:
     """Return (partition, offset) of the views whose pages are on no list that is known to be whole."""
-    build, ends = home.current(), log.ends()
-    numbers = [number for number in range(log.partitions) if not Vault(home).covered(number)]
-    marks = ((number, readable_watermark(Shard(build.shard(number), number))) for number in numbers)
-    return [(number, min(mark.offset, ends[number])) for number, mark in marks if mark and mark.log_id == log.log_id]
+    vault, marks = Vault(views.home), enumerate(views.watermarks)
+    due = [(number, mark) for number, mark in marks if mark is not None and not vault.covered(number)]
+    return [(number, min(mark.offset, views.ends[number])) for number, mark in due if mark.log_id == views.log.log_id]
 
 
-def strayed_views(home: Home, log: Log) -> dict[int, str]:
+def strayed_views(views: BuildViews) -> dict[int, str]:
     """Return the partitions whose views are not of the log as it is, each with what is otherwise."""
-    found = {}
-    for number in range(log.partitions):
-        watermark = readable_watermark(Shard(home.current().shard(number), number))
-        why = foreign(log, watermark) if watermark is not None else ""
-        if why:
-            found[number] = why
-    return found
+    return {number: why for number in views.numbers if (why := views.strayed(number))}
 
 
-def check_views(home: Home, log: Log) -> bool:
+def check_views(views: BuildViews) -> bool:
     """Read all views once and note which cannot be read, for `damaged_views`; whether there are any."""
-    for number in _unreadable(home.current(), log.partitions):
-        home.current().note_damage(number)
-    return bool(damaged_views(home, log))
+    for number in _unreadable(views):
+        views.build.note_damage(number)
+    return bool(damaged_views(views.home, views.log))
 
 
-def _unreadable(build: Build, partitions: int) -> Iterator[int]:
-    for number in range(partitions):
+def _unreadable(views: BuildViews) -> Iterator[int]:
+    for shard in views.shards:
         try:
-            Shard(build.shard(number), number).check()
+            shard.check()
         except DamagedViews:
-            yield number
+            yield shard.partition
 
 
 def damaged_views(home: Home, log: Log) -> list[int]:
     """Return the partitions of which somebody could not read the views."""
-    return [number for number in range(log.partitions) if home.current().damage_path(number).exists()]
+    build = home.current()
+    return [number for number in range(log.partitions) if build.damage_path(number).exists()]
 
 
-def reason_to_rebuild(home: Home, log: Log) -> str | None:
+def reason_to_rebuild(views: BuildViews) -> str | None:
     """Return why the views that are served must be made anew before anything is added to them, None if they need not.
 
     That is so under changed rules (Python's Unicode version is one of them), and when an event that could
     not be read has become readable.
     """
     rules = rules_version()
-    for number in range(log.partitions):
-        shard = Shard(home.current().shard(number), number)
-        watermark = readable_watermark(shard)
-        if watermark is None or foreign(log, watermark):
+    for number, watermark in enumerate(views.watermarks):
+        if watermark is None or views.strayed(number):
             continue  # Nothing to lose: this shard is made anew anyway.
         if watermark.rules != rules:
             return f"the rules have changed, from {watermark.rules} to {rules}"
         try:
-            dead = _dead_offsets(shard) if watermark.counters.dead_letters else []
+            dead = _dead_offsets(views.shards[number]) if watermark.counters.dead_letters else []
         except DamagedViews:
-            home.current().note_damage(number)
+            views.build.note_damage(number)
             continue
-        if any(_readable(log, number, offset) for offset in dead):
+        if any(_readable(views.log, number, offset) for offset in dead):
             return f"an event of partition {number} that could not be read has become readable"
     return None
-
-
-def readable_watermark(shard: Shard) -> Watermark | None:
-    """Return the watermark of a shard, None where it has none or is damaged."""
-    try:
-        return shard.watermark() if shard.exists() else None
-    except Exception:  # A damaged shard is made anew by the projector.
-        return None
 
 
 def _dead_offsets(shard: Shard) -> list[int]:

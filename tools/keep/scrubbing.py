@@ -17,8 +17,8 @@ from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.log import Log, slots_between, strayed, trail_of
 from memtape.sinks.home.folders import Build, Home, write_whole
 from memtape.sinks.snapshots import Snapshots
-from memtape.sinks.tables import Shard
 from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.rebuild import OnPhase, rebuild
 
 
@@ -41,45 +41,37 @@ class _Blanked(msgspec.Struct):
     trail: str
 
 
-def scrub(home: Home, log: Log, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
-    """Take the bytes of everything that is erased out of views, caches and log.
+def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
+    """Take the bytes of everything that is erased out of the views that are served, caches and log.
 
     Raises `StillHeld` where another process keeps the log's write-ahead file; the rest is done then.
     """
-    behind = _behind(home, log)
+    home, log, behind = views.home, views.log, _behind(views)
     if behind:
         for build in home.builds():
-            if build.number != home.current().number:  # Begun, or left, by a rebuild that may have seen the texts.
+            if build.number != views.build.number:  # Begun, or left, by a rebuild that may have seen the texts.
                 build.discard()
         rebuild(home, log, on_phase, workers, behind)
-    return Scrubbed(tuple(behind), _blank_slots(home, log))
+    return Scrubbed(tuple(behind), _blank_slots(views))
 
 
-def _behind(home: Home, log: Log) -> list[int]:
+def _behind(views: BuildViews) -> list[int]:
     """Return the partitions whose views may hold what was erased.
 
     Where tables are lost or damaged the pages of the vault may be older than they were.
     """
-    found = []
-    for number in range(log.partitions):
-        basis = basis_of(log, number)
-        shard = Shard(home.current().shard(number), number)
-        try:
-            watermark = shard.watermark() if shard.exists() else None
-        except Exception:  # LanceDB names no class for damage.
-            watermark = None
-        if basis.erased != (0 if watermark is None else watermark.erased):
-            found.append(number)
-    return found
+    held = (0 if watermark is None else watermark.erased for watermark in views.watermarks)
+    return [number for number, erased in enumerate(held) if erased != views.bases[number].erased]
 
 
-def _blank_slots(home: Home, log: Log) -> int:
+def _blank_slots(views: BuildViews) -> int:
     """Blank every slot whose event is erased and has a body, after what was kept of a partition is dropped."""
-    build = home.current()
+    home, log = views.home, views.log
+    build = home.current()  # It may have been made just now.
     marks, due = _read_marks(build), {}
     before = dict(marks)
     for number in range(log.partitions):
-        erasures = erasures_of(log.erased(number))
+        erasures = erasures_of(views.erased(number))
         mark = marks.get(number)
         if not erasures.count:
             continue

@@ -12,8 +12,9 @@ from memtape.state.core.partition import Partition
 def state_at(log: Log, build: Build, partition: int, offset: int) -> Partition:
     """Return the state of a partition before `offset`, without what has been erased by now."""
     while True:
-        basis = basis_of(log, partition)
+        erased = log.erased(partition)
+        basis = basis_of(log, partition, erased)
         snapshots = Snapshots(build, partition, basis)
-        state = open_projection(log, partition, offset, offset, snapshots, basis).state
+        state = open_projection(log, partition, offset, offset, snapshots, basis, erased).state
         if not state.stale:  # Something may have been erased just now.
             return state

@@ -1,7 +1,7 @@
 """Benchmarks of embedding: `python -m memtape.tools.measure.bench_embedding --model NAME`, with the extra `dense`.
 
 Texts a second against the library called directly, replay and folds under recorded vectors, the fold's precision and
-recall on labelled pairs, the vector index against exact search, and the time in which an embedder takes over.
+recall on labelled pairs, and the time in which an embedder takes over.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import functools
 import os
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,33 +22,28 @@ from memtape.flows.embed.embedder import Embedder, Failure
 from memtape.flows.embed.local import LocalEmbedder, model_folder
 from memtape.schemas.codec import decode, encode
 from memtape.schemas.embedding import EmbedderOptions
-from memtape.schemas.events import Captured, Embedded, Event, make_configured
+from memtape.schemas.events import Captured, Event, make_configured
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import Guarded, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
-from memtape.sinks import tables as lance
 from memtape.sinks.home.settings import CHOICE_VARIABLE, prefer_embedder
 from memtape.sinks.logs.opening import LOG_VARIABLE
-from memtape.sinks.tables import Shard
 from memtape.state.core.replay import replay
 from memtape.state.fold.rule import Candidates
-from memtape.state.vectors.recorded import quantised, recorded
+from memtape.state.vectors.recorded import quantised
 from memtape.tools.client import Client
 from memtape.tools.keep.embedding import change_over, key_of
 from memtape.tools.keep.owner import Owner
 from memtape.tools.measure.bench import row, synthetic, timed
 
 BATCHES = (1, 8, 32, 128)
-QUESTIONS = 200
 
 
 @click.command()
 @click.option("--model", default="all-MiniLM-L6-v2", show_default=True, help="A name of the hub, or a folder.")
 @click.option("--texts", default=10_000, show_default=True, help="How many memories there are to embed and switch.")
-@click.option("--indexed", default=25_000, show_default=True, help="How many vectors the index holds; 0 for none.")
 @click.option("--pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Labelled pairs of texts.")
-def main(model: str, texts: int, indexed: int, pairs: Path | None) -> None:
+def main(model: str, texts: int, pairs: Path | None) -> None:
     """Measure embedding in a throw-away home."""
     os.environ.pop(LOG_VARIABLE, None)
     os.environ[CHOICE_VARIABLE] = "local"
@@ -60,9 +54,6 @@ def main(model: str, texts: int, indexed: int, pairs: Path | None) -> None:
         _pairs(embedder, pairs)
     events = _switch(options, texts)
     _replay(key_of(embedder), events)
-    if indexed:
-        vectors = [event.body.vector for event in events if isinstance(event.body, Embedded) and event.body.vector]
-        _index(key_of(embedder), [*vectors, *_between(vectors, indexed - len(vectors))][:indexed])
 
 
 def _speed(embedder: Embedder, options: EmbedderOptions, texts: list[str]) -> None:
@@ -136,51 +127,6 @@ def _pairs(embedder: Embedder, path: Path) -> None:
             f"fold of {len(same)} + {len(apart)} pairs, {name}",
             f"precision {precision:.2f}, recall {np.mean(same):.2f}",
         )
-
-
-def _between(vectors: list[bytes], count: int) -> Iterator[bytes]:
-    """Yield vectors that lie between those of two texts, since embedding so many takes minutes."""
-    random = np.random.default_rng(7)
-    for _ in range(count):
-        one, other = random.choice(len(vectors), 2, replace=False).tolist()
-        yield quantised(recorded(vectors[one]) + recorded(vectors[other]) * np.float32(random.uniform(0.2, 0.9)))
-
-
-def _index(key: str, vectors: list[bytes]) -> None:
-    made = [
-        VectorRow(key=f"project:a/{number}:{key}", id=str(number), scope="project:a", embedder=key, vector=vector)
-        for number, vector in enumerate(vectors)
-    ]
-    rows = [Guarded("vectors", row, 0, number) for number, row in enumerate(made)]
-    questions = np.random.default_rng(7).choice(len(vectors), QUESTIONS, replace=False)
-    found: dict[bool, list[set[str]]] = {}
-    for exact in (True, False):
-        lance.INDEX_ROWS = len(vectors) + 1 if exact else min(20_000, len(vectors))
-        with tempfile.TemporaryDirectory() as folder:
-            shard = Shard(Path(folder) / "p00", 0)
-            seconds = timed(functools.partial(_write, shard, rows))
-            times = []
-            for number in questions.tolist():
-                # A question is near a text, and never the text itself.
-                vector = recorded(vectors[number]) + recorded(vectors[(number * 7 + 1) % len(vectors)]) * np.float32(
-                    0.5
-                )
-                started = time.perf_counter()
-                nearest = shard.nearest("project:a", key, vector, 10)
-                times.append(time.perf_counter() - started)
-                found.setdefault(exact, []).append({id for id, _ in nearest})
-        name = "all" if exact else "the index"
-        row(
-            f"{len(vectors):,} vectors through {name}: written, nearest 10",
-            f"{seconds:.1f} s, {statistics.median(times) * 1_000:.1f} ms",
-        )
-    shares = [len(one & other) / len(one) for one, other in zip(found[True], found[False], strict=True)]
-    row("recall@10 of the index against all", f"{statistics.mean(shares):.3f}")
-
-
-def _write(shard: Shard, rows: list[Guarded]) -> None:
-    for at in range(0, len(rows), 2_000):
-        shard.write(rows[at : at + 2_000], [])
 
 
 def _switch(options: EmbedderOptions, texts: int) -> list[Event]:

@@ -1,0 +1,86 @@
+"""How `sinks/proof/structure.txt` is made: what the files of every home say, whatever was captured.
+
+Run `PYTHONPATH=. .venv/bin/python tests/structure_making.py` where a format, a library or a page has changed.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import groupby
+from pathlib import Path
+
+from memtape.flows.projection import basis_of
+from memtape.schemas.log import trail_of
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.proof.remains import STRUCTURE_PATH, _open
+from memtape.sinks.snapshots import Snapshots
+from memtape.state.core.partition import snapshot
+from memtape.state.text.traces import is_searched, telling_words, tokens
+from memtape.tools.client import Client
+from memtape.tools.keep.states import state_at
+
+HOMES = 3
+"""So many are compared: ids, times and digests differ from one to the next, and the structure does not."""
+
+_ID = re.compile(r"[0-9a-f]{8}")
+"""Ids begin with the time, and stand without a space beside other words in the bytes of a database."""
+
+
+def make_home(folder: Path) -> None:
+    """Make a home with every kind of file, in which nobody has said a word that is long enough to be looked for."""
+    with (
+        closing(EmbeddedLog(Home(folder).log_path)) as log,
+        Client(folder, scope="project:a", origin="user", log=log) as client,
+    ):
+        client.home.settings_path.write_text("catch_up = false\n")
+        for kind in ("fact", "fact", "journal", "goal", "plan", "turn", "document"):
+            client.capture("a", kind, media=(), tags=["a"], source="a")
+        client.search("a")
+        client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
+        client.forget(client.capture("a b c", "insight").id)
+        client.project()
+        build, number = client.home.current(), partition_of("project:a", log.partitions)
+        state = state_at(log, build, number, log.ends()[number])
+        trail = trail_of(log, number, state.offset)
+        Snapshots(build, number, basis_of(log, number)).write(state.offset, trail, snapshot(state))
+
+
+def texts_of_home(folder: Path) -> Iterator[tuple[str, ...]]:
+    """Yield what the files of a home say, in words that do not change with time: runs in the vault, else single."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            for grain in _open(path)[2]:
+                runs = _runs(tokens(grain.text))
+                yield from runs if Home(folder).vault in path.parents else ((word,) for run in runs for word in run)
+
+
+def _runs(words: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the runs of words between numbers, ids and digests."""
+    for passing, run in groupby(words, lambda word: word.isdecimal() or _ID.search(word) is not None):
+        if not passing:
+            yield tuple(run)
+
+
+def structure_of(folders: Iterable[Path]) -> list[str]:
+    """Return what all of these homes say, as far as something that is looked for can be in the words."""
+    runs = set.intersection(*(set(texts_of_home(folder)) for folder in folders))
+    said = (" ".join(run) for run in runs)
+    return sorted(text for text in said if is_searched(text) or telling_words(text))
+
+
+def make() -> list[str]:
+    """Return the structure of new homes."""
+    with tempfile.TemporaryDirectory() as folder:
+        homes = [Path(folder) / str(number) for number in range(HOMES)]
+        for home in homes:
+            make_home(home)
+        return structure_of(homes)
+
+
+if __name__ == "__main__":
+    STRUCTURE_PATH.write_text("".join(f"{line}\n" for line in make()), encoding="utf-8")
