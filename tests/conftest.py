@@ -1,6 +1,7 @@
-"""What every test shares: how hard hypothesis tries, and that fast tests come first."""
+"""What every test shares: how hard hypothesis tries, that fast tests come first, and how a soak is cut short."""
 
 import os
+import random
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -24,10 +25,39 @@ os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--draw", type=int, metavar="N", help="Run one case each of N tests, drawn anew each time.")
+    parser.addoption("--draw-seed", type=int, metavar="SEED", help="Draw what the run with this seed drew.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed before the processes of xdist start: they are told the seed, and so draw the same tests."""
+    if config.option.draw and config.option.draw_seed is None:
+        config.option.draw_seed = random.randrange(10**6)
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say how the same tests are drawn again."""
+    draw, seed = config.option.draw, config.option.draw_seed
+    return [f"repeat with --draw {draw} --draw-seed {seed}"] if draw else []
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put slow tests last, so that most mistakes show within seconds; otherwise the order stays as it was."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+    if config.option.draw:
+        drawn = draw(items, config.option.draw, random.Random(config.option.draw_seed))
+        config.hook.pytest_deselected(items=[item for item in items if item not in drawn])
+        items[:] = [item for item in items if item in drawn]
+
+
+def draw(items: list[pytest.Item], count: int, rng: random.Random) -> list[pytest.Item]:
+    """Return one case each of so many tests."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return [rng.choice(cases[test]) for test in rng.sample(list(cases), min(count, len(cases)))]
 
 
 @pytest.fixture(autouse=True)

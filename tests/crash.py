@@ -63,7 +63,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
 KILLS_A_LIFE = 5
-CHILD_TIMEOUT_S = 90.0
+CHILD_TIMEOUT_S = 300.0
 SERVED_S = 2.5
 """How long a projector that serves is left alive when it does not come by the point at which it is to die."""
 RANDOM_DELAY_S = 1.2

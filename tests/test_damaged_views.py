@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from builders import MINUTE, START, captured, forgotten, recalled, used
 from click.testing import CliRunner
+from soaked import soaked
 
 from memtape.schemas.embedding import embedder_key
 from memtape.schemas.events import Embedded, make_embedded
@@ -51,11 +52,17 @@ def _flip(path: Path) -> None:
 
 
 DAMAGES: dict[str, Callable[[Path], None]] = {"emptied": _empty, "cut": _cut, "flipped": _flip, "deleted": Path.unlink}
-QUICK = [
+KEPT = [
     ("memories", "_versions/*.manifest", "emptied"),
     ("turns", "data/*.lance", "deleted"),
+    ("tombstones", "data/*.lance", "flipped"),
+    ("uses", "_versions/*.manifest", "deleted"),
+    ("edges", "_transactions/*.txn", "flipped"),
+    ("dead_letters", "data/*.lance", "emptied"),
+    ("vectors-*", "_versions/*.manifest", "cut"),
     ("watermarks", "data/*.lance", "cut"),
 ]
+"""In which every table, every file and every damage is met."""
 CASES = [(table, files, damage) for table in TABLES for files in FILES for damage in DAMAGES]
 
 
@@ -128,10 +135,7 @@ def sound(home: Home) -> str:
     return verdict.state_hash
 
 
-@pytest.mark.parametrize(
-    ("table", "files", "how"),
-    [pytest.param(*case, marks=[] if case in QUICK else pytest.mark.slow) for case in CASES],
-)
+@pytest.mark.parametrize(("table", "files", "how"), soaked(CASES, *KEPT))
 def test_whatever_is_damaged_is_a_sentence_and_mends_itself(home: Home, table: str, files: str, how: str) -> None:
     expected = sound(home)
     damage(home, table, files, how)
@@ -188,7 +192,7 @@ def test_a_living_projector_mends_what_a_reader_has_met(home: Home) -> None:
         serving.start()
         damage(home, "turns", "data/*.lance", "emptied")
         home.current().note_damage(0)
-        assert mended.wait(60)
+        assert mended.wait(300)
         owner.stop()
         serving.join()
         owner = Owner(home, log)

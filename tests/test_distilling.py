@@ -70,7 +70,7 @@ class Chat:
     def answer(self, to: BaseHTTPRequestHandler) -> None:
         reply = self.reply
         if reply is None:
-            self.ended.wait(60)
+            self.ended.wait(300)
             return
         if isinstance(reply, str):
             reply = json.dumps({"choices": [{"message": {"role": "assistant", "content": reply}}]}).encode()
@@ -119,7 +119,7 @@ def command(code: str) -> str:
 
 
 def until(true: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not true():
         assert time.monotonic() < deadline, what
         time.sleep(0.05)

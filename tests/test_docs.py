@@ -81,7 +81,7 @@ def test_every_command_that_is_named_exists(page: Path) -> None:
 def test_the_demo_shows_what_it_promises(environment: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", str(ROOT / "examples" / "demo.sh")],
-        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=180,
+        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     for line in ("Captured 24 events.", "The views are what the log says.", "# Memory of project:lighthouse"):

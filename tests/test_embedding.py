@@ -422,7 +422,7 @@ def test_a_search_has_what_waits_embedded_in_the_background(home: Home) -> None:
     os.utime(home.embedding_path, (0, 0))
     said("The tide tables are in the attic.")
     call("search", "tide", "--scope", A)
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 300
     while call("embedder", "status")["waiting"] or home.projector_lock().holder() is not None:
         assert time.monotonic() < give_up
         time.sleep(0.1)

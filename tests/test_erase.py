@@ -16,6 +16,7 @@ import msgspec
 import pytest
 from builders import START, captured, event, forgotten, make_id, recalled, slots
 from click.testing import CliRunner, Result
+from soaked import soaked
 from test_views import history
 
 from memtape.flows import projection
@@ -39,7 +40,6 @@ from memtape.tools.keep.verify import verify
 SCOPE = "project:a"
 TEXT = "The codename is Zebrafish-Quokka and the vault opens at dawn."
 CANARY = Needles(ids=(), texts=(TEXT,), words=("zebrafish", "quokka"))
-KILLS = 20
 
 
 @pytest.fixture(autouse=True)
@@ -355,7 +355,7 @@ def test_a_projector_that_meets_a_late_slot_blanks_it(client: Client) -> None:
         thread.start()
         try:
             client.log.append_raw(number, [slot.payload])
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 300
             while remains(client.home) and time.monotonic() < deadline:
                 time.sleep(0.1)
         finally:
@@ -551,14 +551,15 @@ POINTS = [
 
 
 @pytest.mark.slow
-def test_an_erase_that_is_killed_goes_on_when_it_is_called_again(tmp_path: Path) -> None:
-    """Twenty kills at named points; whatever they leave, the next call ends with nothing found and a sound home."""
+@pytest.mark.parametrize("step", soaked((1, 4), 4))
+def test_an_erase_that_is_killed_goes_on_when_it_is_called_again(tmp_path: Path, step: int) -> None:
+    """Kills at all named points or some; whatever they leave, the next call ends with nothing found and a sound home."""
     seed = random.randrange(2**32)
     rng = random.Random(seed)
     harness = crash.Harness(tmp_path, seed)
     killed = 0
     wrong = []
-    for number, (target, most, only) in enumerate(POINTS[:KILLS]):
+    for number, (target, most, only) in enumerate(POINTS[::step]):
         home = Home(tmp_path / f"home{number}")
         log = EmbeddedLog(home.log_path)
         log.append(history(60, seed=number))
@@ -570,7 +571,7 @@ def test_an_erase_that_is_killed_goes_on_when_it_is_called_again(tmp_path: Path)
         process = harness.child()
         crash.order(process, home, "erase", target=target, when=when, nth=nth, only=only)
         harness.prepare()
-        said = process.communicate(timeout=120)[0].decode(errors="replace")
+        said = process.communicate(timeout=300)[0].decode(errors="replace")
         killed += process.returncode == -9
         if rng.random() < 0.5:
             crash.project(home, log)
@@ -585,7 +586,8 @@ def test_an_erase_that_is_killed_goes_on_when_it_is_called_again(tmp_path: Path)
         shutil.rmtree(home.path)
     harness.close()
     assert not wrong, f"seed {seed}: {wrong}"
-    assert killed >= KILLS * 3 // 4, f"Only {killed} of {KILLS} were killed."
+    points = len(POINTS[::step])
+    assert killed >= points * 3 // 4, f"Only {killed} of {points} were killed."
 
 
 def test_snapshots_made_before_an_erasure_are_discarded(client: Client) -> None:

@@ -25,6 +25,7 @@ from typing import Any
 
 import pytest
 from mutants import MUTANTS, why_not
+from soaked import soaked
 
 from memtape.schemas.log import Slot
 from memtape.sinks.home.folders import Home
@@ -274,13 +275,15 @@ def test_every_mutant_still_has_its_place_and_its_line() -> None:
 
 
 @pytest.mark.slow
-def test_one_log_has_one_state_hash_whatever_projects_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", soaked((4, 100), 4))
+def test_one_log_has_one_state_hash_whatever_projects_it(tmp_path: Path, most: int) -> None:
+    """In the first rows, which have two levels of each factor or more, and in all of them."""
     from test_golden_log import copy_into
 
     origin = Home(tmp_path / "origin")
     copy_into(origin, GOLDEN).close()
     coretypes = tuple(filter(works, ENVIRONMENT["OPENBLAS_CORETYPE"])) or ("",)
-    rows = pairwise(HOW | ENVIRONMENT | {"OPENBLAS_CORETYPE": coretypes})
+    rows = pairwise(HOW | ENVIRONMENT | {"OPENBLAS_CORETYPE": coretypes})[:most]
     oracle = expected()
     print(f"\n{len(rows)} rows, BLAS as on {', '.join(filter(None, coretypes)) or 'this machine'}")
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from builders import START, captured, configured, event
 from kafka_broker import PASSWORD, USER, Broker, free_ports, new_topic
+from soaked import soaked
 
 from memtape.schemas.codec import blanked, decode, encode
 from memtape.schemas.errors import (
@@ -45,8 +46,17 @@ from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
 ROOT = Path(__file__).resolve().parent.parent
+WAIT_S = 300.0
 A = "project:a"
 KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+LOSING = [
+    ("cleanup.policy", "compact"),
+    ("retention.ms", "604800000"),
+    ("retention.bytes", "1000000000"),
+    ("max.message.bytes", "500000"),
+    ("cleanup.policy", "compact,delete"),
+]
+"""Settings of a topic by which events would be lost."""
 
 Open = Callable[..., KafkaLog]
 
@@ -227,16 +237,7 @@ def test_a_broker_is_believed_only_with_a_certificate_that_is_trusted(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("cleanup.policy", "compact"),
-        ("cleanup.policy", "compact,delete"),
-        ("retention.ms", "604800000"),
-        ("retention.bytes", "1000000000"),
-        ("max.message.bytes", "500000"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value"), soaked(LOSING, LOSING[0], LOSING[-1]))
 def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_it(
     kafka: Broker, admin: Any, opened: Open, name: str, value: str
 ) -> None:
@@ -285,7 +286,7 @@ def test_another_number_of_partitions_is_refused(admin: Any, opened: Open, kafka
 @pytest.mark.slow
 def test_a_topic_of_something_else_is_left_alone(admin: Any, opened: Open, stranger: Any, kafka: Broker) -> None:
     topic = make_topic(admin, 2)
-    stranger.send(topic, b"an order", partition=0).get(10)
+    stranger.send(topic, b"an order", partition=0).get(WAIT_S)
     with pytest.raises(LogExists, match="no log of Memtape"):
         opened(None, kafka.url(topic))
     from kafka import KafkaConsumer, TopicPartition
@@ -303,7 +304,7 @@ def test_events_that_came_before_the_settings_do_not_hinder(
     topic = make_topic(admin, 2)
     first = configured(partitions=2)
     for payload in (b"early", encode(first), encode(configured(Settings(echo_recalls=9), partitions=2))):
-        stranger.send(topic, payload, partition=0).get(10)
+        stranger.send(topic, payload, partition=0).get(WAIT_S)
     log = opened(2, kafka.url(topic))
     assert log.log_id == first.body.log_id  # type: ignore[union-attr]
     assert payloads(log, 1) == [encode(first)]
@@ -316,8 +317,8 @@ def test_an_opener_that_died_half_way_is_finished_by_the_next(
 ) -> None:
     topic = make_topic(admin, 4)
     first = configured(partitions=4)
-    stranger.send(topic, encode(first), partition=0).get(10)
-    stranger.send(topic, encode(first), partition=2).get(10)
+    stranger.send(topic, encode(first), partition=0).get(WAIT_S)
+    stranger.send(topic, encode(first), partition=2).get(WAIT_S)
     log = opened(None, kafka.url(topic), settings=Settings(echo_recalls=9))
     assert [payloads(log, partition) for partition in range(4)] == [[encode(first)]] * 4
 
@@ -327,14 +328,14 @@ def test_a_partition_with_another_logs_settings_is_found_by_a_check(
     admin: Any, opened: Open, stranger: Any, kafka: Broker
 ) -> None:
     topic = make_topic(admin, 2)
-    stranger.send(topic, b"early", partition=1).get(10)
+    stranger.send(topic, b"early", partition=1).get(WAIT_S)
     log = opened(2, kafka.url(topic))
     with pytest.raises(DamagedLog, match=r"Partition 1 .* does not begin with the settings"):
         log.check()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("attempt", range(3))
+@pytest.mark.parametrize("attempt", soaked(range(5), 0))
 def test_openers_at_once_agree(opened: Open, kafka: Broker, attempt: int) -> None:
     url, openers = kafka.url(), 5
     start = threading.Barrier(openers)
@@ -418,7 +419,7 @@ def test_a_topic_that_was_made_again_is_another_log(
     admin.delete_topics([log.target.topic])
     with pytest.raises(DamagedLog, match="was deleted since"):
         log.read(0, 3, 1)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + WAIT_S
     while log.target.topic in admin.list_topics() and time.monotonic() < deadline:
         time.sleep(0.1)
     again = opened(1, url_of(log))
@@ -520,7 +521,7 @@ def test_nothing_that_is_written_meanwhile_is_lost(opened: Open) -> None:
         time.sleep(0.5)
         stop.set()
         for writer in writers:
-            writer.join(90)
+            writer.join(WAIT_S)
     ids = [decode(slot.payload).id for slot in log.read(home, 0, 1_000_000)]
     lost = [id for mine in taken for id in mine if id not in set(ids)]
     print(f"{sum(map(len, taken))} events in three rewritings, {len(ids) - len(set(ids))} slots twice")
@@ -562,11 +563,11 @@ REWRITE_POINTS = (
     ("memtape.sinks.logs.kafka_topic:KafkaTopic.set", 2),
     ("memtape.sinks.logs.kafka_topic:KafkaTopic.delete", 1),
 )
+REWRITE_KILLS = [(*point, when) for point in REWRITE_POINTS for when in ("before", "after")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize(("target", "nth"), REWRITE_POINTS)
+@pytest.mark.parametrize(("target", "nth", "when"), soaked(REWRITE_KILLS, *REWRITE_KILLS[1::4]))
 def test_a_rewriting_that_is_killed_goes_on_or_stands_as_it_was(
     opened: Open, admin: Any, target: str, nth: int, when: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -644,8 +645,8 @@ def test_poison_of_other_clients_is_a_slot_each_and_stops_nothing(opened: Open, 
         (None, b"x" * (MAX_EVENT_BYTES + 1), []),
     ]
     for key, value, headers in sent:
-        stranger.send(topic, value, key=key, headers=headers, partition=home).get(10)
-    stranger.send(topic, encode(good), partition=wrong).get(10)
+        stranger.send(topic, value, key=key, headers=headers, partition=home).get(WAIT_S)
+    stranger.send(topic, encode(good), partition=wrong).get(WAIT_S)
     [position] = log.append([captured("after", scope=A)])
     slots = log.read(home, 1, 100)
     assert [slot.offset for slot in slots] == list(range(1, position.offset + 1))
@@ -665,7 +666,7 @@ def test_a_topic_takes_no_record_that_is_too_large_for_it(opened: Open, stranger
     log = opened(1)
     noise = random.Random(1).randbytes(1_100_000)
     with pytest.raises(MessageSizeTooLargeError):
-        stranger.send(log.target.topic, noise, partition=0).get(10)
+        stranger.send(log.target.topic, noise, partition=0).get(WAIT_S)
     before = log.ends()
     with pytest.raises(InvalidEvent) as refusal:
         log.append_raw(0, [b"small", noise])
@@ -830,8 +831,8 @@ def test_views_of_a_log_on_kafka_are_what_the_log_says(opened: Open, stranger: A
         for number in range(60):
             given = captured(f"fact {number % 40} of {step}", f"{step} {number}", scope=f"project:{number % 7}")
             (log, other)[number % 2].append([given])
-        stranger.send(log.target.topic, b"poison", partition=step).get(10)
-        stranger.send(log.target.topic, None, key=b"gone", partition=step).get(10)
+        stranger.send(log.target.topic, b"poison", partition=step).get(WAIT_S)
+        stranger.send(log.target.topic, None, key=b"gone", partition=step).get(WAIT_S)
         with Owner(home, reader) as owner:
             owner.project()
         verdict = verify(home, log)
@@ -868,6 +869,7 @@ def test_many_threads_read_one_log(opened: Open) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_many_threads_read_one_log")
 def test_figures_are_printed(opened: Open) -> None:
     log, count = opened(4), 10_000
     events = [
@@ -904,7 +906,7 @@ def run_all(threads: list[threading.Thread], start: bool = True) -> None:
         if start:
             thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join(WAIT_S)
         assert not thread.is_alive()
 
 

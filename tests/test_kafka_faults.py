@@ -52,6 +52,7 @@ DEADLINES_S = ("60", "6")
 """Half of the producers wait for a broker that hangs; the others are told that the outcome is unknown, and repeat."""
 CALM_S = 2.0
 A = "project:a"
+WAIT_S = 300.0
 
 PRODUCER = """
 import json, sys, time
@@ -241,9 +242,11 @@ def test_poison_becomes_dead_letters_and_stops_nothing(opened: Open, stranger: A
     count = 200
     for number in range(count):
         if number % 20 == 0:
-            stranger.send(log.target.topic, poison[number // 20], key=rng.randbytes(4), partition=place).get(10)
+            stranger.send(log.target.topic, poison[number // 20], key=rng.randbytes(4), partition=place).get(WAIT_S)
         log.append([captured(f"fact {number}", number, "turn", scope=A)])
-    stranger.send(log.target.topic, encode(captured("misplaced", scope=A)), partition=(place + 1) % PARTITIONS).get(10)
+    stranger.send(log.target.topic, encode(captured("misplaced", scope=A)), partition=(place + 1) % PARTITIONS).get(
+        WAIT_S
+    )
     _project(home, log)
     shards = [Shard(home.current().shard(number), number) for number in range(PARTITIONS)]
     letters = [letter for shard in shards if shard.exists() for letter in shard.dead_letters(1_000)]
@@ -331,7 +334,7 @@ def test_figures_beside_the_bare_client_are_printed(kafka: Broker, opened: Open,
         for at in range(0, count, 500):
             sent = [producer.send(bare, value=value, partition=place) for place, value in keyed[at : at + 500]]
             for future in sent:
-                future.get(30)
+                future.get(WAIT_S)
 
     def consume() -> None:
         read, end = 0, sum(consumer.end_offsets(places).values())

@@ -217,7 +217,7 @@ def test_what_is_pending_is_projected_in_the_background_from_the_same_log(
     with closing(KafkaLog(kafka.url(), 4)) as log, Client(scope="project:test", log=log) as client:
         client.capture("Use tabs.")
         assert client.search("tabs", quiet=True).answer.lag == 1
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not client.status().memories and time.monotonic() < deadline:
             time.sleep(0.2)
         assert client.status().memories == 1

@@ -10,6 +10,7 @@ import json
 import shutil
 from collections.abc import Callable
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ import pytest
 from builders import START, captured, erased
 from click.testing import CliRunner
 from kafka_broker import Broker
+from soaked import soaked
 
 from memtape.flows import projection
 from memtape.schemas.events import Event
@@ -135,7 +137,7 @@ GOING: dict[str, Callable[[Home], Going]] = {
     "a backup with its WAL": lambda home: Backup(home, with_wal=True),
     "a lost WAL": lambda home: LostWal(home, with_wal=False),
 }
-HOWS = ["memory", *(pytest.param(how, marks=pytest.mark.slow) for how in GOING if how != "memory")]
+KEPT = [("memory", 0), ("memory", 14), ("a backup", 3), ("a backup with its WAL", 9), ("a lost WAL", 9)]
 
 
 def said(history: str, count: int, first: int = 0) -> list[Event]:
@@ -196,8 +198,7 @@ def status(home: Home, log: Log) -> Any:
         return client.status()
 
 
-@pytest.mark.parametrize("count", [0, 3, 9, 14])
-@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize(("how", "count"), soaked(product(GOING, (0, 3, 9, 14)), *KEPT))
 def test_a_log_that_went_back_is_noticed_and_its_views_are_made_anew(home: Home, how: str, count: int) -> None:
     going = GOING[how](home)
     with closing(going.open()) as log:

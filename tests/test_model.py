@@ -813,6 +813,7 @@ def test_a_life_of_a_home_is_what_the_model_says(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_a_life_of_a_home_is_what_the_model_says")
 def test_a_long_life_of_a_home_is_what_the_model_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     life = live(tmp_path / "home", monkeypatch, steps=900, every=225)
     assert set(life.done) == {step.__name__ for step, _ in STEPS}

@@ -42,7 +42,7 @@ def serving(home: Home) -> Iterator[list[str]]:
 
     thread = threading.Thread(target=serve)
     thread.start()
-    assert started.wait(60)
+    assert started.wait(300)
     try:
         yield notes
     finally:

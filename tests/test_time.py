@@ -304,7 +304,7 @@ def test_a_living_projector_is_asked_to_rebuild(home: Home, tmp_path: Path) -> N
         assert reply.error
     finally:
         daemon.terminate()
-    assert daemon.wait(30) == 0
+    assert daemon.wait(300) == 0
     assert sound(home, log).state_hash != before
 
 

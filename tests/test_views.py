@@ -251,7 +251,7 @@ def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None
         assert f"pid {holder.pid}" in second.stderr
     finally:
         holder.terminate()
-    assert holder.wait(30) == 0
+    assert holder.wait(300) == 0
     assert home.projector_lock().holder() is None
 
 

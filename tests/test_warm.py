@@ -34,7 +34,7 @@ from memtape.tools.keep.erasing import plan
 
 PORT = "The staging database listens on port 5433."
 QUESTION = "Which port has the staging database?"
-WAIT_S = 60.0
+WAIT_S = 300.0
 
 
 class Server:
