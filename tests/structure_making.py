@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
+from typing import get_args
 
 from memtape.flows.projection import basis_of
 from memtape.schemas.log import trail_of
 from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.flushes import Outcome, count_outcome
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import STRUCTURE_PATH, _open
@@ -42,6 +44,8 @@ def make_home(folder: Path) -> None:
             client.capture("a", kind, media=(), tags=["a"], source="a")
         client.search("a")
         client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
+        for outcome in get_args(Outcome):
+            count_outcome(folder, outcome)
         client.forget(client.capture("a b c", "insight").id)
         client.project()
         build, number = client.home.current(), partition_of("project:a", log.partitions)

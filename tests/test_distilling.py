@@ -390,7 +390,8 @@ def test_the_hook_answers_before_the_model_does(home: Path, project: Path, tmp_p
     Home(home)
     (home / "settings.toml").write_text(f"[model]\ncommand = {json.dumps(command(code))}\n")
     assert hook(home, "claude", told(project, "PreCompact", transcript_path=str(transcript))) == b""
-    assert outcomes(home) == {"deterministic_ok": 1} and not distilled(home, project)
+    until(lambda: outcomes(home) == {"deterministic_ok": 1}, "The flush was not counted.")
+    assert not distilled(home, project)
     go.write_text("")
     until(lambda: distilled(home, project), "Nothing was distilled.")
     (insight,) = distilled(home, project)

@@ -155,7 +155,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         client.project()
         past = ",".join(f"{number}:{end}" for number, end in enumerate(client.log.ends()))
         of_past = captured_with(client)
-        patch.setattr(client.reader, "catch_up", lambda scope: None)  # So that nothing behind the watermark is projected.
+        patch.setattr(
+            client.reader, "catch_up", lambda scope: None
+        )  # So that nothing behind the watermark is projected.
         # Turns that say the same would take one place, of which a filter may leave another one.
         later = [(line, "Again: " if line.kind == "turn" else "") for line in lines[::5]]
         client.capture_many(

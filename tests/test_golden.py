@@ -428,7 +428,7 @@ def test_ids_of_ticks_stay(tick: Event) -> None:
         ("project:a", 1),
         ("project:atlas-7f3a", 2),
         ("project:my-app-1a2b3c4d", 10),
-        ("project:memtape", 8),
+        ("project:memtape", 4),
         ("project:" + "z" * 80, 14),
     ],
 )

@@ -247,7 +247,7 @@ def test_what_was_erased_is_not_taken_again(client: Client, tmp_path: Path) -> N
     for log in (client.log, MemoryLog()):
         with Client(tmp_path / "other", scope=SCOPE, log=log) as other:
             if log is not client.log:  # Of a log that only knows of the erasure.
-                other._append("erased", Erased(ids=(gone,)), SCOPE)
+                other.append("erased", Erased(ids=(gone,)), SCOPE)
             summary = take(other, path, reread=True)
             assert summary.skipped["erased before, and not taken again"] == 1
             assert summary.taken + summary.known == len(t.CLAUDE_SAID) - 1

@@ -95,7 +95,10 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
         assert "Noted: 1" in await told(client, "mark_used", ids=[id], recall=recall)
         assert "staging database" in await told(client, "get_context", budget_tokens=500)
         assert "> The staging" in await told(client, "get_memory", id=id)
-        assert "1 memory" in await told(client, "memory_status")
+        while "1 memory" not in await told(
+            client, "memory_status"
+        ):  # The server brings its views up to date meanwhile.
+            await anyio.sleep(0.1)
         assert "Hidden: 1" in await told(client, "forget_memory", id=id, reason="wrong")
         assert "Nothing is remembered" in await told(client, "search_memories", query="staging port")
         assert "Restored: 1" in await told(client, "restore_memory", id=id)
@@ -232,7 +235,7 @@ def test_an_agent_is_told_what_an_agent_can_do(home: Path, monkeypatch: pytest.M
         monkeypatch.setattr(client, "search", lambda *_, **__: client.reader.retriever.reading(lambda: 1 / 0))
         with pytest.raises(MemtapeError) as refused:
             call(client, "search_memories", {"query": "tabs"})
-        assert refused.value.hint.startswith("For the user: `memtape verify`")
+        assert refused.value.hint.startswith("For the user: `memtape run --once`")
 
 
 def test_no_answer_is_longer_than_hosts_show_and_no_text_leaves_its_place(home: Path) -> None:
@@ -506,7 +509,7 @@ def test_what_is_too_long_is_refused_before_its_secrets_are_looked_for(
     looked: list[int] = []
     found = redaction.findings
     monkeypatch.setattr(
-        redaction, "findings", lambda text, names=False: looked.append(len(text)) or found(text, names=names)
+        redaction, "findings", lambda text, *rest, **named: looked.append(len(text)) or found(text, *rest, **named)
     )
     long = "password = hunter2hunter2 " * 40_000
     with Client(home, scope="project:a", origin="agent") as client:

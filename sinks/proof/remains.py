@@ -45,7 +45,9 @@ class Needles(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked for: ids as they are; texts and single words whatever their case and what is between words.
 
     `vectors` are in their recorded form, and found whatever their length and format. Of the `said` texts for which all
-    of it stands, `hidden` are not looked for: they are too short, or others say the same.
+    of it stands, `hidden` are not looked for: they are too short, or others say the same. `labelled` are telling words
+    of the texts that no living text says and that a label of another event has (a tag, a source): so nobody looks for
+    them.
     """
 
     ids: tuple[str, ...]
@@ -54,11 +56,12 @@ class Needles(msgspec.Struct, frozen=True, kw_only=True):
     vectors: tuple[bytes, ...] = ()
     said: int = 0
     hidden: int = 0
+    labelled: tuple[str, ...] = ()
 
     @property
     def prove(self) -> bool:
         """Whether finding none of them says that a text is gone; ids alone do not."""
-        return self.said > self.hidden
+        return self.said > self.hidden and not self.labelled
 
 
 class Finding(NamedTuple):

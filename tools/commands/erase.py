@@ -120,6 +120,7 @@ def search_as_json(search: Search) -> dict[str, Any]:
     return {
         "proves": search.needles.prove,
         "hidden_texts": search.needles.hidden,
+        "labelled_words": list(search.needles.labelled),
         "looked_for": {kind: len(getattr(search.needles, kind)) for kind in ("ids", "texts", "words", "vectors")},
         "files": [
             {
@@ -223,7 +224,12 @@ def print_unproven(needles: Needles, ok: bool) -> None:
     if needles.hidden:
         why = "each is too short, or other events say the same"
         say(f"Nothing was looked for of {needles.hidden:,} of {_many(range(needles.said), 'text')}: {why}.", err=True)
-    if ok and not needles.prove:
+    if needles.labelled:
+        say(
+            f"Labels of other events (tags, sources) still say: {one_line(', '.join(needles.labelled), 200)}.", err=True
+        )
+        say("Not proven: erase those events too, if the labels give away what was erased.", err=True)
+    elif ok and not needles.prove:
         hint = "`memtape verify --erased ID --text FILE` looks for a text that you still have."
         if needles.said:
             hint = "Where other events say the same, `memtape erase --everywhere` takes them as well."

@@ -276,6 +276,7 @@ def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str]
     traces = Traces(part for part in sought if is_searched(part))
     words = {word: None for text in texts for word in telling_words(text)}
     erasures = _erasures(log)
+    spoken, labelled = dict[str, None](), dict[str, None]()
     carried: dict[int, None] = {}
     vectors: dict[bytes, bool] = {}
     for slot, event in _events(log):
@@ -287,6 +288,8 @@ def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str]
                 event = msgspec.structs.replace(event, body=msgspec.structs.replace(event.body, vector=None))
             if is_gone:
                 event = msgspec.structs.replace(event, body=None)
+            for said in texts_of_body(event.body) if event.body is not None else ():
+                (spoken if said.role == "statement" else labelled).update(all_words(said.text))
             for string in _strings(event):
                 carried.update(dict.fromkeys(traces.find(string).texts))
                 for word in all_words(string):
@@ -296,7 +299,9 @@ def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str]
     needles = without_structure(Needles(ids=_ids(gone), texts=alone, words=tuple(words), vectors=alone_too))
     left = dict.fromkeys((*needles.texts, *needles.words))
     hidden = [text for text in texts if not any(part in left for part in (*parts(text), *telling_words(text)))]
-    return msgspec.structs.replace(needles, said=len(texts), hidden=len(hidden))
+    told = dict.fromkeys(word for text in texts for word in telling_words(text))
+    only_labelled = tuple(word for word in told if word in labelled and word not in spoken)
+    return msgspec.structs.replace(needles, said=len(texts), hidden=len(hidden), labelled=only_labelled)
 
 
 def _ids(gone: Gone) -> tuple[str, ...]:
