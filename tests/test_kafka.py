@@ -710,10 +710,10 @@ def test_a_topic_with_transactions_is_refused_where_its_offsets_have_gaps(opened
 
 @pytest.mark.slow
 def test_nothing_acknowledged_is_lost_when_the_broker_is_killed(opened: Open, kafka: Broker) -> None:
-    """Threads append while the broker dies twice; who is told `UnknownOutcome` appends again."""
+    """Threads append while the broker dies twice; who is told that an append failed appends again."""
     log, threads, batches = opened(3), 4, 60
     taken: dict[str, Position] = {}
-    unknown: list[UnknownOutcome] = []
+    unknown: list[MemtapeError] = []
     errors: list[BaseException] = []
 
     def produce(thread: int) -> None:
@@ -724,7 +724,7 @@ def test_nothing_acknowledged_is_lost_when_the_broker_is_killed(opened: Open, ka
                     try:
                         positions = log.append(batch)
                         break
-                    except UnknownOutcome as error:
+                    except MemtapeError as error:
                         unknown.append(error)
                 taken.update(zip((given.id for given in batch), positions, strict=True))
                 time.sleep(0.02)
