@@ -141,7 +141,7 @@ MUTANTS = [
     Mutant(
         "a snapshot restored without its index",
         "state/subjects/memories.py",
-        "            _know(state, memory, captures.by_seq[join.seq])\n        for join in memory.echoes:",
+        "            _know(state, memory, of.captures.by_seq[join.seq])\n        for join in memory.echoes:",
         "            state.birth_of[join.seq] = memory.birth\n        for join in memory.echoes:",
         ("tests/test_laws.py",),
     ),
@@ -183,8 +183,8 @@ MUTANTS = [
     Mutant(
         "the last vector of a text counts",
         "state/subjects/embeddings.py",
-        "if capture.seq in vectors:",
-        "if False:",
+        "if capture is None or capture.seq in state.vectors.get(body.embedder, ()):",
+        "if capture is None:",
         ("tests/test_dense.py",),
     ),
     Mutant(
@@ -275,7 +275,7 @@ MUTANTS = [
     ),
     Mutant(
         "a page that nobody touched",
-        "state/views/rows.py",
+        "state/views/pages.py",
         "        for path in _paths(partition.scopes[change.scope], change):\n",
         "        for path in list(_paths(partition.scopes[change.scope], change))[1:]:\n",
         ("tests/test_laws.py", "tests/test_vault.py", "tests/test_model.py"),
@@ -289,9 +289,9 @@ MUTANTS = [
     ),
     Mutant(
         "the order of a set in a digest",
-        "state/core/digests.py",
-        "for item in sorted((key, ban.event_id, ban.at) for key, ban in bans.items())",
-        "for item in {(key, ban.event_id, ban.at) for key, ban in bans.items()}",
+        "state/subjects/tombstones.py",
+        "yield from sorted((key, ban.event_id, ban.at) for key, ban in bans.items())",
+        "yield from {(key, ban.event_id, ban.at) for key, ban in bans.items()}",
         ("tests/test_golden_log.py",),
     ),
     Mutant(
@@ -402,8 +402,8 @@ MUTANTS = [
     Mutant(
         "a use that is said and seen counted twice",
         "state/subjects/usage.py",
-        "            used = [seq for seq in told if seq not in known]\n",
-        "            used = told\n",
+        "            context.used = [seq for seq in told if seq not in known]\n",
+        "            context.used = told\n",
         ("tests/test_usage.py",),
     ),
     Mutant(
@@ -429,7 +429,7 @@ MUTANTS = [
     ),
     Mutant(
         "links that do not follow a forgotten memory",
-        "state/views/rows.py",
+        "state/views/pages.py",
         "yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))",
         "yield from ()",
         ("tests/test_edges.py",),
