@@ -50,9 +50,8 @@ def texts_of(event: Event) -> Iterator[Said]:
 
 
 def texts_of_body(body: Body) -> Iterator[Said]:
-    """Yield every text of a body, in the order of its fields."""
-    for name, role in _FIELDS[type(body)]:
-        yield from _texts(getattr(body, name), f"$.body.{name}", role)
+    """Return every text of a body, in the order of its fields."""
+    return _texts(body, "$.body", "label")
 
 
 def with_texts(body: T, change: Callable[[Said], str]) -> T:
@@ -73,7 +72,12 @@ def _texts(value: Any, place: str, role: Role) -> Iterator[Said]:
             yield from _texts(inner, f"{place}.{key}", role)
     elif type(value) in _FIELDS:
         for name, own in _FIELDS[type(value)]:
-            yield from _texts(getattr(value, name), f"{place}.{name}", role if role == "program" else own)
+            inner, told = getattr(value, name), role if role == "program" else own
+            # The fold walks every event, and most fields are these: neither is worth a generator.
+            if isinstance(inner, str):
+                yield Said(f"{place}.{name}", inner, told)
+            elif inner:
+                yield from _texts(inner, f"{place}.{name}", told)
 
 
 def _changed(value: Any, place: str, role: Role | None, change: Callable[[Said], str]) -> Any:

@@ -155,7 +155,7 @@ def test_a_learned_weight_is_what_the_windows_of_90_days_say(history: list[Use])
 @given(histories(items=12), st.data())
 def test_to_stop_and_go_on_changes_nothing(history: list[Use], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(history)))
-    resumed = restore(snapshot(state_of(history[:cut])))
+    resumed = restore(snapshot(state_of(history[:cut])), None)
     for session, seqs, at in history[cut:]:
         use_together(resumed, session, seqs, at)
     whole = state_of(history)

@@ -337,10 +337,11 @@ def test_views_of_another_version_are_made_anew(home: Home) -> None:
 
 
 def test_a_dead_letter_that_has_become_readable_is_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memtape.schemas import events
+    from memtape.schemas import codec, events
 
     log = filled(home, 100)
-    monkeypatch.delitem(events.EVENT_TYPES, "captured")  # As a reader of an older version would see it.
+    older = {type: it for type, it in events.EVENT_TYPES.items() if type != "captured"}
+    monkeypatch.setattr(codec, "EVENT_TYPES", older)  # As a reader of an older version would see it.
     project(home, log)
     with Client(home.path, scope="project:a", log=log) as client:
         assert client.status().dead_letters > 10

@@ -194,7 +194,8 @@ class Embedding:
         if chosen.drift:
             self._note(chosen.drift)
         if chosen.key is None:
-            self.refused = bool(chosen.drift)
+            # Where somebody went back to the floor, no text is left without what it should have.
+            self.refused = bool(chosen.drift) and (settings.embedder != FLOOR or settings.embedder_next is not None)
             return None, False
         if chosen.begin:
             self._note(f"The embedder {chosen.key} takes over from the floor when every text has its vector.")
