@@ -1,18 +1,23 @@
-"""An endpoint of an OpenAI-compatible API as a person names it, checked, so that texts go nowhere else. No I/O.
+"""An endpoint of an OpenAI-compatible API as a person names it, checked, and a client that asks nowhere else.
 
-What is asked there, and how, is in the files that ask.
+What is asked there is in the files that ask.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from ipaddress import ip_address
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
+
+if TYPE_CHECKING:
+    import httpx
+
+CONNECT_S = 5.0
 
 
 class Names(NamedTuple):
@@ -53,6 +58,22 @@ class HttpTarget(msgspec.Struct, frozen=True):
             f"{self.place} redirects elsewhere ({status}), and texts and keys follow no redirect.",
             f"Set {url_variable} to where it is.",
         )
+
+
+def http_client(target: HttpTarget, timeout_s: float) -> httpx.Client:
+    """Return a client with the key of an endpoint, which follows no redirect; `timeout_s` is for each wait."""
+    import httpx
+
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+    if target.key:
+        headers["Authorization"] = f"Bearer {target.key}"
+    # A proxy of the environment would see what plain http carries, so it is used with encryption only.
+    return httpx.Client(
+        headers=headers,
+        timeout=httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S)),
+        follow_redirects=False,
+        trust_env=target.encrypted,
+    )
 
 
 def target_of(named: Mapping[str, str], names: Names) -> HttpTarget | None:

@@ -68,11 +68,17 @@ def decode(payload: bytes) -> Event:
     return _typed(_known(parsed, payload))
 
 
+def event_of(payload: bytes) -> Event | None:
+    """Return the event of bytes that nobody has checked; None for what the fold makes a dead letter."""
+    try:
+        return decode(payload)
+    except InvalidEvent:
+        return None
+
+
 def blanked(payload: bytes) -> bytes:
     """Return the bytes of an event without its body, version and header as they are; `null` if it cannot be read."""
-    try:
-        decode(payload)
-    except InvalidEvent:
+    if event_of(payload) is None:
         return b"null"
     return orjson.dumps(orjson.loads(payload) | {"body": None}, option=orjson.OPT_SORT_KEYS)
 

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Filters, Forgotten, Kind, Origin, Restored, Unfolded, Used
+from memtape.schemas.events import Filters, Forgotten, Origin, Restored, Unfolded, Used
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import GLOBAL
@@ -29,7 +29,7 @@ from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.logs.opening import open_log
 from memtape.state.views.filters import NO_FILTERS, check_filters
 from memtape.tools.ask.naming import Ids, is_whole, the_one
-from memtape.tools.capture.lines import Line, check_label
+from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.project import Began
 from memtape.tools.capture.writing import Receipt, Writer, now_us
 
@@ -101,19 +101,6 @@ class Client(Writer):
 
             self._reader = Reader(self.home, self.log)
         return self._reader
-
-    # --- Captures ---
-
-    def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
-        """Put one text on the log and return its receipt; `fields` are those of a `Line`.
-
-        A document too long for one event is cut into parts, and the receipt is that of the first.
-        Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets.
-        """
-        receipts = self.capture_many([Line(text=text, kind=kind, **fields)])  # type: ignore[arg-type]
-        for _, error in receipts.refused:
-            raise error
-        return receipts[0]
 
     # --- Questions ---
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memtape.flows.embed.answers import Answer, BadAnswer, batches, parse_answer, question
 from memtape.flows.embed.embedder import HARMLESS, Embedding, Failure, checked, sound_only, the_vector
 from memtape.flows.embed.target import KEY_VARIABLE, MODEL_VARIABLE, URL_VARIABLE
-from memtape.flows.endpoint import HttpTarget
+from memtape.flows.endpoint import HttpTarget, http_client
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.events import MAX_DIMENSIONS
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import tenacity
 
 ATTEMPTS = 3
-CONNECT_S = 5.0
 TIMEOUT_S = 30.0
 """For each wait for bytes; a whole answer may take four times that."""
 
@@ -74,23 +73,13 @@ class HttpEmbedder:
         attempts: int = ATTEMPTS,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        import httpx
 
         self._target = target
         self._encoding_format = encoding_format
         self._timeout_s = timeout_s
         self._attempts = attempts
         self._sleep = sleep
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-        if target.key:
-            headers["Authorization"] = f"Bearer {target.key}"
-        # A proxy of the environment would see what plain http carries, so it is used with encryption only.
-        self._client = httpx.Client(
-            headers=headers,
-            timeout=httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S)),
-            follow_redirects=False,
-            trust_env=target.encrypted,
-        )
+        self._client = http_client(target, timeout_s)
         self.name = target.model
         self.revision, self.dimensions = "", 0
         try:

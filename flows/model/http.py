@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memtape.flows.endpoint import HttpTarget
+from memtape.flows.endpoint import HttpTarget, http_client
 from memtape.flows.model.model import ANSWER_MAX_BYTES, KEY_VARIABLE, MODEL_VARIABLE, URL_VARIABLE, within
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import httpx
 
 ATTEMPTS = 2
-CONNECT_S = 5.0
 BACKOFF_MAX_S = 2.0
 
 _NEXT_STEPS = {
@@ -59,12 +58,8 @@ class HttpModel:
         return within(limit_s, lambda: self._ask(prompt, time.monotonic() + limit_s, limit_s), self.place)
 
     def _ask(self, prompt: str, deadline: float, limit_s: float) -> str:
-        import httpx
         import tenacity
 
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-        if self._target.key:
-            headers["Authorization"] = f"Bearer {self._target.key}"
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(ATTEMPTS),
             retry=tenacity.retry_if_exception_type(_Again),
@@ -72,13 +67,7 @@ class HttpModel:
             sleep=self._sleep,
             reraise=True,
         )
-        # A proxy of the environment would see what plain http carries, so it is used with encryption only.
-        with httpx.Client(
-            headers=headers,
-            timeout=httpx.Timeout(limit_s, connect=min(limit_s, CONNECT_S)),
-            follow_redirects=False,
-            trust_env=self._target.encrypted,
-        ) as client:
+        with http_client(self._target, limit_s) as client:
             return retrying(self._ask_once, client, _question(self._target.model, prompt), deadline)
 
     def _ask_once(self, client: httpx.Client, body: bytes, deadline: float) -> str:

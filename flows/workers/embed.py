@@ -11,9 +11,9 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from memtape.flows.embed.embedder import Embedder, Embedding, Failure
-from memtape.schemas.codec import decode
+from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import dimensions_of
-from memtape.schemas.errors import EmbedderUnavailable, InvalidEvent
+from memtape.schemas.errors import EmbedderUnavailable
 from memtape.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, make_embedded, may_write
 from memtape.schemas.log import Log, slots_between
 from memtape.schemas.scopes import partition_of
@@ -131,7 +131,7 @@ class EmbedWorker:
         if erasures.count == self._erasures[number].count:
             return
         for slot in slots_between(self._log, number, 0, self._offsets[number]):
-            event = _event(slot.payload)
+            event = event_of(slot.payload)
             if event is not None and erasures.covers(event):
                 self._waiting[number].pop((event.scope or "", event.id), None)
         self._erasures[number] = erasures
@@ -179,7 +179,7 @@ class EmbedWorker:
         while offset < end:
             slots = self._log.read(number, offset, PAGE_SLOTS, types=("embedded",))
             for slot in slots:
-                self._note(found, _event(slot.payload))
+                self._note(found, event_of(slot.payload))
             offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
         return found
 
@@ -187,7 +187,7 @@ class EmbedWorker:
         self._drop_erased(number)
         held, ahead, erasures = self._waiting[number], self._ahead[number], self._erasures[number]
         slots = self._log.read(number, self._offsets[number], PAGE_SLOTS, types=("captured", "embedded"))
-        events = [(slot.offset, event) for slot in slots if (event := _event(slot.payload)) is not None]
+        events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
         first = self._firsts([event for _, event in events if isinstance(event.body, Captured)])
         for offset, event in events:
             ref = (event.scope or "", event.id)
@@ -237,10 +237,3 @@ class EmbedWorker:
 def _text(event: Event) -> str:
     assert isinstance(event.body, Captured)
     return whole_text(event.body)
-
-
-def _event(payload: bytes) -> Event | None:
-    try:
-        return decode(payload)
-    except InvalidEvent:  # The fold makes it a dead letter.
-        return None

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import uuid_utils
 
-from memtape.schemas.codec import decode, encode
-from memtape.schemas.errors import InvalidEvent, MemtapeError
+from memtape.schemas.codec import encode, event_of
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Configured, make_configured
 from memtape.schemas.log import PAGE_SLOTS, Log, Slot
 from memtape.schemas.settings import Settings
@@ -83,8 +83,5 @@ def _payload(last: Configured, settings: Settings, revision: int) -> bytes:
 
 
 def _configured(slot: Slot) -> Configured | None:
-    try:
-        body = decode(slot.payload).body
-    except InvalidEvent:  # The fold makes it a dead letter.
-        return None
-    return body if isinstance(body, Configured) else None
+    event = event_of(slot.payload)
+    return event.body if event is not None and isinstance(event.body, Configured) else None

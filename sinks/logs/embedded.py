@@ -19,10 +19,9 @@ from typing import Any
 
 import uuid_utils
 
-from memtape.schemas.codec import blanked, decode
+from memtape.schemas.codec import blanked, event_of
 from memtape.schemas.errors import (
     DamagedLog,
-    InvalidEvent,
     LogExists,
     LogGone,
     MemtapeError,
@@ -149,7 +148,7 @@ class EmbeddedLog:
             self._db.executemany(
                 _INSERT,
                 (
-                    _row(partition, first + index, _header(payload), os.urandom(SALT_BYTES), payload)
+                    _row(partition, first + index, event_of(payload), os.urandom(SALT_BYTES), payload)
                     for index, payload in enumerate(payloads)
                 ),
             )
@@ -469,11 +468,3 @@ def _row(partition: int, offset: int, event: Event | None, salt: bytes, payload:
 
 def _digest(salt: bytes, payload: bytes) -> bytes:
     return blake2b(salt + payload, digest_size=16).digest()
-
-
-def _header(payload: bytes) -> Event | None:
-    """Return the event of bytes that nobody has checked, None where they are none; they are stored all the same."""
-    try:
-        return decode(payload)
-    except InvalidEvent:
-        return None

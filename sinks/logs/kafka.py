@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import uuid_utils
 
-from memtape.schemas.codec import decode, encode
+from memtape.schemas.codec import decode, encode, event_of
 from memtape.schemas.errors import (
     DamagedLog,
     InvalidEvent,
@@ -158,7 +158,7 @@ class KafkaLog:
         self._check_partition(partition)
         if any(len(payload) > MAX_RAW_BYTES for payload in payloads):
             raise InvalidEvent("oversized", f"A topic takes at most {MAX_RAW_BYTES:,} bytes in one record.")
-        offsets = self._store([_Record(partition, bytes(payload), _event(payload)) for payload in payloads])
+        offsets = self._store([_Record(partition, bytes(payload), event_of(payload)) for payload in payloads])
         return [Position(partition, offset) for offset in offsets]
 
     def read(
@@ -205,7 +205,8 @@ class KafkaLog:
         letters = [event.id.encode() for event in events.values()]
         first = {(event.scope, event.id): offset for offset, event in reversed(events.items())}
         for slot in slots_between(self, partition, 0, max(events, default=0)):
-            event = _event(slot.payload) if any(id in slot.payload for id in letters) else None
+            may_be = b"\\u" in slot.payload or any(id in slot.payload for id in letters)
+            event = event_of(slot.payload) if may_be else None
             if event is not None and (event.scope, event.id) in first:
                 first[event.scope, event.id] = min(slot.offset, first[event.scope, event.id])
         return [slot for slot in slots if slot.offset in first.values()]
@@ -219,7 +220,7 @@ class KafkaLog:
                 self._look_again()
                 end = self._end(partition)
             for slot in slots_between(self, partition, offset, end):
-                event = _event(slot.payload)
+                event = event_of(slot.payload)
                 if event is not None and event.scope is not None:
                     held.setdefault(event.scope, {}).setdefault(id_bytes(event.id), slot.offset)
             self._known[partition] = end, held
@@ -254,7 +255,7 @@ class KafkaLog:
     def refuses(self, partition: int, payload: bytes) -> bool:
         """Whether the broker of a partition takes no events, tried with one that it may as well take."""
         with self._sending:
-            sending = self._send([_Record(partition, payload, _event(payload))])
+            sending = self._send([_Record(partition, payload, event_of(payload))])
         try:
             self._offsets(sending)
         except _Closed:
@@ -367,7 +368,7 @@ class KafkaLog:
     def _first_configured(self, partition: int, end: int) -> tuple[Configured, bytes] | None:
         for offset, count in ((0, 1), (1, CONFIGURED_WITHIN)):  # Nearly always it is the first.
             for slot in self.read(partition, min(offset, end), count):
-                event = _event(slot.payload)
+                event = event_of(slot.payload)
                 if event is not None and isinstance(event.body, Configured):
                     return event.body, slot.payload
         return None
@@ -648,14 +649,6 @@ def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
         producer.close(timeout=deadline_s)
 
 
-def _event(payload: bytes) -> Event | None:
-    """Return the event of bytes that nobody has checked, None where they are none."""
-    try:
-        return decode(payload)
-    except InvalidEvent:
-        return None
-
-
 def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
     """Whether these are the bytes of an event of the scope and of one of the types; headers could say anything.
 
@@ -666,7 +659,7 @@ def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
             return False
         if types and not any(name.encode() in payload for name in types):
             return False
-    event = _event(payload)
+    event = event_of(payload)
     return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)
 
 
@@ -674,5 +667,5 @@ def _is_after(payload: bytes, sent: int) -> bool:
     with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         if _sent_decoder.decode(payload).sent <= sent:
             return False
-    event = _event(payload)
+    event = event_of(payload)
     return event is not None and event.sent > sent

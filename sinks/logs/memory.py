@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import uuid_utils
 
-from memtape.schemas.codec import blanked, decode
-from memtape.schemas.errors import InvalidEvent, OffsetOutOfRange
+from memtape.schemas.codec import blanked, decode, event_of
+from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.events import Event, make_configured
 from memtape.schemas.log import Position, Slot, read_matching
 from memtape.schemas.scopes import partition_of
@@ -79,7 +79,7 @@ class MemoryLog:
         """See `Log.erased`."""
         first: dict[tuple[str | None, str], int] = {}
         for slot in self.read(partition, 0, self.ends()[partition]):
-            if (event := _event(slot.payload)) is not None:
+            if (event := event_of(slot.payload)) is not None:
                 first.setdefault((event.scope, event.id), slot.offset)
         slots, counting = self.read(partition, 0, self.ends()[partition], types=("erased",)), frozenset(first.values())
         return [slot for slot in slots if slot.offset in counting]
@@ -131,20 +131,13 @@ class MemoryLog:
         """See `Log.close`."""
 
 
-def _event(payload: bytes) -> Event | None:
-    try:
-        return decode(payload)
-    except InvalidEvent:
-        return None
-
-
 def _sent(payload: bytes) -> int:
-    event = _event(payload)
+    event = event_of(payload)
     return 0 if event is None else event.sent
 
 
 def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
     if scope is None and not types:
         return True
-    event = _event(payload)
+    event = event_of(payload)
     return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)

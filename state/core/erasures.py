@@ -10,8 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.codec import event_of
 from memtape.schemas.events import Erased, Event, may_write
 from memtape.schemas.log import Slot
 
@@ -55,11 +54,8 @@ def erasures_of(slots: Iterable[Slot]) -> Erasures:
     """Return what the `erased` events among slots of a partition, in order, erase: of each id the first."""
     erasures, seen = Erasures(), dict[tuple[str | None, str], None]()
     for slot in slots:
-        try:
-            event = decode(slot.payload)
-        except InvalidEvent:  # The fold makes it a dead letter.
-            continue
-        if (event.scope, event.id) not in seen:
+        event = event_of(slot.payload)
+        if event is not None and (event.scope, event.id) not in seen:
             seen[event.scope, event.id] = None
             erasures.learn(event)
     return erasures

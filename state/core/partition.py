@@ -11,7 +11,7 @@ import msgspec
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import Configured, Embedded, Event, Ticked
+from memtape.schemas.events import Configured, Embedded, Erased, Event, Ticked
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import Change, Counters, DeadLetter
 from memtape.schemas.scopes import partition_of
@@ -91,7 +91,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     scope = state.scopes.get(name)
     if scope is None:
         scope = state.scopes[name] = Scope(name)
-    if not scope.has_event(event.id) and state.erasures.learn(event):
+    if isinstance(event.body, Erased) and not scope.has_event(event.id) and state.erasures.learn(event):
         state.stale = True
     if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
         state.met_erased = True

@@ -221,12 +221,12 @@ def _time_at(tokens: list[str], index: int) -> tuple[str, int] | None:
 # --- English ---
 
 
-def _phrased(tokens: list[str], phrases: dict[str, tuple[tuple[Tokens, Tokens], ...]]) -> list[str]:
+def _phrased(tokens: list[str]) -> list[str]:
     """Return tokens with phrases in their readings."""
     read: list[str] = []
     index = 0
     while index < len(tokens):
-        for phrase, reading in phrases.get(tokens[index], ()):
+        for phrase, reading in words.PHRASES.get(tokens[index], ()):
             if tuple(tokens[index : index + len(phrase)]) == phrase:
                 read += reading
                 index += len(phrase)
@@ -238,7 +238,7 @@ def _phrased(tokens: list[str], phrases: dict[str, tuple[tuple[Tokens, Tokens], 
 
 
 def _english(tokens: list[str]) -> list[str]:
-    tokens = _phrased(_without_opener(tokens), words.PHRASES)
+    tokens = _phrased(_without_opener(tokens))
     if tokens[:3] in (["you", "need", "to"], ["we", "need", "to"], ["i", "need", "to"]):
         tokens = [tokens[0], "have", *tokens[2:]]
     tokens = _with_light_left_out(_possessive(_in_charge(tokens)))

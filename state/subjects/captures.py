@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -152,3 +152,9 @@ def _take(state: Captures, capture: Capture) -> None:
         state.days.setdefault(format_day(capture.at), []).append(capture.seq)
     if capture.ordinal >= 0:
         state.ordinals.append(capture.seq)
+
+
+class HasCaptures(Protocol):
+    """What a subject reads of others: the captures of its scope."""
+
+    captures: Captures

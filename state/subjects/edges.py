@@ -10,7 +10,7 @@ the subject of `association`; here it is resolved and walked together with the o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -29,7 +29,7 @@ from memtape.state.subjects.association import (
     believed,
     pair_of,
 )
-from memtape.state.subjects.captures import Captures
+from memtape.state.subjects.captures import HasCaptures
 from memtape.state.subjects.decay import ONE, decayed
 
 WINDOW_US = 1_800 * US_PER_S
@@ -53,12 +53,6 @@ class Edge(msgspec.Struct):
     weight: int
     at: int
     count: int
-
-
-class Others(Protocol):
-    """What this subject reads of others."""
-
-    captures: Captures
 
 
 class Edges:
@@ -97,7 +91,7 @@ class Neighbour(NamedTuple):
     via: str
 
 
-def evolve(state: Edges, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Edges, event: Event, context: Context[HasCaptures]) -> list[Change]:
     """Link what an event used, and return the rows of the pairs that this touched."""
     by_seq = context.of.captures.by_seq
     pairs = use_together(state, event.session, context.used, context.at)
@@ -245,7 +239,7 @@ def restore(data: bytes, of: object) -> Edges:
     return state
 
 
-def digest(state: Edges, of: Others) -> Iterator[Any]:
+def digest(state: Edges, of: HasCaptures) -> Iterator[Any]:
     """Yield what the state hash covers: edges, open windows, learned weights and the windows that teach them."""
     by_seq = of.captures.by_seq
     for low, high in sorted(state.pairs):

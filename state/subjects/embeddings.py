@@ -7,20 +7,14 @@ similarity means for folding is decided in `dense` and `memories`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from memtape.schemas.events import MAX_ATTEMPTS, Embedded, Event
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import Capture, Captures
-
-
-class Others(Protocol):
-    """What this subject reads of others."""
-
-    captures: Captures
+from memtape.state.subjects.captures import Capture, HasCaptures
 
 
 class Embeddings:
@@ -39,7 +33,7 @@ class Embeddings:
         return None if seq is None else self.vectors[embedder][seq]
 
 
-def evolve(state: Embeddings, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Embeddings, event: Event, context: Context[HasCaptures]) -> list[Change]:
     """Take in an `embedded` event; note the capture that it gave its first vector under that embedder."""
     body, counters = event.body, context.counters
     if not isinstance(body, Embedded):
@@ -70,7 +64,7 @@ def snapshot(state: Embeddings) -> bytes:
     return msgspec.msgpack.encode(state.vectors)
 
 
-def restore(data: bytes, of: Others) -> Embeddings:
+def restore(data: bytes, of: HasCaptures) -> Embeddings:
     """Return the state of a snapshot."""
     state = Embeddings()
     for embedder, vectors in msgspec.msgpack.decode(data, type=dict[str, dict[int, bytes]]).items():
@@ -79,7 +73,7 @@ def restore(data: bytes, of: Others) -> Embeddings:
     return state
 
 
-def digest(state: Embeddings, of: Others) -> Iterator[Any]:
+def digest(state: Embeddings, of: HasCaptures) -> Iterator[Any]:
     """Yield what the state hash covers: each vector with its embedder and capture."""
     for embedder, vectors in sorted(state.vectors.items()):
         for seq, vector in sorted(vectors.items()):

@@ -20,7 +20,7 @@ from memtape.state.core.context import Context
 from memtape.state.fold.dense import DenseCandidates
 from memtape.state.fold.rule import NEW, WAITING, Candidates, How, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
-from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, Captures
+from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.recalls import Recalls
 
@@ -61,10 +61,9 @@ class _Index:
         self.by_vectors = {family: DenseCandidates() for family in families if not by_words}
 
 
-class Others(Protocol):
+class Others(HasCaptures, Protocol):
     """What this subject reads of others."""
 
-    captures: Captures
     embeddings: Embeddings
     recalls: Recalls
 
@@ -190,7 +189,7 @@ def _unfold(state: Memories, ids: Iterable[str], of: Others, changes: list[str])
 
 
 def snapshot(state: Memories) -> bytes:
-    """Return the bytes from which, with the of, `restore` makes an equal state."""
+    """Return the bytes from which, with the captures, `restore` makes an equal state."""
     return msgspec.msgpack.encode((list(state.by_birth.values()), state.waiting))
 
 

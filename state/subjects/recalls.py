@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -12,7 +12,7 @@ from memtape.schemas.rows import Change
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import US_PER_S
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import Capture, Captures
+from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.sessions import put_latest
 
 ECHOING = ("agent", "tool", "model")
@@ -26,12 +26,6 @@ class Recall(msgspec.Struct, frozen=True):
     seqs: tuple[int, ...]
 
 
-class Others(Protocol):
-    """What this subject reads of others."""
-
-    captures: Captures
-
-
 class Recalls:
     """The latest recalls of each session, oldest first, of the `SESSIONS` that recalled last."""
 
@@ -39,7 +33,7 @@ class Recalls:
         self.latest: dict[str, tuple[Recall, ...]] = {}
 
 
-def evolve(state: Recalls, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Recalls, event: Event, context: Context[HasCaptures]) -> list[Change]:
     """Take in a `recalled` event. No row of a view depends on it."""
     body, keep = event.body, context.settings.echo_recalls
     if not isinstance(body, Recalled) or event.session is None or not keep:
@@ -71,7 +65,7 @@ def restore(data: bytes, of: object) -> Recalls:
     return state
 
 
-def digest(state: Recalls, of: Others) -> Iterator[Any]:
+def digest(state: Recalls, of: HasCaptures) -> Iterator[Any]:
     """Yield what the state hash covers: of each session what it was shown, and when."""
     for session, recalls in sorted(state.latest.items()):
         yield session, [(recall.at, [of.captures.by_seq[seq].id for seq in recall.seqs]) for recall in recalls]

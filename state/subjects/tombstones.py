@@ -7,14 +7,14 @@ else is hidden by its id. An id that is forgotten before its capture arrives wai
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
 from memtape.schemas.events import Captured, Event, Forgotten, Restored
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import Capture, Captures, shown_changes
+from memtape.state.subjects.captures import Capture, Captures, HasCaptures, shown_changes
 
 
 class Tombstone(msgspec.Struct, frozen=True):
@@ -22,12 +22,6 @@ class Tombstone(msgspec.Struct, frozen=True):
 
     event_id: str
     at: int
-
-
-class Others(Protocol):
-    """What this subject reads of others."""
-
-    captures: Captures
 
 
 class _Effect(NamedTuple):
@@ -59,7 +53,7 @@ def text_row_id(normal: bytes) -> str:
     return f"text:{normal.hex()}"
 
 
-def evolve(state: Tombstones, event: Event, context: Context[Others]) -> list[Change]:
+def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> list[Change]:
     """Take in a `captured`, `forgotten` or `restored` event; note which captures it hid or showed."""
     captures, effect = context.of.captures, _Effect([], [])
     match event.body:

@@ -18,7 +18,7 @@ from memtape.schemas.events import Captured, Event, Recalled, Used
 from memtape.schemas.rows import Change
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import Capture, Captures
+from memtape.state.subjects.captures import Capture, Captures, HasCaptures
 from memtape.state.subjects.decay import ONE, decayed
 from memtape.state.subjects.memories import Memories
 from memtape.state.subjects.sessions import put_latest
@@ -54,10 +54,9 @@ class Shown(msgspec.Struct):
     used: tuple[int, ...] = ()
 
 
-class Others(Protocol):
+class Others(HasCaptures, Protocol):
     """What this subject reads of others."""
 
-    captures: Captures
     memories: Memories
 
     def has_event(self, id: str) -> bool: ...

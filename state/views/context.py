@@ -207,10 +207,10 @@ class _Picker:
         cost = heading + self._count(self._form.line(item)) + 1
         if item.ends and cost > self._ends_left:
             cut = _last_of(item, self._ends_left - heading - 1, self._form, self._count)
-            return (item, cost) if cut is None else (cut, heading + self._count(self._form.line(cut)) + 1)
-        if cost <= self._room:
-            return item, cost
-        cut = _cut_to(item, self._room // CUT_SHARE - heading - 1, self._form, self._count)
+        elif cost > self._room:
+            cut = _cut_to(item, self._room // CUT_SHARE - heading - 1, self._form, self._count)
+        else:
+            cut = None
         return (item, cost) if cut is None else (cut, heading + self._count(self._form.line(cut)) + 1)
 
 

@@ -109,7 +109,7 @@ def connect(home: Home, host: str) -> list[Ran]:
 
     Raises `MemtapeError` where a step fails; what was done before it is undone then.
     """
-    program(host)
+    check_installed(host)
     folder = plugin_folder(home, host)
     note_before(home, host)
     # What is there is perhaps of another home, or of one that is gone.
@@ -133,7 +133,7 @@ def disconnect(home: Home, host: str) -> tuple[list[Ran], Leftovers]:
 
     Raises `MemtapeError` where something of ours is left in the host's own lists.
     """
-    program(host)
+    check_installed(host)
     ran, gone = _remove(home, host)
     if not gone:
         raise MemtapeError(
@@ -187,23 +187,21 @@ def _listed(words: list[str], name: str) -> bool | None:
     return any(name in (entry.get("id"), entry.get("pluginId"), entry.get("name")) for entry in entries)
 
 
-def program(host: str) -> str:
-    """Return the path of a host's program. Raises `MemtapeError` where it is not installed."""
+def check_installed(host: str) -> None:
+    """Raise `MemtapeError` where a host's program is not on the PATH."""
     name = CONNECTABLE[host].program
-    found = shutil.which(name)
-    if found is None:
+    if shutil.which(name) is None:
         raise MemtapeError(
             f"`{name}` is not on the PATH.", f"Install it, or see what would be done: memtape connect {host} --print"
         )
-    return found
 
 
-def run_host(words: list[str], timeout_s: float = STEP_TIMEOUT_S) -> subprocess.CompletedProcess[str]:
+def run_host(words: list[str]) -> subprocess.CompletedProcess[str]:
     """Run a host's command without a terminal and return what it said. Raises `MemtapeError` where it cannot."""
     try:
         return subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-            timeout=timeout_s, check=False,
+            timeout=STEP_TIMEOUT_S, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MemtapeError(f"`{' '.join(words)}` could not be run: {error}.", "Run it yourself to see why.") from None

@@ -25,6 +25,7 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.capture.writing import Erased
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS, said
 
@@ -121,23 +122,25 @@ def _distill(home: Path, flushed: Event, limit_s: float) -> int:
     found = statements(redactor.text(model.answer(prompt_for(flushed.body.text), limit_s)))
     name = redactor.head(model.name, MAX_NAME_CHARS, is_name=True)
     with Client(home, scope=flushed.scope, actor=name, origin="model", session=flushed.session) as client:
-        erased = client.erased_ids(client.scope)
-        if flushed.id in erased:  # It went while the model was thinking.
+        erased = {client.scope: client.erased_ids(client.scope)}
+        if flushed.id in erased[client.scope]:  # It went while the model was thinking.
             return 0
-        events = [event for number, text in enumerate(found) for event in _events(client, flushed, number, text)]
+        events = [
+            event for number, text in enumerate(found) for event in _events(client, flushed, number, text, erased)
+        ]
         if events:
             client.log.append(events)
         return len(events)
 
 
-def _events(client: Client, flushed: Event, number: int, text: str) -> list[Event]:
+def _events(client: Client, flushed: Event, number: int, text: str, erased: Erased) -> list[Event]:
     """Return the event of a statement; none where it may not stand on the log."""
     assert isinstance(flushed.body, Captured)
     line = Line(
         text=text, kind="insight", source=flushed.body.source, native_id=_native_id(flushed, number), tags=(TAG,)
     )
     try:
-        made = client.events_of(line)
+        made = client.events_of(line, erased)
     except InvalidEvent:
         return []
     return [msgspec.structs.replace(event, refs=(flushed.id,)) for event in made]

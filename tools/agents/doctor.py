@@ -32,6 +32,8 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.connecting import CONNECTABLE, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.plugins import PLUGIN, SELECTOR, started_by
+from memtape.tools.ask.telling import held
+from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
 PROBE_SCOPE = "project:memtape-doctor"
@@ -104,8 +106,7 @@ def _log(subject: str, home: Home) -> Finding:
 def _views(subject: str, home: Home) -> Finding:
     with Client(home.path) as client:
         state = client.status()
-    held = f"{many(state.memories, 'memory', 'memories')}, {many(state.turns, 'turn')}"
-    seen = f"{held}, {many(state.lag, 'event')} not folded yet."
+    seen = f"{held(state.memories, state.turns)}, {many(state.lag, 'event')} not folded yet."
     if state.dead_letters:
         unread = f"{seen} {many(state.dead_letters, 'event')} cannot be read."
         return Finding(subject, "bad", unread, "`memtape status`.")
@@ -208,7 +209,7 @@ def _gemini(subject: str, home: Home) -> Finding:
 
 
 def _errors(subject: str, home: Home) -> Finding:
-    lines = latest_errors(home.path, SHOWN_ERRORS, time.time_ns() // 1_000 - RECENT_US)
+    lines = latest_errors(home.path, SHOWN_ERRORS, now_us() - RECENT_US)
     counts = ", ".join(f"{name} {count:,}" for name, count in sorted(outcomes(home.path).items()))
     flushes = f" Flushes before compaction: {counts}." if counts else ""
     if not lines:

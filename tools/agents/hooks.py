@@ -194,7 +194,7 @@ def _start(turn: _Turn) -> bytes:
             client.catch_up()
             return b""
         tell_session(turn.home, client.scope, client.session or "")
-        with ask(turn.home, _asked(turn, client), CONTEXT_WAIT_S) as answered:
+        with ask(turn.home, _asked(client), CONTEXT_WAIT_S) as answered:
             if answered.text:
                 return _context(turn, answered.text)
         # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
@@ -215,7 +215,7 @@ def _prompt(turn: _Turn) -> bytes:
         if turn.alone:
             _capture(turn, client, text, "user", native)
             return b""
-        asked = _asked(turn, client) | {"prompt": client.redactor.head(text, PROMPT_CHARS)}
+        asked = _asked(client) | {"prompt": client.redactor.head(text, PROMPT_CHARS)}
         # Asked first: what is ready was made before this prompt, and would have to be made anew for it.
         with ask(turn.home, asked, RECALL_WAIT_S) as answered:
             _capture(turn, client, text, "user", native)
@@ -224,7 +224,7 @@ def _prompt(turn: _Turn) -> bytes:
             return _context(turn, answered.text)
 
 
-def _asked(turn: _Turn, client: Client) -> dict[str, str]:
+def _asked(client: Client) -> dict[str, str]:
     """Return who asks a server."""
     return {"scope": client.scope, "session": client.session or "", "actor": client.actor.name, "prompt": ""}
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent, MemtapeError
+from memtape.schemas.codec import event_of
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Filters, Recalled
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
@@ -112,11 +112,8 @@ def _events(log: Log, scope: str) -> Iterator[Event]:
     while True:
         slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("recalled", "used"))
         for slot in slots:
-            try:
-                event = decode(slot.payload)
-            except InvalidEvent:
-                continue
-            if event.body is not None and not erasures.covers(event):
+            event = event_of(slot.payload)
+            if event is not None and event.body is not None and not erasures.covers(event):
                 yield event
         if len(slots) < PAGE_SLOTS:
             return

@@ -27,7 +27,6 @@ from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_N
 
 FormName = Literal["prompt", "agents", "gemini"]
 FORMS: tuple[FormName, ...] = get_args(FormName)
-BUDGET_TOKENS = 2_000
 MAX_BUDGET_TOKENS = 1_000_000
 
 HEADINGS: dict[Section, str] = {

@@ -15,6 +15,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.tools.ask.inspection import pending
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever, scopes_read
+from memtape.tools.capture.writing import now_us
 
 EMBED_AGAIN_S = 60
 """So long after texts were embedded, or tried to be, no projector is started for it: the embedder may not answer."""
@@ -38,7 +39,7 @@ class Reader:
             return self.retriever
         from memtape.tools.ask.as_of import PastViews, parse_position, time_asked
 
-        now = time.time_ns() // 1_000
+        now = now_us()
         past = PastViews(self._home, self._log, parse_position(as_of, self._log, now), time_asked(as_of, now))
         return Retriever(self._home, self._log, past)
 

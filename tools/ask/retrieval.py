@@ -5,7 +5,6 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,9 +16,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.schemas.codec import decode
+from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.errors import DamagedViews, InvalidEvent, MemtapeError, NotFound
+from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
 from memtape.schemas.events import EVENT_TYPES, Captured, Event, Filters, Kind, Mark, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
@@ -40,6 +39,7 @@ from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
 from memtape.state.views.filters import NO_FILTERS, passes
 from memtape.state.views.tail import Overlay, overlay
+from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
     from memtape.tools.ask.as_of import PastViews
@@ -357,7 +357,7 @@ class Retriever:
         """
         if self.past is not None and self.past.time is None:
             return max(view.sent for view in views)
-        asked = time.time_ns() // 1_000 if self.past is None else self.past.time or 0
+        asked = now_us() if self.past is None else self.past.time or 0
         return asked - asked % HOUR_US
 
     def search(
@@ -569,9 +569,8 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
     while True:
         slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=TAIL_TYPES)
         for slot in slots:
-            try:
-                event = decode(slot.payload)
-            except InvalidEvent:  # The projector will make it a dead letter.
+            event = event_of(slot.payload)
+            if event is None:
                 continue
             repeated = event.id in seen or (event.type == "erased" and slot.offset not in erasing)
             seen.add(event.id)
@@ -584,10 +583,8 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
 
 def _id_of(slot: Slot) -> str | None:
     """Return the id of a slot's event, None where it cannot be read."""
-    try:
-        return decode(slot.payload).id
-    except InvalidEvent:
-        return None
+    event = event_of(slot.payload)
+    return event.id if event is not None else None
 
 
 def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.times import format_time
-from memtape.schemas.visible import one_line
+from memtape.schemas.visible import many, one_line
 
 SAID_CHARS = 120
 
@@ -21,6 +21,16 @@ def redacted(counts: Mapping[str, int]) -> str:
     """Return how many secrets of which kind were taken out of a text; empty for none."""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
     return f"Redacted before it was stored: {kinds}." if kinds else ""
+
+
+def held(memories: int, turns: int) -> str:
+    """Return how much there is: `2 memories, 1 turn`."""
+    return f"{many(memories, 'memory', 'memories')}, {many(turns, 'turn')}"
+
+
+def confirmed(count: int, last_at: int) -> str:
+    """Return how often and when last a memory was said again."""
+    return f"confirmed {many(count, 'time')}, last {format_time(last_at)[:10]}"
 
 
 def said_of(event: Event) -> str:

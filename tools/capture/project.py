@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
@@ -25,7 +25,9 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import PROJECT_PREFIX, check_scope, slug
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.locks import FileLock
-from memtape.tools.capture.secrets.redaction import Redactor
+
+if TYPE_CHECKING:
+    from memtape.tools.capture.secrets.redaction import Redactor
 
 GIT_KEY = "memtape.scope"
 GIT_TIMEOUT_S = 10
@@ -56,7 +58,7 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     if pinned:
         return check_scope(pinned)
     origin = _git(folder, "config", "--get", "remote.origin.url")
-    name = _name_of(top, origin, Redactor(home, keeps_key=pin))
+    name = _name_of(top, origin, _redactor(home, keeps_key=pin))
     scope = _new_scope(name, origin)
     if not pin:
         return scope if origin else _unmade_scope(name)
@@ -76,7 +78,7 @@ def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
     origin = _git(folder, "config", "--get", "remote.origin.url")
     if not top or not pinned or not origin:
         return pinned, False
-    if _new_scope(_name_of(top, origin, Redactor(home, keeps_key=False)), origin) != pinned:
+    if _new_scope(_name_of(top, origin, _redactor(home, keeps_key=False)), origin) != pinned:
         return pinned, False
     return pinned, _git(folder, "config", "--local", "--unset", GIT_KEY) is not None
 
@@ -137,7 +139,7 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
     place = Path(top) if top else folder.resolve()
     before = scope_of_folder(place, home, pin=False)
     with FileLock(home.path / "folders.lock", "The list of folders"):
-        folders, redactor = _folders(home), Redactor(home)
+        folders, redactor = _folders(home), _redactor(home)
         was = next((name for name in map(redactor.name, _paths(once)) if name in folders), None)
         if was is not None and Path(once).is_dir() and Path(once).resolve() != place:
             raise MemtapeError(f"{once} is still there and keeps its memory.", "--scope asks that from anywhere.")
@@ -186,7 +188,7 @@ def _keep(home: Home, folders: dict[str, str]) -> None:
 
 def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
     with FileLock(home.path / "folders.lock", "The list of folders") if pin else nullcontext():
-        folders, redactor = _folders(home), Redactor(home, keeps_key=pin)
+        folders, redactor = _folders(home), _redactor(home, keeps_key=pin)
         if scope := folders.get(redactor.name(str(folder))):
             return check_scope(scope)
         if not pin:
@@ -194,6 +196,13 @@ def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
         folders[redactor.name(str(folder))] = scope = _new_scope(redactor.name(folder.name), None)
         _keep(home, folders)
     return scope
+
+
+def _redactor(home: Home, keeps_key: bool = True) -> Redactor:
+    """Return what takes secrets out of names. Its rules are loaded late: a folder with a scope needs none of them."""
+    from memtape.tools.capture.secrets.redaction import Redactor
+
+    return Redactor(home, keeps_key=keeps_key)
 
 
 def _git(folder: Path, *words: str) -> str | None:

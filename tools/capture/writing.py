@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
 
 SESSION_VARIABLE = "MEMTAPE_SESSION"
+
+Erased = dict[str, dict[str, None]]
+"""The erased ids of each scope that was asked for, so that many lines look them up once."""
 
 
 class Receipt(NamedTuple):
@@ -129,10 +132,11 @@ class Writer:
         events: list[Event] = []
         redacted: list[Mapping[str, int]] = []
         refused: list[tuple[int, Denied]] = []
+        erased: Erased = {}
         for place, line in enumerate(lines):
             before = Counter(self.redactor.counts)
             try:
-                made = self.events_of(line)
+                made = self.events_of(line, erased)
             except Denied as error:
                 refused.append((place, error))
                 continue
@@ -146,10 +150,10 @@ class Writer:
         receipts.refused = tuple(refused)
         return receipts
 
-    def events_of(self, line: Line, erased: Container[str] | None = None) -> list[Event]:
+    def events_of(self, line: Line, erased: Erased) -> list[Event]:
         """Return the `captured` events of a line, without its secrets: one, or one for each part of a long document.
 
-        Whoever takes in many lines hands in the `erased_ids` of their scope, which are otherwise looked up for each.
+        `erased` is shared by the lines of a batch; the ids of a scope are added when the first native id needs them.
         Raises `InvalidEvent` and `Denied`.
         """
         check_size(line)
@@ -179,10 +183,12 @@ class Writer:
         assert isinstance(said, Captured)
         pieces = chunks(said.text) if said.kind == "document" or line.split else [(said.text, None)]
         events = []
+        if line.native_id is not None and scope not in erased:
+            erased[scope] = self.erased_ids(scope)
         for text, part in pieces:
             native = line.native_id if line.native_id is None or part is None else f"{line.native_id}#{part.index}"
             id = _new_id() if native is None else derived_id("captured", scope, said.source, native)
-            if native is not None and id in (self.erased_ids(scope) if erased is None else erased):
+            if native is not None and id in erased[scope]:
                 raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
             events.append(replace(whole, id=id, body=replace(said, text=text, part=part)))
         return events

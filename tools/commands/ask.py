@@ -18,7 +18,8 @@ from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.sinks.page_files import kept_beside
 from memtape.state.views.filters import make_filters
-from memtape.tools.ask.telling import said_of, when_of
+from memtape.tools.ask.telling import confirmed, held, said_of, when_of
+from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.explaining import explained, explained_question
 from memtape.tools.commands.options import (
@@ -80,8 +81,9 @@ def search(
       memtape search "staging database port" --from-origin user --from-origin operator
       memtape search "staging database port" --explain
     """
-    now_us = time.time_ns() // 1_000
-    filters = make_filters(now_us, kinds=kinds, origins=origins, sessions=sessions, since=since, tags=tags, until=until)
+    filters = make_filters(
+        now_us(), kinds=kinds, origins=origins, sessions=sessions, since=since, tags=tags, until=until
+    )
     found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of, without=without, explain=explain)
     answer = found.answer
     if as_json:
@@ -339,7 +341,7 @@ def _opened(opened: Opened) -> list[str]:
         lines.append(f"source {one_line(row.source)}")
     if opened.memory is not None:
         memory = opened.memory
-        lines.append(f"confirmed {many(memory.confirmations, 'time')}, last {format_time(memory.last_at)[:10]}")
+        lines.append(confirmed(memory.confirmations, memory.last_at))
         lines.append(f"captures {', '.join(memory.ids)}")
         if memory.revises:
             lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
@@ -385,6 +387,5 @@ def _status(state: Status) -> list[str]:
         lines += [f"  {id}" for id in state.hidden_ids]
     for scope, count in state.scopes.items():
         hidden = f", {count.hidden:,} hidden" if count.hidden else ""
-        held = f"{many(count.memories, 'memory', 'memories')}, {many(count.turns, 'turn')}"
-        lines.append(f"  {scope}: {held}{hidden}")
+        lines.append(f"  {scope}: {held(count.memories, count.turns)}{hidden}")
     return lines

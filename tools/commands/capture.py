@@ -16,6 +16,7 @@ from memtape.schemas.events import Event, Kind
 from memtape.schemas.visible import many
 from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.lines import Line, parse_line
+from memtape.tools.capture.writing import Erased
 from memtape.tools.client import Client
 from memtape.tools.commands.options import KINDS, print_json, progress, say, with_client
 from memtape.tools.commands.project import say_where_it_was
@@ -277,13 +278,14 @@ def _events(client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]
 
     events: list[Event] = []
     refusals: list[Refusal] = []
+    erased: Erased = {}
     for number, data in batch:
         if not data.strip():
             continue
         counted = client.redactor.counts.copy()
         try:
             line = parse_line(data)
-            made = client.events_of(line if line.kind else msgspec.structs.replace(line, kind=kind))
+            made = client.events_of(line if line.kind else msgspec.structs.replace(line, kind=kind), erased)
             for event in made:
                 check_admissible(event)
             events += made

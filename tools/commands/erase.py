@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.visible import one_line
+from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, print_json, say, with_speaker
 
@@ -111,8 +111,9 @@ def print_search(search: Search) -> None:
 
 def looked_for(needles: Needles) -> str:
     """Return how much of what kind was looked for."""
-    vectors = f", {_many(needles.vectors, 'vector')}" if needles.vectors else ""
-    return f"{_many(needles.texts, 'text')}, {_many(needles.words, 'word')}{vectors} and {_many(needles.ids, 'id')}"
+    vectors = f", {many(len(needles.vectors), 'vector')}" if needles.vectors else ""
+    texts, words = many(len(needles.texts), "text"), many(len(needles.words), "word")
+    return f"{texts}, {words}{vectors} and {many(len(needles.ids), 'id')}"
 
 
 def search_as_json(search: Search) -> dict[str, Any]:
@@ -176,7 +177,7 @@ def print_carried(carriers: list[Item], unreadable: list[tuple[int, int]], kept:
         say("What carries the text and cannot be taken out, since headers, settings and programs' words stay:")
     for name in kept[:LISTED]:
         place, scope = name.place.removeprefix("$."), f" in {name.scope}" if name.scope else ""
-        say(f"  {place} {one_line(name.text, 80)!r} of {_many(range(name.events), 'event')}{scope}")
+        say(f"  {place} {one_line(name.text, 80)!r} of {many(name.events, 'event')}{scope}")
     _print_more(kept)
 
 
@@ -223,7 +224,7 @@ def print_unproven(needles: Needles, ok: bool) -> None:
     """Say of how many texts nothing was looked for, and that a search for nothing proves nothing."""
     if needles.hidden:
         why = "each is too short, or other events say the same"
-        say(f"Nothing was looked for of {needles.hidden:,} of {_many(range(needles.said), 'text')}: {why}.", err=True)
+        say(f"Nothing was looked for of {needles.hidden:,} of {many(needles.said, 'text')}: {why}.", err=True)
     if needles.labelled:
         say(
             f"Labels of other events (tags, sources) still say: {one_line(', '.join(needles.labelled), 200)}.", err=True
@@ -238,11 +239,7 @@ def print_unproven(needles: Needles, ok: bool) -> None:
 
 def _counts(found: tuple[Any, ...]) -> str:
     kinds = Counter(finding.kind for finding in found)
-    return ", ".join(_many([kind] * number, kind) for kind, number in kinds.items())
-
-
-def _many(things: Sequence[object], what: str) -> str:
-    return f"{len(things):,} {what}{'' if len(things) == 1 else 's'}"
+    return ", ".join(many(number, kind) for kind, number in kinds.items())
 
 
 def _as_json(made: Plan, erasure: Erasure | None = None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import click
 
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.project import adopt as adopt_scope
-from memtape.tools.capture.project import is_unmade, once_elsewhere
+from memtape.tools.capture.project import once_elsewhere
 from memtape.tools.client import Client
 from memtape.tools.commands.options import print_json, say, with_folder
 
@@ -40,7 +40,7 @@ def adopt(home: Path, once: str, as_json: bool) -> None:
 
 def say_where_it_was(client: Client) -> None:
     """Say, where this folder has no memory, which folders may have been this one, and how to go on."""
-    if not is_unmade(client.scope):
+    if client.is_made():
         return
     for folder in once_elsewhere(Path.cwd(), client.home)[:SHOWN_FOLDERS]:
         say(f"If this was {folder}, `memtape adopt {shlex.quote(folder)}` brings its memory here.", err=True)

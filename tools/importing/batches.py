@@ -18,7 +18,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.capture.writing import Writer
+from memtape.tools.capture.writing import Erased, Writer
 from memtape.tools.importing.finding import began_in
 from memtape.tools.importing.records import Record, Skipped, clean, kept_text
 from memtape.tools.importing.summary import Summary
@@ -92,12 +92,12 @@ class Batch:
         """Return source and events of each record that is new in its scope."""
         names = [_ids(scope, waiting.record) for waiting in group]
         known = {*self._writer.log.known(scope, [id for ids in names for id in ids]), *self._said}
-        erased = self._writer.erased_ids(scope)
+        erased = {scope: self._writer.erased_ids(scope)}
         new: list[tuple[str, list[Event]]] = []
         for waiting, ids in zip(group, names, strict=True):
             whole, _, *heard = ids
             if whole in known or not known.isdisjoint(heard):
-                self._count_known(waiting, scope, erased, ids)
+                self._count_known(waiting, scope, erased[scope], ids)
                 continue
             events = self._events(scope, waiting, erased)
             if events and ids[1] in known:
@@ -107,7 +107,7 @@ class Batch:
                 known.update([whole, *(event.id for event in events)])
                 new.append((waiting.record.source, events))
             elif ids[1] in known:
-                self._count_known(waiting, scope, erased, ids)
+                self._count_known(waiting, scope, erased[scope], ids)
         # In a dry run nothing comes to stand on the log, so that what it would hold is remembered here.
         if self._summary.dry_run:
             self._said.update(event.id for _, events in new for event in events)
@@ -119,7 +119,7 @@ class Batch:
         else:
             self._summary.count(waiting.record.source, scope, known=True)
 
-    def _events(self, scope: str, waiting: Waiting, erased: dict[str, None]) -> list[Event]:
+    def _events(self, scope: str, waiting: Waiting, erased: Erased) -> list[Event]:
         """Return the events of a record; none, and a reason in the summary, where it may not stand on the log."""
         try:
             events = self._writer.events_of(_line(scope, waiting, self._writer.redactor), erased)

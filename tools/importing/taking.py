@@ -13,7 +13,7 @@ import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
-from memtape.tools.capture.writing import Writer
+from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.importing import claude_code, codex, exports, finding, gemini, notes, reading
 from memtape.tools.importing.batches import SECRETS, Batch, Waiting
 from memtape.tools.importing.finding import Source, Unfit
@@ -235,7 +235,7 @@ class Importer:
         """Put records where they wait; return the time of the last. One without a time has that of the one before."""
         for one in found:
             if isinstance(one, Record) and self._only in (None, one.source):
-                moment = min(one.at if one.at is not None else moment, time.time_ns() // 1_000)
+                moment = min(one.at if one.at is not None else moment, now_us())
                 self._batch.add(Waiting(one, source.path, place, moment))
                 self._anything = True
                 if self._batch.full and source.format not in PARSERS:

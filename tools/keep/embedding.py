@@ -27,6 +27,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
 from memtape.sinks.tables import Shard
+from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import readable_watermark
 
 BATCH_TEXTS = 128
@@ -245,7 +246,7 @@ class Embedding:
         started = time.monotonic()
         before = worker.tried
         try:
-            worker.embed(self._opened.embedder, BATCH_TEXTS, time.time_ns() // 1_000)
+            worker.embed(self._opened.embedder, BATCH_TEXTS, now_us())
         except MemtapeError as error:
             if not isinstance(error, EmbedderUnavailable):
                 self._opened = None  # It may be another than it was.

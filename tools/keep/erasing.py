@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound, StillHeld
+from memtape.schemas.codec import decode, event_of
+from memtape.schemas.errors import MemtapeError, NotFound, StillHeld
 from memtape.schemas.events import (
     EVENT_TYPES,
     MAX_IDS,
@@ -397,7 +397,7 @@ def _derived(
     texts: dict[str, None] = {}
     labels: dict[str, None] = {}
     for slot in slots_between(log, number, 0, end):
-        event = _event(slot)
+        event = event_of(slot.payload)
         if event is None:
             continue
         goes = wanted.covers(event)
@@ -470,20 +470,13 @@ def _is_loose(event: Event, said: Said) -> bool:
 
 
 def _events(log: Log, partitions: Iterable[int] | None = None) -> Iterator[tuple[Slot, Event | None]]:
-    return ((slot, _event(slot)) for slot in _slots(log, partitions))
+    return ((slot, event_of(slot.payload)) for slot in _slots(log, partitions))
 
 
 def _slots(log: Log, partitions: Iterable[int] | None = None) -> Iterator[Slot]:
     ends = log.ends()
     for number in range(log.partitions) if partitions is None else partitions:
         yield from slots_between(log, number, 0, ends[number])
-
-
-def _event(slot: Slot) -> Event | None:
-    try:
-        return decode(slot.payload)
-    except InvalidEvent:
-        return None
 
 
 def _item(slot: Slot, event: Event) -> Item:

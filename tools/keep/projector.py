@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
 from memtape.sinks.logs.opening import environment_for
+from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.cluster_process import cause_of
 from memtape.tools.keep.starting import NOWHERE, python_of
@@ -101,7 +101,7 @@ class Projector:
         while thread.is_alive():
             thread.join(PROGRESS_S)
             if clock is not None:
-                clock.tick_if_due(time.time_ns() // 1_000)
+                clock.tick_if_due(now_us())
             if on_progress is not None:
                 on_progress(self._control.events_read)
         if failures:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from memtape.schemas.codec import decode
-from memtape.schemas.errors import DamagedViews, InvalidEvent, MemtapeError
+from memtape.schemas.codec import event_of
+from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.rows import TABLES, GoneRow, Guarded, Page, Row, ScopeMark
 from memtape.schemas.scopes import partition_of
@@ -199,7 +199,7 @@ def reason_to_rebuild(views: BuildViews) -> str | None:
         except DamagedViews:
             views.build.note_damage(number)
             continue
-        if any(_readable(views.log, number, offset) for offset in dead):
+        if any(event_of(views.log.read(number, offset, 1)[0].payload) is not None for offset in dead):
             return f"an event of partition {number} that could not be read has become readable"
     return None
 
@@ -207,14 +207,6 @@ def reason_to_rebuild(views: BuildViews) -> str | None:
 def _dead_offsets(shard: Shard) -> list[int]:
     letters = shard.dead_letters(limit=MOST_DEAD_LETTERS)
     return [letter.offset for letter in letters if not letter.reason.startswith("misplaced")]
-
-
-def _readable(log: Log, partition: int, offset: int) -> bool:
-    try:
-        decode(log.read(partition, offset, 1)[0].payload)
-    except InvalidEvent:
-        return False
-    return True
 
 
 def _whole_scope(state: Partition, scope: str, found: list[Row], offset: int) -> list[Guarded]:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.flows.projection import basis_of
-from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.codec import event_of
 from memtape.schemas.log import Log, slots_between, strayed, trail_of
 from memtape.sinks.home.folders import Build, Home, write_whole
 from memtape.sinks.snapshots import Snapshots
@@ -96,11 +95,8 @@ def _unblanked(log: Log, partition: int, start: int, end: int, erasures: Erasure
     """Return the offsets of the slots between two whose event is erased and has a body."""
     offsets = []
     for slot in slots_between(log, partition, start, end):
-        try:
-            event = decode(slot.payload)
-        except InvalidEvent:  # A dead letter, of which nobody can say what it is.
-            continue
-        if erasures.covers(event) and event.body is not None:
+        event = event_of(slot.payload)
+        if event is not None and erasures.covers(event) and event.body is not None:
             offsets.append(slot.offset)
     return offsets
 

@@ -74,7 +74,7 @@ def _capture(client: Client, count: int) -> None:
     row(f"capture, {SINGLE} one by one", f"{SINGLE / seconds:,.0f} events/s")
     seconds = timed(lambda: [client.capture_many(lines[at : at + 1_000]) for at in range(SINGLE, len(lines), 1_000)])
     row(f"capture, {count:,} in thousands", f"{count / seconds:,.0f} events/s")
-    made = [event for line in lines for event in client.events_of(line)]
+    made = [event for line in lines for event in client.events_of(line, {})]
     slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(made)]
     seconds = timed(lambda: replay(slots))
     row(f"state/core/replay.py, {len(slots):,} events of one scope", f"{len(slots) / seconds:,.0f} events/s")

@@ -8,7 +8,6 @@ LoCoMo as it is published (`tools/measure/locomo.py`), or the plain form of any 
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from memtape.schemas.scopes import PROJECT_PREFIX, slug
 from memtape.schemas.times import US_PER_S, format_time
 from memtape.schemas.visible import many
 from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import now_us
 from memtape.tools.measure.locomo import Conversation, Question, conversation_of
 from memtape.tools.measure.times import read_time
 
@@ -164,7 +164,7 @@ def _check(conversation: Conversation) -> None:
             f"In conversation {name!r}, {ids[twice]} turns have the id {twice!r}.",
             "Evidence names turns by id, so each needs its own.",
         )
-    latest = time.time_ns() // 1_000 + MAX_AT_LEAD_US
+    latest = now_us() + MAX_AT_LEAD_US
     for line in conversation.lines:
         if isinstance(line.at, int) and line.at > latest:
             said = f"is of {format_time(line.at)}, which is in the future"

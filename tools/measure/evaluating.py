@@ -51,7 +51,7 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
             done = 0
             for conversation in conversations:
                 client = Client(folder, scope=conversation.scope, log=log)
-                made = {line.native_id: client.events_of(line) for line in conversation.lines}
+                made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
                 if embedder.name != FLOOR or {"dense", "rrf"} & set(names):
                     texts = [_spoken(event) for events in made.values() for event in events]
                     vectors.prepare(texts, _phase(on_phase, conversation.scope))

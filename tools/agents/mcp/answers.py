@@ -14,9 +14,9 @@ from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, fitted
-from memtape.tools.ask.inspection import Behind, Explained, Opened, ScopeCount, Status
+from memtape.tools.ask.inspection import Behind, Explained, Opened, Status
 from memtape.tools.ask.retrieval import Answer, Result
-from memtape.tools.ask.telling import said_of, when_of
+from memtape.tools.ask.telling import confirmed, held, said_of, when_of
 from memtape.tools.capture.injected import without_tags, wrap
 
 MAX_RESULT_CHARS = 1_200
@@ -66,7 +66,7 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
     details = []
     if found.memory is not None:
         memory = found.memory
-        details.append(f"confirmed {many(memory.confirmations, 'time')}, last {format_time(memory.last_at)[:10]}")
+        details.append(confirmed(memory.confirmations, memory.last_at))
         if memory.revises:
             details.append(f"revises `{memory.revises}`")
     if row is not None and row.tags:
@@ -100,19 +100,15 @@ def status(state: Status, scope: str) -> str:
     lines = []
     for name in dict.fromkeys((scope, GLOBAL)):
         count = state.scopes.get(name)
-        held = "nothing yet" if count is None else _held(count)
+        there = "nothing yet" if count is None else held(count.memories, count.turns)
         hidden = f", {count.hidden:,} forgotten" if count is not None and count.hidden else ""
-        lines.append(f"- {name}: {held}{hidden}")
+        lines.append(f"- {name}: {there}{hidden}")
     lines.append("- newer events wait to be folded; they are found all the same" if state.lag else "- up to date")
     lines += [f"- {warning}" for warning in state.warnings]
     lines.append(f"- embedder: {state.embedder.effective}")
     if state.dead_letters:
         lines.append("- some events could not be read; for the user: `memtape status` names them")
     return "\n".join(lines)
-
-
-def _held(count: ScopeCount) -> str:
-    return f"{many(count.memories, 'memory', 'memories')}, {many(count.turns, 'turn')}"
 
 
 def quoted(text: str) -> str:

@@ -7,7 +7,6 @@ that erases, settles, configures or names a scope, and nothing here writes to `g
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple
@@ -21,6 +20,7 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.visible import many
 from memtape.state.views.filters import make_filters
 from memtape.tools.ask.telling import redacted
+from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
 INSTRUCTIONS = """\
@@ -148,7 +148,7 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
     from memtape.tools.agents.mcp.answers import searched
 
     filters = make_filters(
-        _now_us(),
+        now_us(),
         kinds=asked.kinds,
         origins=asked.origins,
         sessions=asked.sessions,
@@ -351,7 +351,3 @@ def _hold_global(client: Client, id: str) -> None:
         raise MemtapeError(
             f"{id} belongs to global, which only an operator changes.", "Ask the user to do it with `memtape`."
         )
-
-
-def _now_us() -> int:
-    return time.time_ns() // 1_000
