@@ -22,7 +22,7 @@ from test_embedders import server as server  # A fixture.
 
 from memtape.flows.embed.embedder import Embedding, FloorEmbedder
 from memtape.flows.workers import embed as embed_worker
-from memtape.flows.workers.embed import EmbedWorker
+from memtape.flows.workers.embed import EmbedQueue
 from memtape.schemas.codec import decode, encode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
@@ -77,7 +77,7 @@ class Failing(FloorEmbedder):
         return super().embed_each(texts)
 
 
-def work(worker: EmbedWorker, embedder: FloorEmbedder, texts: int = 7) -> None:
+def work(worker: EmbedQueue, embedder: FloorEmbedder, texts: int = 7) -> None:
     """Do everything that there is to do."""
     while not worker.look() or worker.waiting:
         worker.embed(embedder, texts, START)
@@ -98,7 +98,7 @@ def filled(log: Log, texts: int) -> Log:
 
 def test_every_text_gets_the_vector_of_its_embedder_and_a_replay_asks_nobody() -> None:
     log = filled(MemoryLog(), 30)
-    work(EmbedWorker(log, KEY, MemoryMarks()), FloorEmbedder())
+    work(EmbedQueue(log, KEY, MemoryMarks()), FloorEmbedder())
     events = recorded(log)
     assert len(events) == 30
     texts = {make_id(f"fact {number} of many"): f"fact {number} of many" for number in range(30)}
@@ -112,17 +112,17 @@ def test_every_text_gets_the_vector_of_its_embedder_and_a_replay_asks_nobody() -
 
 def test_a_worker_that_has_forgotten_everything_adds_nothing() -> None:
     log = filled(MemoryLog(), 20)
-    work(EmbedWorker(log, KEY, MemoryMarks()), FloorEmbedder())
+    work(EmbedQueue(log, KEY, MemoryMarks()), FloorEmbedder())
     before = log.ends()
     again = Failing()
-    work(EmbedWorker(log, KEY, MemoryMarks()), again)
+    work(EmbedQueue(log, KEY, MemoryMarks()), again)
     assert log.ends() == before
     assert again.texts == []
 
 
 def test_of_two_workers_the_first_vector_counts() -> None:
     log = filled(MemoryLog(), 10)
-    one, two = EmbedWorker(log, KEY, MemoryMarks()), EmbedWorker(log, KEY, MemoryMarks())
+    one, two = EmbedQueue(log, KEY, MemoryMarks()), EmbedQueue(log, KEY, MemoryMarks())
     one.look()
     two.look()
     while one.waiting or two.waiting:
@@ -140,7 +140,7 @@ def test_an_outage_loses_nothing(fails: list[int], batch: int, texts: int) -> No
     embedder = Failing(*fails)
     for _ in range(20):
         try:
-            work(EmbedWorker(log, KEY, marks), embedder, batch)  # Each time as a process that was started anew.
+            work(EmbedQueue(log, KEY, marks), embedder, batch)  # Each time as a process that was started anew.
         except EmbedderUnavailable:
             continue
         break
@@ -152,7 +152,7 @@ def test_what_waits_is_held_a_window_at_a_time(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(embed_worker, "WINDOW_TEXTS", 8)
     monkeypatch.setattr(embed_worker, "PAGE_SLOTS", 5)
     log = filled(MemoryLog(), 50)
-    worker = EmbedWorker(log, KEY, MemoryMarks())
+    worker = EmbedQueue(log, KEY, MemoryMarks())
     seen = 0
     while not worker.look() or worker.waiting:
         seen = max(seen, worker.waiting)
@@ -166,19 +166,19 @@ def test_a_text_that_cannot_be_embedded_fails_after_its_attempts_and_blocks_noth
     picture = Media(caption=None, kind="image", uri="file:///a.png")
     log.append([captured(" ", "blank", media=(picture,), scope=A, sent=START)])
     filled(log, 9)
-    work(EmbedWorker(log, KEY, MemoryMarks()), FloorEmbedder())
+    work(EmbedQueue(log, KEY, MemoryMarks()), FloorEmbedder())
     events = [event for event in recorded(log) if event.refs[0] == make_id("blank")]
     assert [event.body.attempt for event in events] == list(range(1, MAX_ATTEMPTS + 1))  # type: ignore[union-attr]
     assert {event.body.reason for event in events} == {"the text is blank"}  # type: ignore[union-attr]
     replayed = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
     assert sum(p.counters.failed.get(KEY, 0) for p in replayed.partitions.values()) == 1
-    work(EmbedWorker(log, KEY, MemoryMarks()), again := Failing())
+    work(EmbedQueue(log, KEY, MemoryMarks()), again := Failing())
     assert again.texts == []
 
 
 def test_what_was_erased_is_given_to_no_embedder() -> None:
     log = filled(MemoryLog(), 4)
-    worker = EmbedWorker(log, KEY, MemoryMarks())
+    worker = EmbedQueue(log, KEY, MemoryMarks())
     worker.look()
     log.append([erased(["fact 0 of many"], "gone", scope=A, origin="operator", sent=START)])
     embedder = Failing()
@@ -195,7 +195,7 @@ def states(log: Log) -> list[Scope]:
 def test_an_id_that_stands_in_two_scopes_of_a_partition_has_two_texts() -> None:
     log, embedder = MemoryLog(1), Failing()
     log.append([captured(f"of {scope}", "one id", scope=scope, sent=START) for scope in (A, B)])
-    work(EmbedWorker(log, KEY, MemoryMarks()), embedder, 1)
+    work(EmbedQueue(log, KEY, MemoryMarks()), embedder, 1)
     assert embedder.texts == [f"of {A}", f"of {B}"]
     assert [len(scope.embeddings.vectors[KEY]) for scope in states(log)] == [1, 1]
 
@@ -219,10 +219,10 @@ def test_the_texts_that_are_embedded_are_those_that_the_state_has(order: list[in
     for place in order:
         log.append_raw(partition_of(events[place].scope or "", 2), [encode(events[place])])
         if between:
-            work(EmbedWorker(log, KEY, marks), embedder, batch)
+            work(EmbedQueue(log, KEY, marks), embedder, batch)
     astray = captured("astray", scope=A, sent=START)
     log.append_raw(1 - partition_of(A, 2), [encode(astray)])
-    work(EmbedWorker(log, KEY, marks), embedder, batch)
+    work(EmbedQueue(log, KEY, marks), embedder, batch)
     had = {capture.body.text for scope in states(log) for capture in scope.captures.by_seq.values()}
     if between:  # What was erased later had its vector by then.
         assert had <= {*embedder.texts} <= had | {"one", "repeated", "derived"}
@@ -244,7 +244,7 @@ def test_erasures_are_asked_for_once_a_batch_and_not_once_a_text() -> None:
             return super().erased(partition)
 
     log = Counting(1)
-    worker = EmbedWorker(filled(log, 100), KEY, MemoryMarks())
+    worker = EmbedQueue(filled(log, 100), KEY, MemoryMarks())
     worker.look()
     before = len(asked)
     worker.embed(FloorEmbedder(), 50, START)

@@ -36,7 +36,7 @@ def serving(home: Home) -> Iterator[list[str]]:
         try:
             with owner:
                 started.set()
-                owner.serve(embed=False)
+                owner.serve(without=("embed",))
         except BaseException as error:
             ended.append(error)
 

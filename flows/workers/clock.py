@@ -1,25 +1,36 @@
-"""The clock worker: appends the hour to every partition, for the hours in which nothing is said there.
+"""The clock: appends the hour to every partition, for the hours in which nothing is said there.
 
 The time is handed in by whoever runs it. Rebuilding views never wakes it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.events import make_tick
 from memtape.schemas.log import Log
 from memtape.schemas.times import HOUR_US
 
 
-class ClockWorker:
-    """Ticks each partition once an hour. Two workers write the same events, which readers count once."""
+class Clock(Worker):
+    """Ticks each partition once an hour. Two clocks write the same events, which readers count once."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, now_us: Callable[[], int], on_note: OnNote) -> None:
+        super().__init__(on_note)
         self._log = log
+        self._now_us = now_us
         self._hour = -1
 
-    def tick_if_due(self, now_us: int) -> None:
+    def catch_up(self) -> None:
         """Append a tick to every partition if a new hour has begun since the last call."""
-        hour = now_us // HOUR_US
+        now = self._now_us()
+        hour = now // HOUR_US
         if hour > self._hour:
-            self._log.append([make_tick(number, now_us) for number in range(self._log.partitions)])
-            self._hour = hour
+            self._log.append([make_tick(number, now) for number in range(self._log.partitions)])
+            self._hour, self.changed = hour, True
+            self.done += self._log.partitions
+
+    def failed(self, error: Exception) -> str:
+        """See `Worker.failed`."""
+        return f"The hour could not be put on the log: {error}. It is tried again."

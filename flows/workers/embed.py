@@ -1,4 +1,4 @@
-"""The embed worker: log -> texts without a vector -> batches -> `embedded` events, at least once.
+"""What the embed worker works off: log -> texts without a vector -> batches -> `embedded` events, at least once.
 
 What it appends has ids that follow from the texts, so that two workers, or one that was killed, add nothing twice. How
 far it has come is kept beside the views and is a cache: without it the log is read again. The embedder and the time are
@@ -52,8 +52,8 @@ class _Waiting(NamedTuple):
     attempts: int
 
 
-class EmbedWorker:
-    """Gives the texts of a log their vectors under the embedder of a key. Not for several threads at once."""
+class EmbedQueue:
+    """The texts of a log that wait for their vectors under the embedder of a key. Not for several threads at once."""
 
     def __init__(self, log: Log, key: str, marks: Marks) -> None:
         self.key = key

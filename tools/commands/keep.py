@@ -72,11 +72,11 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
                 bar.update(events - bar.pos)
             if embed and not ended:
                 with progress(client.unembedded(), "Embedding") as bar:
-                    embedded = owner.embed(lambda done: bar.update(done - bar.pos))
+                    embedded = owner.work(lambda done: bar.update(done - bar.pos))
         else:
             if not as_json:
                 say(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
-            events = owner.serve(embed=embed)
+            events = owner.serve(without=() if embed else ("embed",))
         seconds = time.monotonic() - started
     if as_json:
         print_json({"events": events, "embedded": embedded, "seconds": round(seconds, 3), "stopped": bool(ended)})

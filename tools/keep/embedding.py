@@ -7,9 +7,7 @@ never meet, so a machine whose embedder is not the log's embeds nothing before s
 from __future__ import annotations
 
 import os
-import threading
 import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +15,8 @@ import msgspec
 from memtape.flows.embed.choice import choose_embedder
 from memtape.flows.embed.embedder import Embedder
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE, http_target
-from memtape.flows.workers.embed import EmbedWorker
+from memtape.flows.workers.embed import EmbedQueue
+from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
 from memtape.schemas.embedding import FLOOR, EmbedderOptions, Resolved, embedder_key
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.log import Log
@@ -31,11 +30,6 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import readable_watermark
 
 BATCH_TEXTS = 128
-POLL_S = 1.0
-RETRY_S = (2.0, 60.0)
-"""An embedder that does not answer is asked again after the first, then twice as long, at most after the second."""
-
-OnNote = Callable[[str], None]
 
 
 class Plan(NamedTuple):
@@ -106,14 +100,13 @@ def outage(error: Exception) -> str:
     return f"{error} {error.hint} New texts are found by words meanwhile." if error.hint else str(error)
 
 
-class Embedding:
-    """The embedding of one home's log by its owner. `on_note` gets a sentence for whatever people should know."""
+class Embedding(Worker):
+    """The worker that gives the texts of a home's log their vectors, and lets an embedder that has all take over."""
 
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
+        super().__init__(on_note)
         self._home = home
         self._log = log
-        self._on_note = on_note
-        self._noted: dict[str, None] = {}
         self._history = History(log)
         self._marks = EmbeddingMarks(home, log)
         self._opened: Opened | None = None
@@ -121,59 +114,40 @@ class Embedding:
         self._opened_at = 0.0
         self._prepared_for: tuple[Settings, EmbedderOptions] | None = None
         self._completed: Settings | None = None
-        self._worker: EmbedWorker | None = None
-        self.stopping = threading.Event()
-        self.done = 0
-        self.changed = False
-        """Whether something was put on the log."""
-        self.refused = False
-        """Whether texts were left without vectors until a person decides or mends something; an outage passes."""
+        self._queue: EmbedQueue | None = None
 
-    def catch_up(self, on_progress: Callable[[int], None] = lambda done: None) -> int:
-        """Embed what waits, let an embedder take over that has everything, and return how many texts were tried.
+    def catch_up(self) -> None:
+        """Embed what waits, and let an embedder take over that has everything; `done` counts texts that were tried.
 
         Raises `EmbedderUnavailable` where it stopped answering; what waits then goes on waiting. `refused` says whether
         it was for another reason, which no time will mend.
         """
+        self.refused = False
         try:
-            return self._catch_up(on_progress)
+            self._catch_up()
         except MemtapeError as error:
             self.refused = not isinstance(error, EmbedderUnavailable)
             raise
 
-    def _catch_up(self, on_progress: Callable[[int], None]) -> int:
-        before = self.done
-        self.refused = False
-        worker, then = self._prepare()
-        while worker is not None and not self.stopping.is_set():
-            ended = worker.look()
-            if worker.waiting:
-                self._embed(worker)
-                on_progress(self.done - before)
+    def _catch_up(self) -> None:
+        queue, then = self._prepare()
+        while queue is not None and not self.stopping.is_set():
+            ended = queue.look()
+            if queue.waiting:
+                self._embed(queue)
                 if self._wanted() != self._prepared_for:  # Somebody has changed it meanwhile.
-                    worker, then = self._prepare()
+                    queue, then = self._prepare()
             elif ended:
                 break
-        if worker is not None and then and not self.stopping.is_set():
-            self._take_over(worker.key)
-        return self.done - before
+        if queue is not None and then and not self.stopping.is_set():
+            self._take_over(queue.key)
 
-    def serve(self) -> None:
-        """Embed whatever comes until `stopping` is set; an embedder that does not answer is asked again later."""
-        wait_s = RETRY_S[0]
-        while not self.stopping.is_set():
-            try:
-                self.catch_up()
-            except Exception as error:  # It must not end with whatever went wrong: texts come as long as it runs.
-                self._note(outage(error))
-                self.stopping.wait(wait_s)
-                wait_s = min(2 * wait_s, RETRY_S[1])
-            else:
-                wait_s = RETRY_S[0]
-                self.stopping.wait(POLL_S)
+    def failed(self, error: Exception) -> str:
+        """See `Worker.failed`."""
+        return outage(error)
 
-    def _prepare(self) -> tuple[EmbedWorker | None, bool]:
-        """Return the worker for what is to be embedded now, and whether its embedder takes over when that is done."""
+    def _prepare(self) -> tuple[EmbedQueue | None, bool]:
+        """Return the queue for what is to be embedded now, and whether its embedder takes over when that is done."""
         self._prepared_for = self._wanted()
         history = [configured.settings for configured in self._history.read()]
         settings = history[-1]
@@ -182,36 +156,36 @@ class Embedding:
             self._completed = settings
         if settings.embedder != FLOOR and settings.embedder_next is None:
             # Nothing is loaded or asked where nothing waits.
-            worker = self._worker_for(settings.embedder)
-            self._try_again_if_due(worker)
-            if worker.look() and not worker.waiting:
+            queue = self._queue_for(settings.embedder)
+            self._try_again_if_due(queue)
+            if queue.look() and not queue.waiting:
                 return None, False
         opened = self._open(settings)
         if not opened.key:
             raise EmbedderUnavailable(opened.resolved.warning)
         if opened.resolved.warning:
-            self._note(opened.resolved.warning)
+            self.note(opened.resolved.warning)
         chosen = plan(settings, history, opened.key)
         if chosen.drift:
-            self._note(chosen.drift)
+            self.note(chosen.drift)
         if chosen.key is None:
             # Where somebody went back to the floor, no text is left without what it should have.
             self.refused = bool(chosen.drift) and (settings.embedder != FLOOR or settings.embedder_next is not None)
             return None, False
         if chosen.begin:
-            self._note(f"The embedder {chosen.key} takes over from the floor when every text has its vector.")
+            self.note(f"The embedder {chosen.key} takes over from the floor when every text has its vector.")
             configure(self._log, lambda now: msgspec.structs.replace(now, embedder_next=chosen.key))
-        return self._worker_for(chosen.key), chosen.then
+        return self._queue_for(chosen.key), chosen.then
 
-    def _try_again_if_due(self, worker: EmbedWorker) -> None:
+    def _try_again_if_due(self, queue: EmbedQueue) -> None:
         """Once a day, or when somebody asks for it, try the texts again that were given up."""
         now_s = int(time.time())
-        if worker.again or not self._marks.is_due(worker.key, now_s):
+        if queue.again or not self._marks.is_due(queue.key, now_s):
             return
-        if given_up(self._home, self._log, worker.key):
-            worker.try_again(now_s)
+        if given_up(self._home, self._log, queue.key):
+            queue.try_again(now_s)
         else:
-            self._marks.tried_again(worker.key, now_s)
+            self._marks.tried_again(queue.key, now_s)
 
     def _open(self, settings: Settings) -> Opened:
         """Return the embedder of this machine, opened anew where it may have become another than it was."""
@@ -236,23 +210,23 @@ class Embedding:
         options = local_settings(self._home).embedder
         return self._history.read()[-1].settings, msgspec.structs.replace(options, texts_per_s=0)
 
-    def _worker_for(self, key: str) -> EmbedWorker:
-        if self._worker is None or self._worker.key != key:
-            self._worker = EmbedWorker(self._log, key, self._marks)
-        return self._worker
+    def _queue_for(self, key: str) -> EmbedQueue:
+        if self._queue is None or self._queue.key != key:
+            self._queue = EmbedQueue(self._log, key, self._marks)
+        return self._queue
 
-    def _embed(self, worker: EmbedWorker) -> None:
+    def _embed(self, queue: EmbedQueue) -> None:
         assert self._opened is not None and self._opened.embedder is not None
         started = time.monotonic()
-        before = worker.tried
+        before = queue.tried
         try:
-            worker.embed(self._opened.embedder, BATCH_TEXTS, now_us())
+            queue.embed(self._opened.embedder, BATCH_TEXTS, now_us())
         except MemtapeError as error:
             if not isinstance(error, EmbedderUnavailable):
                 self._opened = None  # It may be another than it was.
             raise
         finally:
-            tried = worker.tried - before
+            tried = queue.tried - before
             self.done += tried
             self.changed = self.changed or tried > 0
         rate = local_settings(self._home).embedder.texts_per_s
@@ -265,12 +239,7 @@ class Embedding:
 
         if configure(self._log, switched).embedder == key:
             self.changed = True
-            self._note(f"The embedder {key} has taken over.")
-
-    def _note(self, note: str) -> None:
-        if note not in self._noted:
-            self._noted[note] = None
-            self._on_note(note)
+            self.note(f"The embedder {key} has taken over.")
 
 
 def given_up(home: Home, log: Log, key: str) -> int:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from memtape.flows.workers.worker import OnNote
 from memtape.schemas.codec import decode, event_of
 from memtape.schemas.errors import MemtapeError, NotFound, StillHeld
 from memtape.schemas.events import (
@@ -34,7 +35,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.owner import OnNote, scrub_or_ask
+from memtape.tools.keep.owner import scrub_or_ask
 from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import state_at
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Collection
 from contextlib import suppress
 
+from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
@@ -15,7 +16,6 @@ from memtape.sinks.home.locks import FileLock
 from memtape.sinks.home.requests import Reply, Request, Requests
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.embedding import Embedding, outage
 from memtape.tools.keep.projector import OnProgress, Projector
 from memtape.tools.keep.rebuild import (
     OnPhase,
@@ -31,14 +31,13 @@ from memtape.tools.keep.rebuild import (
     strayed_views,
 )
 from memtape.tools.keep.scrubbing import Scrubbed, scrub
+from memtape.tools.keep.workers import WORKERS
 
 LOCK_WAIT_S = 0.5
 STOP_S = 10.0
 """How long the end waits for texts that are being embedded; what comes later is lost and made again."""
 ASK_POLL_S = 0.1
 REPLY_EVERY_S = 0.2
-
-OnNote = Callable[[str], None]
 
 
 class Owner:
@@ -61,7 +60,7 @@ class Owner:
         self._answered: dict[str, None] = {}
         self._projector: Projector | None = None
         self._seen: BuildViews | None = None
-        self._embedding = Embedding(home, log, on_note)
+        self._beside = {name: kind.make(home, log, on_note) for name, kind in WORKERS.items()}
         self._stopped = False
         self._kept: list[str] = []
 
@@ -91,46 +90,57 @@ class Owner:
             events += self._run(once=True, on_progress=on_progress)
         return events
 
-    def embed(self, on_progress: OnProgress | None = None) -> int:
-        """Give the texts that wait their vectors and bring the views up to date with them; return how many texts.
+    def work(self, on_progress: OnProgress = lambda done: None) -> int:
+        """Have the workers catch up that a single run has; return how much they did, and bring the views up to date.
 
-        Where the embedder does not answer it is noted, and they go on waiting.
+        What a worker could not do is noted, and goes on waiting.
         """
-        before = self._embedding.done
-        # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
-        worker = threading.Thread(target=self._embed, args=(on_progress,), name="embedding", daemon=True)
-        worker.start()
-        while worker.is_alive() and not self._stopped:
-            worker.join(ASK_POLL_S)
-        worker.join(STOP_S)
-        if self._embedding.changed and not self._stopped:
+        before = self._done
+        for worker in [self._beside[name] for name, kind in WORKERS.items() if kind.once]:
+            # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
+            thread = threading.Thread(target=worker.once, daemon=True)
+            thread.start()
+            while thread.is_alive() and not self._stopped:
+                thread.join(ASK_POLL_S)
+                on_progress(self._done - before)
+            thread.join(STOP_S)
+        if any(worker.changed for worker in self._beside.values()) and not self._stopped:
             self._run(once=True, on_progress=None)
-        return self._embedding.done - before
+        return self._done - before
+
+    @property
+    def _done(self) -> int:
+        return sum(worker.done for worker in self._beside.values())
 
     @property
     def refused(self) -> bool:
-        """Whether texts were left without vectors until a person does what was noted."""
-        return self._embedding.refused
+        """Whether a worker left something undone until a person does what was noted."""
+        return any(worker.refused for worker in self._beside.values())
 
-    def _embed(self, on_progress: OnProgress | None) -> None:
-        try:
-            self._embedding.catch_up(on_progress or (lambda done: None))
-        except Exception as error:
-            self._on_note(outage(error))
+    def serve(self, *, without: Collection[str] = ()) -> int:
+        """Keep the views up to date and answer requests until `stop`; return how many events were read.
 
-    def serve(self, *, embed: bool = True) -> int:
-        """Keep the views up to date and answer requests until `stop`; return how many events were read."""
+        The workers run beside the views, but for those whose names are in `without`.
+        """
         self._log.check()
         self._mend()
-        worker = threading.Thread(target=self._embedding.serve, name="embedding", daemon=True)
-        if embed:
-            worker.start()
+        threads = [
+            threading.Thread(target=worker.serve, name=name, daemon=True)
+            for name, worker in self._beside.items()
+            if name not in without
+        ]
+        for thread in threads:
+            thread.start()
         try:
             return self._serve()
         finally:
-            self._embedding.stopping.set()
-            if embed:
-                worker.join(STOP_S)
+            self._stop_workers()
+            for thread in threads:
+                thread.join(STOP_S)
+
+    def _stop_workers(self) -> None:
+        for worker in self._beside.values():
+            worker.stopping.set()
 
     def _serve(self) -> int:
         events = 0
@@ -158,7 +168,7 @@ class Owner:
     def stop(self) -> None:
         """Ask `serve` or `project` to end soon; may be called from a signal handler."""
         self._stopped = True
-        self._embedding.stopping.set()
+        self._stop_workers()
         if self._projector is not None:
             self._projector.stop()
 

@@ -10,12 +10,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memtape.flows.workers.clock import ClockWorker
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
 from memtape.sinks.logs.opening import environment_for
-from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.cluster_process import cause_of
 from memtape.tools.keep.starting import NOWHERE, python_of
@@ -32,9 +30,8 @@ class Projector:
     """One run of the flow over a build; the caller holds the projector's lock. `stop` may come from anywhere.
 
     `views` are those of the build, by default of the one that is served. `doubts` says what of an earlier run was
-    discarded. The flow
-    runs in `workers` threads of this process, or in those of each of `processes` that this one starts: then `lock`, the
-    projector's, is handed down to them, so that it is held until the last of them has ended.
+    discarded. The flow runs in `workers` threads of this process, or in those of each of `processes` that this one
+    starts: then `lock`, the projector's, is handed down to them, so that it is held until the last of them has ended.
     """
 
     def __init__(
@@ -94,14 +91,11 @@ class Projector:
             except BaseException as error:  # Whatever ends the flow is raised again below, in the caller's thread.
                 failures.append(error)
 
-        clock = None if self._control.once else ClockWorker(self._log)
         # The flow has its own thread, so that this one can be interrupted by a signal at any time.
         thread = threading.Thread(target=flow, name="views", daemon=True)
         thread.start()
         while thread.is_alive():
             thread.join(PROGRESS_S)
-            if clock is not None:
-                clock.tick_if_due(now_us())
             if on_progress is not None:
                 on_progress(self._control.events_read)
         if failures:

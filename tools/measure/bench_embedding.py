@@ -137,7 +137,7 @@ def _switch(options: EmbedderOptions, texts: int) -> list[Event]:
         with Owner(client.home, client.log) as owner:
             owner.project()
             change_over(client.home, client.log, options)
-            seconds = timed(owner.embed)
+            seconds = timed(owner.work)
         row(f"an embedder takes over {texts:,} memories", f"{seconds:.1f} s")
         number = partition_of(client.scope, client.log.partitions)
         slots = client.read_log(number, 0, 10 * texts, ("captured", "embedded"))

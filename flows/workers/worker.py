@@ -1,0 +1,69 @@
+"""What every worker is: how an owner of a home runs it, once or for as long as it lives, and how it ends.
+
+What a worker does, and which workers there are, is not here.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+POLL_S = 1.0
+RETRY_S = (2.0, 60.0)
+"""A worker that failed is asked again after the first, then twice as long, at most after the second."""
+
+OnNote = Callable[[str], None]
+
+
+class Worker(ABC):
+    """Reads a log, appends what it found, and keeps its own position. `on_note` gets a sentence for people.
+
+    Not for several threads at once, but for `stopping`, which anybody may set.
+    """
+
+    def __init__(self, on_note: OnNote) -> None:
+        self.stopping = threading.Event()
+        self.done = 0
+        """How much it has done so far, in whatever it counts."""
+        self.changed = False
+        """Whether something was put on the log."""
+        self.refused = False
+        """Whether something was left undone until a person decides or mends something; an outage passes."""
+        self._on_note = on_note
+        self._noted: dict[str, None] = {}
+
+    @abstractmethod
+    def catch_up(self) -> None:
+        """Do all that is due, and count it in `done`."""
+
+    @abstractmethod
+    def failed(self, error: Exception) -> str:
+        """Return what people are told of an error that `catch_up` ended with."""
+
+    def once(self) -> None:
+        """Catch up, and note an error instead of raising it."""
+        try:
+            self.catch_up()
+        except Exception as error:
+            self.note(self.failed(error))
+
+    def serve(self) -> None:
+        """Catch up again and again until `stopping` is set; after an error, later."""
+        wait_s = RETRY_S[0]
+        while not self.stopping.is_set():
+            try:
+                self.catch_up()
+            except Exception as error:  # A worker lives as long as its owner, whatever went wrong.
+                self.note(self.failed(error))
+                self.stopping.wait(wait_s)
+                wait_s = min(2 * wait_s, RETRY_S[1])
+            else:
+                wait_s = RETRY_S[0]
+                self.stopping.wait(POLL_S)
+
+    def note(self, note: str) -> None:
+        """Tell people a sentence, each sentence once."""
+        if note not in self._noted:
+            self._noted[note] = None
+            self._on_note(note)
