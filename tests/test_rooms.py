@@ -28,7 +28,7 @@ ROOMS = list(MAY_IMPORT)
 
 # The places inside `tools`, from those that import no other up to those that no other imports.
 PLACES_OF_TOOLS = (
-    ["capture"],
+    ["capture", "verbs"],
     ["keep"],
     ["ask", "importing"],
     ["client"],

@@ -24,11 +24,9 @@ from memtape.tools.client import Client
 from memtape.tools.commands.explaining import explained, explained_question
 from memtape.tools.commands.options import (
     as_of_option,
-    kind_filter,
-    made_by_filter,
-    made_in_filter,
     print_json,
     say,
+    with_arguments,
     with_client,
     with_home,
 )
@@ -42,14 +40,7 @@ FOLLOW_S = 0.2
 
 
 @click.command()
-@click.argument("query")
-@click.option("--limit", default=10, show_default=True, help="The most results, 1 to 1000.")
-@kind_filter
-@click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
-@made_by_filter
-@made_in_filter
-@click.option("--since", help="Only from this time on: ISO 8601 or an age such as 3d.")
-@click.option("--until", help="Only before this time.")
+@with_arguments("search")
 @click.option("--quiet", is_flag=True, help="Do not put this search on the log.")
 @click.option("--explain", is_flag=True, help="Say why each result stands where it stands.")
 @click.option(
@@ -117,7 +108,7 @@ def search(
 
 
 @click.command()
-@click.argument("id")
+@with_arguments("show")
 @as_of_option
 @with_client
 def show(
@@ -140,7 +131,7 @@ def show(
 
 
 @click.command()
-@click.argument("id")
+@with_arguments("why")
 @with_client
 def why(
     client: Client,
