@@ -13,6 +13,7 @@ from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
+from memtape.schemas.rows import marks
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
@@ -305,6 +306,7 @@ def _result(number: int, result: Result) -> str:
         about.append(f"confirmed {result.confirmations}x")
     if result.again:
         about.append(f"said {result.again + 1} times")
+    about += result.marks
     if result.source:
         about.append(one_line(result.source, 60))
     if result.scope == "global":
@@ -330,6 +332,7 @@ def _opened(opened: Opened) -> list[str]:
         lines.append("tags " + ", ".join(map(one_line, row.tags)))
     if row.source:
         lines.append(f"source {one_line(row.source)}")
+    lines += marks(row)
     if opened.memory is not None:
         memory = opened.memory
         lines.append(confirmed(memory.confirmations, memory.last_at))
