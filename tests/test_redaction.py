@@ -185,6 +185,9 @@ HOSTILE = [
     "code for the door 1 ", "login a / 1", "net use \\\\a 1 ", "echo a1 | ", "htpasswd -b a1 ",
     "oathtool -b ", "*:5432:",
     "a:5432:b:c:", "cookie: a=b1; ", "cookies = {", "LS0tLS1CRUdJTi", "b3BlbnNzaC1rZXktdjEA", "AAAA\n", "[1,", "1, ",
+    "password from a1 to ", "wifi a ", "login(", "httphttpauth", "http", "admin / ", "enter 1234 on the ",
+    "1234 is the ", "password\n", "password, type = a\n", "convertto-securestring ", "WIFI:;P:",
+    "password is harbour tide ", "hasło to a ",
     "1x is the password ", "A1b2\n", "2fa ", "sudo -S <<< 1 ",
 ]  # fmt: skip
 

@@ -27,7 +27,8 @@ PASSWORD = "|".join(
 _SHORT = "|".join(
     r"""
     (?:(?<=[a-z0-9][_-])|(?<=db)|(?<=pg)|(?<=smtp)|(?<=mail)|(?<=ftp)|(?<=ldap)|(?<=root)|(?<=admin)|(?<=user)|(?<=sql)|(?<=mongo)|(?<=redis))(?:pass|pw)(?![a-z])
-    (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==) sshpass(?==) (?<=[\"'])auth(?=[\"']\s?:)
+    (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==)
+    sshpass(?==) (?<=[\"'])(?:auth|pass)(?=[\"']\s?:)
     """.split()
 )
 """Short for one, and short for much else; `PASS: test_login2` tells of a test."""
@@ -35,7 +36,8 @@ KEY = "|".join(
     r"""
     (?:api|access|auth|account|client|private|signing|encryption|master)[\s_-]?(?:secret[\s_-]?)?key
     (?:license|service|storage|app|wallet|deployer|signer|eth(?:ereum)?|metamask)[\s_-]?(?:(?:secret|private)[\s_-]?)?key
-    (?:aes|hmac|jwt|fernet|rsa|cipher|crypto|webhook|deploy)[\s_-]?key (?<![a-z])pat(?=\s?[:=]|\s(?:is|was)\s)
+    (?:aes|hmac|jwt|fernet|rsa|cipher|crypto|webhook|deploy|admin|global|write|server|shared)[\s_-]?key
+    (?<=_)pk(?![a-z]) (?<![a-z])pat(?=\s?[:=]|\s(?:is|was)\s)
     session[\s_-]?(?:cookie|secret) cookie[\s_-]?secret secret(?:[_-]?access)?[_-]?key secret(?![a-z])
     (?<!max_)token(?![a-z]) (?<=[a-z0-9]_)pat(?![a-z]) credentials?(?![a-z]) sharedaccesskey
     """.split()
@@ -52,10 +54,11 @@ KEY_STEMS = tuple(
     api access auth account client private signing encryption master license service storage app wallet deployer
     signer eth metamask
     session cookie secret token credential sharedaccesskey pat aes hmac jwt fernet rsa cipher crypto webhook deploy
+    admin global write server shared pk
     """.split()
 )
 """How the names begin; names that begin otherwise are not found."""
-_KEY_MARKS = ("key", "secret", "token", "credential", "cookie", "pat")
+_KEY_MARKS = ("key", "secret", "token", "credential", "cookie", "pat", "_pk")
 """One of these is in every name of a key."""
 _ENDING = r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref)[a-z0-9]{1,16})?"
 _QUOTED = r"(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{4,512})(?P=quote)"
@@ -63,10 +66,17 @@ _BARE = r"(?P<bare>[^\s\"'`,;<>\[\](){}]{4,1024})"
 _ASSIGNED = (
     r"(?i)"
     rf"(?:(?P<password>{PASSWORD})|(?P<short>{_SHORT})|(?:{KEY})){_ENDING}"
-    r"(?P<by>\\?[\"'`]?\]?\s{0,3}(?::\s?(?:str|string)\s?=|=>|:=|={1,3}|[:：])\s{0,3}"
-    r"|[\"']\s?,\s?(?=[\"'])|>|[ ](?=\S))"
+    r"(?P<by>\\?[\"'`]?\]?\s{0,3}(?::\s?(?:str|string)\s?=|=>|:=|={1,3}|\|\||\?\?|[:：](?:\s!!str|\s[>|]-?(?=\n))?)\s{0,3}"
+    r"|[\"']\s?,\s?(?=[\"'])|[\"']?>|[ ](?=\S))"
     rf"(?:{_QUOTED}|{_BARE})"
 )
+_PAIRED = (
+    r"(?i)"
+    rf"(?:(?P<password>{PASSWORD}|{_SHORT})|(?:{KEY})){_ENDING}[\"'`]?[\s,{{]{{1,40}}"
+    r"(?:(?:type|sensitive|description|nullable)\s{0,20}=[^\n]{0,80}\n\s{0,20}){0,3}"
+    r"[\"']?(?:value|default)[\"']?\s{0,9}[:=]\s{0,3}[\"']?(?P<value>[^\s\"'`<>{}()]{4,512})"
+)
+"""What one field names, and the next one holds: variables of containers and modules, properties."""
 _HEADER = (
     r"(?i)"
     r"authorization\\?[\"']?\s{0,2}[:=,]\s{0,2}\\?[\"']?(?:(?:basic|bearer|token|apikey|digest)\s+)?"
@@ -157,9 +167,10 @@ _TELLING = re.compile(
 _OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _CURSOR = re.compile(
-    r"(?:public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z",
+    r"(?:public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z|\d{12}:\Z",
     re.I,
 )
+_TYPE = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?")
 _HEX = re.compile(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}", re.IGNORECASE)
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
@@ -178,6 +189,13 @@ def assigned_secrets(places: Places) -> Iterator[Finding]:
     text = places.text
     for found in places.matches(_ASSIGNED, (*PASSWORD_STEMS, *key_stems(places), "pw", "sshpass", "auth")):
         yield from _assigned(text, found)
+    paired = (*PASSWORD_STEMS, *key_stems(places), "pw") if places.has(("value", "default")) else ()
+    for found in places.matches(_PAIRED, paired):
+        if found["password"]:
+            if password_like(found["value"], quoted=True, shouted=False):
+                yield Finding(*found.span("value"), "password")
+        elif key_like(found["value"]):
+            yield Finding(*found.span("value"), "assigned-secret")
     for found in places.matches(_HEADER, ("authorization", "bearer")):
         group = "value" if found["value"] else "bearer"
         value = found[group]
@@ -232,7 +250,9 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
         end = start + len(value)
     shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
     quoted = group == "quoted"
-    if found["short"]:
+    if quoted and len(value) >= 32 and is_drawn(re.sub(r"\W", "", value)):
+        yield Finding(start, end, "assigned-secret")
+    elif found["short"]:
         if ("=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted) and password_like(
             value, quoted=quoted, shouted=False
         ):
@@ -305,7 +325,7 @@ def key_like(value: str) -> bool:
     """Whether what is called a key, secret or token is one: random, hexadecimal, a UUID, or short and of all sorts."""
     if len(value) < 8 or " " in value or is_no_secret(value) or compiled(_TECHNICAL).fullmatch(value):
         return False
-    if value.isalnum() and not value.isdigit() and turns(value) >= 3:
+    if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not _TYPE.fullmatch(value):
         return True
     if UUID.fullmatch(value) or _HEX.fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
         return True

@@ -54,7 +54,12 @@ _FORMATS = (
     ("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
     ("telegram-token", "/bot", r"(?<=/)bot[0-9]{8,10}:[\w-]{34,36}"),
     ("wallet-key", "0x", r"(?:(?<=from_key\([\"'])|(?<=Wallet\([\"'])|(?<=ToAccount\([\"']))0x[0-9a-f]{64}"),
+    ("wallet-key", "0x", r"(?<=accounts: \[.)0x[0-9a-f]{64}|(?<=\b[pP][kK] = [\"'])0x[0-9a-f]{64}"),
+    ("wallet-key", "PK=", r"(?<=PK=)(?:0x)?[0-9a-f]{64}"),
+    ("wallet-key", "pk:", r"(?<=\bpk: )(?:0x)?[0-9a-f]{64}"),
     ("wallet-key", "[", r"\[\s*(?:[0-9]{1,3},\s*){63}[0-9]{1,3}\s*\]"),
+    ("wallet-key", "nsec1", r"nsec1[a-z0-9]{58}"),
+    ("password", "WIFI:", r"(?<=[;:]P:)[^;\s]{8,63}(?=;)"),
     ("minisign-key", "RWRTY", r"RWRTY[A-Za-z0-9+/]{100,}={0,2}"),
     ("wallet-key", "prv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,}"),
     ("otp-seed", "otpauth", r"(?<=[?&]secret=)[A-Za-z2-7]{8,128}={0,6}"),
@@ -75,6 +80,7 @@ _FORMATS = (
     ("stripe-key", "k_", r"[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
     ("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
     ("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}"),
+    ("mailgun-key", "-", r"(?<![-\w])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?!-)"),
     ("mailgun-key", "key-", r"key-[0-9a-f]{32}"),
     ("discord-webhook", "/api/webhooks/", r"(?<=/api/webhooks/)[0-9]{10,}/[\w-]{60,}"),
     ("docker-token", "dckr_pat_", r"dckr_pat_[\w-]{27,}"),
@@ -137,11 +143,16 @@ def known_secrets(text: str) -> Iterator[Finding]:
             yield from _whole(text, kind, known)
 
 
+_MADE_UP = re.compile(r"(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z", re.IGNORECASE)
+
+
 def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[Finding]:
-    """Yield matches that are not a piece of something longer."""
+    """Yield matches that are not a piece of something longer, and that nobody made up to stand for one."""
     for found in pattern.finditer(text):
         start, end = found.span()
-        if not (text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum()):
+        if not _MADE_UP.search(found[0]) and not (
+            text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum()
+        ):
             yield Finding(start, end, kind)
 
 

@@ -24,6 +24,7 @@ from memtape.tools.capture.secrets.assigned import (
 )
 from memtape.tools.capture.secrets.known import Finding
 from memtape.tools.capture.secrets.places import Places
+from memtape.tools.capture.secrets.plain_words import plain_words
 
 _FOR = (
     "for|of|to|on|in|at|für|von|vom|zum|beim|pour|du|de|del|des|da|do|di|per|su|no|na|van|voor|bij|op|till|för|från|til"
@@ -36,16 +37,17 @@ _CHANGED = (
     r"|(?:cambiad|alterad|mudad|cambiat)\w\s+(?:a|para|in)|auf)"
 )
 _IS = (
-    r"is|was|=|to|will\s+be|becomes|remains|ist|lautet|heißt|auf|est|es|é|era|è|är|er|on|to\s+jest|jest"
+    r"is|was|has\salways\sbeen|=|→|->|to|will\s+be|becomes|remains|ist|lautet|heißt|auf|est|es|é|era|è|är|er|on|to\s+jest|jest"
     r"|brzmi|sarà|será|"
     r"wird|werd|wordt|—|–|-"
 )
 _SAID = (
     r"(?i)"
-    rf"(?<![^\W_])(?:(?P<password>{PASSWORD})|(?:{KEY})){_PLACE}"
-    rf"(?:\s*[:：]\s*|\s+(?:{_CHANGED}|{_IS})(?:\s+(?:now|jetzt|nun|ahora|maintenant|agora|ora|nu|teraz|теперь))?:?\s+)"
-    r"(?:(?P<quote>[\"'`“„«])(?P<quoted>[^\"'`“”«»\n]{4,256})[\"'`”“»]|(?P<bare>\S{4,512}))"
+    rf"(?<![^\W_])(?:(?P<password>{PASSWORD}|pw(?=\s(?:is|was)\s))|(?:{KEY})){_PLACE}(?:\s(?:такой|currently|again))?"
+    rf"(?P<by>\s*[:：][*_]{{0,2}}\s*|(?:(?<=ль)|(?<=ля)|(?<=ifrem)|(?<=arolam))\s+(?=[!-~])|\s+(?:{_CHANGED}|{_IS})(?:\s+(?:now|jetzt|nun|ahora|maintenant|agora|ora|nu|teraz|теперь))?:?\s+)"
+    r"(?:(?P<quote>[\"'`“„«])(?P<quoted>[^\"'`“”«»\n]{4,256})[\"'`”“»]|(?P<bare>\S{3,512}))"
 )
+_SET = re.compile(r"\b(?:set|chang|reset|rotat|updat)\w*\s[^\n.]*\Z", re.IGNORECASE)
 _BESIDE = (
     r"(?i)"
     rf"(?<![^\W_])(?:{PASSWORD}|pw|(?-i:[Pp]ass))(?!\w){_PLACE}[,:=]?\s+(?:(?:is|to|ist|est"
@@ -60,6 +62,19 @@ _BEFORE = re.compile(
     r"|(?:when|if|wherever)\s(?:[\w'’]+\s){1,5})\Z"
 )
 """What is said before the word: "… is the password", "use … as it", "type … when it asks for the password"."""
+_FROM = rf"(?i)(?<![^\W_])(?:{PASSWORD}){_PLACE}\sfrom\s(?P<old>[!-~]{{6,256}})\sto\s(?P<new>[!-~]{{6,256}})"
+_LATER = (
+    rf"(?i)(?<![^\W_])(?:{PASSWORD})(?:[^\n.:]{{0,40}}?(?:[\s,](?:type|enter|try|use|put\sin|real\sone\sis|one\sis)"
+    r"|[\s,]gib|[\s,]tape[zr]?)\s|\s?\()[\"'`“]?(?P<bare>[!-~]{8,256})"
+)
+_WIFI = (
+    r"(?i)(?<![^\W_])(?:wi-?fi|wlan|ssid|hotspot)[^\n]{0,60}?(?<![^\W_])(?:key|schlüssel|psk|pass|pw|code|pin|clé|clave|chave"
+    r"|chiave|sleutel|nyckel|klucz|ключ)\s?(?:is|:|=|ist|est|es|é|è)?\s{0,2}[\"'`]?(?P<bare>[!-~]{8,63})"
+)
+_PAIR = (
+    r"(?i)(?:(?<![^\W_])(?:admin(?:istrator)?|root|guest|demo)|@[\w-]+\.[\w.-]+)\s[/|]\s[\"'`]?(?P<bare>[!-~]{8,256})"
+)
+"""The names of many accounts, or an address, and what stands beside them in a row."""
 _USER = (
     r"(?i)"
     r"(?<![^\W_])(?:(?:wi-?fi|wlan|ssid|log[\s-]?in|sign[\s-]?in|credentials?|creds|account"
@@ -71,8 +86,8 @@ _USER = (
     r"(?:\s(?:details|data|for|to|with|as|met|met\s|mit|avec|con|com|på|is|are|sind|sont|son|são|sono|zijn"
     r"|är|to)(?:\s[\w.-]{1,20}){0,3}?)?"
     r"(?!\w)|账号|帐号|用户名|アカウント|ログイン|계정|로그인|아이디)"
-    r"\s?[:：=]?\s{0,2}[\"'`]?(?P<user>[\w.@+-]{2,64})[\"'`]?\s{0,2}(?:(?<=\s)[/|](?=\s)|[,;](?=\s)"
-    r"|:(?=[^\s/])|\s(?:key|psk|pw|pass)[:=]?\s|\s(?:and|und|et|y|e|en|i|och|ve|и|with|mit)\s)\s{0,2}[\"'`]?"
+    r"(?:\s?(?:[:：=→—]|->))?\s{0,2}[\"'`]?(?P<user>[\w.@+-]{2,64})[\"'`]?\s{0,2}(?:(?<=\s)[/|](?=\s)|[,;](?=\s)"
+    r"|:(?=[^\s/])|[,;:]?\s[/|]?\s?(?:key|psk|pw|pass)[:=]?\s|\s(?:and|und|et|y|e|en|i|och|ve|и|with|mit)\s)\s{0,2}[\"'`]?"
     r"(?P<bare>[!-~]{6,256})"
 )
 _JOINED = (
@@ -89,6 +104,7 @@ _USER_STEMS = tuple(
     账号 帐号 用户名 アカウント ログイン 계정 로그인 아이디
     """.split()
 )
+_NAMED_VALUE = re.compile(r"[a-z_]{3,}=")
 _SHORTEST_USED = 8
 _WORD = re.compile(r"[!-~]{8,256}")
 _NAMED = re.compile(
@@ -100,8 +116,12 @@ _NAMED = re.compile(
 
 def said_secrets(places: Places) -> Iterator[Finding]:
     """Yield what is said to be a password, key or token. Takes linear time."""
-    for found in places.matches(_SAID, (*PASSWORD_STEMS, *key_stems(places))):
+    for found in places.matches(_SAID, (*PASSWORD_STEMS, "pw", *key_stems(places))):
         yield from _said(found)
+    for found in places.matches(_JOINED, ("密", "口令", "パスワード", "비밀번호", "암호")):
+        yield from _of_sort(found, "bare", _sure)
+        if words := plain_words(found.string, found.start("bare"), quoted=False):
+            yield Finding(*words, "password")
     if not places.numbered:  # What merely stands beside such a word has a digit.
         return
     for found in places.matches(_BESIDE, (*PASSWORD_STEMS, "pw")):
@@ -112,10 +132,17 @@ def said_secrets(places: Places) -> Iterator[Finding]:
     for label in places.matches(_LABEL, PASSWORD_STEMS):
         if before := _BEFORE.search(places.text, max(0, label.start() - 120), label.start()):
             yield from _of_sort(before, "bare", _very_sure)
+    for found in places.matches(_FROM, PASSWORD_STEMS):
+        yield from _of_sort(found, "old", _sure)
+        yield from _of_sort(found, "new", _sure)
+    for found in places.matches(_LATER, PASSWORD_STEMS):
+        yield from _of_sort(found, "bare", _very_sure)
+    for found in places.matches(_WIFI, ("wifi", "wi-fi", "wlan", "ssid", "hotspot")):
+        yield from _of_sort(found, "bare", _beside)
+    for found in places.matches(_PAIR, ("admin", "root", "guest", "demo", "@")) if places.has((" / ", " | ")) else ():
+        yield from _of_sort(found, "bare", is_no_name)
     for found in places.matches(_USER, _USER_STEMS):
         yield from _of_sort(found, "bare", _very_sure)
-    for found in places.matches(_JOINED, ("密", "口令", "パスワード", "비밀번호", "암호")):
-        yield from _of_sort(found, "bare", _sure)
 
 
 def asked_secrets(query: str) -> Iterator[Finding]:
@@ -123,8 +150,13 @@ def asked_secrets(query: str) -> Iterator[Finding]:
     if names_a_secret(query):
         for found in _WORD.finditer(query):
             value = _ended(found[0])
-            if _very_sure(value) and not _NAMED.fullmatch(value):
+            if is_no_name(value):
                 yield Finding(found.start(), found.start() + len(value), "password")
+
+
+def is_no_name(value: str) -> bool:
+    """Whether a word looks like a password and not like the name of a host, a ticket, a date or a path."""
+    return _very_sure(value) and not _NAMED.fullmatch(value)
 
 
 def _said(found: re.Match[str]) -> Iterator[Finding]:
@@ -138,8 +170,17 @@ def _said(found: re.Match[str]) -> Iterator[Finding]:
     if found["password"]:
         if password_like(value, quoted=True, shouted=False) if group == "quoted" else _sure(value):
             yield Finding(start, start + len(value), "password")
+        elif _tells(found) and (words := plain_words(found.string, start, quoted=group == "quoted")):
+            yield Finding(*words, "password")
     elif key_like(value) and (group == "quoted" or not _is_compound(value)):
         yield Finding(start, start + len(value), "assigned-secret")
+
+
+def _tells(found: re.Match[str]) -> bool:
+    """Whether what follows is what a password is, as after "set the password to", and not what it is for."""
+    if found["by"].strip() != "to" or found[0][:3].lower() == "has":
+        return True
+    return _SET.search(found.string, max(0, found.start() - 40), found.start()) is not None
 
 
 def _of_sort(found: re.Match[str], group: str, holds: Callable[[str], bool]) -> Iterator[Finding]:
@@ -160,6 +201,8 @@ def _sure(value: str) -> bool:
 
 def _very_sure(value: str) -> bool:
     """Whether what merely stands beside the word is one: no name of anything has letters, several digits and more."""
+    if _NAMED_VALUE.match(value):
+        return False
     sorts = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, lambda char: not char.isalnum()))
     digits = sum(map(str.isdigit, value))
     return len(value) >= _SHORTEST_USED and _sure(value) and digits >= 1 and sorts + (digits > 1) >= 2
