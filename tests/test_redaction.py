@@ -103,20 +103,20 @@ def test_ordinary_texts_are_left_alone(seed: str) -> None:
 OUTSIDE = ROOT / "tests" / "data" / "outside_cases.jsonl.zst"
 """Texts with secrets of many kinds and look-alikes, written by somebody who had not read the rules.
 
-They are packed, so that no scanner takes them for secrets of this project. The rules were mended after them; of as
-many others of the same hand, which nobody who mended had read, 92.1 % were found and 2.5 % of the look-alikes were
-taken for secrets.
+They are packed, so that no scanner takes them for secrets of this project. The rules were mended after them. Of 572
+others of another hand, 91.1 % were found at the first look, and 532 (93.0 %) at a second look after mending on the
+same set; 4 of 485 look-alikes (0.8 %) were taken for secrets both times.
 """
 
 
 def test_secrets_that_somebody_else_thought_of_are_found() -> None:
     cases = [json.loads(line) for line in zstandard.decompress(OUTSIDE.read_bytes()).splitlines()]
     secret, innocent = ([case for case in cases if bool(case["secrets"]) is has] for has in (True, False))
-    assert len(secret) > 600 and len(innocent) > 400
+    assert len(secret) > 1_300 and len(innocent) > 900
     missed = [c["text"] for c in secret if any(one in redactor().text(c["text"]) for one in c["secrets"])]
     wrong = [case["text"] for case in innocent if redactor().text(case["text"]) != case["text"]]
-    assert len(missed) <= 0.07 * len(secret), missed  # Measured: none of either.
-    assert len(wrong) <= 0.02 * len(innocent), wrong
+    assert len(missed) <= 0.01 * len(secret), missed  # Measured: none of either.
+    assert len(wrong) <= 0.005 * len(innocent), wrong
 
 
 def test_the_sources_of_this_project_hold_no_secret() -> None:
@@ -188,6 +188,8 @@ HOSTILE = [
     "password from a1 to ", "wifi a ", "login(", "httphttpauth", "http", "admin / ", "enter 1234 on the ",
     "1234 is the ", "password\n", "password, type = a\n", "convertto-securestring ", "WIFI:;P:",
     "password is harbour tide ", "hasło to a ",
+    "login a1b2c3d4 ", "login Ab12cd34! ", "get in with ", "the key for a is a1", "is the password. ",
+    "harbour is the password. ",
     "1x is the password ", "A1b2\n", "2fa ", "sudo -S <<< 1 ",
 ]  # fmt: skip
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import Finding
 from memtape.tools.capture.secrets.places import Places, compiled
+from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.random_strings import looks_random, turns
 
 PASSWORD = "|".join(
@@ -35,7 +36,7 @@ _SHORT = "|".join(
 KEY = "|".join(
     r"""
     (?:api|access|auth|account|client|private|signing|encryption|master)[\s_-]?(?:secret[\s_-]?)?key
-    (?:license|service|storage|app|wallet|deployer|signer|eth(?:ereum)?|metamask)[\s_-]?(?:(?:secret|private)[\s_-]?)?key
+    (?:license|product|activation|subscription|session|cookie|master|service|storage|app|wallet|deployer|signer|eth(?:ereum)?|metamask)[\s_-]?(?:(?:secret|private)[\s_-]?)?key
     (?:aes|hmac|jwt|fernet|rsa|cipher|crypto|webhook|deploy|admin|global|write|server|shared)[\s_-]?key
     (?<=_)pk(?![a-z]) (?<![a-z])pat(?=\s?[:=]|\s(?:is|was)\s)
     session[\s_-]?(?:cookie|secret) cookie[\s_-]?secret secret(?:[_-]?access)?[_-]?key secret(?![a-z])
@@ -44,7 +45,7 @@ KEY = "|".join(
 )
 PASSWORD_STEMS = tuple(
     """
-    pass pwd pgpass kennwort contrase mot senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
+    pass pw pwd pgpass kennwort contrase mot senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
     haslo heslo parola
     şifre sifre парол κωδικός 密 パスワード 비밀번호 비번 암호 口令 ww clave mdp wifi wi-fi wlan wpa psk clé
     """.split()
@@ -54,13 +55,16 @@ KEY_STEMS = tuple(
     api access auth account client private signing encryption master license service storage app wallet deployer
     signer eth metamask
     session cookie secret token credential sharedaccesskey pat aes hmac jwt fernet rsa cipher crypto webhook deploy
-    admin global write server shared pk
+    admin global write server shared pk product activation subscription
     """.split()
 )
 """How the names begin; names that begin otherwise are not found."""
 _KEY_MARKS = ("key", "secret", "token", "credential", "cookie", "pat", "_pk")
 """One of these is in every name of a key."""
-_ENDING = r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref)[a-z0-9]{1,16})?"
+_ENDING = (
+    r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref|store|manager|reset|prompt"
+    r"|mode|required|enabled)[a-z0-9]{1,16})?"
+)
 _QUOTED = r"(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{4,512})(?P=quote)"
 _BARE = r"(?P<bare>[^\s\"'`,;<>\[\](){}]{4,1024})"
 _ASSIGNED = (
@@ -172,7 +176,7 @@ _CURSOR = re.compile(
 )
 _TYPE = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?")
-_HEX = re.compile(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}", re.IGNORECASE)
+_HEX = re.compile(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}", re.IGNORECASE)
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
 
 
@@ -187,9 +191,9 @@ def names_a_secret(text: str) -> bool:
 def assigned_secrets(places: Places) -> Iterator[Finding]:
     """Yield what is assigned, said or sent to be a password, key or token. Takes linear time."""
     text = places.text
-    for found in places.matches(_ASSIGNED, (*PASSWORD_STEMS, *key_stems(places), "pw", "sshpass", "auth")):
+    for found in places.matches(_ASSIGNED, (*PASSWORD_STEMS, *key_stems(places), "sshpass", "auth")):
         yield from _assigned(text, found)
-    paired = (*PASSWORD_STEMS, *key_stems(places), "pw") if places.has(("value", "default")) else ()
+    paired = (*PASSWORD_STEMS, *key_stems(places)) if places.has(("value", "default")) else ()
     for found in places.matches(_PAIRED, paired):
         if found["password"]:
             if password_like(found["value"], quoted=True, shouted=False):
@@ -218,7 +222,7 @@ def assigned_secrets(places: Places) -> Iterator[Finding]:
         line = compiled(_PGPASS).match(text, host.start()) if host else None
         if line and password_like(line["value"], quoted=True, shouted=False):
             yield Finding(*line.span("value"), "password")
-    for found in _QUERY.finditer(text):
+    for found in _QUERY.finditer(text) if "=" in text else ():
         if key_like(found["value"]):
             yield Finding(*found.span("value"), "url-parameter")
 
@@ -239,7 +243,11 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
     group = "quoted" if found["quoted"] is not None else "bare"
     value, by, word = found[group], found["by"], found[0][: found.start("by") - found.start()]
     start, end = found.span(group)
-    if by == " " and not _OPTION.search(text, max(0, found.start() - 24), found.start()):
+    if (
+        by == " "
+        and not (group == "quoted" and found["password"])
+        and not _OPTION.search(text, max(0, found.start() - 24), found.start())
+    ):
         return
     if group == "bare":
         if text[end : end + 1] == "(":  # A call.
@@ -253,15 +261,28 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
     if quoted and len(value) >= 32 and is_drawn(re.sub(r"\W", "", value)):
         yield Finding(start, end, "assigned-secret")
     elif found["short"]:
-        if ("=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted) and password_like(
-            value, quoted=quoted, shouted=False
+        told = "=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted
+        plain = shouted and "auth" not in word.lower() and not is_no_secret(value)
+        if (told and password_like(value, quoted=quoted, shouted=False)) or (
+            plain and plain_words(text, start, quoted=False)
         ):
             yield Finding(start, end, "password")
     elif found["password"]:
         if password_like(value, quoted=quoted, shouted=shouted):
             yield Finding(start, end, "password")
-    elif key_like(value) or ("secret" in word.lower() and _WORD_AND_NUMBER.fullmatch(value)):
+        elif (
+            quoted
+            and (":" in by or "=" in by)
+            and (words := not is_no_secret(value) and plain_words(text, start, quoted=True))
+        ):
+            yield Finding(*words, "password")
+    elif key_like(value) or ("secret" in word.lower() and _secret_word(value, shouted)):
         yield Finding(start, end, "assigned-secret")
+
+
+def _secret_word(value: str, shouted: bool) -> bool:
+    """Whether what is called a secret is a word of a person; in capitals it is asked less of."""
+    return bool(_WORD_AND_NUMBER.fullmatch(value)) or (shouted and password_like(value, quoted=True, shouted=False))
 
 
 def _in_urls(text: str) -> Iterator[Finding]:

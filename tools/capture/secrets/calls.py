@@ -16,6 +16,7 @@ _CALLED = (
     r"|(?:from_key|wallet|totp|hotp|fernet))(?:\(|\s=\s?\(|=\()(?P<given>[^()\n]{6,400})\)"
     r"|convertto-securestring\s+(?:-string\s+)?(?P<plain>[\"'][^\"'\n]{4,256}[\"'])"
 )
+_MARKS = "login log_in sign auth connect pass user credential mysqli pdo fernet otp wallet from_key convertto".split()
 _STEMS = tuple(
     """
     login( log_in( signin( sign_in( authenticate( basicauth( basic_auth( httpbasic httpdigest httpproxy connect(
@@ -29,7 +30,7 @@ _LITERAL = re.compile(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']
 
 def call_secrets(places: Places) -> Iterator[Finding]:
     """Yield what calls that log somebody in are given as passwords. Takes linear time."""
-    if not places.has(('("', "('", ', "', ", '", "convertto")):
+    if not places.has(('("', "('", ', "', ", '", "convertto")) or not places.has(_MARKS):
         return
     for found in places.matches(_CALLED, _STEMS):
         group = "plain" if found["plain"] else "given"

@@ -12,7 +12,7 @@ from memtape.tools.capture.secrets.places import Places
 
 _LOCKED = (
     "door|gate|alarm|entry|entrance|safe|lock(?:box|er)?|key\\s?(?:pad|box)|garage|building|unlock|phone|sim|card|vault"
-    "|voicemail|security|access|panel|bike|suitcase|house|office|front|screen|parental|puk|bank|room|debit|credit|voice\\s?mail|intercom|tablet"
+    "|voicemail|security|access|panel|bike|suitcase|house|office|front|screen|parental|puk|bank|room|debit|credit|voice\\s?mail|intercom|tablet|elevator|lift|parking|mailbox|gym|visa|banking"
 )
 _PLACES = (
     "porte|portail|portillon|alarme|immeuble|coffre|entrée|puerta|portal|alarma|caja\\sfuerte|edificio|entrada|porta|portão|prédio|cofre"
@@ -22,7 +22,7 @@ _PLACES = (
 _CODE = (
     r"(?i)"
     rf"(?:(?<![^\W_])|(?=暗))(?:pins?|(?:lock(?:box|er)|key\s?(?:box|safe))(?=\s?[:=]|\sis\s)|pin[\s-]?(?:code|kod|number|nummer)|p\.i\.n\.|passcode|combination|combo"
-    rf"|puk|(?:{_LOCKED})[:,]?[\s-](?:pin|code|combination|combo)s?|(?:{_LOCKED})(?=\sopens\swith\s)"
+    rf"|puk|disarm(?=\swith\s)|apple\sid\s(?:pin|passcode)|bike\slock|gym\slocker|(?:{_LOCKED})[:,]?[\s-](?:pin|code|combination|combo)s?|(?:{_LOCKED})(?=\sopens\swith\s)"
     rf"|(?:code|combination)\s(?:for|of|to)\s(?:\w+\s){{0,3}}(?:{_LOCKED})|(?:tür|haustür|tor|alarm|zugangs"
     rf"|safe|zahlen|geheim|entsperr)-?code"
     rf"|(?:code|código|codice|kod|код)\s(?:pin|(?:(?:de|du|do|da|della|del|dell|di|van|till|от|к|for"
@@ -32,15 +32,21 @@ _CODE = (
     r"|(?<=[のはを])暗証番号|暗証番号|ドアの?(?:コード|番号)|门禁?(?:密码|代码)|门锁密码|현관\s?비밀번호|도어락\s?비밀번호)"
     r"(?:\s+(?:for|of|to|on|in|at|für|vom|von|der|de|du|do|da|del|di|van|för|till|от|к)(?:\s+[\w-]{1,20}){1,3}?)?"
     r"(?P<by>\s*[:：=]\s*|\s+(?:is|are|was|lautet|ist|est|es|é|è|är|to|jest|—|–|-|now|=|will\sbe|wurde"
-    r"|(?:has\sbeen|was)?\s?(?:changed|set|reset)\sto)(?:\s(?:now|jetzt))?:?\s+|\sopens\swith\s|→\s?|[:：]\*\*\s*|は|是|为|は、|는|은|\s+)"
+    r"|(?:has\sbeen|was)?\s?(?:changed|set|reset)\sto)(?:\s(?:now|jetzt))?:?\s+|\s(?:opens\s)?with\s|→\s?|[:：]\*\*\s*|は|是|为|は、|는|은|\s+)"
     r"[\"'`*#«“„「]?(?P<value>\d(?:[ -]?\d){3,11})(?![\d.,:/-]*\d)(?![A-Za-z0-9_-])#?"
 )
-_CODE_MARKS = "pin code kod código codice combo combination код пин 暗証 ドア 门 현관 도어락".split()
+_CODE_MARKS = (
+    "opens with",
+    "bike lock",
+    "gym lock",
+    *"pin code kod código codice combo combination код пин 暗証 ドア 门 현관 도어락 puk disarm".split(),
+)
 _CODE_STEMS = tuple(
     """
     door gate alarm entry entrance safe lock key garage building unlock phone sim card vault voicemail security
     access panel bike
-    suitcase house office front screen parental puk bank room debit credit voice intercom tablet
+    suitcase house office front screen parental puk bank room debit credit voice intercom tablet elevator lift
+    parking mailbox gym visa banking disarm apple
     pin p.i.n. pass combination combo code código codice kod код
     tür haustür
     tor zugangs zahlen geheim entsperr deur toegangs poort port dörr larm grind kap пин 暗証番号 ドア 门 현관 도어락
@@ -51,9 +57,7 @@ _TYPED = (
     r"(?<![^\W_])(?:enter|type|punch|dial|press|key\sin)\s(?:in\s)?(?P<value>\d{4,8})#?\s(?:on|at|into|in|to|for)\s"
     rf"(?:\w+\s){{0,2}}?(?:keypad|panel|{_LOCKED})(?![a-z])"
 )
-_IS_CODE = (
-    rf"(?i)\sis\sthe\s(?:\w+\s)?(?:(?:{_LOCKED})\s)?(?:pin|code|combination)(?!\s(?:for\s)?(?:review|base|path|that))"
-)
+_IS_CODE = rf"(?i)\sis\sthe\s(?:\w+\s)?(?:(?:{_LOCKED})\s)?(?:pin|code|combination)(?!\s(?:for|review|base|path))"
 _NUMBER_BEFORE = re.compile(r"(?<![\w.-])(?P<value>\d{4,8})\Z")
 _TO_OPEN = re.compile(r"\s(?:to|and)\s(?:unlock|open|enter|log|get|pay)", re.IGNORECASE)
 _UNSAID = re.compile(
@@ -64,7 +68,7 @@ _UNSAID = re.compile(
 _CODES = (
     r"(?i)"
     r"(?<![^\W_])(?:(?:recovery|backup|rescue|scratch|emergency|restore|one-?time|single-?use|2fa|mfa"
-    r"|reset)[\s_-]{1,2}(?:[\w-]{1,12}\s)?(?:codes?|keys?)"
+    r"|reset)[\s_-]{1,2}(?:[\w-]{1,12}\s)?(?:codes?|keys?)|bitlocker(?:\skey)?"
     r"|(?:wiederherstellungs|backup|notfall|sicherungs)-?codes?|codes?\sde\s(?:secours|récupération"
     r"|recuperaci[oó]n|recuperação|respaldo|emergencia)"
     r"|codici\sdi\s(?:recupero|backup|riserva)|herstelcodes?|kody\s(?:zapasowe|odzyskiwania)"
@@ -74,8 +78,8 @@ _CODES = (
 )
 _CODES_STEMS = tuple(
     """
-    recovery backup rescue scratch emergency restore one single 2fa mfa reset wiederherstellungs notfall sicherungs
-    code codici herstel
+    bitlocker recovery backup rescue scratch emergency restore one single 2fa mfa reset wiederherstellungs notfall
+    sicherungs code codici herstel
     kody återställ reserv kurtarma yedek резервные коды запасные 恢复 备用 备份 リカバリー バックアップ 復旧 복구 백업
     """.split()
 )
@@ -99,7 +103,7 @@ _PHRASE = (
     r"|(?:wiederherstellungs|seed|wallet)-?(?:phrase|wörter)|phrase\s(?:de\srécupération|secrète"
     r"|mnémonique)|frase\s(?:semilla|de\srecuperaci[oó]n|secreta|di\srecupero)"
     r"|frase\s(?:semente|de\srecuperação)|сид-?фраза|мнемоник\w*|助记词|シードフレーズ|시드\s?(?:구문|문구)|(?:12|24"
-    r"|twelve|twenty-four)[\s-]words?|(?:fromMnemonic|from_mnemonic|fromPhrase)(?=\(\")|(?:metamask|ledger|trezor|phantom|wallet)"
+    r"|twelve|twenty-four)[\s-]words?|(?:fromMnemonic|from_mnemonic|fromPhrase|HDWalletProvider)(?=\(\")|(?:metamask|ledger|trezor|phantom|wallet)"
     r"\s(?:recovery|backup|words|derive)|write\sthese\sdown)"
     r"[^\n]{0,60}?(?:[\"'`«“„:=：\[(]|\s(?:is|are|ist|lautet|est|es|é|è)|\n|是|は|\)\s|\s(?=1[.)]))\s*"
     r"[\"'`«“„]?(?P<value>(?:\d{1,2}[.):]?\s*)?[a-z]{3,8}(?:[\s,\"']+(?:\d{1,2}[.):]?\s*)?[a-z]{3,8}){11,23})(?![a-z])"
@@ -107,7 +111,7 @@ _PHRASE = (
 _PHRASE_STEMS = tuple(
     """
     seed recovery mnemonic backup wallet restore bip metamask ledger trezor phantom wiederherstellungs phrase frase
-    frommnemonic from_mnemonic fromphrase write
+    hdwallet frommnemonic from_mnemonic fromphrase write
     сид мнемоник 助记词 シード 시드 12 24 twelve twenty
     """.split()
 )

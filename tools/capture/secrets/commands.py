@@ -62,7 +62,7 @@ _AFTER = {
     "useradd usermod": rf"\s-p\s+{_V}",
 }
 _OPTIONS = [
-    (name, options) for names, options in _AFTER.items() for name in names.replace("https?", "http https").split()
+    (f"{name} ", options) for names, options in _AFTER.items() for name in names.replace("https?", "http https").split()
 ]
 _PIPED = (
     rf"\b(?:echo|printf)\s+(?:-\w+\s+|[\"']?%s(?:\\n)?[\"']?\s+)?(?:[\"']?[\w.-]{{1,32}}:"
@@ -80,21 +80,38 @@ _SQL = (
     r"\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)(?:\s+password)?"
     r"|(?:encrypted\s+)?password)\s+'(?P<value>[^'\n]{4,256})'"
     r"|\bsend(?:\s--)?\s\"(?P<sent>[^\"\s\\]{6,256})\\[rn]\""
-    r"|^\s*(?:>\s*)?(?:AUTH|requirepass|masterauth|enable\s+secret(?:\s+\d)?)\s+(?P<said>[^\s\"']{6,256})"
+    r"|^\s*(?:>\s*)?(?:AUTH|requirepass|masterauth|enable\s+secret(?:\s+\d)?|bindpw|rootpw|olcRootPW:|pre-shared-key"
+    r"|wpa-psk|ppp\s+chap\s+password|snmp-server\s+community|(?:tacacs|radius)-server\s+key"
+    r"|username\s+\S+\s+(?:privilege\s+\d+\s+)?(?:secret|password)(?:\s+\d)?)\s+[\"']?(?=\S*[\d!#$%^*@])(?P<said>[^\s\"']{6,256})"
 )
-_SQL_STEMS = ("identified", "password '", "auth ", "requirepass", "enable secret", "send ")
+_SQL_STEMS = (
+    "identified",
+    "password '",
+    "auth ",
+    "requirepass",
+    "enable secret",
+    "send ",
+    "bindpw",
+    "rootpw",
+    "shared-key",
+    "wpa-psk",
+    "ppp",
+    "snmp-server",
+    "-server key",
+    "username ",
+)
 MAX_LINE = 1_000
 
 
 def command_secrets(places: Places) -> Iterator[Finding]:
     """Yield the passwords that commands and statements of databases are given. Takes linear time."""
     text = places.text
-    if not (places.numbered or " -" in text or "'" in text):
+    if not (places.numbered or " -" in text or "'" in text or places.has(_SQL_STEMS)):
         return
     for name, options in _OPTIONS:
         end = 0
-        while (start := text.find(f"{name} ", end)) >= 0:
-            end = start + len(name)
+        while (start := text.find(name, end)) >= 0:
+            end = start + len(name) - 1
             if start and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
                 continue
             newline = text.find("\n", end, end + MAX_LINE)

@@ -58,6 +58,7 @@ _FORMATS = (
     ("wallet-key", "PK=", r"(?<=PK=)(?:0x)?[0-9a-f]{64}"),
     ("wallet-key", "pk:", r"(?<=\bpk: )(?:0x)?[0-9a-f]{64}"),
     ("wallet-key", "[", r"\[\s*(?:[0-9]{1,3},\s*){63}[0-9]{1,3}\s*\]"),
+    ("recovery-code", "A3-", r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-[A-Z0-9]{5}){4}"),
     ("wallet-key", "nsec1", r"nsec1[a-z0-9]{58}"),
     ("password", "WIFI:", r"(?<=[;:]P:)[^;\s]{8,63}(?=;)"),
     ("minisign-key", "RWRTY", r"RWRTY[A-Za-z0-9+/]{100,}={0,2}"),
@@ -80,7 +81,6 @@ _FORMATS = (
     ("stripe-key", "k_", r"[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
     ("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
     ("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}"),
-    ("mailgun-key", "-", r"(?<![-\w])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?!-)"),
     ("mailgun-key", "key-", r"key-[0-9a-f]{32}"),
     ("discord-webhook", "/api/webhooks/", r"(?<=/api/webhooks/)[0-9]{10,}/[\w-]{60,}"),
     ("docker-token", "dckr_pat_", r"dckr_pat_[\w-]{27,}"),
@@ -120,6 +120,7 @@ _ENCODED_KEY = re.compile(
     r"|MIG[A-Za-z0-9]AgEAM|MC4CAQAw)"
     r"(?:[A-Za-z0-9+/]+(?:\s|\\[nr])*)*[A-Za-z0-9+/]={0,2}"
 )
+_ENCODED_MARKS = ("LS0tLS1CRUdJTi", "b3BlbnNzaC1rZXktdjE", "IBA", "MHcCAQEE", "AgEAM", "MC4CAQAw")
 """How private keys in base64 begin: a PEM block, a key of OpenSSH, PKCS#1, PKCS#8 and SEC 1."""
 _LINE_BEFORE = re.compile(r"(?:(?<=\n)|(?<=\\n)|^)[A-Za-z0-9+/=]{4,80}(?:\r?\n|\\n)+\Z")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{40}")
@@ -132,7 +133,7 @@ def known_secrets(text: str) -> Iterator[Finding]:
         yield from _private_keys(text)
     if "Private-Lines" in text:
         yield from (Finding(*found.span(1), "private-key") for found in _PUTTY.finditer(text))
-    for found in _ENCODED_KEY.finditer(text):
+    for found in _ENCODED_KEY.finditer(text) if any(mark in text for mark in _ENCODED_MARKS) else ():
         if len(found[0]) >= 40 and not (found[0].startswith("LS0t") and not _says_private(found[0])):
             yield Finding(*found.span(), "private-key")
     for kind, anchor, pattern in _FORMATS:

@@ -16,6 +16,7 @@ from memtape.tools.capture.secrets.assigned import (
     UUID,
     is_cursor,
     is_drawn,
+    is_no_secret,
     is_passphrase,
     key_like,
     key_stems,
@@ -57,16 +58,46 @@ _BESIDE = (
 _BESIDE_KEY = r"(?i)" + rf"(?<![^\W_])(?:{KEY})(?!\w){_PLACE}[,:]?\s+(?P<bare>[A-Za-z0-9+/=_-]{{16,512}})(?![^\s.,;)])"
 _LABEL = r"(?i)" + rf"(?<![^\W_])(?:{PASSWORD})"
 _BEFORE = re.compile(
-    r"(?<![^\s\"'`“„«(])(?P<bare>[!-~]{6,256}?)[\"'`”»)]?,?\s+(?:(?:is|was|as|ist|als|est|es|è|é|como"
-    r"|comme)\s+(?:[\w'’]+\s){0,3}"
-    r"|(?:when|if|wherever)\s(?:[\w'’]+\s){1,5})\Z"
+    r"(?i)(?<![^\s\"'`“„«(])(?P<word>[a-z]{6,32})[\"'`”»]?,?\s(?:is|was|ist|est|es|è|é|as)\s"
+    r"(?:(?:the|my|our|a|das|mein|le|mon|la|mi|a|minha)\s)?(?:[\w-]{1,20}\s){0,2}\Z"
 )
-"""What is said before the word: "… is the password", "use … as it", "type … when it asks for the password"."""
-_FROM = rf"(?i)(?<![^\W_])(?:{PASSWORD}){_PLACE}\sfrom\s(?P<old>[!-~]{{6,256}})\sto\s(?P<new>[!-~]{{6,256}})"
-_LATER = (
-    rf"(?i)(?<![^\W_])(?:{PASSWORD})(?:[^\n.:]{{0,40}}?(?:[\s,](?:type|enter|try|use|put\sin|real\sone\sis|one\sis)"
-    r"|[\s,]gib|[\s,]tape[zr]?)\s|\s?\()[\"'`“]?(?P<bare>[!-~]{8,256})"
+"""What is said before the word: "… is the password"."""
+_ENDS = re.compile(r"\s?(?:$|[.,;!\n])|\s(?:for|to|on)\s")
+_NEAR = (
+    rf"(?i)(?<![^\W_])(?:(?:{PASSWORD})s?|pws?|creds|credentials?|log[\s-]?in|sign[\s-]?in|get\s(?:you\s)?in\swith|unlocks?\s(?:with|by)"
+    r"|vpn|nas|phpmyadmin|wp-admin|zugangsdaten|identifiants|anmeldung)(?![a-z_])"
 )
+_NO_WORD = re.compile(
+    r"(?:e-?mail|nothing|neither|security|some\w+|every\w+|question|problem|username|birthday|number|string|anything"
+    r"|another|phone|weakest|variable|whatever|second|argument|parameter|column|credential|account|value|secret|token)s?",
+    re.IGNORECASE,
+)
+_KEY_TOLD = (
+    r"(?i)key(?:\s(?:for|to|of)\s[\w.-]{1,24})?(?:\sis|\s?:)?\s\s?[\"'`]?"
+    r"(?P<bare>[A-Za-z0-9+/=_-]{20,512})(?![^\s\"'`.,;)])"
+)
+_KEY_OWNER = re.compile(
+    r"(?:^|\W)(?:(?:the|my|our)\s"
+    r"(?!cache|restore|public|primary|partition|foreign|sort|object|idempotency|host|session|routing)(?:[\w.-]{1,24}\s)?"
+    r"|master\.|(?:heroku|pagerduty|trello|datadog|algolia|cloudflare|sendgrid|mailgun)\s)\Z",
+    re.IGNORECASE,
+)
+"""Whose key it is: without one, a key is what finds a value."""
+_NEAR_STEMS = (
+    *PASSWORD_STEMS,
+    *"cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
+    *("wp-admin", "log in", "sign in", "get in", "get you in"),
+)
+_NEAR_WORD = re.compile(
+    r"(?<![^\s\"'`“„«(|,])(?:[a-z][\w.@-]{0,24}[:/](?!/))?(?P<bare>(?=[^\s\"']{0,63}\d)[A-Za-z0-9!-&*-.:;=?@^_~+]{8,64})"
+    r"(?![^\s\"'`”»),])"
+)
+_NAME_BEFORE = re.compile(r"[A-Za-z_]{2,}=(?=.{4})")
+_OF_SYSTEMS = re.compile(
+    r"[0-9a-f-]+|\+?\d[\d-]+|[a-z]+-[0-9a-f]{4,}|[A-Z0-9._-]+|(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,64}|[a-z_]+\d?|v?\d[\d.:-]*[a-z]{0,4}|\w+[(:].*|[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)*"
+    r"|[A-Za-z]+-\d(?:[.-]\w+)*|[a-z][\w.-]*:\w+|.*(?:SHA|sha|AES|aes|RSA|UTF|utf|TLS|OAuth|oauth|HTTP|http)-?\d.*|.*@.*|.*\w\.(?:py|js|ts|md|go|rs|java|sql|sh|yml|yaml|json)"
+)
+"""Digests, constants, ids, versions, models, algorithms, addresses, files."""
 _WIFI = (
     r"(?i)(?<![^\W_])(?:wi-?fi|wlan|ssid|hotspot)[^\n]{0,60}?(?<![^\W_])(?:key|schlüssel|psk|pass|pw|code|pin|clé|clave|chave"
     r"|chiave|sleutel|nyckel|klucz|ключ)\s?(?:is|:|=|ist|est|es|é|è)?\s{0,2}[\"'`]?(?P<bare>[!-~]{8,63})"
@@ -116,27 +147,32 @@ _NAMED = re.compile(
 
 def said_secrets(places: Places) -> Iterator[Finding]:
     """Yield what is said to be a password, key or token. Takes linear time."""
-    for found in places.matches(_SAID, (*PASSWORD_STEMS, "pw", *key_stems(places))):
+    for found in places.matches(_SAID, (*PASSWORD_STEMS, *key_stems(places))):
         yield from _said(found)
     for found in places.matches(_JOINED, ("密", "口令", "パスワード", "비밀번호", "암호")):
         yield from _of_sort(found, "bare", _sure)
-        if words := plain_words(found.string, found.start("bare"), quoted=False):
+        words = plain_words(found.string, found.start("bare"), quoted=False)
+        if words and not is_no_secret(found.string[slice(*words)]):
             yield Finding(*words, "password")
+    for label in places.matches(_LABEL, PASSWORD_STEMS):
+        before = _ENDS.match(places.text, label.end()) and _BEFORE.search(
+            places.text, max(0, label.start() - 80), label.start()
+        )
+        if before and not _NO_WORD.fullmatch(before["word"]) and _is_word(before["word"]):
+            yield Finding(*before.span("word"), "password")
     if not places.numbered:  # What merely stands beside such a word has a digit.
         return
-    for found in places.matches(_BESIDE, (*PASSWORD_STEMS, "pw")):
+    for found in places.matches(_BESIDE, PASSWORD_STEMS):
         yield from _of_sort(found, "bare", _sure if found["quote"] else _beside)
     for found in places.matches(_BESIDE_KEY, key_stems(places)):
         if key_like(found["bare"]) and not is_cursor(places.text, found.start()) and not _is_compound(found["bare"]):
             yield Finding(*found.span("bare"), "assigned-secret")
-    for label in places.matches(_LABEL, PASSWORD_STEMS):
-        if before := _BEFORE.search(places.text, max(0, label.start() - 120), label.start()):
-            yield from _of_sort(before, "bare", _very_sure)
-    for found in places.matches(_FROM, PASSWORD_STEMS):
-        yield from _of_sort(found, "old", _sure)
-        yield from _of_sort(found, "new", _sure)
-    for found in places.matches(_LATER, PASSWORD_STEMS):
-        yield from _of_sort(found, "bare", _very_sure)
+    for found in places.matches(_NEAR, _NEAR_STEMS):
+        yield from _near(places.text, found)
+    for found in places.matches(_KEY_TOLD, ("key",)):
+        owned = _KEY_OWNER.search(places.text, max(0, found.start() - 48), found.start())
+        if owned and key_like(found["bare"]) and not _is_compound(found["bare"]):
+            yield Finding(*found.span("bare"), "assigned-secret")
     for found in places.matches(_WIFI, ("wifi", "wi-fi", "wlan", "ssid", "hotspot")):
         yield from _of_sort(found, "bare", _beside)
     for found in places.matches(_PAIR, ("admin", "root", "guest", "demo", "@")) if places.has((" / ", " | ")) else ():
@@ -152,6 +188,24 @@ def asked_secrets(query: str) -> Iterator[Finding]:
             value = _ended(found[0])
             if is_no_name(value):
                 yield Finding(found.start(), found.start() + len(value), "password")
+
+
+def _is_word(word: str) -> bool:
+    return plain_words(word, 0, quoted=True) is not None and not is_no_secret(word)
+
+
+def _near(text: str, label: re.Match[str]) -> Iterator[Finding]:
+    """Yield the words of the same line, not far from a word for passwords, that nothing else looks like."""
+    first = max(0, label.start() - 60)
+    start = max(text.rfind("\n", first, label.start()) + 1, first)
+    stop = text.find("\n", label.end(), label.end() + 80)
+    for found in _NEAR_WORD.finditer(text, start, stop if stop >= 0 else min(len(text), label.end() + 80)):
+        value = _ended(found["bare"])
+        several = sum(map(str.isdigit, value)) > 1 or any(char in "!#$%*?+~" for char in value)
+        if is_no_name(value) and (several or is_drawn(value)) and not _OF_SYSTEMS.fullmatch(value):
+            name = _NAME_BEFORE.match(value)
+            begin = found.start("bare") + (name.end() if name else 0)
+            yield Finding(begin, found.start("bare") + len(value), "password")
 
 
 def is_no_name(value: str) -> bool:
@@ -170,7 +224,11 @@ def _said(found: re.Match[str]) -> Iterator[Finding]:
     if found["password"]:
         if password_like(value, quoted=True, shouted=False) if group == "quoted" else _sure(value):
             yield Finding(start, start + len(value), "password")
-        elif _tells(found) and (words := plain_words(found.string, start, quoted=group == "quoted")):
+        elif (
+            not is_no_secret(value)
+            and _tells(found)
+            and (words := plain_words(found.string, start, quoted=group == "quoted"))
+        ):
             yield Finding(*words, "password")
     elif key_like(value) and (group == "quoted" or not _is_compound(value)):
         yield Finding(start, start + len(value), "assigned-secret")
