@@ -297,6 +297,31 @@ def test_a_secret_that_was_met_is_known_wherever_it_stands_by_itself(secret: str
     assert [client.redactor.text(text) for text in longer] == longer
 
 
+@pytest.mark.parametrize("secret", ["Harbour-4417", "tide!Alerts9", "Päss-Wört7"])
+def test_a_secret_that_was_met_is_known_in_another_case(secret: str, tmp_path: Path) -> None:
+    Redactor(Home(tmp_path))._placeholder(secret, "password")
+    again = Redactor(Home(tmp_path))
+    for other in (secret.lower(), secret.upper(), secret.swapcase(), secret):
+        assert "[redacted:password:" in again.text(f"It was {other} all along.")
+        assert other not in again.question(f"where is {other}")
+
+
+def test_a_home_that_noted_secrets_as_they_were_written_knows_them_and_then_in_any_case(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    Redactor(home)._placeholder("Harbour-4417", "password")
+    home.met_secrets_path.write_bytes(home.met_secrets_path.read_bytes().splitlines()[1] + b"\n")
+    assert "[redacted:password:" in Redactor(home).text("It was Harbour-4417.")
+    assert "[redacted:password:" in Redactor(home).text("It was HARBOUR-4417.")
+
+
+def test_a_word_in_another_case_than_that_of_a_password_is_ordinary(client: Client) -> None:
+    for secret in ("HarbourTide", "sunshine"):
+        client.redactor._placeholder(secret, "password")
+    for ordinary in ("We saw the harbourtide.", "We sang SunShine."):
+        assert client.redactor.text(ordinary) == ordinary
+    assert "[redacted:password:" in client.redactor.text("We saw the HarbourTide.")
+
+
 def test_a_plain_word_that_is_a_password_is_one_where_passwords_are_spoken_of(client: Client) -> None:
     for secret in ("sunshine", "Sunshine", "4417", "blue harbour"):
         client.redactor._placeholder(secret, "password")
