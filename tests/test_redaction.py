@@ -86,10 +86,26 @@ def test_secrets_are_found(seed: str) -> None:
         ("My password is blueTide-80xy, tell nobody.", "blueTide-80xy"),
         ("密码是Winter38xy。", "Winter38xy"),
         ("비밀번호는 Winter38xy입니다", "Winter38xy"),
+        ("SONAR=3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d", "3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d"),
+        ("The card ends in 4417, the CVV is 483.", "483"),
+        ("Our passwords:\nhouse of Ada and Mira, the blue one Harbour44x\nTell nobody.", "Harbour44x"),
     ],
 )
 def test_a_password_is_taken_out_and_nothing_around_it(text: str, secret: str) -> None:
     assert [text[found.start : found.end] for found in findings(text)] == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Click btnLogin2024 to log in.", "The login screen is made in SwiftUI5.", "The login is at /s?q=a%20secret1.",
+        "The key is 3f9a2c1d-8e7b-4a5f-8c3d-2e1f0a9b8c7d.", "credentials('deploy-bot-2024')",
+        "A CVV has 3 or 4 digits.",
+        "Credentials:\n- see PROJ-1234\n- in src/app2/settings.py", "SONAR=https://sonar.example.org/3f9a2c1d8e7b",
+    ],
+)  # fmt: skip
+def test_names_near_a_word_for_passwords_are_left_alone(text: str) -> None:
+    assert redactor().text(text) == text
 
 
 @pytest.mark.parametrize("seed", ["false cases", "held out"])
@@ -190,6 +206,7 @@ HOSTILE = [
     "password is harbour tide ", "hasło to a ",
     "login a1b2c3d4 ", "login Ab12cd34! ", "get in with ", "the key for a is a1", "is the password. ",
     "harbour is the password. ",
+    "creds\na Ab12cd34!\n", "a Ab12cd34!\n", "creds for a\n", "cvv 1", "cvv ", "sonar=a1", "credentials(a,",
     "1x is the password ", "A1b2\n", "2fa ", "sudo -S <<< 1 ",
 ]  # fmt: skip
 

@@ -33,15 +33,20 @@ _SHORT = "|".join(
     """.split()
 )
 """Short for one, and short for much else; `PASS: test_login2` tells of a test."""
+_SERVICES = "algolia cloudflare datadog heroku mailgun pagerduty sendgrid sonar sonarqube trello".split()
+"""What is assigned to the bare name of one of these, and looks like a key, is its key."""
 KEY = "|".join(
-    r"""
+    (
+        *r"""
     (?:api|access|auth|account|client|private|signing|encryption|master)[\s_-]?(?:secret[\s_-]?)?key
     (?:license|product|activation|subscription|session|cookie|master|service|storage|app|wallet|deployer|signer|eth(?:ereum)?|metamask)[\s_-]?(?:(?:secret|private)[\s_-]?)?key
     (?:aes|hmac|jwt|fernet|rsa|cipher|crypto|webhook|deploy|admin|global|write|server|shared)[\s_-]?key
     (?<=_)pk(?![a-z]) (?<![a-z])pat(?=\s?[:=]|\s(?:is|was)\s)
     session[\s_-]?(?:cookie|secret) cookie[\s_-]?secret secret(?:[_-]?access)?[_-]?key secret(?![a-z])
     (?<!max_)token(?![a-z]) (?<=[a-z0-9]_)pat(?![a-z]) credentials?(?![a-z]) sharedaccesskey
-    """.split()
+    """.split(),
+        rf"(?:{'|'.join(_SERVICES)})(?==)",
+    )
 )
 PASSWORD_STEMS = tuple(
     """
@@ -50,16 +55,17 @@ PASSWORD_STEMS = tuple(
     şifre sifre парол κωδικός 密 パスワード 비밀번호 비번 암호 口令 ww clave mdp wifi wi-fi wlan wpa psk clé
     """.split()
 )
-KEY_STEMS = tuple(
-    """
+KEY_STEMS = (
+    *"""
     api access auth account client private signing encryption master license service storage app wallet deployer
     signer eth metamask
     session cookie secret token credential sharedaccesskey pat aes hmac jwt fernet rsa cipher crypto webhook deploy
     admin global write server shared pk product activation subscription
-    """.split()
+    """.split(),
+    *_SERVICES,
 )
 """How the names begin; names that begin otherwise are not found."""
-_KEY_MARKS = ("key", "secret", "token", "credential", "cookie", "pat", "_pk")
+_KEY_MARKS = ("key", "secret", "token", "credential", "cookie", "pat", "_pk", *(f"{name}=" for name in _SERVICES))
 """One of these is in every name of a key."""
 _ENDING = (
     r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref|store|manager|reset|prompt"

@@ -12,7 +12,8 @@ from memtape.tools.capture.secrets.said import is_no_name
 _CALLED = (
     r"(?i)"
     r"(?:log_?in|sign_?in|authenticate|basic_?auth|http\w{0,16}auth|connect|getconnection|mysqli(?:_connect)?|pdo"
-    r"|(?:set|with|using)_?pass(?:word)?|create_?(?:super_?)?user|add_?user|credentials?|auth|\bpassword|passwd\.encode"
+    r"|(?:set|with|using)_?pass(?:word)?|create_?(?:super_?)?user|add_?user|auth|\bpassword|passwd\.encode"
+    r"|credentials?(?=[\s=]{0,3}\([^(),\n]{1,200},)"
     r"|(?:from_key|wallet|totp|hotp|fernet))(?:\(|\s=\s?\(|=\()(?P<given>[^()\n]{6,400})\)"
     r"|convertto-securestring\s+(?:-string\s+)?(?P<plain>[\"'][^\"'\n]{4,256}[\"'])"
 )

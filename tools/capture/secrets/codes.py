@@ -58,6 +58,7 @@ _TYPED = (
     rf"(?:\w+\s){{0,2}}?(?:keypad|panel|{_LOCKED})(?![a-z])"
 )
 _IS_CODE = rf"(?i)\sis\sthe\s(?:\w+\s)?(?:(?:{_LOCKED})\s)?(?:pin|code|combination)(?!\s(?:for|review|base|path))"
+_CARD = r"(?i)(?<![^\W_])(?:cvv2?|cvc2?)(?:\s?[:=]|\s(?:is|was|code|number))?\s{0,2}(?P<value>\d{3,4})(?![\w-]|[.,]\d)"
 _NUMBER_BEFORE = re.compile(r"(?<![\w.-])(?P<value>\d{4,8})\Z")
 _TO_OPEN = re.compile(r"\s(?:to|and)\s(?:unlock|open|enter|log|get|pay)", re.IGNORECASE)
 _UNSAID = re.compile(
@@ -143,6 +144,8 @@ def said_codes(places: Places) -> Iterator[Finding]:
     for found in (
         places.matches(_TYPED, ("enter ", "type ", "punch ", "dial ", "press ", "key in ")) if places.numbered else ()
     ):
+        yield Finding(*found.span("value"), "pin")
+    for found in places.matches(_CARD, ("cvv", "cvc")) if places.numbered else ():
         yield Finding(*found.span("value"), "pin")
     for found in places.matches(_IS_CODE, (" is the ",)) if places.numbered else ():
         number = _NUMBER_BEFORE.search(text, max(0, found.start() - 16), found.start())

@@ -95,9 +95,13 @@ _NEAR_WORD = re.compile(
 _NAME_BEFORE = re.compile(r"[A-Za-z_]{2,}=(?=.{4})")
 _OF_SYSTEMS = re.compile(
     r"[0-9a-f-]+|\+?\d[\d-]+|[a-z]+-[0-9a-f]{4,}|[A-Z0-9._-]+|(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,64}|[a-z_]+\d?|v?\d[\d.:-]*[a-z]{0,4}|\w+[(:].*|[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)*"
-    r"|[A-Za-z]+-\d(?:[.-]\w+)*|[a-z][\w.-]*:\w+|.*(?:SHA|sha|AES|aes|RSA|UTF|utf|TLS|OAuth|oauth|HTTP|http)-?\d.*|.*@.*|.*\w\.(?:py|js|ts|md|go|rs|java|sql|sh|yml|yaml|json)"
+    r"|[a-z]{2,4}(?:[A-Z][a-z]+)+\d*|(?:[A-Z][a-z]+)+[A-Z]{0,3}\d|[A-Za-z]+-\d(?:[.-]\w+)*|[a-z][\w.-]*:\w+|.*(?:SHA|sha|AES|aes|RSA|UTF|utf|TLS|OAuth|oauth|HTTP|http)-?\d.*|.*@.*|.*%20.*|.*\w\.(?:py|js|ts|md|go|rs|java|sql|sh|yml|yaml|json)"
 )
-"""Digests, constants, ids, versions, models, algorithms, addresses, files."""
+"""Digests, constants, ids, versions, names in code, models, algorithms, addresses, files."""
+_LIST = r"(?i)(?<![^\W_])(?:creds|credentials|passwords|logins)(?:\s(?:for|of|to|on|at)\s[^\n:]{1,40})?[ \t]*:?[ \t]*\n"
+_LISTED = re.compile(r"[^\n]{1,60}?[\s:=/|](?P<bare>[!-~]{8,64})[ \t]*(?:\n|\Z)")
+"""A line that ends with a password, after what it is for."""
+_MAX_LISTED = 20
 _WIFI = (
     r"(?i)(?<![^\W_])(?:wi-?fi|wlan|ssid|hotspot)[^\n]{0,60}?(?<![^\W_])(?:key|schlüssel|psk|pass|pw|code|pin|clé|clave|chave"
     r"|chiave|sleutel|nyckel|klucz|ключ)\s?(?:is|:|=|ist|est|es|é|è)?\s{0,2}[\"'`]?(?P<bare>[!-~]{8,63})"
@@ -171,8 +175,11 @@ def said_secrets(places: Places) -> Iterator[Finding]:
         yield from _near(places.text, found)
     for found in places.matches(_KEY_TOLD, ("key",)):
         owned = _KEY_OWNER.search(places.text, max(0, found.start() - 48), found.start())
-        if owned and key_like(found["bare"]) and not _is_compound(found["bare"]):
+        is_id = owned and owned[0].strip().lower() == "the" and UUID.fullmatch(found["bare"])
+        if owned and not is_id and key_like(found["bare"]) and not _is_compound(found["bare"]):
             yield Finding(*found.span("bare"), "assigned-secret")
+    for found in places.matches(_LIST, ("creds", "credentials", "passwords", "logins")):
+        yield from _listed(places.text, found.end())
     for found in places.matches(_WIFI, ("wifi", "wi-fi", "wlan", "ssid", "hotspot")):
         yield from _of_sort(found, "bare", _beside)
     for found in places.matches(_PAIR, ("admin", "root", "guest", "demo", "@")) if places.has((" / ", " | ")) else ():
@@ -206,6 +213,16 @@ def _near(text: str, label: re.Match[str]) -> Iterator[Finding]:
             name = _NAME_BEFORE.match(value)
             begin = found.start("bare") + (name.end() if name else 0)
             yield Finding(begin, found.start("bare") + len(value), "password")
+
+
+def _listed(text: str, place: int) -> Iterator[Finding]:
+    """Yield what ends the lines of a list of passwords, up to the first line that ends with none."""
+    for _ in range(_MAX_LISTED):
+        line = _LISTED.match(text, place)
+        if line is None or not is_no_name(line["bare"]) or _OF_SYSTEMS.fullmatch(line["bare"]):
+            return
+        yield Finding(*line.span("bare"), "password")
+        place = line.end()
 
 
 def is_no_name(value: str) -> bool:
