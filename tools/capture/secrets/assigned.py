@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import Finding
 from memtape.tools.capture.secrets.places import Places, compiled
+from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.random_strings import looks_random, turns
 
 PASSWORD = "|".join(
@@ -27,46 +28,65 @@ PASSWORD = "|".join(
 _SHORT = "|".join(
     r"""
     (?:(?<=[a-z0-9][_-])|(?<=db)|(?<=pg)|(?<=smtp)|(?<=mail)|(?<=ftp)|(?<=ldap)|(?<=root)|(?<=admin)|(?<=user)|(?<=sql)|(?<=mongo)|(?<=redis))(?:pass|pw)(?![a-z])
-    (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==) sshpass(?==) (?<=[\"'])auth(?=[\"']\s?:)
+    (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==)
+    sshpass(?==) (?<=[\"'])(?:auth|pass)(?=[\"']\s?:)
     """.split()
 )
 """Short for one, and short for much else; `PASS: test_login2` tells of a test."""
+_SERVICES = "algolia cloudflare datadog heroku mailgun pagerduty sendgrid sonar sonarqube trello".split()
+"""What is assigned to the bare name of one of these, and looks like a key, is its key."""
 KEY = "|".join(
-    r"""
+    (
+        *r"""
     (?:api|access|auth|account|client|private|signing|encryption|master)[\s_-]?(?:secret[\s_-]?)?key
-    (?:license|service|storage|app|wallet|deployer|signer|eth(?:ereum)?|metamask)[\s_-]?(?:(?:secret|private)[\s_-]?)?key
-    (?:aes|hmac|jwt|fernet|rsa|cipher|crypto|webhook|deploy)[\s_-]?key (?<![a-z])pat(?=\s?[:=]|\s(?:is|was)\s)
+    (?:license|product|activation|subscription|session|cookie|master|service|storage|app|wallet|deployer|signer|eth(?:ereum)?|metamask)[\s_-]?(?:(?:secret|private)[\s_-]?)?key
+    (?:aes|hmac|jwt|fernet|rsa|cipher|crypto|webhook|deploy|admin|global|write|server|shared)[\s_-]?key
+    (?<=_)pk(?![a-z]) (?<![a-z])pat(?=\s?[:=]|\s(?:is|was)\s)
     session[\s_-]?(?:cookie|secret) cookie[\s_-]?secret secret(?:[_-]?access)?[_-]?key secret(?![a-z])
     (?<!max_)token(?![a-z]) (?<=[a-z0-9]_)pat(?![a-z]) credentials?(?![a-z]) sharedaccesskey
-    """.split()
+    """.split(),
+        rf"(?:{'|'.join(_SERVICES)})(?==)",
+    )
 )
 PASSWORD_STEMS = tuple(
     """
-    pass pwd pgpass kennwort contrase mot senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
+    pass pw pwd pgpass kennwort contrase mot senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
     haslo heslo parola
     şifre sifre парол κωδικός 密 パスワード 비밀번호 비번 암호 口令 ww clave mdp wifi wi-fi wlan wpa psk clé
     """.split()
 )
-KEY_STEMS = tuple(
-    """
+KEY_STEMS = (
+    *"""
     api access auth account client private signing encryption master license service storage app wallet deployer
     signer eth metamask
     session cookie secret token credential sharedaccesskey pat aes hmac jwt fernet rsa cipher crypto webhook deploy
-    """.split()
+    admin global write server shared pk product activation subscription
+    """.split(),
+    *_SERVICES,
 )
 """How the names begin; names that begin otherwise are not found."""
-_KEY_MARKS = ("key", "secret", "token", "credential", "cookie", "pat")
+_KEY_MARKS = ("key", "secret", "token", "credential", "cookie", "pat", "_pk", *(f"{name}=" for name in _SERVICES))
 """One of these is in every name of a key."""
-_ENDING = r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref)[a-z0-9]{1,16})?"
+_ENDING = (
+    r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref|store|manager|reset|prompt"
+    r"|mode|required|enabled)[a-z0-9]{1,16})?"
+)
 _QUOTED = r"(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{4,512})(?P=quote)"
 _BARE = r"(?P<bare>[^\s\"'`,;<>\[\](){}]{4,1024})"
 _ASSIGNED = (
     r"(?i)"
     rf"(?:(?P<password>{PASSWORD})|(?P<short>{_SHORT})|(?:{KEY})){_ENDING}"
-    r"(?P<by>\\?[\"'`]?\]?\s{0,3}(?::\s?(?:str|string)\s?=|=>|:=|={1,3}|[:：])\s{0,3}"
-    r"|[\"']\s?,\s?(?=[\"'])|>|[ ](?=\S))"
+    r"(?P<by>\\?[\"'`]?\]?\s{0,3}(?::\s?(?:str|string)\s?=|=>|:=|={1,3}|\|\||\?\?|[:：](?:\s!!str|\s[>|]-?(?=\n))?)\s{0,3}"
+    r"|[\"']\s?,\s?(?=[\"'])|[\"']?>|[ ](?=\S))"
     rf"(?:{_QUOTED}|{_BARE})"
 )
+_PAIRED = (
+    r"(?i)"
+    rf"(?:(?P<password>{PASSWORD}|{_SHORT})|(?:{KEY})){_ENDING}[\"'`]?[\s,{{]{{1,40}}"
+    r"(?:(?:type|sensitive|description|nullable)\s{0,20}=[^\n]{0,80}\n\s{0,20}){0,3}"
+    r"[\"']?(?:value|default)[\"']?\s{0,9}[:=]\s{0,3}[\"']?(?P<value>[^\s\"'`<>{}()]{4,512})"
+)
+"""What one field names, and the next one holds: variables of containers and modules, properties."""
 _HEADER = (
     r"(?i)"
     r"authorization\\?[\"']?\s{0,2}[:=,]\s{0,2}\\?[\"']?(?:(?:basic|bearer|token|apikey|digest)\s+)?"
@@ -157,11 +177,12 @@ _TELLING = re.compile(
 _OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _CURSOR = re.compile(
-    r"(?:public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z",
+    r"(?:public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z|\d{12}:\Z",
     re.I,
 )
+_TYPE = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?")
-_HEX = re.compile(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}", re.IGNORECASE)
+_HEX = re.compile(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}", re.IGNORECASE)
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
 
 
@@ -176,8 +197,15 @@ def names_a_secret(text: str) -> bool:
 def assigned_secrets(places: Places) -> Iterator[Finding]:
     """Yield what is assigned, said or sent to be a password, key or token. Takes linear time."""
     text = places.text
-    for found in places.matches(_ASSIGNED, (*PASSWORD_STEMS, *key_stems(places), "pw", "sshpass", "auth")):
+    for found in places.matches(_ASSIGNED, (*PASSWORD_STEMS, *key_stems(places), "sshpass", "auth")):
         yield from _assigned(text, found)
+    paired = (*PASSWORD_STEMS, *key_stems(places)) if places.has(("value", "default")) else ()
+    for found in places.matches(_PAIRED, paired):
+        if found["password"]:
+            if password_like(found["value"], quoted=True, shouted=False):
+                yield Finding(*found.span("value"), "password")
+        elif key_like(found["value"]):
+            yield Finding(*found.span("value"), "assigned-secret")
     for found in places.matches(_HEADER, ("authorization", "bearer")):
         group = "value" if found["value"] else "bearer"
         value = found[group]
@@ -200,7 +228,7 @@ def assigned_secrets(places: Places) -> Iterator[Finding]:
         line = compiled(_PGPASS).match(text, host.start()) if host else None
         if line and password_like(line["value"], quoted=True, shouted=False):
             yield Finding(*line.span("value"), "password")
-    for found in _QUERY.finditer(text):
+    for found in _QUERY.finditer(text) if "=" in text else ():
         if key_like(found["value"]):
             yield Finding(*found.span("value"), "url-parameter")
 
@@ -221,7 +249,11 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
     group = "quoted" if found["quoted"] is not None else "bare"
     value, by, word = found[group], found["by"], found[0][: found.start("by") - found.start()]
     start, end = found.span(group)
-    if by == " " and not _OPTION.search(text, max(0, found.start() - 24), found.start()):
+    if (
+        by == " "
+        and not (group == "quoted" and found["password"])
+        and not _OPTION.search(text, max(0, found.start() - 24), found.start())
+    ):
         return
     if group == "bare":
         if text[end : end + 1] == "(":  # A call.
@@ -232,16 +264,31 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
         end = start + len(value)
     shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
     quoted = group == "quoted"
-    if found["short"]:
-        if ("=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted) and password_like(
-            value, quoted=quoted, shouted=False
+    if quoted and len(value) >= 32 and is_drawn(re.sub(r"\W", "", value)):
+        yield Finding(start, end, "assigned-secret")
+    elif found["short"]:
+        told = "=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted
+        plain = shouted and "auth" not in word.lower() and not is_no_secret(value)
+        if (told and password_like(value, quoted=quoted, shouted=False)) or (
+            plain and plain_words(text, start, quoted=False)
         ):
             yield Finding(start, end, "password")
     elif found["password"]:
         if password_like(value, quoted=quoted, shouted=shouted):
             yield Finding(start, end, "password")
-    elif key_like(value) or ("secret" in word.lower() and _WORD_AND_NUMBER.fullmatch(value)):
+        elif (
+            quoted
+            and (":" in by or "=" in by)
+            and (words := not is_no_secret(value) and plain_words(text, start, quoted=True))
+        ):
+            yield Finding(*words, "password")
+    elif key_like(value) or ("secret" in word.lower() and _secret_word(value, shouted)):
         yield Finding(start, end, "assigned-secret")
+
+
+def _secret_word(value: str, shouted: bool) -> bool:
+    """Whether what is called a secret is a word of a person; in capitals it is asked less of."""
+    return bool(_WORD_AND_NUMBER.fullmatch(value)) or (shouted and password_like(value, quoted=True, shouted=False))
 
 
 def _in_urls(text: str) -> Iterator[Finding]:
@@ -305,7 +352,7 @@ def key_like(value: str) -> bool:
     """Whether what is called a key, secret or token is one: random, hexadecimal, a UUID, or short and of all sorts."""
     if len(value) < 8 or " " in value or is_no_secret(value) or compiled(_TECHNICAL).fullmatch(value):
         return False
-    if value.isalnum() and not value.isdigit() and turns(value) >= 3:
+    if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not _TYPE.fullmatch(value):
         return True
     if UUID.fullmatch(value) or _HEX.fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
         return True

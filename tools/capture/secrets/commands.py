@@ -29,12 +29,13 @@ _AFTER = {
     "ldapsearch ldapadd ldapmodify ldapdelete ldappasswd ldapwhoami snmpwalk snmpget wpa_cli": rf"\s-[wAX]\s+{_V}",
     "smbclient rpcclient smbget smbcacls winexe wmic": rf"\s-U\s*[\"']?[^\s%\"']{{1,64}}%{_V}",
     "net": rf"\suse\s[^\n|;]{{0,40}}?\\\\[^\s\"']{{1,200}}[\"']?\s+(?![/*]){_V}"
+    rf"|\suse\s[^\n|;]{{0,200}}?\s/user:\S+\s+(?![/*])(?P<user>[^\s\"']{{4,256}})"
     rf"|\suser\s+[\w.-]+\s+(?![/*])(?P<added>[^\s\"']{{4,256}})",
     "htpasswd": rf"\s-\w*b\w*\s[^\n|;]{{0,200}}?[\w./@-]+\s+{_V}(?=\s*(?:$|[|;&\n]))",
     "xfreerdp wfreerdp mstsc": rf"\s/p:{_V}",
     "lftp ncftp": rf"\s-u\s*[\"']?[^\s,\"']{{1,64}},{_V}",
     "keytool jarsigner": rf"\s-(?:store|key|src|dest|new|ks|(?:dest|src)store)-?pass(?:wd)?\s+(?:pass:)?{_V}",
-    "sqlplus sqlldr expdp impdp rman": rf"\s[\"']?\w{{1,30}}/{_V}@",
+    "sqlplus sqlldr expdp impdp rman": rf"\s[\"']?\w{{1,30}}/{_V}(?:@|\s)",
     "rabbitmqctl": rf"\s(?:add_user|change_password)\s+\S+\s+{_V}",
     "wpa_passphrase": rf"\s(?:\"[^\"\n]+\"|\S+)\s+{_V}",
     "vault": rf"\slogin\s+(?!-)(?=\S*\d){_V}",
@@ -49,20 +50,29 @@ _AFTER = {
     "gh": rf"\ssecret\s+set\s[^\n|;]{{0,120}}?\s(?:-b|--body)[\s=]+{_V}",
     "aws": rf"\sset\s+\S*(?:secret_access_key|session_token)\s+{_V}",
     "nmcli": rf"\s(?:password|\S*psk)\s+{_V}",
+    "cmdkey": rf"\s/pass:{_V}",
+    "psexec": rf"\s-p\s+{_V}",
+    "security": rf"\s-w\s+{_V}",
+    "bw": rf"\s(?:unlock|login\s+\S+)\s+(?=\S*\d){_V}",
+    "mysqladmin": rf"\spassword\s+{_V}",
+    "mc": rf"\salias\s+set\s+\S+\s+\S+\s+\S+\s+{_V}",
+    "pdftotext pdfinfo pdftoppm": rf"\s-[uo]pw\s+{_V}",
+    "doppler pulumi": rf"\s(?:secrets|config)\s+set\s+(?:--\w+\s+)?\w*(?i:pass|secret|token|key)\w*\s+(?!-){_V}",
+    "keyvault put-parameter put-secret-value create-secret": rf"\s--(?:value|secret-string)[\s=]+{_V}",
     "useradd usermod": rf"\s-p\s+{_V}",
 }
 _OPTIONS = [
-    (name, options) for names, options in _AFTER.items() for name in names.replace("https?", "http https").split()
+    (f"{name} ", options) for names, options in _AFTER.items() for name in names.replace("https?", "http https").split()
 ]
 _PIPED = (
-    rf"\b(?:echo|printf)\s+(?:-\w+\s+)?(?:[\"']?[\w.-]{{1,32}}:"
+    rf"\b(?:echo|printf)\s+(?:-\w+\s+|[\"']?%s(?:\\n)?[\"']?\s+)?(?:[\"']?[\w.-]{{1,32}}:"
     rf"(?=[^\n|]{{1,256}}chpasswd))?{_V}[\"']?\s*\|\s*(?:sudo\s+)?"
     r"(?:-S|-kS|chpasswd|passwd|cryptsetup|gpg2?\s[^\n|]{0,80}?--passphrase-fd|kinit|su|smbpasswd"
     r"|docker\s+login|podman\s+login|helm\s+registry"
-    r"|gh\s+auth|vncpasswd|openssl\s+passwd|veracrypt|openconnect|sshfs)\b"
+    r"|gh\s+auth|vncpasswd|openssl\s+passwd|veracrypt|openconnect|sshfs|psql\s-W)\b"
 )
 _HERE = (
-    rf"(?:\b(?:sudo\s+-S|passwd\s+--stdin|kinit|--password-stdin|--with-token|chpasswd)\b"
+    rf"(?:\b(?:sudo\s+-S|passwd\s+--stdin|kinit|su|passwd|vncpasswd|cryptsetup|secret\s+put|signin|--password-stdin|--with-token|chpasswd)\b"
     rf"[^\n|;]{{0,80}}?)<<<\s*(?:[\"']?[\w.-]{{1,32}}:)?{_V}"
 )
 _SQL = (
@@ -70,21 +80,38 @@ _SQL = (
     r"\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)(?:\s+password)?"
     r"|(?:encrypted\s+)?password)\s+'(?P<value>[^'\n]{4,256})'"
     r"|\bsend(?:\s--)?\s\"(?P<sent>[^\"\s\\]{6,256})\\[rn]\""
-    r"|^\s*(?:>\s*)?(?:AUTH|requirepass|masterauth|enable\s+secret(?:\s+\d)?)\s+(?P<said>[^\s\"']{6,256})"
+    r"|^\s*(?:>\s*)?(?:AUTH|requirepass|masterauth|enable\s+secret(?:\s+\d)?|bindpw|rootpw|olcRootPW:|pre-shared-key"
+    r"|wpa-psk|ppp\s+chap\s+password|snmp-server\s+community|(?:tacacs|radius)-server\s+key"
+    r"|username\s+\S+\s+(?:privilege\s+\d+\s+)?(?:secret|password)(?:\s+\d)?)\s+[\"']?(?=\S*[\d!#$%^*@])(?P<said>[^\s\"']{6,256})"
 )
-_SQL_STEMS = ("identified", "password '", "auth ", "requirepass", "enable secret", "send ")
+_SQL_STEMS = (
+    "identified",
+    "password '",
+    "auth ",
+    "requirepass",
+    "enable secret",
+    "send ",
+    "bindpw",
+    "rootpw",
+    "shared-key",
+    "wpa-psk",
+    "ppp",
+    "snmp-server",
+    "-server key",
+    "username ",
+)
 MAX_LINE = 1_000
 
 
 def command_secrets(places: Places) -> Iterator[Finding]:
     """Yield the passwords that commands and statements of databases are given. Takes linear time."""
     text = places.text
-    if not (places.numbered or " -" in text or "'" in text):
+    if not (places.numbered or " -" in text or "'" in text or places.has(_SQL_STEMS)):
         return
     for name, options in _OPTIONS:
         end = 0
-        while (start := text.find(f"{name} ", end)) >= 0:
-            end = start + len(name)
+        while (start := text.find(name, end)) >= 0:
+            end = start + len(name) - 1
             if start and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
                 continue
             newline = text.find("\n", end, end + MAX_LINE)

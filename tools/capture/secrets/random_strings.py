@@ -28,7 +28,9 @@ _NAMED = re.compile(
     r"|public[\s_-]?key|pubkey|publishable[\s_-]?key|recipients?|peer|address|addr|(?:page|next"
     r"|continuation|sync)[\s_-]?token"
     r"|next|after|before|ids?(?:-2)?|uuid|marker|bookmark|offset|wallet|owner|program|trace|span|request"
-    r"|tx|txn|transaction|contract|mint|deposit|donations?)\W{1,4}$",
+    r"|tx|txn|transaction|contract|mint|deposit|donations?|(?:restore|cache|last\s?evaluated)[\s_-]?key|continuation|kid"
+    r"|jti|x5t(?:#s256)?|[\"'][nexy]|file|folder|doc(?:ument)?|video|build|version|revision|snapshot|serial|ref)"
+    r"(?:\W{1,4}|\s(?:is|was|are|ist|lautet|est|es)\W{1,3})$",
     re.I,
 )
 """What is called so may look random and is no secret."""
@@ -37,7 +39,7 @@ _ID = re.compile(
     r"(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,64}"
     r"|[xyztuv]pub[1-9A-HJ-NP-Za-km-z]{100,}|(?:/ip[fn]s/)?Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,70}|k51[a-z0-9]{50,70}"
     r"|(?:bc1|tb1|ltc1|addr1|age1|npub1|note1|stake1|cosmos1|osmo1|lnbc|inj1|terra1)[a-z0-9]{20,}"
-    r"|[a-z-]{3,40}-[0-9a-f]{32,64}"
+    r"|[a-z][a-z0-9-]{2,40}-[0-9a-f]{32,64}"
 )
 """Ids that name their kind first, as those of vendors do, content ids, addresses of chains, keys of caches."""
 _POSITION = re.compile(rb"[{\[]|cursor|\d+:[A-Za-z]|[a-z]+://|\d+$")
@@ -119,8 +121,10 @@ def turns(body: str) -> int:
 
 
 def _names_a_place(run: str) -> bool:
-    """Whether a run without spaces is a path or a data URI."""
-    if "base64," in run or run.startswith(("./", "../", "~/", "data:", "www.", "@", "#")):
+    """Whether a run without spaces is a path, a data URI or the hash of a password."""
+    if "base64," in run or run.startswith(
+        ("$1$", "$2", "$5$", "$6$", "$argon", "$y$", "./", "../", "~/", "data:", "www.", "@", "#")
+    ):
         return True
     pieces = re.split(r"[/@]", run)
     wordy = sum(1 for piece in pieces if piece and _wordy(piece) * 2 >= len(piece))

@@ -24,6 +24,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.denied_paths import denied_by, without_place
 from memtape.tools.capture.secrets.assigned import assigned_secrets
+from memtape.tools.capture.secrets.calls import call_secrets
 from memtape.tools.capture.secrets.codes import said_codes
 from memtape.tools.capture.secrets.commands import command_secrets
 from memtape.tools.capture.secrets.known import Finding, known_secrets
@@ -173,6 +174,7 @@ def _found(text: str, names: bool) -> Iterator[Finding]:
         places = Places(text)
         yield from assigned_secrets(places)
         yield from command_secrets(places)
+        yield from call_secrets(places)
         yield from said_secrets(places)
         yield from said_codes(places)
         yield from random_strings(text)
