@@ -53,6 +53,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin
     session: str | None
     at: int
+    pinned: bool = False
 
 
 class MemoryRow(Shown, frozen=True, kw_only=True):
@@ -155,7 +156,8 @@ class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
     """Return what readers are told of a row beside its text, wherever it is shown."""
-    return ("replaced by a later one",) if isinstance(row, MemoryRow) and row.replaced else ()
+    replaced = isinstance(row, MemoryRow) and row.replaced
+    return ("pinned",) * row.pinned + ("replaced by a later one",) * replaced
 
 
 class GoneRow(msgspec.Struct, frozen=True):

@@ -308,6 +308,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "mark_used": {"ids": ["01234567-89ab-7def-8123-456789abcdef"]},
     "forget_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
     "restore_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
+    "pin_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
+    "unpin_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
     "memory_status": {},
 }
 

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Filters, Forgotten, Origin, Restored, Unfolded, Used
+from memtape.schemas.events import Body, Filters, Forgotten, Origin, Pinned, Restored, Unfolded, Used
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import GLOBAL
@@ -268,16 +268,25 @@ class Client(Writer):
 
         With `only` one capture is named; of a long-term kind its text stays banned all the same.
         """
-        return self._decide(id, only, reason, "forgotten")
+        check_label("reason", reason)
+        return self._decide(id, only, lambda ids: ("forgotten", Forgotten(ids=ids, reason=reason)))
 
     def restore(self, id: str, *, reason: str | None = None) -> list[str]:
         """End what hides a memory or turn and return the ids that were named."""
-        return self._decide(id, False, reason, "restored")
-
-    def _decide(self, id: str, only: bool, reason: str | None, type: str) -> list[str]:
-        from memtape.tools.ask.inspection import ids_behind
-
         check_label("reason", reason)
+        return self._decide(id, False, lambda ids: ("restored", Restored(ids=ids, reason=reason)))
+
+    def pin(self, id: str) -> list[str]:
+        """Pin a memory or turn, so that it stays at hand whatever its age; return the ids that were named."""
+        return self._decide(id, True, lambda ids: ("pinned", Pinned(ids=ids, on=True)))
+
+    def unpin(self, id: str) -> list[str]:
+        """End the pins on every capture that is a memory, or on a turn; return the ids that were named."""
+        return self._decide(id, False, lambda ids: ("pinned", Pinned(ids=ids, on=False)))
+
+    def _decide(self, id: str, only: bool, said: Callable[[tuple[str, ...]], tuple[str, Body]]) -> list[str]:
+        """Append what is said of every capture that is a memory, or of one `only`; return the ids that were named."""
+        from memtape.tools.ask.inspection import ids_behind
 
         def ids_in(scope: str, id: str) -> tuple[str, tuple[str, tuple[str, ...]]]:
             views = self.reader.at(None, scope)
@@ -285,7 +294,7 @@ class Client(Writer):
 
         id, (scope, ids) = self._ids.within(id, ids_in)
         named = (id,) if only else ids
-        self.append(type, (Forgotten if type == "forgotten" else Restored)(ids=named, reason=reason), scope)
+        self.append(*said(named), scope)
         return list(named)
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:

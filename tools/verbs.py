@@ -103,6 +103,14 @@ class Restore(Arguments, frozen=True):
     reason: Reason = None
 
 
+class Pin(Arguments, frozen=True):
+    id: Id
+
+
+class Unpin(Arguments, frozen=True):
+    id: Id
+
+
 class Unfold(Arguments, frozen=True):
     id: Id
     only: Annotated[bool, Meta(description="Let this capture alone stand apart; the others stay together.")] = False
@@ -227,6 +235,20 @@ VERBS: dict[str, Verb] = {
         Restore,
         Tool("restore_memory", "Restore a memory", "Bring back a memory that was forgotten.", "shows"),
         Decision("Show again what was forgotten.", "Restored"),
+    ),
+    "pin": Verb(
+        "deciding.pin",
+        "pin",
+        Pin,
+        Tool("pin_memory", "Pin a memory", "Keep a memory at hand whatever its age. unpin_memory undoes it.", "adds"),
+        Decision("Pin a memory or turn: it stays at hand whatever its age, and is marked.", "Pinned", undo="unpin"),
+    ),
+    "unpin": Verb(
+        "deciding.unpin",
+        "unpin",
+        Unpin,
+        Tool("unpin_memory", "Unpin a memory", "End the pins on a memory.", "shows"),
+        Decision("End the pins on a memory or turn.", "Unpinned"),
     ),
     "unfold": Verb(
         "deciding.unfold",
