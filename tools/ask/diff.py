@@ -8,7 +8,8 @@ from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
 from memtape.state.core.partition import Partition
 from memtape.state.views.diff import Changed, changes_between, joined
-from memtape.tools.ask.as_of import Positions, check_order
+from memtape.tools.ask.as_of import Positions, check_order, parse_position
+from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.states import state_at
 
 
@@ -25,8 +26,10 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     turns: int
 
 
-def diff(home: Home, log: Log, before: Positions, after: Positions, scope: str | None) -> Diff:
-    """Return what changed from one position to a later one, in one scope or in all."""
+def diff(home: Home, log: Log, first: str, second: str, scope: str | None) -> Diff:
+    """Return what changed from one position or time to a later one, in one scope or in all."""
+    now = now_us()
+    before, after = (parse_position(text, log, now) for text in (first, second))
     check_order(before, after)
     build = home.current()
     moved = [number for number in sorted(before) if before[number] != after[number]]
