@@ -20,10 +20,11 @@ from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.ranking.documents import Document, answers_of
 from memtape.state.ranking.ranker import Corpus
+from memtape.state.ranking.sure import sure_for
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of
 from memtape.state.views.tail import overlay
-from memtape.tools.agents.offering import MOST, sure_for
+from memtape.tools.agents.offering import MOST
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

@@ -20,10 +20,10 @@ from test_mcp import environment
 
 from memtape.schemas.events import Captured, Recalled
 from memtape.sinks.home.folders import Home
+from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.mcp.server import Memory
-from memtape.tools.agents.offering import sure_for
 from memtape.tools.agents.ready import Offer
 from memtape.tools.agents.warm import Asked, Warm, ask
 from memtape.tools.ask import retrieval

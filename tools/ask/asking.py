@@ -1,13 +1,145 @@
-"""What may be asked: a question, a limit and lanes, checked before anything is read."""
+"""Asking: what may be asked, the answer of the views, and the event that says what was asked and returned."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Recalled
 from memtape.schemas.lanes import LANES, Lane
-from memtape.tools.ask.retrieval import Answer
+from memtape.state.views.filters import NO_FILTERS, check_filters
+from memtape.tools.ask.context import Context, FormName, context_of
+from memtape.tools.ask.diff import Diff, diff
+from memtape.tools.ask.edges import EdgeList, edges_of, proposed
+from memtape.tools.ask.inspection import Explained, Opened, Status, counted, explained, opened, status
+from memtape.tools.ask.naming import Ids
+from memtape.tools.ask.reading import Reader
+from memtape.tools.ask.retrieval import Answer, Result, Retriever
+from memtape.tools.capture.writing import Writer
+from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
+from memtape.tools.keep.rebuild import OnPhase
+
+ReadT = TypeVar("ReadT")
+
+OFFERED_FROM = 20
+"""So many of the best results are looked at for what a prompt surely needs."""
+
+
+class Found(NamedTuple):
+    """What a search answered, and the id of the `recalled` event that says so (None where it was quiet)."""
+
+    answer: Answer
+    recall_id: str | None
+
+    @property
+    def results(self) -> list[Result]:
+        """The results, best first."""
+        return self.answer.results
+
+
+class Asking:
+    """The questions of whoever stands in one scope: each is read from the views, and what is to be said is said."""
+
+    def __init__(self, writer: Writer, ids: Ids, reader: Reader) -> None:
+        self._writer = writer
+        self._ids = ids
+        self._reader = reader
+        self._home, self._log = writer.home, writer.log
+
+    def search(
+        self,
+        query: str,
+        limit: int,
+        filters: Filters | None,
+        without: Collection[Lane],
+        *,
+        quiet: bool,
+        as_of: str | None,
+        explain: bool,
+    ) -> Found:
+        """Answer a question and put on the log what was asked and returned, as `Client.search` says."""
+        check_asked(query, limit)
+        filters = filters or NO_FILTERS
+        check_filters(filters)
+        lanes, redactor = lanes_left(without), self._writer.redactor
+        # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
+        query, filters = redactor.question(query), redactor.part(filters)
+        answer = self._read(
+            lambda views, scope: views.search(scope, query, limit, filters, lanes, explain=explain), as_of
+        )
+        answer = answer._replace(warnings=(*self._reader.notes, *answer.warnings))
+        self._reader.notes.clear()
+        return Found(answer, None if quiet or as_of is not None else self._record(query, limit, filters, answer))
+
+    def offer(self, prompt: str, sure: Callable[[Result], bool], limit: int) -> Answer:
+        """Return those of the best results for a prompt that are `sure`, from what is held ready."""
+        prompt, scope = self._writer.redactor.question(prompt), self._writer.scope
+        answer = self._reader.held(lambda views: views.search(scope, prompt, OFFERED_FROM, NO_FILTERS, held=True))
+        return answer._replace(results=[result for result in answer.results if sure(result)][:limit])
+
+    def handed_out(self, prompt: str, answer: Answer) -> str | None:
+        """Put on the log which results an agent was shown that did not ask, as `Client.handed_out` says."""
+        return self._record(self._writer.redactor.question(prompt), len(answer.results), NO_FILTERS, answer)
+
+    def _record(self, query: str, limit: int, filters: Filters, answer: Answer) -> str | None:
+        if not self._writer.is_made():
+            return None
+        return self._writer.append("recalled", recalled(query, limit, filters, answer), self._writer.scope).id
+
+    def show(self, id: str, as_of: str | None) -> Opened:
+        """Return what an id resolves to."""
+        return self._read_of(id, opened, as_of)
+
+    def why(self, id: str) -> Explained:
+        """Return every event behind a memory."""
+        return self._read_of(id, lambda views, scope, id: explained(views, self._log, scope, id))
+
+    def edges(self, id: str, as_of: str | None) -> EdgeList:
+        """Return what was used together with a memory or turn."""
+        return self._read_of(id, edges_of, as_of)
+
+    def edge_candidates(self, as_of: str | None) -> EdgeList:
+        """Return the edges that are proposed for curated ones."""
+        return self._read(proposed, as_of)
+
+    def context(self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool) -> Context:
+        """Return what a starting agent should know."""
+        if as_is:
+            return self._reader.held(lambda views: context_of(views, self._writer.scope, budget_tokens, form))
+        return self._read(lambda views, scope: context_of(views, scope, budget_tokens, form), as_of)
+
+    def compare(self, retrievers: Sequence[str], limit: int, on_phase: OnPhase) -> Any:
+        """Ask the latest searches again of retrievers."""
+        from memtape.tools.ask.comparing import compare
+
+        return self._read(lambda views, scope: compare(views, self._log, scope, retrievers, limit, on_phase))
+
+    def diff(self, before: str, after: str, scope: str | None) -> Diff:
+        """Return what changed between two positions or times."""
+        return diff(self._home, self._log, before, after, scope)
+
+    def status(self, as_of: str | None) -> Status:
+        """Return counts, positions and lag of the whole home."""
+        if as_of is None:
+            return self._reader.held(lambda views: status(self._home, self._log, views))
+        return self._read(lambda views, _: status(self._home, self._log, views), as_of)
+
+    def embedder(self) -> EmbedderState:
+        """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
+        counters = self._reader.held(lambda views: counted(self._home, self._log, views))
+        return embedder_state(self._home, self._log, counters, opened=True)
+
+    def _read(self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None) -> ReadT:
+        """Return what an action reads of the views and of the scope."""
+        scope = self._writer.scope
+        return self._reader.read(lambda views: action(views, scope), scope, as_of)
+
+    def _read_of(self, id: str, action: Callable[[Retriever, str, str], ReadT], as_of: str | None = None) -> ReadT:
+        """Return what an action reads of the views, the scope in which an id stands, and the whole id."""
+        return self._ids.within(
+            id, lambda scope, id: self._reader.read(lambda views: action(views, scope, id), scope, as_of)
+        )
 
 
 def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:

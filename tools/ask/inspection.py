@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from memtape.schemas.codec import decode
-from memtape.schemas.events import EVENT_TYPES, Event, Forgotten, Restored
+from memtape.schemas.events import Event, Forgotten, Restored
 from memtape.schemas.log import Log
 from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, UseRow, Watermark
 from memtape.schemas.scopes import partition_of
@@ -17,16 +17,13 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import any_of
 from memtape.state.subjects.usage import other_row_id
-from memtape.tools.ask.retrieval import PENDING_TYPES, Retriever
+from memtape.state.views.effects import COUNTED_TYPES, PENDING_TYPES, QUIET_TYPES
+from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
 from memtape.tools.keep.states import state_at
 
 COUNTED_SLOTS = 10_000
 """A lag beyond this is not counted event by event."""
-QUIET_TYPES = tuple(name for name, known in EVENT_TYPES.items() if known.effect == "nothing")
-"""Events that change no view."""
-COUNTED_TYPES = ("captured", "embedded", "erased")
-"""Events that change how many texts there are, or how many have a vector."""
 LISTED = 20
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import TypeVar
 
 from memtape.schemas.errors import DamagedViews, Locked
 from memtape.schemas.log import Log
@@ -16,6 +17,8 @@ from memtape.tools.ask.inspection import pending
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever, scopes_read
 from memtape.tools.capture.writing import now_us
+
+ReadT = TypeVar("ReadT")
 
 EMBED_AGAIN_S = 60
 """So long after texts were embedded, or tried to be, no projector is started for it: the embedder may not answer."""
@@ -42,6 +45,15 @@ class Reader:
         now = now_us()
         past = PastViews(self._home, self._log, parse_position(as_of, self._log, now), time_asked(as_of, now))
         return Retriever(self._home, self._log, past)
+
+    def read(self, action: Callable[[Retriever], ReadT], scope: str, as_of: str | None = None) -> ReadT:
+        """Return what an action reads from the views that `at` gives."""
+        views = self.at(as_of, scope)
+        return views.reading(lambda: action(views))
+
+    def held(self, action: Callable[[Retriever], ReadT]) -> ReadT:
+        """Return what an action reads from the views as they are; nothing is projected first."""
+        return self.retriever.reading(lambda: action(self.retriever))
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
@@ -76,6 +88,14 @@ class Reader:
                 mark = self.retriever.watermark(number)
                 if mark is not None:
                     yield mark
+
+    def projected(self) -> int:
+        """Return how many slots of the log the views are made from, so far as those can be read."""
+        return sum(mark.offset for mark in self.marks())
+
+    def unread(self) -> int:
+        """Return how many slots of the log stand behind the views' watermarks."""
+        return sum(self._log.ends()) - self.projected()
 
     def unembedded(self) -> int:
         """Return how many texts that the views hold wait for a vector, so far as those can be read."""

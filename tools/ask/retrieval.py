@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
-from memtape.schemas.events import EVENT_TYPES, Captured, Event, Filters, Mark, Origin
+from memtape.schemas.events import Captured, Event, Filters, Mark, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import (
@@ -48,6 +48,7 @@ from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
+from memtape.state.views.effects import HIDING_TYPES, TAIL_TYPES
 from memtape.state.views.filters import NO_FILTERS, passes
 from memtape.state.views.tail import Overlay, overlay
 from memtape.tools.capture.writing import now_us
@@ -60,14 +61,8 @@ ReadT = TypeVar("ReadT")
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
 """Origins whose turns are taken for an assistant's answers."""
 PAGE_SLOTS = 5_000
-TAIL_TYPES = tuple(name for name, known in EVENT_TYPES.items() if known.effect == "visible")
-"""Events that change what is visible."""
-HIDING_TYPES = tuple(name for name in TAIL_TYPES if name != "captured")
 HELD_FROM = 1_000
 """A scope of so many texts takes longer to read than a hook waits."""
-PENDING_TYPES = tuple(name for name, known in EVENT_TYPES.items() if known.effect in ("visible", "answers"))
-"""Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
-
 
 _UNTIL_THEN = "What the log holds is found by words, and `memtape run --once` makes the views anew."
 

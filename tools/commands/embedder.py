@@ -114,9 +114,9 @@ def rollback(client: Client, as_json: bool) -> None:
     Example:
       memtape embedder rollback
     """
-    from memtape.tools.keep.embedding import before_that, options_for, roll_back
+    from memtape.tools.keep.embedding import goes_back_to, options_for, roll_back
 
-    key = before_that(client.log)
+    key = goes_back_to(client.log)
     options = options_for(client.home, key)  # Before, since it can take some seconds, in which `run` would find it odd.
     roll_back(client.log)
     if options is not None:

@@ -67,11 +67,11 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
         embedded = 0
         owner.check()
         if once:
-            with progress(client.unread(), "Projecting") as bar:
+            with progress(client.reader.unread(), "Projecting") as bar:
                 events = owner.project(lambda done: bar.update(done - bar.pos))
                 bar.update(events - bar.pos)
             if embed and not ended:
-                with progress(client.unembedded(), "Embedding") as bar:
+                with progress(client.reader.unembedded(), "Embedding") as bar:
                     embedded = owner.work(lambda done: bar.update(done - bar.pos))
         else:
             if not as_json:
@@ -113,7 +113,7 @@ def verify(client: Client, scope: str | None, erased: tuple[str, ...], texts: tu
     if erased:
         _verify_erased(client, erased, [path.read_text(errors="replace") for path in texts], as_json)
         return
-    with progress(client.projected(), "Replaying") as bar:
+    with progress(client.reader.projected(), "Replaying") as bar:
         verdict = client.verify(scope, lambda done: bar.update(done - bar.pos))
     if as_json:
         print_json(verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]})

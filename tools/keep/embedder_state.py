@@ -57,15 +57,16 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
 
 def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool, str, str]:
     from memtape.flows.embed.choice import probe
+    from memtape.state.vectors.changing import plan, wants_dense
     from memtape.state.vectors.choice import resolve
-    from memtape.tools.keep.embedding import open_embedder, plan
+    from memtape.tools.keep.embedding import drift_of, open_embedder
 
     settings = history[-1]
-    dense = settings.embedder != FLOOR or settings.embedder_next is not None
+    dense = wants_dense(settings)
     try:
         if opened:
             found = open_embedder(home, settings, brief=True)
-            drift = plan(settings, history, found.key).drift if found.key else ""
+            drift = drift_of(plan(settings, history, found.key), settings, found.key) if found.key else ""
             return found.key or found.resolved.kind, found.resolved.degraded, found.resolved.warning, drift
         options = local_settings(home).embedder
         resolved = resolve(options, probe(options), dense)

@@ -1,7 +1,8 @@
 """Embedding as a home's owner does it: which embedder, whether one takes over from another, and the work itself.
 
-What a machine has at hand is an effect; what follows from it for the log stands in `plan`. Vectors of two embedders
-never meet, so a machine whose embedder is not the log's embeds nothing before somebody has said that it takes over.
+What a machine has at hand is an effect; what follows from it for the log stands in `state/vectors/changing.py`.
+Vectors of two embedders never meet, so a machine whose embedder is not the log's embeds nothing before somebody has
+said that it takes over.
 """
 
 from __future__ import annotations
@@ -26,48 +27,29 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
 from memtape.sinks.tables import Shard
+from memtape.state.vectors.changing import Plan, before_that, decided, plan, taken_over, wants_dense, with_next
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import readable_watermark
 
 BATCH_TEXTS = 128
 
 
-class Plan(NamedTuple):
-    """What a machine does for a log: give texts their vectors under `key`, and `then` let it take over, or nothing."""
-
-    key: str | None
-    then: bool = False
-    begin: bool = False
-    """Whether the log is first to be told that this embedder comes next."""
-    drift: str = ""
-    """What is not embedded though there is an embedder, and what to do."""
-
-
-def plan(settings: Settings, history: list[Settings], own: str) -> Plan:
-    """Return what a machine whose embedder has the key `own` does for a log with these settings.
-
-    A log that never had a dense embedder goes up by itself. Every other change is a person's decision.
-    """
-    if own == settings.embedder_next:
-        return Plan(own, then=True)
-    if own == FLOOR:
-        return Plan(None)
-    if own == settings.embedder:
-        return Plan(own, drift=_other_next(own, settings.embedder_next) if settings.embedder_next else "")
-    if all(known.embedder == FLOOR and known.embedder_next is None for known in history):
-        return Plan(own, then=True, begin=True)
-    drift = (
-        f"The log's embedder is {settings.embedder_next or settings.embedder}, and this machine has {own}, so nothing "
-        "is embedded here: set that one up and start again, or let this one take over with `memtape embedder set`."
-    )
-    return Plan(None, drift=drift)
-
-
-def _other_next(own: str, other: str) -> str:
-    return (
-        f"{other} is to take over, and what runs here has {own}: start it again with {CHOICE_VARIABLE}, {URL_VARIABLE} "
-        f"and {MODEL_VARIABLE} as for that one, or call it off with `memtape embedder rollback`."
-    )
+def drift_of(planned: Plan, settings: Settings, own: str) -> str:
+    """Return what is not embedded though there is an embedder with the key `own`, and what to do; or nothing."""
+    coming = settings.embedder_next or settings.embedder
+    match planned.drift:
+        case "next":
+            return (
+                f"{coming} is to take over, and what runs here has {own}: start it again with {CHOICE_VARIABLE}, "
+                f"{URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or call it off with `memtape embedder rollback`."
+            )
+        case "other":
+            return (
+                f"The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here: set that "
+                "one up and start again, or let this one take over with `memtape embedder set`."
+            )
+        case _:
+            return ""
 
 
 class Opened(NamedTuple):
@@ -80,8 +62,7 @@ class Opened(NamedTuple):
 
 def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> Opened:
     """Open the embedder that this machine has in effect, as `choose_embedder` does, and raise what it raises."""
-    dense = settings.embedder != FLOOR or settings.embedder_next is not None
-    embedder, resolved = choose_embedder(local_settings(home).embedder, dense, brief=brief)
+    embedder, resolved = choose_embedder(local_settings(home).embedder, wants_dense(settings), brief=brief)
     if embedder is None or resolved.kind == "floor":
         return Opened(embedder, FLOOR if resolved.kind == "floor" else "", resolved)
     return Opened(embedder, key_of(embedder), resolved)
@@ -167,14 +148,14 @@ class Embedding(Worker):
             self.note(opened.resolved.warning)
         chosen = plan(settings, history, opened.key)
         if chosen.drift:
-            self.note(chosen.drift)
+            self.note(drift_of(chosen, settings, opened.key))
         if chosen.key is None:
             # Where somebody went back to the floor, no text is left without what it should have.
-            self.refused = bool(chosen.drift) and (settings.embedder != FLOOR or settings.embedder_next is not None)
+            self.refused = bool(chosen.drift) and wants_dense(settings)
             return None, False
         if chosen.begin:
             self.note(f"The embedder {chosen.key} takes over from the floor when every text has its vector.")
-            configure(self._log, lambda now: msgspec.structs.replace(now, embedder_next=chosen.key))
+            set_next(self._log, chosen.key)
         return self._queue_for(chosen.key), chosen.then
 
     def _try_again_if_due(self, queue: EmbedQueue) -> None:
@@ -234,10 +215,7 @@ class Embedding(Worker):
             self.stopping.wait(max(0.0, tried / rate - (time.monotonic() - started)))
 
     def _take_over(self, key: str) -> None:
-        def switched(now: Settings) -> Settings:
-            return msgspec.structs.replace(now, embedder=key, embedder_next=None) if now.embedder_next == key else now
-
-        if configure(self._log, switched).embedder == key:
+        if configure(self._log, lambda now: taken_over(now, key)).embedder == key:
             self.changed = True
             self.note(f"The embedder {key} has taken over.")
 
@@ -268,7 +246,7 @@ def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hund
     if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
         raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
     now = settings_on(log)
-    if resolved.kind == FLOOR and options.choice != FLOOR and (now.embedder != FLOOR or now.embedder_next is not None):
+    if resolved.kind == FLOOR and options.choice != FLOOR and wants_dense(now):
         raise MemtapeError(
             f"There is no embedder here that could take over from {now.embedder_next or now.embedder}. "
             f"{resolved.warning}".strip(),
@@ -279,32 +257,24 @@ def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hund
 
 def set_next(log: Log, key: str, fold_cosine_hundredths: int | None = None) -> Settings:
     """Tell the log that the embedder of a key is to take over; the floor does at once."""
-
-    def changed(now: Settings) -> Settings:
-        if fold_cosine_hundredths is not None:
-            cosines = {**now.fold_cosines_hundredths, key: fold_cosine_hundredths}
-            now = msgspec.structs.replace(now, fold_cosines_hundredths=cosines)
-        if key == FLOOR:
-            return msgspec.structs.replace(now, embedder=FLOOR, embedder_next=None)
-        return msgspec.structs.replace(now, embedder_next=None if now.embedder == key else key)
-
-    return configure(log, changed)
+    return configure(log, lambda now: with_next(now, key, fold_cosine_hundredths))
 
 
-def before_that(log: Log) -> str:
-    """Return the embedder that decides once a coming one is called off, or else the one that did before; or raise."""
+def goes_back_to(log: Log) -> str:
+    """Return the embedder that decides again after `roll_back`; raise where there is none."""
     history = [configured.settings for configured in configured_on(log)]
-    now = history[-1]
-    before = next((known.embedder for known in reversed(history) if known.embedder != now.embedder), None)
-    if now.embedder_next is None and before is None:
-        raise MemtapeError(f"The log has had no other embedder than {now.embedder}.", "There is nothing to go back to.")
-    return now.embedder if before is None or now.embedder_next is not None else before
+    target = before_that(history)
+    if target is None:
+        raise MemtapeError(
+            f"The log has had no other embedder than {history[-1].embedder}.", "There is nothing to go back to."
+        )
+    return target
 
 
 def roll_back(log: Log) -> Settings:
     """Call a coming embedder off, or else go back to the one that decided before; raise where there is none."""
-    target = before_that(log)
-    return configure(log, lambda last: msgspec.structs.replace(last, embedder=target, embedder_next=None))
+    target = goes_back_to(log)
+    return configure(log, lambda now: decided(now, target))
 
 
 def options_for(home: Home, key: str) -> EmbedderOptions | None:

@@ -105,7 +105,7 @@ def _fill(home: Home, log: EmbeddedLog, conversations: Sequence[Conversation], o
     for start in range(0, len(lines), BATCH_LINES):
         client.capture_many(lines[start : start + BATCH_LINES])
         on_phase("capturing", min(start + BATCH_LINES, len(lines)), len(lines))
-    total = client.unread()
+    total = client.reader.unread()
     client.project(lambda done: on_phase("projecting", done, total))
 
 

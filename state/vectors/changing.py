@@ -1,0 +1,77 @@
+"""A change of the embedder: what a machine does for a log that has one or is to have one, and what the log then says.
+
+All of it follows from the log's settings, those before them, and the key of the embedder that a machine has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.settings import Settings
+
+Drift = Literal["", "next", "other"]
+"""How a machine's embedder is not the one that a log wants: another is to come `next`, or the log has an `other`."""
+
+
+class Plan(NamedTuple):
+    """What a machine does for a log: give texts their vectors under `key`, and `then` let it take over, or nothing."""
+
+    key: str | None
+    then: bool = False
+    begin: bool = False
+    """Whether the log is first to be told that this embedder comes next."""
+    drift: Drift = ""
+    """Why not all is embedded though there is an embedder."""
+
+
+def plan(settings: Settings, history: Sequence[Settings], own: str) -> Plan:
+    """Return what a machine whose embedder has the key `own` does for a log with these settings.
+
+    A log that never had a dense embedder goes up by itself. Every other change is a person's decision.
+    """
+    if own == settings.embedder_next:
+        return Plan(own, then=True)
+    if own == FLOOR:
+        return Plan(None)
+    if own == settings.embedder:
+        return Plan(own, drift="next" if settings.embedder_next else "")
+    if not any(map(wants_dense, history)):
+        return Plan(own, then=True, begin=True)
+    return Plan(None, drift="other")
+
+
+def wants_dense(settings: Settings) -> bool:
+    """Whether a log with these settings has dense vectors or is to have them."""
+    return settings.embedder != FLOOR or settings.embedder_next is not None
+
+
+def with_next(settings: Settings, key: str, fold_cosine_hundredths: int | None = None) -> Settings:
+    """Return settings by which the embedder of a key is to take over; the floor does at once, having no vectors."""
+    if fold_cosine_hundredths is not None:
+        cosines = {**settings.fold_cosines_hundredths, key: fold_cosine_hundredths}
+        settings = msgspec.structs.replace(settings, fold_cosines_hundredths=cosines)
+    if key == FLOOR:
+        return decided(settings, FLOOR)
+    return msgspec.structs.replace(settings, embedder_next=None if settings.embedder == key else key)
+
+
+def taken_over(settings: Settings, key: str) -> Settings:
+    """Return settings by which an embedder decides, if it is still the one that comes next."""
+    return decided(settings, key) if settings.embedder_next == key else settings
+
+
+def decided(settings: Settings, key: str) -> Settings:
+    """Return settings by which an embedder decides and none comes next."""
+    return msgspec.structs.replace(settings, embedder=key, embedder_next=None)
+
+
+def before_that(history: Sequence[Settings]) -> str | None:
+    """Return the embedder that decides once a coming one is called off, or else the one that did before, if any."""
+    now = history[-1]
+    if now.embedder_next is not None:
+        return now.embedder
+    return next((known.embedder for known in reversed(history) if known.embedder != now.embedder), None)

@@ -1,0 +1,23 @@
+"""Which events change what a reader sees, as the table of event types says: their names, for those who read a log."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from memtape.schemas.events import EVENT_TYPES
+
+
+def _with_effect(*effects: Literal["nothing", "views", "answers", "visible"]) -> tuple[str, ...]:
+    return tuple(name for name, known in EVENT_TYPES.items() if known.effect in effects)
+
+
+QUIET_TYPES = _with_effect("nothing")
+"""Events that change no view."""
+TAIL_TYPES = _with_effect("visible")
+"""Events that change what is visible, which a reader lays over views that are behind."""
+HIDING_TYPES = tuple(name for name in TAIL_TYPES if name != "captured")
+"""Events by which something that was read may be hidden, gone or another."""
+PENDING_TYPES = _with_effect("visible", "answers")
+"""Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
+COUNTED_TYPES = ("captured", "embedded", "erased")
+"""Events that change how many texts there are, or how many have a vector."""

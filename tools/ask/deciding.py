@@ -1,0 +1,81 @@
+"""What people and agents decide of memories: the ids that a decision names, and the event that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Body, Forgotten, Restored, Unfolded, Used
+from memtape.schemas.scopes import GLOBAL
+from memtape.tools.ask.inspection import ids_behind, members_of
+from memtape.tools.ask.naming import Ids, is_whole, the_one
+from memtape.tools.ask.reading import Reader
+from memtape.tools.capture.lines import check_label
+from memtape.tools.capture.writing import Receipt, Writer
+
+MakeBody = Callable[[tuple[str, ...]], Body]
+"""What makes the body of an event of the ids that it names."""
+
+
+class Deciding:
+    """The decisions of whoever stands in one scope."""
+
+    def __init__(self, writer: Writer, ids: Ids, reader: Reader) -> None:
+        self._writer = writer
+        self._ids = ids
+        self._reader = reader
+
+    def forget(self, id: str, only: bool, reason: str | None) -> list[str]:
+        """Append that a memory or turn is hidden, and return the ids that are named."""
+        check_label("reason", reason)
+        return self.decide("forgotten", id, lambda ids: Forgotten(ids=ids, reason=reason), only=only)
+
+    def restore(self, id: str, reason: str | None) -> list[str]:
+        """Append that a memory or turn is shown again, and return the ids that are named."""
+        check_label("reason", reason)
+        return self.decide("restored", id, lambda ids: Restored(ids=ids, reason=reason))
+
+    def decide(self, type: str, id: str, make_body: MakeBody, *, only: bool = False) -> list[str]:
+        """Append an event of a type that names every capture which is the same memory, and return their ids.
+
+        With `only` it names the one that is given. Raises `NotFound`.
+        """
+
+        def behind(scope: str, id: str) -> tuple[str, str, tuple[str, ...]]:
+            return id, *self._reader.read(lambda views: ids_behind(views, scope, id), scope)
+
+        whole, scope, same = self._ids.within(id, behind)
+        return self._say(type, scope, (whole,) if only else same, make_body)
+
+    def unfold(self, id: str, only: bool) -> list[str]:
+        """Append that a memory is split, all of it or with `only` one of its captures, and return the ids it names.
+
+        Raises `NotFound`, and `MemtapeError` where nothing was folded.
+        """
+
+        def folded(scope: str, id: str) -> tuple[str, str, tuple[str, ...]]:
+            return id, *self._reader.read(lambda views: members_of(views, scope, id), scope)
+
+        whole, scope, members = self._ids.within(id, folded)
+        if len(members) < 2 or (only and whole not in members):
+            raise MemtapeError(f"Nothing is folded into {whole}.", "`memtape why` shows what a memory is made of.")
+        return self._say("unfolded", scope, (whole,) if only else members, lambda ids: Unfolded(ids=ids))
+
+    def use(self, given: Sequence[str], recall: str | None) -> Receipt:
+        """Append that recalled ids shaped an answer, where they stand, and return the receipt, as `Client.use` says."""
+        if not given:
+            raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
+        if recall is not None and not is_whole(recall):
+            _, recall = self._ids.meant(recall, ("recalled",))
+        writer, stands = self._writer, dict(self._ids.within(id, self._place) for id in dict.fromkeys(given))
+        scope = the_one(writer.scope if scope == GLOBAL else scope for scope in stands.values())
+        used = Used(ids=tuple(stands), recall=recall)
+        return writer.append("used", used, writer.made_scope() if scope == writer.scope else scope)
+
+    def _place(self, scope: str, id: str) -> tuple[str, str]:
+        """Return a whole id that a scope reads, and the scope in which it stands."""
+        return id, self._reader.read(lambda views: views.find(scope, id), scope).scope or scope
+
+    def _say(self, type: str, scope: str, named: tuple[str, ...], make_body: MakeBody) -> list[str]:
+        self._writer.append(type, make_body(named), scope)
+        return list(named)
