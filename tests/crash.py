@@ -364,7 +364,7 @@ class Harness:
         log = EmbeddedLog(home.log_path)
         events = iter(history(10_000, rng.randrange(2**32)))
         disturbed = False
-        append(log, events, 40, rng)
+        append(log, events, sum(DECK.values()), rng)  # So that each life has events of every type.
         for point in self._points[number * kills : (number + 1) * kills]:
             if rng.random() < 0.7:
                 append(log, events, rng.randint(1, 40), rng)
