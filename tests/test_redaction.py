@@ -117,11 +117,11 @@ def test_ordinary_texts_are_left_alone(seed: str) -> None:
 
 
 OUTSIDE = ROOT / "tests" / "data" / "outside_cases.jsonl.zst"
-"""Texts with secrets of many kinds and look-alikes, written by somebody who had not read the rules.
+"""Texts with secrets of many kinds and look-alikes, written by two outsiders who had not read the rules.
 
-They are packed, so that no scanner takes them for secrets of this project. The rules were mended after them. Of 572
-others of another hand, 91.1 % were found at the first look, and 532 (93.0 %) at a second look after mending on the
-same set; 4 of 485 look-alikes (0.8 %) were taken for secrets both times.
+They are packed, so that no scanner takes them for secrets of this project. The rules were mended after them, so that
+they are no score. At the first look at the later cases, 782 of 841 secrets (93.0 %) were found, and 23 of 858
+look-alikes (2.7 %) were taken for secrets.
 """
 
 

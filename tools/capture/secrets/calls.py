@@ -14,16 +14,20 @@ _CALLED = (
     r"(?:log_?in|sign_?in|authenticate|basic_?auth|http\w{0,16}auth|connect|getconnection|mysqli(?:_connect)?|pdo"
     r"|(?:set|with|using)_?pass(?:word)?|create_?(?:super_?)?user|add_?user|auth|\bpassword|passwd\.encode"
     r"|credentials?(?=[\s=]{0,3}\([^(),\n]{1,200},)"
+    r"|client(?=\(\s?[\"'](?:AC|SK)[0-9a-f]{32}[\"'])"
     r"|(?:from_key|wallet|totp|hotp|fernet))(?:\(|\s=\s?\(|=\()(?P<given>[^()\n]{6,400})\)"
     r"|convertto-securestring\s+(?:-string\s+)?(?P<plain>[\"'][^\"'\n]{4,256}[\"'])"
 )
-_MARKS = "login log_in sign auth connect pass user credential mysqli pdo fernet otp wallet from_key convertto".split()
+_MARKS = (
+    *"login log_in sign auth connect pass user credential mysqli pdo fernet otp wallet".split(),
+    *("from_key", "convertto", "client("),
+)
 _STEMS = tuple(
     """
     login( log_in( signin( sign_in( authenticate( basicauth( basic_auth( httpbasic httpdigest httpproxy connect(
     getconnection( mysqli pdo( setpass set_pass withpass with_pass usingpass createuser( create_user( createsuperuser(
     create_superuser( add_user( adduser( credential auth( auth=( password( passwd.encode( from_key(
-    wallet( totp( hotp( fernet( convertto
+    wallet( totp( hotp( fernet( convertto client(
     """.split()
 )
 _LITERAL = re.compile(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']")

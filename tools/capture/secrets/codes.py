@@ -122,12 +122,27 @@ _OF_SENTENCES = re.compile(
 """Common words that no wallet uses."""
 
 _SEED = (
-    r"(?<![^\W_])(?i:2fa|totp|hotp|otp|mfa|two-?factor|authenticator|authy|google\sauth\w*|oathtool"
+    r"(?<![^\W_])(?i:2fa|totp|hotp|otp|mfa|two-?factor|authenticator|authy|google\sauth\w*|set-?up\skey|oathtool"
     r"|one-?time\s(?:password|code))[\w\s'-]{0,30}?"
     r"(?i:[:=：(]|\s(?:is|seed|secret|key|code|-b|--base32)|_(?:seed|secret"
     r"|key))(?i:(?:\sfor\s\w+)?[\s:=：(\"'`]*(?:is\s|-d\d\s)?)[\"'`]?"
     r"(?P<value>[A-Z2-7]{16,128}={0,6}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}"
     r"|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|(?=[a-z]*\d)[a-z2-7]{16,64})(?![\w-])"
+)
+
+_LICENCE = (
+    r"(?i)(?:licen[cs]e(?![a-z])|(?:product|produkt|activation|aktivierungs|registration|cd|serial|windows|office|volume)[\s-]?(?:key|code|number|schlüssel)"
+    r"|produktschlüssel|lizenz|slmgr|/ipk|clé\s(?:de\s(?:licence|produit)|d['’]activation)|licencia|licença|licenza|licentie|licencji"
+    r"|ライセンス|プロダクトキー|许可证|激活码|产品密钥|라이[선센]스|제품\s?키)[^\n]{0,80}?(?<![\w-])(?P<value>(?-i:"
+    r"(?=[A-Z-]*[0-9])(?=[0-9-]*[A-Z])[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,7}))(?![\w-])"
+)
+"""Groups of capitals and digits, after a word for what they license."""
+_GROUPS = re.compile(r"-[A-Z0-9]{4,8}-[A-Z0-9]{4}")
+_LICENCE_STEMS = tuple(
+    """
+    licen product produkt activation aktivierungs registration cd serial windows office volume lizenz slmgr /ipk clé
+    ライセンス プロダクトキー 许可证 激活码 产品密钥 라이 제품
+    """.split()
 )
 
 
@@ -153,11 +168,13 @@ def said_codes(places: Places) -> Iterator[Finding]:
             yield Finding(*number.span("value"), "pin")
     for label in places.matches(_CODES, _CODES_STEMS) if places.numbered else ():
         yield from _codes(text, label.end())
+    for found in places.matches(_LICENCE, _LICENCE_STEMS) if _GROUPS.search(text) else ():
+        yield Finding(*found.span("value"), "licence-key")
     for found in places.matches(_PHRASE, _PHRASE_STEMS):
         if not _OF_SENTENCES.search(found["value"]):
             yield Finding(*found.span("value"), "seed-phrase")
     for found in places.matches(
-        _SEED, ("2fa", "totp", "hotp", "otp", "mfa", "two", "one", "auth", "google", "oathtool")
+        _SEED, ("2fa", "totp", "hotp", "otp", "mfa", "two", "one", "auth", "google", "oathtool", "setup key")
     ):
         yield Finding(*found.span("value"), "otp-seed")
 

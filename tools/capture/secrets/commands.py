@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtape.tools.capture.secrets.assigned import is_no_secret
+from memtape.tools.capture.secrets.assigned import is_no_secret, key_like
 from memtape.tools.capture.secrets.known import Finding
 from memtape.tools.capture.secrets.places import Places, compiled
 
@@ -61,9 +61,12 @@ _AFTER = {
     "keyvault put-parameter put-secret-value create-secret": rf"\s--(?:value|secret-string)[\s=]+{_V}",
     "useradd usermod": rf"\s-p\s+{_V}",
 }
-_OPTIONS = [
+_OPTIONS = tuple(
     (f"{name} ", options) for names, options in _AFTER.items() for name in names.replace("https?", "http https").split()
-]
+)
+_NAMES = frozenset(name for name, _ in _OPTIONS)
+_SPACED = re.compile(r"[A-Za-z0-9_-]{1,24} ")
+"""What may be the name of a command: what is given to it follows after a space."""
 _PIPED = (
     rf"\b(?:echo|printf)\s+(?:-\w+\s+|[\"']?%s(?:\\n)?[\"']?\s+)?(?:[\"']?[\w.-]{{1,32}}:"
     rf"(?=[^\n|]{{1,256}}chpasswd))?{_V}[\"']?\s*\|\s*(?:sudo\s+)?"
@@ -77,8 +80,8 @@ _HERE = (
 )
 _SQL = (
     r"(?im)"
-    r"\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)(?:\s+password)?"
-    r"|(?:encrypted\s+)?password)\s+'(?P<value>[^'\n]{4,256})'"
+    r"\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)(?:\s+password)?|(?:encrypted\s+)?password)\s+(?P<mark>['\"])"
+    r"(?P<value>[^'\"\n]{4,256})(?P=mark)|\bcrypt\(\s*'(?P<crypted>[^'\n]{4,256})'\s*,"
     r"|\bsend(?:\s--)?\s\"(?P<sent>[^\"\s\\]{6,256})\\[rn]\""
     r"|^\s*(?:>\s*)?(?:AUTH|requirepass|masterauth|enable\s+secret(?:\s+\d)?|bindpw|rootpw|olcRootPW:|pre-shared-key"
     r"|wpa-psk|ppp\s+chap\s+password|snmp-server\s+community|(?:tacacs|radius)-server\s+key"
@@ -88,6 +91,7 @@ _SQL_STEMS = (
     "identified",
     "password '",
     "auth ",
+    "crypt(",
     "requirepass",
     "enable secret",
     "send ",
@@ -100,6 +104,12 @@ _SQL_STEMS = (
     "-server key",
     "username ",
 )
+_TOKEN = (
+    r"(?i)(?:auth(?:token)?|login|activate|token|api-?key)\s+(?=\S*\d)(?P<value>[\w.-]{20,512})[ \t]*(?:\n|\Z|[|&;])"
+)
+_TOKEN_STEMS = ("auth ", "authtoken ", "login ", "activate ", "token ", "key ")
+_COMMAND = re.compile(r"(?:^|\n|`)(?:[>$#\s]{0,4})(?:sudo\s|npx\s)?[a-z][\w.-]{1,30}\s(?:[a-z][\w-]{1,20}[\s-]){0,2}\Z")
+"""A command that is given a token after the name of what it does with it."""
 MAX_LINE = 1_000
 
 
@@ -108,7 +118,7 @@ def command_secrets(places: Places) -> Iterator[Finding]:
     text = places.text
     if not (places.numbered or " -" in text or "'" in text or places.has(_SQL_STEMS)):
         return
-    for name, options in _OPTIONS:
+    for name, options in _options(text):
         end = 0
         while (start := text.find(name, end)) >= 0:
             end = start + len(name) - 1
@@ -125,12 +135,24 @@ def command_secrets(places: Places) -> Iterator[Finding]:
     if "<<<" in text:
         for found in compiled(_HERE).finditer(text):
             yield from _given(found)
+    for found in places.matches(_TOKEN, _TOKEN_STEMS) if places.numbered else ():
+        if key_like(found["value"]) and _COMMAND.search(text, max(0, found.start() - 80), found.start()):
+            yield from _given(found)
     for found in compiled(_SQL).finditer(text) if places.has(_SQL_STEMS) else ():
         yield from _given(found)
 
 
+def _options(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the commands of a text, as it names them, and their options."""
+    said = set(_SPACED.findall(text))
+    if not _NAMES.isdisjoint(said):
+        yield from (command for command in _OPTIONS if command[0] in said)
+    if "exe " in said:
+        yield from ((f"{name[:-1]}.exe ", options) for name, options in _OPTIONS)
+
+
 def _given(found: re.Match[str]) -> Iterator[Finding]:
-    group = next(name for name, value in found.groupdict().items() if value is not None)
+    group = found.lastgroup or "value"
     start, end = found.span(group)
     value = found[group]
     if value[0] in "\"'" and value[-1] == value[0]:

@@ -35,6 +35,10 @@ class Places:
         """Whether any of these stands in the text, whatever its case."""
         return any(stem in self.lower for stem in stems)
 
+    def has_begun(self, stems: tuple[str, ...]) -> bool:
+        """Whether one of the stems begins in the text; this is kept, so that `matches` finds it again."""
+        return bool(self._begins(stems))
+
     def matches(self, pattern: str, stems: Iterable[str]) -> Iterator[re.Match[str]]:
         """Yield what a pattern matches where one of the stems begins, in order and apart from each other."""
         end = 0

@@ -12,7 +12,7 @@ _WORDS = re.compile(
     r"(?:(?:just|simply|einfach|still|now)\s[\"'`“„«]?)?"
     r"(?P<value>[a-z]{3,32}(?:[ _-][a-z]{3,16}){0,7}?)(?![\w@/=(\[{-]|\.\w)"
     r"(?:[\"'`”»」](?![a-z])|[.,;!)*|]+(?![!-~])|です|だ|입니다|이에요|예요|$|\n|\s(?:by\sthe\sway|btw|today|yesterday|now|please|until|til"
-    r"|in\scase|for\s(?:everyone|all|every|the|my)|and\s(?:the|my|our|his|her|do|please)|입니다)\b|\s\((?:all|lower|no)\b)",
+    r"|in\scase|for\s(?:everyone|all|every|the|my)|and\s(?:the|my|our|his|her|do|please)|입니다)\b|\s\((?:all|lower|no|yes)\b)",
     re.IGNORECASE,
 )
 _NO_PASSWORD = frozenset(

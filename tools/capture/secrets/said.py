@@ -44,7 +44,7 @@ _IS = (
 )
 _SAID = (
     r"(?i)"
-    rf"(?<![^\W_])(?:(?P<password>{PASSWORD}|pw(?=\s(?:is|was)\s))|(?:{KEY})){_PLACE}(?:\s(?:такой|currently|again))?"
+    rf"(?<![^\W_])(?:(?P<password>{PASSWORD}|pw(?=\s(?:is|was|for|to|of)\s))|(?:{KEY})){_PLACE}(?:\s(?:такой|currently|again))?"
     rf"(?P<by>\s*[:：][*_]{{0,2}}\s*|(?:(?<=ль)|(?<=ля)|(?<=ifrem)|(?<=arolam))\s+(?=[!-~])|\s+(?:{_CHANGED}|{_IS})(?:\s+(?:now|jetzt|nun|ahora|maintenant|agora|ora|nu|teraz|теперь))?:?\s+)"
     r"(?:(?P<quote>[\"'`“„«])(?P<quoted>[^\"'`“”«»\n]{4,256})[\"'`”“»]|(?P<bare>\S{3,512}))"
 )
@@ -106,39 +106,13 @@ _WIFI = (
     r"(?i)(?<![^\W_])(?:wi-?fi|wlan|ssid|hotspot)[^\n]{0,60}?(?<![^\W_])(?:key|schlüssel|psk|pass|pw|code|pin|clé|clave|chave"
     r"|chiave|sleutel|nyckel|klucz|ключ)\s?(?:is|:|=|ist|est|es|é|è)?\s{0,2}[\"'`]?(?P<bare>[!-~]{8,63})"
 )
-_PAIR = (
-    r"(?i)(?:(?<![^\W_])(?:admin(?:istrator)?|root|guest|demo)|@[\w-]+\.[\w.-]+)\s[/|]\s[\"'`]?(?P<bare>[!-~]{8,256})"
-)
-"""The names of many accounts, or an address, and what stands beside them in a row."""
-_USER = (
-    r"(?i)"
-    r"(?<![^\W_])(?:(?:wi-?fi|wlan|ssid|log[\s-]?in|sign[\s-]?in|credentials?|creds|account"
-    r"|user(?:name)?(?!\s?:)|user(?:name)?(?=:\s?\S+\s[/|]\s)|zugangsdaten|anmeldedaten|login-?daten|benutzer"
-    r"|identifiants?|connexion|credenciales|usuario|acceso|credenciais|usuário|acesso|credenziali|utente"
-    r"|accesso|inloggegevens|inloggen|gebruiker"
-    r"|dane\slogowania|użytkownik|inloggning\w*|användare|giriş(?:\sbilgileri)?|kullanıcı|логин"
-    r"|учётные\sданные|учетные\sданные|доступы?)"
-    r"(?:\s(?:details|data|for|to|with|as|met|met\s|mit|avec|con|com|på|is|are|sind|sont|son|são|sono|zijn"
-    r"|är|to)(?:\s[\w.-]{1,20}){0,3}?)?"
-    r"(?!\w)|账号|帐号|用户名|アカウント|ログイン|계정|로그인|아이디)"
-    r"(?:\s?(?:[:：=→—]|->))?\s{0,2}[\"'`]?(?P<user>[\w.@+-]{2,64})[\"'`]?\s{0,2}(?:(?<=\s)[/|](?=\s)|[,;](?=\s)"
-    r"|:(?=[^\s/])|[,;:]?\s[/|]?\s?(?:key|psk|pw|pass)[:=]?\s|\s(?:and|und|et|y|e|en|i|och|ve|и|with|mit)\s)\s{0,2}[\"'`]?"
-    r"(?P<bare>[!-~]{6,256})"
-)
 _JOINED = (
     r"(?i)"
-    r"(?:密[码碼]|口令|パスワード|비밀번호|암호)[^!-~\n、。，,]{0,12}?(?:已?[改换換设設](?:为|為|成)|是|为|為|は|が|を|는|은|가|이|를|을)?\s{0,2}[:：]?\s{0,2}"
+    r"(?:密[码碼钥鑰]|口令|令牌|パスワード|キー|トークン|비밀번호|암호|키|토큰)[^!-~\n、。，,]{0,12}?(?:已?[改换換设設](?:为|為|成)|是|为|為|は|が|を|는|은|가|이|를|을)?\s{0,2}[:：]?\s{0,2}"
     r"[「『“\"'`]?(?P<bare>[!-~]{6,256})"
 )
 """Scripts without spaces: what is said ends where ASCII ends."""
-_USER_STEMS = tuple(
-    """
-    wifi wi-fi wlan ssid log sign cred account user zugangsdaten anmeldedaten benutzer identifiant connexion acceso
-    usu acesso utente accesso inlog gebruiker
-    dane użytkownik användare giriş kullanıcı логин учётные учетные доступ
-    账号 帐号 用户名 アカウント ログイン 계정 로그인 아이디
-    """.split()
-)
+_JOINED_STEMS = ("密", "口令", "令牌", "パスワード", "キー", "トークン", "비밀번호", "암호", "키", "토큰")
 _NAMED_VALUE = re.compile(r"[a-z_]{3,}=")
 _SHORTEST_USED = 8
 _WORD = re.compile(r"[!-~]{8,256}")
@@ -153,8 +127,8 @@ def said_secrets(places: Places) -> Iterator[Finding]:
     """Yield what is said to be a password, key or token. Takes linear time."""
     for found in places.matches(_SAID, (*PASSWORD_STEMS, *key_stems(places))):
         yield from _said(found)
-    for found in places.matches(_JOINED, ("密", "口令", "パスワード", "비밀번호", "암호")):
-        yield from _of_sort(found, "bare", _sure)
+    for found in places.matches(_JOINED, _JOINED_STEMS):
+        yield from of_sort(found, "bare", _sure)
         words = plain_words(found.string, found.start("bare"), quoted=False)
         if words and not is_no_secret(found.string[slice(*words)]):
             yield Finding(*words, "password")
@@ -167,7 +141,7 @@ def said_secrets(places: Places) -> Iterator[Finding]:
     if not places.numbered:  # What merely stands beside such a word has a digit.
         return
     for found in places.matches(_BESIDE, PASSWORD_STEMS):
-        yield from _of_sort(found, "bare", _sure if found["quote"] else _beside)
+        yield from of_sort(found, "bare", _sure if found["quote"] else _beside)
     for found in places.matches(_BESIDE_KEY, key_stems(places)):
         if key_like(found["bare"]) and not is_cursor(places.text, found.start()) and not _is_compound(found["bare"]):
             yield Finding(*found.span("bare"), "assigned-secret")
@@ -181,18 +155,14 @@ def said_secrets(places: Places) -> Iterator[Finding]:
     for found in places.matches(_LIST, ("creds", "credentials", "passwords", "logins")):
         yield from _listed(places.text, found.end())
     for found in places.matches(_WIFI, ("wifi", "wi-fi", "wlan", "ssid", "hotspot")):
-        yield from _of_sort(found, "bare", _beside)
-    for found in places.matches(_PAIR, ("admin", "root", "guest", "demo", "@")) if places.has((" / ", " | ")) else ():
-        yield from _of_sort(found, "bare", is_no_name)
-    for found in places.matches(_USER, _USER_STEMS):
-        yield from _of_sort(found, "bare", _very_sure)
+        yield from of_sort(found, "bare", _beside)
 
 
 def asked_secrets(query: str) -> Iterator[Finding]:
     """Yield the words of a question about a password, key or token that look like one."""
     if names_a_secret(query):
         for found in _WORD.finditer(query):
-            value = _ended(found[0])
+            value = ended(found[0])
             if is_no_name(value):
                 yield Finding(found.start(), found.start() + len(value), "password")
 
@@ -207,7 +177,7 @@ def _near(text: str, label: re.Match[str]) -> Iterator[Finding]:
     start = max(text.rfind("\n", first, label.start()) + 1, first)
     stop = text.find("\n", label.end(), label.end() + 80)
     for found in _NEAR_WORD.finditer(text, start, stop if stop >= 0 else min(len(text), label.end() + 80)):
-        value = _ended(found["bare"])
+        value = ended(found["bare"])
         several = sum(map(str.isdigit, value)) > 1 or any(char in "!#$%*?+~" for char in value)
         if is_no_name(value) and (several or is_drawn(value)) and not _OF_SYSTEMS.fullmatch(value):
             name = _NAME_BEFORE.match(value)
@@ -227,7 +197,7 @@ def _listed(text: str, place: int) -> Iterator[Finding]:
 
 def is_no_name(value: str) -> bool:
     """Whether a word looks like a password and not like the name of a host, a ticket, a date or a path."""
-    return _very_sure(value) and not _NAMED.fullmatch(value)
+    return very_sure(value) and not _NAMED.fullmatch(value)
 
 
 def _said(found: re.Match[str]) -> Iterator[Finding]:
@@ -236,7 +206,7 @@ def _said(found: re.Match[str]) -> Iterator[Finding]:
     group = "quoted" if found["quoted"] is not None else "bare"
     value = found[group]
     if group == "bare":
-        value = _ended(value)
+        value = ended(value)
     start = found.start(group)
     if found["password"]:
         if password_like(value, quoted=True, shouted=False) if group == "quoted" else _sure(value):
@@ -258,13 +228,14 @@ def _tells(found: re.Match[str]) -> bool:
     return _SET.search(found.string, max(0, found.start() - 40), found.start()) is not None
 
 
-def _of_sort(found: re.Match[str], group: str, holds: Callable[[str], bool]) -> Iterator[Finding]:
-    value = _ended(found[group])
+def of_sort(found: re.Match[str], group: str, holds: Callable[[str], bool]) -> Iterator[Finding]:
+    """Yield a group of a match where it is of a sort."""
+    value = ended(found[group])
     if holds(value):
         yield Finding(found.start(group), found.start(group) + len(value), "password")
 
 
-def _ended(value: str) -> str:
+def ended(value: str) -> str:
     """Return what is said without the end of its sentence."""
     return value.rstrip(".,:;!?)'\"`。，；」』”»")
 
@@ -274,7 +245,7 @@ def _sure(value: str) -> bool:
     return password_like(value, quoted=True, shouted=False) and (is_passphrase(value) or not _is_compound(value))
 
 
-def _very_sure(value: str) -> bool:
+def very_sure(value: str) -> bool:
     """Whether what merely stands beside the word is one: no name of anything has letters, several digits and more."""
     if _NAMED_VALUE.match(value):
         return False
@@ -284,7 +255,7 @@ def _very_sure(value: str) -> bool:
 
 
 def _beside(value: str) -> bool:
-    return _very_sure(value) or (value.isdigit() and len(value) >= _SHORTEST_USED)
+    return very_sure(value) or (value.isdigit() and len(value) >= _SHORTEST_USED)
 
 
 def _is_compound(value: str) -> bool:
