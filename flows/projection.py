@@ -17,6 +17,12 @@ from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import guarded_rows
 
 SNAPSHOT_EVENTS = 50_000
+LEAST_SNAPSHOT_EVENTS = 2_000
+SNAPSHOT_SHARE = 8
+"""A snapshot is written when an eighth of all events was folded since the last one, within these bounds.
+
+So the state at the end of a log is near, and all snapshots together cost a few times what the last one does.
+"""
 
 
 class SnapshotStore(Protocol):
@@ -65,7 +71,8 @@ class Projection:
 
     def keep(self) -> None:
         """Write a snapshot if enough has been folded since the last one."""
-        if not self.state.stale and self.state.offset - self._snapshot_offset >= SNAPSHOT_EVENTS:
+        enough = min(SNAPSHOT_EVENTS, max(LEAST_SNAPSHOT_EVENTS, self.state.offset // SNAPSHOT_SHARE))
+        if not self.state.stale and self.state.offset - self._snapshot_offset >= enough:
             self._snapshots.write(self.state.offset, trail_from(self._last), snapshot(self.state))
             self._snapshot_offset = self.state.offset
 

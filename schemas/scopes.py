@@ -30,6 +30,11 @@ def check_scope(scope: str) -> str:
     return scope
 
 
+def scopes_read(scope: str) -> tuple[str, ...]:
+    """Return the scopes that whoever stands in `scope` reads."""
+    return (scope,) if scope == GLOBAL else (scope, GLOBAL)
+
+
 def project_name(scope: str) -> str | None:
     """Return the name of a project's scope, None for `global`."""
     return scope.removeprefix(PROJECT_PREFIX) if scope.startswith(PROJECT_PREFIX) else None

@@ -358,7 +358,6 @@ class Life:
         )
 
     def unfold(self) -> None:
-        self.project()  # Only what the views know to be folded can be unfolded.
         client = self.client()
         world = self.model.world(client.scope).scopes.get(client.scope)
         folded = [memory for memory in world.memories if len(memory["members"]) > 1] if world else []
@@ -378,7 +377,6 @@ class Life:
         """Forget or restore by a client, and see that it names what is the same memory."""
         reads = (client.scope, "global")
         scope = next((name for name in reads if self._holds(name, id)), None)
-        inline = reading.INLINE_EVENTS > 0
         if scope is None:
             with pytest.raises(NotFound):
                 client.forget(id)
@@ -388,9 +386,8 @@ class Life:
                 client.forget(id)
             return
         named = client.forget(id, only=only) if type == "forgotten" else client.restore(id)
-        if inline:
-            memory = self.model.world(scope).scopes[scope].memory_of(id)
-            assert named == ([id] if only or memory is None else ids_of(memory))
+        memory = self.model.world(scope).scopes[scope].memory_of(id)
+        assert named == ([id] if only or memory is None else ids_of(memory))
         event_id = self.last_id(scope)
         self.model.append(self.event(type, scope, event_id, {"ids": named}, client.actor, client.session))
 

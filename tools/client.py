@@ -92,7 +92,7 @@ class Client(Writer):
     def _deciding(self) -> Deciding:
         from memtape.tools.ask.deciding import Deciding
 
-        return Deciding(self, self._ids, self.reader)
+        return Deciding(self, self._ids, lambda: self.reader)
 
     def search(
         self,

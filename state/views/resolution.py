@@ -1,4 +1,4 @@
-"""Which captures are meant: all that an id, a session, a source or a tag stands for in a scope."""
+"""Which captures are meant: all that an id, a session, a source or a tag stands for in a scope, by its folded state."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.memories import Join
 
 
 def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
@@ -25,6 +26,28 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
                 same = scope.captures.seqs_of_normal[other.normal]
                 found.update((seq, scope.captures.by_seq[seq]) for seq in same)
     return [found[seq] for seq in sorted(found)]
+
+
+def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
+    """Return the ids that a decision about a capture names: all captures that are the same memory, or it alone."""
+    memory = scope.memories.of(scope.captures.seq_of[id])
+    return (id,) if only or memory is None else _ids(scope, [*memory.members, *memory.echoes])
+
+
+def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
+    """Return the ids that unfolding a capture names: what was folded with it, or it alone; none where nothing was.
+
+    An echo was not folded, so that it does not stand alone.
+    """
+    memory = scope.memories.of(scope.captures.seq_of[id])
+    members = () if memory is None else _ids(scope, memory.members)
+    if len(members) < 2 or (only and id not in members):
+        return ()
+    return (id,) if only else members
+
+
+def _ids(scope: Scope, joins: Iterable[Join]) -> tuple[str, ...]:
+    return tuple(scope.captures.by_seq[join.seq].id for join in joins)
 
 
 def selected(scope: Scope, *, session: str | None, source: str | None, tag: str | None) -> list[Capture]:

@@ -14,13 +14,14 @@ import orjson
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import one_line
 from memtape.sinks.tables import any_of, quoted
 from memtape.sinks.vault import escape
 from memtape.state.text.polarity import CUES
 from memtape.state.views.context import INSTRUCTING, Form, Item, Known, Section, choose, items_of
-from memtape.tools.ask.retrieval import Retriever, scopes_read
+from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.scope_rows import scope_rows
 from memtape.tools.ask.tokens import Tokenizer, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE

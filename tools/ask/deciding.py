@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Body, Forgotten, Restored, Unfolded, Used
-from memtape.schemas.scopes import GLOBAL
-from memtape.tools.ask.inspection import ids_behind, members_of
-from memtape.tools.ask.naming import Ids, is_whole, the_one
-from memtape.tools.ask.reading import Reader
+from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.scope import Scope
+from memtape.state.views.resolution import named_by_decision, named_by_unfolding
+from memtape.tools.ask.naming import Ids, erased_for_good, is_whole, nowhere, the_one
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import Receipt, Writer
+from memtape.tools.keep.states import state_at
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.reading import Reader
 
 MakeBody = Callable[[tuple[str, ...]], Body]
 """What makes the body of an event of the ids that it names."""
 
 
 class Deciding:
-    """The decisions of whoever stands in one scope."""
+    """The decisions of whoever stands in one scope. What they name follows from the folded state, and not from views.
 
-    def __init__(self, writer: Writer, ids: Ids, reader: Reader) -> None:
+    `reader` makes what reads the views, which takes a second, and which only `use` needs.
+    """
+
+    def __init__(self, writer: Writer, ids: Ids, reader: Callable[[], Reader]) -> None:
         self._writer = writer
         self._ids = ids
         self._reader = reader
@@ -40,26 +49,32 @@ class Deciding:
 
         With `only` it names the one that is given. Raises `NotFound`.
         """
-
-        def behind(scope: str, id: str) -> tuple[str, str, tuple[str, ...]]:
-            return id, *self._reader.read(lambda views: ids_behind(views, scope, id), scope)
-
-        whole, scope, same = self._ids.within(id, behind)
-        return self._say(type, scope, (whole,) if only else same, make_body)
+        id, scope = self._ids.within(id, self._folded)
+        return self._say(type, scope, named_by_decision(scope, id, only), make_body)
 
     def unfold(self, id: str, only: bool) -> list[str]:
         """Append that a memory is split, all of it or with `only` one of its captures, and return the ids it names.
 
         Raises `NotFound`, and `MemtapeError` where nothing was folded.
         """
+        id, scope = self._ids.within(id, self._folded)
+        named = named_by_unfolding(scope, id, only)
+        if not named:
+            raise MemtapeError(f"Nothing is folded into {id}.", "`memtape why` shows what a memory is made of.")
+        return self._say("unfolded", scope, named, lambda ids: Unfolded(ids=ids))
 
-        def folded(scope: str, id: str) -> tuple[str, str, tuple[str, ...]]:
-            return id, *self._reader.read(lambda views: members_of(views, scope, id), scope)
-
-        whole, scope, members = self._ids.within(id, folded)
-        if len(members) < 2 or (only and whole not in members):
-            raise MemtapeError(f"Nothing is folded into {whole}.", "`memtape why` shows what a memory is made of.")
-        return self._say("unfolded", scope, (whole,) if only else members, lambda ids: Unfolded(ids=ids))
+    def _folded(self, scope: str, id: str) -> tuple[str, Scope]:
+        """Return a whole id, and the state at the end of the log of the scope that it stands in, of those read here."""
+        home, log = self._writer.home, self._writer.log
+        for name in scopes_read(scope):
+            partition = partition_of(name, log.partitions)
+            if id in erasures_of(log.erased(partition)).named.get(name, {}):
+                raise erased_for_good(id)
+            if log.known(name, [id]):
+                state = state_at(log, home.current(), partition, log.ends()[partition]).scopes.get(name)
+                if state is not None and state.captures.get(id) is not None:
+                    return id, state
+        raise nowhere(scope, id)
 
     def use(self, given: Sequence[str], recall: str | None) -> Receipt:
         """Append that recalled ids shaped an answer, where they stand, and return the receipt, as `Client.use` says."""
@@ -74,8 +89,8 @@ class Deciding:
 
     def _place(self, scope: str, id: str) -> tuple[str, str]:
         """Return a whole id that a scope reads, and the scope in which it stands."""
-        return id, self._reader.read(lambda views: views.find(scope, id), scope).scope or scope
+        return id, self._reader().read(lambda views: views.find(scope, id), scope).scope or scope
 
-    def _say(self, type: str, scope: str, named: tuple[str, ...], make_body: MakeBody) -> list[str]:
-        self._writer.append(type, make_body(named), scope)
+    def _say(self, type: str, scope: Scope, named: tuple[str, ...], make_body: MakeBody) -> list[str]:
+        self._writer.append(type, make_body(named), scope.name)
         return list(named)

@@ -135,24 +135,6 @@ def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseR
     return shard.rows(UseRow, scope, any_of("id", row_ids))
 
 
-def ids_behind(retriever: Retriever, scope: str, id: str) -> tuple[str, tuple[str, ...]]:
-    """Return the scope in which an id stands and every captured id that is the same memory."""
-    found = retriever.find(scope, id)
-    if isinstance(found, Event):
-        assert found.scope is not None
-        return found.scope, (id,)
-    return found.scope, found.ids if isinstance(found, MemoryRow) else (found.id,)
-
-
-def members_of(retriever: Retriever, scope: str, id: str) -> tuple[str, tuple[str, ...]]:
-    """Return the scope in which an id stands and the captures that were folded into the same memory, echoes apart."""
-    found = retriever.find(scope, id)
-    if isinstance(found, MemoryRow):
-        return found.scope, tuple(member.id for member in found.members)
-    assert found.scope is not None
-    return found.scope, (id,)
-
-
 def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
     """Return every event behind an id: captures with how they joined, echoes, and what hid or restored them."""
     found = retriever.find(scope, id)

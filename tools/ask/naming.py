@@ -18,6 +18,19 @@ SHOWN = 5
 _BEGINNING = re.compile(rf"[0-9a-f-]{{{LEAST_CHARS},36}}\Z")
 
 
+def nowhere(scope: str, id: str) -> NotFound:
+    """Return the error of an id that a scope does not read."""
+    return NotFound(
+        f"{scope} has no memory or turn {id[:60]}.",
+        "`memtape search` shows ids; without --scope one is found in whatever scope it stands.",
+    )
+
+
+def erased_for_good(id: str) -> NotFound:
+    """Return the error of an id that was erased."""
+    return NotFound(f"{id} was erased.", "Nothing brings it back.")
+
+
 def is_whole(id: str) -> bool:
     """Whether an id is given whole."""
     return re.match(ID_PATTERN, id) is not None

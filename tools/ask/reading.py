@@ -10,12 +10,12 @@ from typing import TypeVar
 from memtape.schemas.errors import DamagedViews, Locked
 from memtape.schemas.log import Log
 from memtape.schemas.rows import Watermark
-from memtape.schemas.scopes import partition_of
+from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.ask.inspection import pending
 from memtape.tools.ask.recorded_vectors import RecordedVectors
-from memtape.tools.ask.retrieval import Retriever, scopes_read
+from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
 
 ReadT = TypeVar("ReadT")

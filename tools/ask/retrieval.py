@@ -34,7 +34,7 @@ from memtape.schemas.rows import (
     Watermark,
     marks,
 )
-from memtape.schemas.scopes import GLOBAL, partition_of
+from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Build, Home
@@ -51,6 +51,7 @@ from memtape.state.subjects.usage import hot, times_of
 from memtape.state.views.effects import HIDING_TYPES, TAIL_TYPES
 from memtape.state.views.filters import NO_FILTERS, passes
 from memtape.state.views.tail import Overlay, overlay
+from memtape.tools.ask.naming import erased_for_good, nowhere
 from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
@@ -451,7 +452,7 @@ class Retriever:
             turns = shard.rows(TurnRow, name, any_of("id", [id]))
             erased = erasures_of(self._log.erased(partition)).named.get(name, {})
             if id in erased:
-                raise NotFound(f"{id} was erased.", "Nothing brings it back.")
+                raise erased_for_good(id)
             if any(known in erased for memory in memories for known in memory.ids):
                 raise NotFound(f"Some of what {id} is one with is being erased.", "Ask again in a moment.")
             if memories:
@@ -461,10 +462,7 @@ class Retriever:
             for event in self.tail(name, self.offset(partition)):
                 if event.id == id and isinstance(event.body, Captured):
                     return event
-        raise NotFound(
-            f"{scope} has no memory or turn {id[:60]}.",
-            "`memtape search` shows ids; without --scope one is found in whatever scope it stands.",
-        )
+        raise nowhere(scope, id)
 
     def tail(self, scope: str, offset: int) -> Iterator[Event]:
         """Yield a scope's events behind the watermark that change what is visible."""
@@ -551,11 +549,6 @@ def _make_ready(
 def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:
     """Return when the last event of a scope was sent, 0 for none."""
     return max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
-
-
-def scopes_read(scope: str) -> tuple[str, ...]:
-    """Return the scopes that a search in `scope` reads."""
-    return (scope,) if scope == GLOBAL else (scope, GLOBAL)
 
 
 def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event]:

@@ -1,0 +1,119 @@
+"""Decisions: the ids that one names follow from the folded state, which is what rows say when all is projected."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builders import captured, configured, histories, slots
+from hypothesis import given
+
+from memtape.flows import projection
+from memtape.flows.projection import Projection
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import Event, Forgotten
+from memtape.schemas.rows import MemoryRow, Row
+from memtape.state.core.partition import Partition
+from memtape.state.core.replay import replay
+from memtape.state.core.scope import Scope
+from memtape.state.views.resolution import named_by_decision, named_by_unfolding
+from memtape.state.views.rows import all_changes, row_of
+from memtape.tools.ask import reading
+from memtape.tools.client import Client
+
+A = "project:a"
+
+
+def rows_of(scope: Scope) -> Iterator[Row]:
+    return (row_of(scope, change) for change in all_changes(scope) if change.table in ("memories", "turns"))
+
+
+@given(histories())
+def test_what_is_named_is_what_the_rows_name(events: list[Event]) -> None:
+    for partition in replay(slots([configured(), *events])).partitions.values():
+        for scope in partition.scopes.values():
+            named: dict[str, tuple[str, ...]] = {}
+            for row in rows_of(scope):
+                ids = row.ids if isinstance(row, MemoryRow) else (row.id,)
+                members = tuple(member.id for member in row.members) if isinstance(row, MemoryRow) else ids
+                for id in ids:
+                    named[id] = ids
+                    folded = len(members) > 1
+                    assert named_by_decision(scope, id, False) == ids
+                    assert named_by_decision(scope, id, True) == (id,)
+                    assert named_by_unfolding(scope, id, False) == (members if folded else ())
+                    assert named_by_unfolding(scope, id, True) == ((id,) if folded and id in members else ())
+            assert named.keys() == scope.captures.seq_of.keys()
+
+
+def test_a_decision_does_not_wait_for_the_views(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was folded since the views were made is named too, whoever projects or does not."""
+    monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
+    with Client(home, scope=A) as client:
+        (home / "settings.toml").write_text("catch_up = false\n")
+        first = client.capture("Mira owns the harbour.").id
+        client.project()
+        second, other = (client.capture(text).id for text in ("Mira owns the harbour.", "The gauge fell."))
+        assert client.unfold(first) == [first, second]
+        assert client.forget(second) == [second], "it was unfolded"
+        with pytest.raises(MemtapeError, match=f"Nothing is folded into {other}"):
+            client.unfold(other[:18])
+        with pytest.raises(NotFound, match=f"{A} has no memory or turn"):
+            client.forget(captured("Nobody said this.").id)
+
+
+def test_a_decision_takes_any_body(home: Path) -> None:
+    with Client(home, scope=A) as client:
+        ids = [client.capture("Mira owns the harbour.").id for _ in range(2)]
+        named = client._deciding.decide("forgotten", ids[1], lambda ids: Forgotten(ids=ids, reason="any"))
+        assert named == ids
+        slots = [
+            slot for number in range(client.log.partitions) for slot in client.read_log(number, 0, 9, ["forgotten"])
+        ]
+        assert [decode(slot.payload).body for slot in slots] == [Forgotten(ids=tuple(ids), reason="any")]
+
+
+def test_what_was_erased_cannot_be_decided_about(home: Path) -> None:
+    from memtape.tools.keep.erasing import plan
+
+    with Client(home, scope=A) as client:
+        id = client.capture("Mira owns the harbour.").id
+        client.erase(plan(client.home, client.log, A, [id], only=False))
+        with pytest.raises(NotFound, match=f"{id} was erased"):
+            client.forget(id)
+
+
+def test_a_decision_needs_no_table(home: Path) -> None:
+    """LanceDB takes a second to load."""
+    code = (
+        "import sys; from memtape import Client; client = Client(sys.argv[1], scope='project:a')\n"
+        "client.forget(client.capture('Mira owns the harbour.').id)\n"
+        "print(*sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code, str(home)], capture_output=True, text=True, check=True)
+    assert "lancedb" not in run.stdout.split()
+
+
+def test_a_snapshot_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projection, "LEAST_SNAPSHOT_EVENTS", 4)
+    monkeypatch.setattr(projection, "SNAPSHOT_EVENTS", 10)
+
+    offsets = [0]
+
+    class Store:
+        def write(self, offset: int, trail: str, data: bytes) -> None:
+            offsets.append(offset)
+
+        def newest(self, *_: object) -> None:
+            return None
+
+    running = Projection(Partition(0), 0, Store())
+    for slot in slots([configured(), *(captured(f"The gauge {number} fell.", number) for number in range(199))]):
+        running.advance([slot])
+        running.keep()
+        assert slot.offset + 1 - offsets[-1] < max(4, min(10, (slot.offset + 1) // projection.SNAPSHOT_SHARE))
+    assert len(offsets) < 40, "in a short history they are written seldom"
