@@ -120,8 +120,8 @@ OUTSIDE = ROOT / "tests" / "data" / "outside_cases.jsonl.zst"
 """Texts with secrets of many kinds and look-alikes, written by two outsiders who had not read the rules.
 
 They are packed, so that no scanner takes them for secrets of this project. The rules were mended after them, so that
-they are no score. At the first look at the later cases, 782 of 841 secrets (93.0 %) were found, and 23 of 858
-look-alikes (2.7 %) were taken for secrets.
+they are no score. A score is the first look at cases of somebody else: of a fourth outsider's 772 secrets 747 were
+found (96.8 %), and 10 of 876 look-alikes were taken for secrets (1.1 %).
 """
 
 

@@ -245,9 +245,13 @@ def _sure(value: str) -> bool:
     return password_like(value, quoted=True, shouted=False) and (is_passphrase(value) or not _is_compound(value))
 
 
+_STRUCTURE = re.compile(r"\":|,\w{1,20}=|\A\d{1,3}(?:\.\d{1,3}){3}(?!\d)|:\d{1,5}(?:\.\d{1,5})+\Z")
+"""What no password has: the next key of a JSON object, a list of settings, an address, the version of a package."""
+
+
 def very_sure(value: str) -> bool:
     """Whether what merely stands beside the word is one: no name of anything has letters, several digits and more."""
-    if _NAMED_VALUE.match(value):
+    if _NAMED_VALUE.match(value) or _STRUCTURE.search(value):
         return False
     sorts = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, lambda char: not char.isalnum()))
     digits = sum(map(str.isdigit, value))
