@@ -184,7 +184,14 @@ class Ticked(_Body, frozen=True):
     partition: Annotated[int, Meta(ge=0, lt=1_024)]
 
 
-Body = Captured | Recalled | Used | Forgotten | Restored | Erased | Unfolded | Embedded | Configured | Ticked
+class Pinned(_Body, frozen=True):
+    """These captured ids are pinned from now on, or no longer: what is pinned neither ages nor is archived."""
+
+    ids: Ids
+    on: bool
+
+
+Body = Captured | Recalled | Used | Forgotten | Restored | Erased | Unfolded | Pinned | Embedded | Configured | Ticked
 
 
 class EventType(NamedTuple):
@@ -218,13 +225,14 @@ EVENT_TYPES: dict[str, EventType] = {
     "restored": EventType(Restored),
     "erased": EventType(Erased, can_be_blank=False),
     "unfolded": EventType(Unfolded),
+    "pinned": EventType(Pinned, effect="answers"),
     "embedded": EventType(Embedded, of_anyone=True, effect="views"),
     "configured": EventType(Configured, has_scope=False, can_be_blank=False, effect="nothing"),
     "ticked": EventType(Ticked, has_scope=False, can_be_blank=False, effect="nothing"),
 }
 """Every type of event that this reader knows, by name. One more type is one more row, and its body above."""
 
-RESERVED = frozenset("withdrawn archived pinned linked edited scope_changed decided settled".split())
+RESERVED = frozenset("withdrawn archived linked edited scope_changed decided settled".split())
 """Types whose names are taken and whose bodies are not yet frozen."""
 
 FLUSH_TAG = "flush"

@@ -40,7 +40,23 @@ class Provenance(msgspec.Struct, frozen=True):
     session: str | None
 
 
-class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """What a memory, a turn and a result of a search say alike. A field that is added here stands in all three."""
+
+    id: str
+    scope: str
+    kind: Kind
+    text: str
+    tags: tuple[str, ...]
+    source: str | None
+    actor: str
+    origin: Origin
+    session: str | None
+    at: int
+    pinned: bool = False
+
+
+class MemoryRow(Shown, frozen=True, kw_only=True):
     """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
     `ids` are all captures that resolve to it, members then echoes. `provenance` is that of those which live, of all
@@ -51,21 +67,11 @@ class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     key: str
-    id: str
-    scope: str
     canonical: str
-    kind: Kind
-    text: str
-    tags: tuple[str, ...]
-    source: str | None
     branch: str | None
     path: str | None
-    actor: str
-    origin: Origin
-    session: str | None
     importance_given: int | None
     seq: int
-    at: int
     first_at: int
     last_at: int
     confirmations: int
@@ -79,24 +85,14 @@ class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
     provenance: tuple[Provenance, ...] = ()
 
 
-class TurnRow(msgspec.Struct, frozen=True, kw_only=True):
+class TurnRow(Shown, frozen=True, kw_only=True):
     """One thing that was said, whole."""
 
     key: str
-    id: str
-    scope: str
-    kind: Kind
-    text: str
     captions: tuple[str, ...]
-    tags: tuple[str, ...]
-    source: str | None
     branch: str | None
     path: str | None
-    actor: str
-    origin: Origin
-    session: str | None
     seq: int
-    at: int
     offset_of: int
     hidden: bool
 
@@ -156,6 +152,12 @@ class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
     learned: int = 0
     learned_windows: int = 0
     learned_at: int = 0
+
+
+def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
+    """Return what readers are told of a row beside its text, wherever it is shown."""
+    replaced = isinstance(row, MemoryRow) and row.replaced
+    return ("pinned",) * row.pinned + ("replaced by a later one",) * replaced
 
 
 class GoneRow(msgspec.Struct, frozen=True):

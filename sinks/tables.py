@@ -87,9 +87,9 @@ def _reads(
 
 
 class _Written(msgspec.Struct):
-    """What else stands in a watermark: the tables that there were when it was written."""
+    """What else stands in a watermark: the tables that there were when it was written, each with its version."""
 
-    tables: tuple[str, ...] = ()
+    tables: dict[str, int] = {}
 
 
 class Shard:
@@ -122,7 +122,9 @@ class Shard:
 
     def write_watermark(self, watermark: Watermark) -> None:
         """Say up to where everything that was written is true; call it last."""
-        written = _Written(tuple(sorted(path.stem for path in self.path.glob("*.lance"))))
+        names = sorted(path.stem for path in self.path.glob("*.lance"))
+        tables = {name: self._table(name) for name in names if name != "watermarks"}
+        written = _Written({name: int(table.version) for name, table in tables.items() if table is not None})
         said = canonical(msgspec.to_builtins(watermark) | msgspec.to_builtins(written)).decode()
         record = {"partition": watermark.partition, "watermark": said}
         self._merge("watermarks", _watermark_schema(), [record], "partition", None)
@@ -266,7 +268,11 @@ class Shard:
                     raise FileNotFoundError(f"The table {name} is gone.")
                 return None
             self._tables[name] = self._connect().open_table(name)
-        return self._tables[name]
+        table = self._tables[name]
+        # Where the newest version is lost, LanceDB opens the one before it without a word.
+        if name != "watermarks" and table.version < self._marked()[1].tables.get(name, 0):
+            raise FileNotFoundError(f"The newest version of the table {name} is gone.")
+        return table
 
     def _connect(self, create: bool = False) -> DBConnection:
         import lancedb

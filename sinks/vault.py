@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.rows import DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, ScopeMark
+from memtape.schemas.rows import DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, ScopeMark, marks
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import one_line, visible
@@ -184,8 +184,7 @@ def _memories(page: MemoryPage) -> list[str]:
         links = page.links.get(row.id, ())
         if links:
             lines.append("used with " + ", ".join(f"[`{link.id}`]({_beside(link.path)})" for link in links))
-        if row.replaced:
-            lines.append("replaced by a later one")
+        lines += marks(row)
         lines.append("")
     return lines[:-1]
 
@@ -218,7 +217,8 @@ def _quote(text: str) -> list[str]:
 
 
 def _short(row: MemoryRow) -> str:
-    return f"{escape(one_line(row.text, INDEX_TEXT_CHARS))}{_confirmed(row)}"
+    noted = "".join(f" ({mark})" for mark in marks(row))
+    return f"{escape(one_line(row.text, INDEX_TEXT_CHARS))}{_confirmed(row)}{noted}"
 
 
 def _confirmed(row: MemoryRow) -> str:

@@ -21,6 +21,7 @@ from memtape.schemas.events import (
     Filters,
     Forgotten,
     Mark,
+    Pinned,
     Recalled,
     Restored,
     Unfolded,
@@ -101,6 +102,11 @@ def erased(ids: list[object], id: object, **fields: Any) -> Event:
     return event("erased", Erased(ids=tuple(map(make_id, ids))), id, **fields)
 
 
+def pinned(ids: list[object], id: object, on: bool = True, **fields: Any) -> Event:
+    """Return a `pinned` event on the captures of these names."""
+    return event("pinned", Pinned(ids=tuple(map(make_id, ids)), on=on), id, **fields)
+
+
 def unfolded(ids: list[object], id: object, **fields: Any) -> Event:
     """Return an `unfolded` event on the captures of these names."""
     return event("unfolded", Unfolded(ids=tuple(map(make_id, ids))), id, **fields)
@@ -159,7 +165,9 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
             "origin": draw(st.sampled_from(("user", "agent", "tool", "operator"))),
         }
         match draw(
-            st.sampled_from(("captured",) * 6 + ("recalled", "used", "forgotten", "restored", "unfolded", "again"))
+            st.sampled_from(
+                ("captured",) * 6 + ("recalled", "used", "forgotten", "restored", "unfolded", "pinned", "again")
+            )
         ):
             case "captured":
                 kind = draw(st.sampled_from(("fact", "fact", "fact", "insight", "journal", "goal", "turn", "document")))
@@ -176,6 +184,8 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
                 events.append(restored(draw(some(events)), f"u{number}", **common))
             case "unfolded":
                 events.append(unfolded(draw(some(events)), f"x{number}", **common))
+            case "pinned":
+                events.append(pinned(draw(some(events)), f"p{number}", draw(st.booleans()), **common))
             case _:
                 if events:
                     events.append(draw(st.sampled_from(events)))

@@ -48,6 +48,7 @@ from builders import (  # noqa: E402
     failed,
     forgotten,
     make_id,
+    pinned,
     recalled,
     restored,
     unfolded,
@@ -70,8 +71,8 @@ RANDOM_DELAY_S = 1.2
 TEMPORARY = re.compile(rf"^\..*{re.escape(UNFINISHED)}\Z")
 """What is written whole and then renamed has this name until then."""
 
-DECK = {"captured": 57, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "erased": 1,
-        "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
+DECK = {"captured": 55, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
+        "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
 """How often what happens in a hundred events of a history."""
 
 SYSTEM_CALLS = tuple(
@@ -363,7 +364,7 @@ class Harness:
         log = EmbeddedLog(home.log_path)
         events = iter(history(10_000, rng.randrange(2**32)))
         disturbed = False
-        append(log, events, 40, rng)
+        append(log, events, sum(DECK.values()), rng)  # So that each life has events of every type.
         for point in self._points[number * kills : (number + 1) * kills]:
             if rng.random() < 0.7:
                 append(log, events, rng.randint(1, 40), rng)
@@ -557,6 +558,8 @@ def history(count: int, seed: int) -> Iterator[Event]:
                 yield forgotten(earlier, f"{seed}-{number}", **common)
             case "restored":
                 yield restored(earlier, f"{seed}-{number}", **common)
+            case "pinned":
+                yield pinned(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
             case "unfolded":
                 yield unfolded(earlier, f"{seed}-{number}", **common)
             case "erased":

@@ -1,4 +1,4 @@
-"""How `log-v2` was made, which holds every type of event that the codec knew then. Nothing of it runs in a test."""
+"""How `log-v2` and `log-v3` were made, each with every type of event that the codec knew then. No test runs it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from memtape.schemas.events import (
     Embedded,
     Erased,
     Forgotten,
+    Pinned,
     Restored,
     Unfolded,
     Used,
@@ -43,6 +44,20 @@ def make_v2() -> list[list[bytes]]:
     return m.payloads
 
 
+def make_v3() -> list[list[bytes]]:
+    """Return the payloads of the golden log of version 3, by partition: version 2 with pins, and fewer of its crowd."""
+    m = Maker("log-v3")
+    m.configure(0)
+    _uses(m)
+    _vectors(m)
+    _switches(m)
+    _erasures(m)
+    _pins(m)
+    _blank(m, "pinned")
+    _crowd(m, 20)
+    return m.payloads
+
+
 def told(m: Maker, ids: Iterable[str], recall: str | None = None, scope: str = SCOPES[1], **fields: Any) -> str:
     return m.say(m.event("used", scope, Used(ids=tuple(ids), recall=recall), **fields))
 
@@ -61,6 +76,17 @@ def erase(m: Maker, ids: Iterable[str], scope: str = SCOPES[0], **fields: Any) -
 
 def unfold(m: Maker, ids: Iterable[str], scope: str = SCOPES[0]) -> str:
     return m.say(m.event("unfolded", scope, Unfolded(ids=tuple(ids))))
+
+
+def _pins(m: Maker) -> None:
+    """What is pinned and unpinned: memories, what folds into them, a turn, what comes later and what is nowhere."""
+    scope = SCOPES[2]
+    memory, turn = m.say(m.captured(scope, "The mooring buoy is green.")), m.say(m.captured(scope, "Aye.", "turn"))
+    for ids, on in (((memory, turn), True), ((memory, m.id("nobody")), True), ((turn,), False), ((turn,), False)):
+        m.say(m.event("pinned", scope, Pinned(ids=ids, on=on)))
+    again = m.say(m.captured(scope, "The mooring buoy is green!"))
+    m.say(m.event("pinned", scope, Pinned(ids=(memory,), on=False)))
+    m.say(m.event("pinned", scope, Pinned(ids=(again,), on=True)))
 
 
 def _uses(m: Maker) -> None:
@@ -180,11 +206,11 @@ def _erasures(m: Maker) -> None:
     erase(m, [m.say(m.captured("global", "Nobody asks."))], "global")
 
 
-def _blank(m: Maker) -> None:
+def _blank(m: Maker, *also: str) -> None:
     """Of every type that may be blank one of which only the header is left, and an id that comes again after that."""
     scope = SCOPES[3]
     said = m.say(m.captured(scope, "The pump is red."))
-    for type in ("captured", "recalled", "used", "forgotten", "restored", "unfolded"):
+    for type in ("captured", "recalled", "used", "forgotten", "restored", "unfolded", *also):
         m.say(m.event(type, scope, None, session="s1"))
     gone = make_embedded(scope, said, _body(EAST), m.now)
     m.say(msgspec.structs.replace(gone, body=None))

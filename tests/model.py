@@ -190,6 +190,7 @@ class Scope:
         self.recalls: dict[str, list[tuple[int, list[str]]]] = {}
         self.tombstones: list[Event] = []
         self.vectors: dict[tuple[str, str], str] = {}
+        self.pinned: list[str] = []
 
     def take(self, event: Event, settings: Settings) -> bool:
         """Take in an event; whether it counts."""
@@ -204,6 +205,9 @@ class Scope:
             return self._embed(event, settings)
         elif event["type"] in ("erased", "used"):  # What is used with what, `test_usage` and `test_edges` hold.
             pass
+        elif event["type"] == "pinned":
+            others = [id for id in self.pinned if id not in event["body"]["ids"]]
+            self.pinned = others + (event["body"]["ids"] if event["body"]["on"] else [])
         elif event["type"] == "unfolded":
             self._unfold(event["body"]["ids"])
         elif event["type"] == "captured":
@@ -436,6 +440,7 @@ class Scope:
             "similarity": memory["revises"][1] if memory["revises"] else 0,
             "replaced": kind in current and current[kind] is not memory,
             "hidden": not living,
+            "pinned": any(id in self.pinned for id in ids_of(memory)),
             "provenance": self._provenance(memory),
         }
 
@@ -456,7 +461,8 @@ class Scope:
     def _turn_row(self, capture: Capture) -> dict[str, Any]:
         captions = [media["caption"] for media in capture["body"]["media"] if media["caption"]]
         hidden = self.hidden(capture)
-        return {**self._said(capture, capture), "captions": captions, "offset_of": capture["offset"], "hidden": hidden}
+        seen = {"captions": captions, "offset_of": capture["offset"], "hidden": hidden}
+        return {**self._said(capture, capture), **seen, "pinned": capture["id"] in self.pinned}
 
     def _said(self, name: Capture, speaks: Capture) -> dict[str, Any]:
         body = {field: speaks["body"][field] for field in ("kind", "text", "source", "branch", "path")}

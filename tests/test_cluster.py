@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from builders import captured, erased, make_id
+from soaked import soaked
 from test_views import filled, history, project, vault_bytes
 
 from memtape.flows.projection import Projection
@@ -31,6 +32,10 @@ from memtape.tools.keep.verify import verify
 
 WAIT_S = 300.0
 A = "project:a"
+KILLS = ((0, 1), (1, 2), (2, 1))
+"""Which of the processes is killed, and how many processes go on."""
+STEPS = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 1))
+"""Processes and workers, one after another."""
 
 Run = Callable[..., "subprocess.Popen[str]"]
 
@@ -155,7 +160,7 @@ def test_a_log_in_memory_is_refused_since_no_other_process_can_read_it(home: Hom
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("processes", "workers"), [(2, 1), (3, 2)])
+@pytest.mark.parametrize(("processes", "workers"), soaked([(2, 1), (3, 2)], (3, 2)))
 def test_several_processes_make_what_one_makes(home: Home, tmp_path: Path, processes: int, workers: int) -> None:
     log = filled(home, 300)
     assert share(home, log, processes, workers) == []
@@ -163,10 +168,10 @@ def test_several_processes_make_what_one_makes(home: Home, tmp_path: Path, proce
 
 
 @pytest.mark.slow
-def test_any_number_of_processes_and_workers_may_follow_any_other(home: Home, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", soaked((3, len(STEPS)), 3))
+def test_any_number_of_processes_and_workers_may_follow_any_other(home: Home, tmp_path: Path, count: int) -> None:
     log, events = EmbeddedLog(home.log_path), history(500)
-    steps = [(1, 1), (2, 1), (1, 2), (2, 2), (1, 1)]
-    for number, (processes, workers) in enumerate(steps):
+    for number, (processes, workers) in enumerate(STEPS[:count]):
         log.append(events[number * 100 : (number + 1) * 100])
         assert share(home, log, processes, workers) == []
         assert verify(home, log).ok
@@ -174,19 +179,25 @@ def test_any_number_of_processes_and_workers_may_follow_any_other(home: Home, tm
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("killed", ["owner", "process"])
+@pytest.mark.parametrize(
+    ("killed", "kills"),
+    soaked(
+        [("owner", KILLS[1:2]), ("process", KILLS[:1]), ("owner", KILLS), ("process", KILLS)],
+        ("owner", KILLS[1:2]), ("process", KILLS[:1]),
+    ),
+)  # fmt: skip
 def test_a_cluster_that_is_killed_goes_on_with_any_other_number(
-    home: Home, run: Run, tmp_path: Path, killed: str
+    home: Home, run: Run, tmp_path: Path, killed: str, kills: tuple[tuple[int, int], ...]
 ) -> None:
     """Whoever is killed, owner or process, all have ended soon after, and the lock is free only then."""
     log = filled(home, 20)
-    for at, then in ((0, 1), (1, 2), (2, 1)):
+    for at, then in kills:
         log.append(history(2_500, seed=20 + at))
-        before = sum(_written(home, log))
+        before = marks(home)
         cluster = run(home, "--once", "--processes", "2")
-        until(lambda: sum(_written(home, log)) > before, cluster)  # noqa: B023
+        until(lambda: len(children(cluster.pid)) == 2, cluster)  # noqa: B023
         processes = children(cluster.pid)
-        assert len(processes) == 2
+        until(lambda: marks(home) - before, cluster)  # noqa: B023
         victim = cluster.pid if killed == "owner" else processes[at % 2]
         _kill(victim)
         said = cluster.communicate(timeout=WAIT_S)[1]
@@ -236,7 +247,7 @@ def test_a_process_that_dies_ends_a_cluster_that_serves(home: Home, run: Run) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", soaked([signal.SIGTERM, signal.SIGINT], signal.SIGTERM))
 def test_a_cluster_that_serves_takes_what_comes_and_stops_in_order(
     home: Home, run: Run, number: signal.Signals
 ) -> None:
@@ -254,7 +265,7 @@ def test_a_cluster_that_serves_takes_what_comes_and_stops_in_order(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delay_s", [0.0, 0.5, 2.0])
+@pytest.mark.parametrize("delay_s", soaked([0.0, 0.5, 2.0], 0.5))
 def test_a_cluster_is_stopped_wherever_it_is(home: Home, run: Run, delay_s: float) -> None:
     log = filled(home, 20)
     log.append(history(6_000, seed=51))
@@ -324,6 +335,11 @@ def test_ports_of_a_cluster_are_free_and_on_loopback() -> None:
         assert host == "127.0.0.1"
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection((host, int(port)), 1)
+
+
+def marks(home: Home) -> set[Path]:
+    """Return what has been written of how far the views are, found so quickly that a cluster is still at work then."""
+    return set(home.current().path.glob("lance/*/watermarks.lance/_versions/*"))
 
 
 def _written(home: Home, log: EmbeddedLog) -> list[int]:

@@ -41,6 +41,7 @@ from memtape.schemas.events import (
     Media,
     Origin,
     Part,
+    Pinned,
     Recalled,
     Restored,
     Ticked,
@@ -155,6 +156,7 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "restored": st.builds(Restored, ids=tuples(ids, 20), reason=reasons),
     "erased": st.builds(Erased, ids=tuples(ids, 20)),
     "unfolded": st.builds(Unfolded, ids=tuples(ids, 20)),
+    "pinned": st.builds(Pinned, ids=tuples(ids, 20), on=st.booleans()),
     "embedded": st.one_of(
         st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),
         st.builds(embedded, st.just([0]), st.text(min_size=1, max_size=50)),

@@ -36,6 +36,7 @@ from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
 PRODUCERS = 4
+RENAMES = ("before a page is renamed", "before a snapshot is renamed", "before the pointer is renamed")
 WAIT_S = 300.0
 """How long something may take that always comes, on a machine that does much else."""
 
@@ -108,7 +109,7 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", soaked((10, 40), 10))
+@pytest.mark.parametrize("kills", soaked((3, 40), 3))
 def test_a_killed_projector_leaves_what_the_next_one_makes_right(tmp_path: Path, kills: int) -> None:
     seed = random.randrange(2**32)
     print(f"seed {seed}: repeat with python tests/crash.py --kills {kills} --seed {seed}")
@@ -122,9 +123,7 @@ def test_a_killed_projector_leaves_what_the_next_one_makes_right(tmp_path: Path,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["before a page is renamed", "before a snapshot is renamed", "before the pointer is renamed"]
-)
+@pytest.mark.parametrize("name", soaked(RENAMES, RENAMES[0]))
 def test_a_write_that_was_cut_short_leaves_no_file(tmp_path: Path, name: str) -> None:
     """What is forgotten for good must not go on in a file that no command knows of."""
     points = tuple(point._replace(most=1) for point in crash.POINTS if point.name == name)

@@ -52,6 +52,7 @@ def _flip(path: Path) -> None:
 
 
 DAMAGES: dict[str, Callable[[Path], None]] = {"emptied": _empty, "cut": _cut, "flipped": _flip, "deleted": Path.unlink}
+NEWEST = "newest deleted"
 KEPT = [
     ("memories", "_versions/*.manifest", "emptied"),
     ("turns", "data/*.lance", "deleted"),
@@ -61,9 +62,12 @@ KEPT = [
     ("dead_letters", "data/*.lance", "emptied"),
     ("vectors-*", "_versions/*.manifest", "cut"),
     ("watermarks", "data/*.lance", "cut"),
+    ("turns", "_versions/*.manifest", "newest deleted"),
+    ("watermarks", "_versions/*.manifest", "newest deleted"),
 ]
 """In which every table, every file and every damage is met."""
 CASES = [(table, files, damage) for table in TABLES for files in FILES for damage in DAMAGES]
+CASES += [(table, FILES[0], NEWEST) for table in TABLES]
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +103,9 @@ def home(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 def damage(home: Home, table: str, files: str, how: str) -> None:
     paths = sorted(home.current().shard(0).glob(f"{table}.lance/{files}"))
     assert paths
+    if how == NEWEST:
+        max(paths, key=lambda path: path.stat().st_mtime_ns).unlink()
+        return
     for path in paths:
         DAMAGES[how](path)
 
@@ -196,4 +203,13 @@ def test_a_living_projector_mends_what_a_reader_has_met(home: Home) -> None:
         owner.stop()
         serving.join()
         owner = Owner(home, log)
+    sound(home)
+
+
+@pytest.mark.parametrize("table", ["memories", "turns"])
+def test_a_table_that_lost_its_newest_version_is_noticed_by_who_writes_next(home: Home, table: str) -> None:
+    """Before any reader: the number of the lost version would be given to what is written then."""
+    damage(home, table, FILES[0], NEWEST)
+    call("capture", "The lighthouse has a new lamp.", "--scope", A)
+    assert call("run", "--once").exit_code == 0
     sound(home)

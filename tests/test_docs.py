@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import click
 import msgspec
 import pytest
+from forking import forking
 from test_rooms import PLACES_OF_TOOLS, ROOMS
 
 from memtape.sinks.home.settings import LocalSettings
@@ -39,9 +41,35 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PATH": path, "MEMTAPE_HOME": home, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
 
 
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A `memtape` that has imported most of what it needs already."""
+    command = tmp_path_factory.mktemp("forking") / "memtape"
+    with forking(command):
+        yield command
+
+
+@pytest.fixture
+def quick(environment: dict[str, str], tmp_path: Path, forked: Path) -> dict[str, str]:
+    """The same home and path with that `memtape`."""
+    shutil.copy(forked, tmp_path / "bin" / "memtape")
+    return environment
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.stem)
-def test_every_block_of_a_page_runs(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
+def test_every_block_of_the_readme_runs(environment: dict[str, str], tmp_path: Path) -> None:
+    """As it is where somebody tries Memtape: each command is a start from nothing."""
+    run(ROOT / "README.md", environment, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUNNING[1:], ids=lambda page: page.stem)
+def test_every_block_of_a_page_runs(page: Path, quick: dict[str, str], tmp_path: Path) -> None:
+    run(page, quick, tmp_path)
+
+
+def run(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    """Run the blocks of a page one after another."""
     for language, block in RUN.findall(page.read_text()):
         command = ["sh", "-euxc", block] if language == "sh" else [sys.executable, "-c", block]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
@@ -78,10 +106,10 @@ def test_every_command_that_is_named_exists(page: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_demo_shows_what_it_promises(environment: dict[str, str], tmp_path: Path) -> None:
+def test_the_demo_shows_what_it_promises(quick: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", str(ROOT / "examples" / "demo.sh")],
-        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600,
+        env=quick, cwd=tmp_path, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     for line in ("Captured 24 events.", "The views are what the log says.", "# Memory of project:lighthouse"):

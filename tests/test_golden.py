@@ -32,6 +32,7 @@ from memtape.schemas.events import (
     Mark,
     Media,
     Part,
+    Pinned,
     Recalled,
     Restored,
     Ticked,
@@ -225,6 +226,10 @@ VALUES: dict[str, list[Event]] = {
     "unfolded": [
         golden_event("unfolded", Unfolded(ids=(PORT, PHOTO)), "019a7b3c-0061-7d2e-9f10-5c8e4b2a0061"),
     ],
+    "pinned": [
+        golden_event("pinned", Pinned(ids=(PORT, PHOTO), on=True), "019a7b3c-0081-7d2e-9f10-5c8e4b2a0081"),
+        golden_event("pinned", Pinned(ids=(PHOTO,), on=False), "019a7b3c-0082-7d2e-9f10-5c8e4b2a0082"),
+    ],
     "used": [
         golden_event(
             "used",
@@ -323,6 +328,7 @@ DIGESTS = {
     "restored": ["6b92ba04ee6d2e8f", "24abc76fd3852d8d"],
     "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
     "unfolded": ["8a615f46496fac76"],
+    "pinned": ["d316759616af2495", "68a182546e4fbd46"],
     "embedded": ["23a72c53b3f6702b", "d47dcf5680e0a058"],
     "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
     "ticked": ["ee9dd0abaa1e5451", "3d743b2599b866ed", "44667fd35841a873"],

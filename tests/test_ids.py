@@ -66,7 +66,7 @@ COMMANDS = [name for name in main.commands if takes_an_id(main.commands[name])]
 
 
 def test_every_command_with_an_id_is_tried() -> None:
-    assert sorted(COMMANDS) == ["edges", "erase", "forget", "restore", "show", "unfold", "used", "why"]
+    assert sorted(COMMANDS) == ["edges", "erase", "forget", "pin", "restore", "show", "unfold", "unpin", "used", "why"]
 
 
 @pytest.mark.parametrize("given", [FIRST, FIRST[:8], FIRST[:13]])
@@ -146,7 +146,7 @@ def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     """Whatever a tool is called, and in whatever form it takes an id."""
     memory = Memory(home, scope=None)
     with_ids = [name for name, tool in TOOLS.items() if {"id", "ids"} & set(tool.arguments.__struct_fields__)]
-    assert len(with_ids) == 4
+    assert len(with_ids) == 6
     for name in with_ids:
         for given in (FIRST, FIRST[:8]):
             asked = {"ids": [given]} if name == "mark_used" else {"id": given}
@@ -158,5 +158,5 @@ def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     inside = Memory(home, scope=B)
     assert TEXTS[FIRST] in inside.call("get_memory", {"id": FIRST[:8]}, tmp_path, "x")
     assert "Noted: 1" in inside.call("mark_used", {"ids": [FIRST[:8]]}, tmp_path, "x")
-    assert "Hidden: 1" in inside.call("forget_memory", {"id": FIRST[:8]}, tmp_path, "x")
+    assert "Forgot 1" in inside.call("forget_memory", {"id": FIRST[:8]}, tmp_path, "x")
     inside.close()

@@ -167,3 +167,22 @@ def test_a_scope_that_somebody_chose_stays(project: Path, home: Path) -> None:
     found = take_away(Home(home), "codex", project, last=True)
     assert git(project, "config", "memtape.scope").strip() == "project:chosen" and not found.taken
     assert any("git config --local --unset" in sentence for sentence in found.left)
+
+
+@pytest.mark.parametrize("indent", [2, 4])
+def test_gemini_forgets_that_our_folder_was_trusted_and_our_extension_enabled(
+    user: Path, home: Path, indent: int
+) -> None:
+    """A file that nobody has given a form of their own loses our key; of any other the key is named."""
+    trusted = user / ".gemini" / "trustedFolders.json"
+    enabled = user / ".gemini" / "extensions" / "extension-enablement.json"
+    enabled.parent.mkdir()
+    held = {trusted: {"/work": "TRUST_FOLDER"}, enabled: {"other": {"overrides": ["/*"]}}}
+    own = {trusted: str(home / "plugins" / "gemini"), enabled: "memtape"}
+    for path, others in held.items():
+        path.write_text(json.dumps(others | {own[path]: "TRUST_FOLDER"}, indent=indent))
+    found = take_away(Home(home), "gemini", user, last=False)
+    for path, others in held.items():
+        assert (json.loads(path.read_text()) == others) is (indent == 2)
+        assert [path.name in said for said in (found.taken if indent == 2 else found.left)].count(True) == 1
+    assert not take_away(Home(home), "gemini", user, last=False).taken

@@ -99,9 +99,9 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
             client, "memory_status"
         ):  # The server brings its views up to date meanwhile.
             await anyio.sleep(0.1)
-        assert "Hidden: 1" in await told(client, "forget_memory", id=id, reason="wrong")
+        assert "Forgot 1" in await told(client, "forget_memory", id=id, reason="wrong")
         assert "Nothing is remembered" in await told(client, "search_memories", query="staging port")
-        assert "Restored: 1" in await told(client, "restore_memory", id=id)
+        assert "Restored 1" in await told(client, "restore_memory", id=id)
         assert id in await told(client, "search_memories", query="staging port", kinds=["fact"], tags=["infra"])
         for name, wrong, words in (
             ("search_memories", {"query": "a", "limit": 0}, "$.limit"),
@@ -151,7 +151,7 @@ def test_what_agents_are_told_of_each_tool() -> None:
         schema = schema_of(tool)
         assert schema["type"] == "object" and schema["additionalProperties"] is False
         assert "$ref" not in str(schema) and "scope" not in schema["properties"]
-        assert len(tool.description) <= 160, name
+        assert len(tool.offer.description) <= 160, name
     assert not [name for name in TOOLS if any(word in name for word in ("erase", "settle", "config"))]
 
 
@@ -308,6 +308,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "mark_used": {"ids": ["01234567-89ab-7def-8123-456789abcdef"]},
     "forget_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
     "restore_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
+    "pin_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
+    "unpin_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
     "memory_status": {},
 }
 

@@ -340,6 +340,23 @@ class Life:
         self.log.append([event])
         self.model.append(as_event(event))
 
+    def pin(self) -> None:
+        """Pin or unpin what a client can see: one capture, or every capture that is the same memory."""
+        self.project()
+        client = self.client()
+        world = self.model.world(client.scope).scopes.get(client.scope)
+        memories = world.memories if world else []
+        if not memories:
+            return
+        memory = self.rng.choice(memories)
+        id, on = self.rng.choice(ids_of(memory)), self.rng.random() < 0.6
+        named = client.pin(id) if on else client.unpin(id)
+        assert named == [id] if on else sorted(named) == sorted(ids_of(memory))
+        body = {"ids": named, "on": on}
+        self.model.append(
+            self.event("pinned", client.scope, self.last_id(client.scope), body, client.actor, client.session)
+        )
+
     def unfold(self) -> None:
         client = self.client()
         world = self.model.world(client.scope).scopes.get(client.scope)
@@ -485,8 +502,8 @@ class Life:
         """Do what would append the types of events that the log lacks, so that every life meets them all."""
         steps = {
             "captured": Life.capture, "recalled": Life.search, "used": Life.use, "forgotten": Life.forget,
-            "restored": Life.restore, "erased": Life.erase, "unfolded": Life.unfold, "configured": Life.configure,
-            "ticked": Life.tick,
+            "restored": Life.restore, "erased": Life.erase, "unfolded": Life.unfold, "pinned": Life.pin,
+            "configured": Life.configure, "ticked": Life.tick,
         }  # fmt: skip
         while types := missing(events_of(self.log)):
             self.capture()
@@ -606,6 +623,7 @@ STEPS: list[tuple[Callable[[Life], None], float]] = [
     (Life.forget, 8),
     (Life.restore, 5),
     (Life.unfold, 2),
+    (Life.pin, 2),
     (Life.embed, 8),
     (Life.use, 2),
     (Life.erase, 0.5),
@@ -637,7 +655,7 @@ def short(row: dict[str, Any]) -> str:
     """Return a memory as `MEMORY.md` shows it; what escapes a text has tests of its own."""
     times = "once" if row["confirmations"] == 1 else f"{row['confirmations']} times"
     confirmed = f" (confirmed {times}, last {format_day(row['last_at'])})" if row["confirmations"] else ""
-    return escape(one_line(row["text"], 400)) + confirmed
+    return escape(one_line(row["text"], 400)) + confirmed + " (pinned)" * row["pinned"]
 
 
 def in_force(row: dict[str, Any]) -> bool:

@@ -86,10 +86,26 @@ def test_secrets_are_found(seed: str) -> None:
         ("My password is blueTide-80xy, tell nobody.", "blueTide-80xy"),
         ("密码是Winter38xy。", "Winter38xy"),
         ("비밀번호는 Winter38xy입니다", "Winter38xy"),
+        ("SONAR=3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d", "3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d"),
+        ("The card ends in 4417, the CVV is 483.", "483"),
+        ("Our passwords:\nhouse of Ada and Mira, the blue one Harbour44x\nTell nobody.", "Harbour44x"),
     ],
 )
 def test_a_password_is_taken_out_and_nothing_around_it(text: str, secret: str) -> None:
     assert [text[found.start : found.end] for found in findings(text)] == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Click btnLogin2024 to log in.", "The login screen is made in SwiftUI5.", "The login is at /s?q=a%20secret1.",
+        "The key is 3f9a2c1d-8e7b-4a5f-8c3d-2e1f0a9b8c7d.", "credentials('deploy-bot-2024')",
+        "A CVV has 3 or 4 digits.",
+        "Credentials:\n- see PROJ-1234\n- in src/app2/settings.py", "SONAR=https://sonar.example.org/3f9a2c1d8e7b",
+    ],
+)  # fmt: skip
+def test_names_near_a_word_for_passwords_are_left_alone(text: str) -> None:
+    assert redactor().text(text) == text
 
 
 @pytest.mark.parametrize("seed", ["false cases", "held out"])
@@ -101,22 +117,22 @@ def test_ordinary_texts_are_left_alone(seed: str) -> None:
 
 
 OUTSIDE = ROOT / "tests" / "data" / "outside_cases.jsonl.zst"
-"""Texts with secrets of many kinds and look-alikes, written by somebody who had not read the rules.
+"""Texts with secrets of many kinds and look-alikes, written by two outsiders who had not read the rules.
 
-They are packed, so that no scanner takes them for secrets of this project. The rules were mended after them; of as
-many others of the same hand, which nobody who mended had read, 92.1 % were found and 2.5 % of the look-alikes were
-taken for secrets.
+They are packed, so that no scanner takes them for secrets of this project. The rules were mended after them, so that
+they are no score. At the first look at the later cases, 782 of 841 secrets (93.0 %) were found, and 23 of 858
+look-alikes (2.7 %) were taken for secrets.
 """
 
 
 def test_secrets_that_somebody_else_thought_of_are_found() -> None:
     cases = [json.loads(line) for line in zstandard.decompress(OUTSIDE.read_bytes()).splitlines()]
     secret, innocent = ([case for case in cases if bool(case["secrets"]) is has] for has in (True, False))
-    assert len(secret) > 600 and len(innocent) > 400
+    assert len(secret) > 1_300 and len(innocent) > 900
     missed = [c["text"] for c in secret if any(one in redactor().text(c["text"]) for one in c["secrets"])]
     wrong = [case["text"] for case in innocent if redactor().text(case["text"]) != case["text"]]
-    assert len(missed) <= 0.07 * len(secret), missed  # Measured: none of either.
-    assert len(wrong) <= 0.02 * len(innocent), wrong
+    assert len(missed) <= 0.01 * len(secret), missed  # Measured: none of either.
+    assert len(wrong) <= 0.005 * len(innocent), wrong
 
 
 def test_the_sources_of_this_project_hold_no_secret() -> None:
@@ -185,6 +201,12 @@ HOSTILE = [
     "code for the door 1 ", "login a / 1", "net use \\\\a 1 ", "echo a1 | ", "htpasswd -b a1 ",
     "oathtool -b ", "*:5432:",
     "a:5432:b:c:", "cookie: a=b1; ", "cookies = {", "LS0tLS1CRUdJTi", "b3BlbnNzaC1rZXktdjEA", "AAAA\n", "[1,", "1, ",
+    "password from a1 to ", "wifi a ", "login(", "httphttpauth", "http", "admin / ", "enter 1234 on the ",
+    "1234 is the ", "password\n", "password, type = a\n", "convertto-securestring ", "WIFI:;P:",
+    "password is harbour tide ", "hasło to a ",
+    "login a1b2c3d4 ", "login Ab12cd34! ", "get in with ", "the key for a is a1", "is the password. ",
+    "harbour is the password. ",
+    "creds\na Ab12cd34!\n", "a Ab12cd34!\n", "creds for a\n", "cvv 1", "cvv ", "sonar=a1", "credentials(a,",
     "1x is the password ", "A1b2\n", "2fa ", "sudo -S <<< 1 ",
 ]  # fmt: skip
 
@@ -290,6 +312,31 @@ def test_a_secret_that_was_met_is_known_wherever_it_stands_by_itself(secret: str
     assert len(said) > 100 and not [text for text in said if text and secret in text]
     longer = [f"x{secret}", f"{secret}x"] if secret[0].isalnum() else []
     assert [client.redactor.text(text) for text in longer] == longer
+
+
+@pytest.mark.parametrize("secret", ["Harbour-4417", "tide!Alerts9", "Päss-Wört7"])
+def test_a_secret_that_was_met_is_known_in_another_case(secret: str, tmp_path: Path) -> None:
+    Redactor(Home(tmp_path))._placeholder(secret, "password")
+    again = Redactor(Home(tmp_path))
+    for other in (secret.lower(), secret.upper(), secret.swapcase(), secret):
+        assert "[redacted:password:" in again.text(f"It was {other} all along.")
+        assert other not in again.question(f"where is {other}")
+
+
+def test_a_home_that_noted_secrets_as_they_were_written_knows_them_and_then_in_any_case(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    Redactor(home)._placeholder("Harbour-4417", "password")
+    home.met_secrets_path.write_bytes(home.met_secrets_path.read_bytes().splitlines()[1] + b"\n")
+    assert "[redacted:password:" in Redactor(home).text("It was Harbour-4417.")
+    assert "[redacted:password:" in Redactor(home).text("It was HARBOUR-4417.")
+
+
+def test_a_word_in_another_case_than_that_of_a_password_is_ordinary(client: Client) -> None:
+    for secret in ("HarbourTide", "sunshine"):
+        client.redactor._placeholder(secret, "password")
+    for ordinary in ("We saw the harbourtide.", "We sang SunShine."):
+        assert client.redactor.text(ordinary) == ordinary
+    assert "[redacted:password:" in client.redactor.text("We saw the HarbourTide.")
 
 
 def test_a_plain_word_that_is_a_password_is_one_where_passwords_are_spoken_of(client: Client) -> None:

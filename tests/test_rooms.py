@@ -28,7 +28,7 @@ ROOMS = list(MAY_IMPORT)
 
 # The places inside `tools`, from those that import no other up to those that no other imports.
 PLACES_OF_TOOLS = (
-    ["capture"],
+    ["capture", "verbs"],
     ["keep"],
     ["ask", "importing"],
     ["client"],
@@ -51,7 +51,8 @@ STATE_MAY = set(
     """
     __future__ abc array base64 binascii bisect collections contextlib copy crc32c dataclasses datetime decimal enum
     fractions functools hashlib heapq html itertools json keyword math msgspec numpy operator orjson re
-    memtape snowballstemmer sortedcontainers string struct textwrap types typing typing_extensions unicodedata zlib
+    memtape snowballstemmer sortedcontainers stopwordsiso string struct textwrap types typing typing_extensions
+    unicodedata zlib
     """.split()
 )
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from builders import START, captured, forgotten, make_id, recalled, restored
+from soaked import soaked
 
 from memtape.schemas.events import Event
 from memtape.schemas.log import Slot
@@ -30,6 +31,8 @@ from memtape.tools.keep.verify import verify
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
 SEED = 11
+WAYS = ((7, 2, 0), (500, 1, 10), (500, 1, 0), (1, 2, 1), (500, 2, 10), (7, 1, 10))
+"""Events of a batch, workers, and seconds of an epoch, of which zero is an epoch for each batch."""
 
 
 def history(count: int, seed: int = SEED) -> list[Event]:
@@ -80,12 +83,15 @@ def vault_bytes(home: Home) -> dict[str, bytes]:
     }
 
 
-def test_the_same_log_gives_the_same_views_however_it_is_projected(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ways",), soaked(((WAYS[:2],), (WAYS,)), (WAYS[:2],)))
+def test_the_same_log_gives_the_same_views_however_it_is_projected(
+    tmp_path: Path, ways: tuple[tuple[int, int, int], ...]
+) -> None:
     """Batches of 1, 7 and 500, one and two workers, epochs of 0, 1 and 10 s, at once and in steps: one state hash."""
     origin = Home(tmp_path / "origin")
     filled(origin, 300).close()
     hashes, vaults = {}, {}
-    for number, (batch, workers, epoch_s) in enumerate([(500, 1, 0), (7, 2, 0), (1, 2, 1), (500, 2, 10), (7, 1, 10)]):
+    for number, (batch, workers, epoch_s) in enumerate(ways):
         home = Home(tmp_path / f"home{number}")
         shutil.copy(origin.log_path, home.log_path)
         log = EmbeddedLog(home.log_path)

@@ -20,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtape.schemas.events import Filters, Origin
+from memtape.schemas.events import Filters, Origin, Pinned
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log, Slot
 from memtape.sinks.home.folders import Home, default_home
@@ -182,6 +182,14 @@ class Client(Writer):
     def restore(self, id: str, *, reason: str | None = None) -> list[str]:
         """End what hides a memory or turn and return the ids that were named. Raises `NotFound`."""
         return self._deciding.restore(id, reason)
+
+    def pin(self, id: str) -> list[str]:
+        """Pin a memory or turn, so that it stays at hand whatever its age; return the ids that were named."""
+        return self._deciding.decide("pinned", id, lambda ids: Pinned(ids=ids, on=True), only=True)
+
+    def unpin(self, id: str) -> list[str]:
+        """End the pins on every capture that is a memory, or on a turn; return the ids that were named."""
+        return self._deciding.decide("pinned", id, lambda ids: Pinned(ids=ids, on=False))
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:
         """Split a memory for good: each of its captures becomes one of its own, or with `only` just this one.

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.rows import GoneRow, MemoryRow, Row, TurnRow
+from memtape.schemas.rows import TABLES, GoneRow, MemoryRow, Row, TurnRow
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import SUBJECTS
@@ -31,10 +31,18 @@ RULES |= {"views": VIEWS_VERSION, "duplicates": DUPLICATES_VERSION}
 """The version of each subject's rules."""
 
 
+FIRST = ("captures", "tombstones", "embeddings", "recalls", "memories", "usage", "edges")
+"""The subjects whose leaf stands also where they hold nothing; a later one then has none, and moves no older hash."""
+
+
 def rules_version() -> str:
-    """Return all rule versions as one word, Python's Unicode version included, since it decides what equals what."""
+    """Return what views are made under, as one word: rule versions, the columns of rows, and Python's Unicode version.
+
+    The latter decides what equals what.
+    """
     versions = ",".join(f"{subject}={version}" for subject, version in RULES.items())
-    return f"{versions},unicode={unicodedata.unidata_version}"
+    columns = digest((name, *type.__struct_fields__) for name, type in TABLES.items())
+    return f"{versions},columns={columns[:8]},unicode={unicodedata.unidata_version}"
 
 
 def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
@@ -46,8 +54,9 @@ def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
             leaves[f"partition/{partition.number}"] = digest([head])
         for scope in partition.scopes.values():
             for subject in SUBJECTS:
-                items = subject.digest(getattr(scope, subject.name), scope)
-                leaves[f"scope/{scope.name}/{subject.name}@{RULES[subject.name]}"] = digest(items)
+                items = list(subject.digest(getattr(scope, subject.name), scope))
+                if items or subject.name in FIRST:
+                    leaves[f"scope/{scope.name}/{subject.name}@{RULES[subject.name]}"] = digest(items)
     return leaves
 
 
@@ -71,8 +80,14 @@ def digest(items: Iterable[Any]) -> str:
 
 
 def logical_row(row: Row) -> dict[str, Any]:
-    """Return a row as the state hash sees it: without the offsets, which belong to one log."""
+    """Return a row as the state hash sees it: without the offsets, which belong to one log.
+
+    A flag that is off, and off by default, is left out: a flag that comes later moves no hash of rows without it.
+    """
     fields: dict[str, Any] = msgspec.to_builtins(row)
+    for field in msgspec.structs.fields(row):
+        if field.default is False and fields[field.name] is False:
+            del fields[field.name]
     if isinstance(row, MemoryRow):
         for tie in (*fields["members"], *fields["echoes"]):
             del tie["offset"]

@@ -20,11 +20,12 @@ from memtape.schemas.settings import Settings
 from memtape.schemas.texts import texts_of_body
 from memtape.state.core.context import Context
 from memtape.state.core.subject import Subject
-from memtape.state.subjects import captures, edges, embeddings, memories, recalls, tombstones, usage
+from memtape.state.subjects import captures, edges, embeddings, memories, pins, recalls, tombstones, usage
 from memtape.state.subjects.captures import Captures
 from memtape.state.subjects.edges import Edges
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.memories import Memories
+from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.recalls import Recalls
 from memtape.state.subjects.tombstones import Tombstones
 from memtape.state.subjects.usage import Usage
@@ -40,6 +41,7 @@ SUBJECTS = (
     _subject("embeddings", 1, Embeddings, embeddings),
     _subject("recalls", 2, Recalls, recalls),
     _subject("memories", 3, Memories, memories),
+    _subject("pins", 1, Pins, pins),
     _subject("usage", 1, Usage, usage),
     _subject("edges", 2, Edges, edges),
 )
@@ -65,6 +67,7 @@ class Scope:
     embeddings: Embeddings
     recalls: Recalls
     memories: Memories
+    pins: Pins
     usage: Usage
     edges: Edges
 

@@ -1,15 +1,15 @@
 """The terms by which texts are searched: words without the commonest, in one form for all their inflections.
 
-A text is stemmed as the language that its script, its commonest words or its letters tell. Marks on Latin letters fall
-away, since people leave them out. Ideographs, kana and hangul go by overlapping pairs (`text.words`), which no stemmer
-touches.
+A text is stemmed as the language that its script or its commonest words tell. Marks on Latin letters fall away, since
+people leave them out. Ideographs, kana and hangul go by overlapping pairs (`text.words`), which no stemmer touches.
+Why some of the lists are those of a library and others are not is in docs/benchmarks.md.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from snowballstemmer import stemmer
 
@@ -18,31 +18,18 @@ from memtape.state.text.normal import words
 
 ENGLISH = "english"
 
-_COMMON_WORDS = {
-    ENGLISH: "the and is are was were of to in that it i you for on with have has not be this my your",
-    "german": """
-        der die das und ist sind war nicht ich du er sie es wir ihr ein eine einen dem den des im am mit auf für von
-        zu auch aber noch wie wenn dass mein dein kein haben hat habe wird werden bei nach aus in an""",
-    "spanish": """
-        el la los las un una unos y es son era no yo que en por para con su sus mi tu se lo al del más como pero muy
-        está están fue ha han este esta hay cuando donde""",
-    "french": """
-        le la les un une des et est sont était ne pas je tu il elle nous vous ils que qui dans pour avec sur son sa
-        ses mon ma du au aux mais ce cette plus comme""",
-    "italian": """
-        il lo la gli le un una e è sono era non io che di da in con per su mio tuo si ma come più anche questo della
-        del nel alla sul sulla dei degli delle nei alle""",
-    "portuguese": """
-        o os as um uma e é são era não eu que de da do em no na por para com seu sua meu se mas como mais muito está
-        foi""",
-    "dutch": """
-        de het een en is zijn was niet ik jij hij zij wij van in op met voor aan dat die te er maar ook als naar
-        heeft hebben""",
-    "swedish": "och är var inte jag du han hon det en ett den som på av för med till att har vi de om",
-    "russian": "и в не на я что он она они мы вы это с по как к у из за но для был была было есть",
+_LANGUAGES = {
+    ENGLISH: "en",
+    "german": "de",
+    "spanish": "es",
+    "french": "fr",
+    "italian": "it",
+    "portuguese": "pt",
+    "dutch": "nl",
+    "swedish": "sv",
+    "russian": "ru",
 }
-COMMON = {language: frozenset(said.split()) for language, said in _COMMON_WORDS.items()}
-"""The commonest words of the languages that are told apart."""
+"""The languages that are told apart by their commonest words, each with its ISO code."""
 
 _IRREGULAR_FORMS = """
 be=been began=begin begun=begin bit=bite bitten=bite blew=blow blown=blow bought=buy broke=break broken=break
@@ -70,30 +57,28 @@ _SCRIPTS = {
     "armenian": re.compile(r"[ա-և]"),
 }
 """Languages that their script tells, in lower case."""
-_MARKS = {
-    "german": re.compile(r"[äöüß]"),
-    "spanish": re.compile(r"[ñ¿¡]"),
-    "french": re.compile(r"[çœêèù]"),
-    "portuguese": re.compile(r"[ãõ]"),
-    "swedish": re.compile(r"å"),
-}
-"""Letters by which a language is told where words do not tell it."""
-_STEMMERS = {language: stemmer(language) for language in (*COMMON, *_SCRIPTS)}
+_STEMMERS = {language: stemmer(language) for language in (*_LANGUAGES, *_SCRIPTS)}
 _LATIN = re.compile(r"[a-zà-žß]+")
 
 
 def languages_told(text: str) -> list[str]:
-    """Return the languages that a text may be in by its script, commonest words and letters; none if none tells."""
+    """Return the languages that a text may be in by its script or its commonest words; none if none tells."""
     lower = text.lower()
     for language, letter in _SCRIPTS.items():
         if letter.search(lower):
             return [language]
     held = dict.fromkeys(_LETTERS.findall(lower))
-    counts = {language: sum(word in common for word in held) for language, common in COMMON.items()}
+    counts = {language: sum(word in common for word in held) for language, common in _common().items()}
     most = max(counts.values())
-    likely = [language for language, count in counts.items() if count == most]
-    marked = [language for language in likely if language in _MARKS and _MARKS[language].search(lower)]
-    return marked or (likely if most else [])
+    return [language for language, count in counts.items() if count == most] if most else []
+
+
+@cache
+def _common() -> dict[str, frozenset[str]]:
+    """Return the commonest words of the languages that are told apart."""
+    from stopwordsiso import stopwords
+
+    return {language: frozenset(stopwords(code)) for language, code in _LANGUAGES.items()}
 
 
 def language_of(text: str) -> str:

@@ -91,6 +91,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         ),
         seq=capture.seq,
         at=spoken.at,
+        pinned=scope.pins.has_any(by_seq[join.seq].id for join in (*memory.members, *memory.echoes)),
         first_at=min(member.at for member in shown),
         last_at=max(member.at for member in shown),
         confirmations=len(shown) - 1,
@@ -141,6 +142,7 @@ def _turn_row(scope: Scope, id: str) -> TurnRow | None:
         session=capture.session,
         seq=capture.seq,
         at=capture.at,
+        pinned=scope.pins.has_any([capture.id]),
         offset_of=capture.offset,
         hidden=capture.hidden,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,9 +102,31 @@ def _of_codex(home: Home, found: Leftovers) -> None:
 
 
 def _of_gemini(home: Home, found: Leftovers) -> None:
+    ours = str(home.path.absolute())
+    _take_keys(
+        _gemini() / "trustedFolders.json", lambda key: key == ours or key.startswith(ours + os.sep), "Trust in", found
+    )
+    enabled = _gemini() / "extensions" / "extension-enablement.json"
+    _take_keys(enabled, lambda key: key == PLUGIN, "Where it was enabled, as", found)
     path = _gemini() / "extension_integrity.json"
     if PLUGIN in ((_json(path) or {}).get("store") or {}):
         found.left.append(f"{path}: a hash of the extension, signed, so that Gemini CLI alone can change it.")
+
+
+def _take_keys(path: Path, is_ours: Callable[[str], bool], what: str, found: Leftovers) -> None:
+    """Take the keys that are ours out of a file that a host writes; name them where somebody has given it a form."""
+    document = _json(path) or {}
+    ours = [key for key in document if is_ours(key)]
+    if not ours:
+        return
+    named = f"{what} {' and '.join(ours)}"
+    written = path.read_text()
+    if written.rstrip("\n") != json.dumps(document, indent=2, ensure_ascii=False):
+        found.left.append(f"{named}, in {path}: somebody has edited that file, so that it is left alone.")
+        return
+    rest = {key: value for key, value in document.items() if key not in ours}
+    _rewrite(path, json.dumps(rest, indent=2, ensure_ascii=False) + "\n" * written.endswith("\n"))
+    found.taken.append(f"{named}, from {path}.")
 
 
 def _of_repository(home: Home, folder: Path, found: Leftovers) -> None:

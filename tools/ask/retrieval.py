@@ -19,10 +19,21 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
-from memtape.schemas.events import Captured, Event, Filters, Kind, Mark, Origin
+from memtape.schemas.events import Captured, Event, Filters, Mark, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
-from memtape.schemas.rows import TABLES, EdgeRow, MemoryRow, Provenance, TombstoneRow, TurnRow, UseRow, Watermark
+from memtape.schemas.rows import (
+    TABLES,
+    EdgeRow,
+    MemoryRow,
+    Provenance,
+    Shown,
+    TombstoneRow,
+    TurnRow,
+    UseRow,
+    Watermark,
+    marks,
+)
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.epochs import foreign
@@ -95,29 +106,20 @@ class Read(msgspec.Struct, frozen=True, kw_only=True):
     common: tuple[str, ...]
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class Result(Shown, frozen=True, kw_only=True):
     """One answer. `text` is whole, `passage` the best 1,200 characters of it; `score` compares within one search only.
 
-    `canonical` is the capture that speaks for a memory, else the id.
+    `marks` is what a reader is told beside the text. `canonical` is the capture that speaks for a memory, else the id.
     `provenance` has the origin and session of each capture behind it that lives, each once.
     `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
     the latest confirmation of what folds, else None. `again` is how many more turns that were found say the same.
     """
 
-    id: str
     canonical: str
-    text: str
     passage: str = ""
-    kind: Kind
-    scope: str
     score: float
-    at: int
-    source: str | None
-    origin: Origin
-    actor: str
-    session: str | None
     provenance: tuple[Provenance, ...]
-    tags: tuple[str, ...]
+    marks: tuple[str, ...] = ()
     confirmations: int
     captions: tuple[str, ...]
     lanes: tuple[Lane, ...] = ()
@@ -649,19 +651,11 @@ def _result(
     row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str], last_at: int | None = None
 ) -> Result:
     return Result(
-        id=row.id,
+        **{name: getattr(row, name) for name in Shown.__struct_fields__},
         canonical=row.canonical if isinstance(row, MemoryRow) else row.id,
-        text=row.text,
-        kind=row.kind,
-        scope=row.scope,
         score=0.0,
-        at=row.at,
-        source=row.source,
-        origin=row.origin,
-        actor=row.actor,
-        session=row.session,
         provenance=(row.provenance if isinstance(row, MemoryRow) else ()) or (Provenance(row.origin, row.session),),
-        tags=row.tags,
+        marks=marks(row),
         confirmations=confirmations,
         captions=tuple(captions),
         last_at=last_at,

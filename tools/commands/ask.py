@@ -13,6 +13,7 @@ from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
+from memtape.schemas.rows import marks
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
@@ -24,11 +25,9 @@ from memtape.tools.client import Client
 from memtape.tools.commands.explaining import explained, explained_question
 from memtape.tools.commands.options import (
     as_of_option,
-    kind_filter,
-    made_by_filter,
-    made_in_filter,
     print_json,
     say,
+    with_arguments,
     with_client,
     with_home,
 )
@@ -42,14 +41,7 @@ FOLLOW_S = 0.2
 
 
 @click.command()
-@click.argument("query")
-@click.option("--limit", default=10, show_default=True, help="The most results, 1 to 1000.")
-@kind_filter
-@click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
-@made_by_filter
-@made_in_filter
-@click.option("--since", help="Only from this time on: ISO 8601 or an age such as 3d.")
-@click.option("--until", help="Only before this time.")
+@with_arguments("search")
 @click.option("--quiet", is_flag=True, help="Do not put this search on the log.")
 @click.option("--explain", is_flag=True, help="Say why each result stands where it stands.")
 @click.option(
@@ -117,7 +109,7 @@ def search(
 
 
 @click.command()
-@click.argument("id")
+@with_arguments("show")
 @as_of_option
 @with_client
 def show(
@@ -140,7 +132,7 @@ def show(
 
 
 @click.command()
-@click.argument("id")
+@with_arguments("why")
 @with_client
 def why(
     client: Client,
@@ -314,6 +306,7 @@ def _result(number: int, result: Result) -> str:
         about.append(f"confirmed {result.confirmations}x")
     if result.again:
         about.append(f"said {result.again + 1} times")
+    about += result.marks
     if result.source:
         about.append(one_line(result.source, 60))
     if result.scope == "global":
@@ -339,6 +332,7 @@ def _opened(opened: Opened) -> list[str]:
         lines.append("tags " + ", ".join(map(one_line, row.tags)))
     if row.source:
         lines.append(f"source {one_line(row.source)}")
+    lines += marks(row)
     if opened.memory is not None:
         memory = opened.memory
         lines.append(confirmed(memory.confirmations, memory.last_at))

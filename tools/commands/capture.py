@@ -1,4 +1,4 @@
-"""The commands that append to the log: capture, forget, restore. None of them loads LanceDB to capture."""
+"""The commands that put what was said or used on the log. None of them loads LanceDB to capture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.capture.writing import Erased
 from memtape.tools.client import Client
-from memtape.tools.commands.options import KINDS, print_json, progress, say, with_client
+from memtape.tools.commands.options import KINDS, print_json, progress, say, with_arguments, with_client
 from memtape.tools.commands.project import say_where_it_was
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -44,11 +44,9 @@ class Refusal(msgspec.Struct, frozen=True):
     help="Take the text of a file; a .jsonl file is read as JSON lines.",
 )
 @click.option("--kind", type=click.Choice(KINDS), help="By default fact, and document for a file.")
-@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
-@click.option("--source", help="Where the text comes from.")
+@with_arguments("capture", "tags", "importance", "source")
 @click.option("--native-id", help="The source's own id: capturing it again adds nothing.")
 @click.option("--at", help="When it happened: ISO 8601 or an age such as 3d. By default now.")
-@click.option("--importance", type=click.FloatRange(0, 1), help="Between 0 and 1.")
 @click.option("--branch", help="The branch of the repository that it is about.")
 @with_client
 def capture(
@@ -110,67 +108,7 @@ def capture(
 
 
 @click.command()
-@click.argument("id")
-@click.option("--only", is_flag=True, help="Name this one capture, not every capture that is the same memory.")
-@click.option("--reason", help="Why, for those who ask later.")
-@with_client
-def forget(
-    client: Client,
-    id: str,
-    only: bool,
-    reason: str | None,
-    as_json: bool,
-) -> None:
-    """Hide a memory or turn, until it is restored. The log keeps it.
-
-    Every capture that is the same memory is hidden, and of facts and the like the same text stays hidden
-    when it is captured again.
-
-    \b
-    Example:
-      memtape forget 019ab0c4-9a3c-7000-8000-0123456789ab --reason "out of date"
-    """
-    ids = client.forget(id, only=only, reason=reason)
-    _print_named("Forgot", ids, f"memtape restore {ids[0]}", as_json)
-
-
-@click.command()
-@click.argument("id")
-@click.option("--reason", help="Why, for those who ask later.")
-@with_client
-def restore(
-    client: Client,
-    id: str,
-    reason: str | None,
-    as_json: bool,
-) -> None:
-    """Show again what was forgotten.
-
-    \b
-    Example:
-      memtape restore 019ab0c4-9a3c-7000-8000-0123456789ab
-    """
-    ids = client.restore(id, reason=reason)
-    _print_named("Restored", ids, "", as_json)
-
-
-@click.command()
-@click.argument("id")
-@click.option("--only", is_flag=True, help="Let just this capture stand apart, and keep the others together.")
-@with_client
-def unfold(client: Client, id: str, only: bool, as_json: bool) -> None:
-    """Split for good a memory whose captures should not have been folded: each stands by itself.
-
-    \b
-    Example:
-      memtape unfold 019ab0c4-9a3c-7000-8000-0123456789ab
-    """
-    _print_named("Unfolded", client.unfold(id, only=only), "", as_json)
-
-
-@click.command()
-@click.argument("ids", metavar="ID...", nargs=-1, required=True)
-@click.option("--recall", help="The recall that returned them: `recall_id` of `memtape search --json`.")
+@with_arguments("used")
 @with_client
 def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool) -> None:
     """Say which memories or turns shaped an answer. What is used is found again sooner, and links what helps together.
@@ -189,13 +127,6 @@ def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool
         print_json({**said, "partition": where.partition, "offset": where.offset})
     else:
         say(f"Noted the use of {len(dict.fromkeys(ids))}.")
-
-
-def _print_named(verb: str, ids: list[str], undo: str, as_json: bool) -> None:
-    if as_json:
-        print_json({"ids": ids})
-        return
-    say(f"{verb} {many(len(ids), 'capture')}." + (f" To undo: {undo}" if undo else ""))
 
 
 def _print_redacted(counts: Mapping[str, int]) -> None:

@@ -13,39 +13,7 @@ import click
 
 from memtape import __version__
 from memtape.schemas.visible import visible
-
-_PLACES = {
-    "capture": "capture.capture",
-    "import": "importing.import_command",
-    "watch": "importing.watch",
-    "search": "ask.search",
-    "show": "ask.show",
-    "why": "ask.why",
-    "forget": "capture.forget",
-    "restore": "capture.restore",
-    "unfold": "capture.unfold",
-    "used": "capture.used",
-    "erase": "erase.erase",
-    "status": "ask.status",
-    "log": "ask.log",
-    "adopt": "project.adopt",
-    "context": "context.context",
-    "edges": "edges.edges",
-    "diff": "ask.diff_command",
-    "eval": "measure.eval_command",
-    "compare": "measure.compare_command",
-    "run": "keep.run",
-    "verify": "keep.verify",
-    "rebuild": "keep.rebuild",
-    "copy": "keep.copy",
-    "embedder": "embedder.embedder",
-    "connect": "agents.connect",
-    "disconnect": "agents.disconnect",
-    "doctor": "agents.doctor",
-    "mcp": "agents.mcp",
-    "hook": "agents.hook",
-}
-"""The commands by name: file of this folder, and the command in it."""
+from memtape.tools.verbs import VERBS
 
 
 class _Commands(MutableMapping[str, click.Command]):
@@ -87,7 +55,7 @@ class Commands(click.Group):
 
 @click.group(
     cls=Commands,
-    commands=_Commands(dict(_PLACES)),
+    commands=_Commands({name: verb.command for name, verb in VERBS.items()}),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="memtape")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from memtape.tools.client import Client
-from memtape.tools.commands.options import as_of_option, print_json, say, with_client
+from memtape.tools.commands.options import as_of_option, print_json, say, with_arguments, with_client
 from memtape.tools.commands.project import say_where_it_was
 
 
 @click.command()
-@click.option("--budget", default=2_000, show_default=True, help="The most tokens of the text, 1 to 1000000.")
+@with_arguments("context")
 @click.option(
     "--form",
     type=click.Choice(("prompt", "agents", "gemini")),
@@ -20,7 +20,7 @@ from memtape.tools.commands.project import say_where_it_was
 )
 @as_of_option
 @with_client
-def context(client: Client, budget: int, form: str, as_of: str | None, as_json: bool) -> None:
+def context(client: Client, budget_tokens: int, form: str, as_of: str | None, as_json: bool) -> None:
     """Print what a starting agent should know: standing instructions, goal, plan, what holds, and what happened lately.
 
     Standing instructions are what users said with "always", "never", "I prefer" and the like, in five languages. The
@@ -31,7 +31,7 @@ def context(client: Client, budget: int, form: str, as_of: str | None, as_json: 
       claude --append-system-prompt "$(memtape context)"
       memtape context --form agents --budget 1000
     """
-    found = client.context(budget, form, as_of=as_of)  # type: ignore[arg-type]
+    found = client.context(budget_tokens, form, as_of=as_of)  # type: ignore[arg-type]
     if as_json:
         print_json(found)
         return

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast, get_args
 import click
 import msgspec
 import orjson
+from msgspec import inspect
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
@@ -21,6 +22,7 @@ from memtape.schemas.visible import visible, visible_json
 from memtape.sinks.home.folders import HOME_VARIABLE, default_home
 from memtape.tools.capture.writing import SESSION_VARIABLE
 from memtape.tools.client import Client
+from memtape.tools.verbs import VERBS
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 Option = Callable[[CommandT], CommandT]
@@ -29,21 +31,6 @@ DISK_HINT = "See that the disk has room and the home can be written. What was ac
 
 KINDS = get_args(Kind)
 ORIGINS = get_args(Origin)
-
-kind_filter = click.option(
-    "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated."
-)
-
-made_by_filter = click.option(
-    "--from-origin",
-    "origins",
-    multiple=True,
-    type=click.Choice(ORIGINS),
-    help="Only what this origin has captured; may be repeated.",
-)
-made_in_filter = click.option(
-    "--from-session", "sessions", multiple=True, help="Only what was captured in this session; may be repeated."
-)
 
 as_of_option = click.option(
     "--as-of", help="Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d."
@@ -56,6 +43,58 @@ _SPEAKER = {
     "origin": click.option("--origin", type=click.Choice(ORIGINS), help="user at a terminal, else agent."),
 }
 _SESSION = {"session": click.option("--session", envvar=SESSION_VARIABLE, show_envvar=True, help="The session.")}
+
+
+def with_arguments(verb: str, *names: str) -> Callable[[CommandT], CommandT]:
+    """Give a command the arguments of a verb as the table describes them, all of them or those that are named."""
+    described = inspect.type_info(VERBS[verb].arguments)
+    assert isinstance(described, inspect.StructType)
+    fields = [field for field in described.fields if not names or field.name in names]
+
+    def give(command: CommandT) -> CommandT:
+        for field in reversed(fields):
+            command = _parameter(field)(command)
+        return command
+
+    return give
+
+
+def _parameter(field: inspect.Field) -> Option[Any]:
+    """Return the argument of a field that is required, else its option; a field with many values may be repeated."""
+    kind, extra, help = field.type, dict[str, Any](), ""
+    while isinstance(kind, inspect.Metadata):
+        extra |= kind.extra or {}
+        help, kind = (kind.extra_json_schema or {}).get("description", help), kind.type
+    if field.required:
+        if isinstance(kind, inspect.VarTupleType):
+            return click.argument(
+                field.name, required=True, nargs=-1, metavar=f"{field.name.upper().removesuffix('S')}..."
+            )
+        return click.argument(field.name)
+    if isinstance(kind, inspect.BoolType):
+        return click.option(f"--{field.name}", field.name, is_flag=True, help=help)
+    if isinstance(kind, inspect.VarTupleType):
+        name, values = extra.get("option") or f"--{field.name.removesuffix('s')}", _values(kind.item_type)
+        return click.option(name, field.name, multiple=True, type=values, help=f"{help} May be repeated.")
+    name, shown = extra.get("option") or f"--{field.name}", field.default is not None
+    return click.option(name, field.name, default=field.default, show_default=shown, type=_values(kind), help=help)
+
+
+def _values(kind: inspect.Type) -> Any:
+    """Return what click reads a value of a type by."""
+    match kind:
+        case inspect.Metadata(type=inner):
+            return _values(inner)
+        case inspect.UnionType(types=types):
+            return _values(next(inner for inner in types if not isinstance(inner, inspect.NoneType)))
+        case inspect.LiteralType(values=values):
+            return click.Choice(values)
+        case inspect.IntType():
+            return int
+        case inspect.FloatType(ge=low, le=high):
+            return click.FloatRange(low, high)
+        case _:
+            return str
 
 
 def with_client(command: CommandT) -> CommandT:

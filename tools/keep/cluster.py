@@ -1,6 +1,11 @@
 """Several processes that project one home together: how their owner starts them, steers them and learns how they end.
 
 They form one cluster of Bytewax on loopback ports. What they exchange there are pickles, which nobody authenticates.
+
+Bytewax 0.21.1 runs one process of a cluster (`cluster_main`, `python -m bytewax.run -i -a`), and starts several for
+tests alone (`python -m bytewax.testing -p`): on ports from 2101 whether they are free or not, with no file handed down
+and no progress. An `OSError` in a source comes out of that as a `PanicException` and "did not exit cleanly", without
+its text. Where the starter is killed, its processes go on.
 """
 
 from __future__ import annotations

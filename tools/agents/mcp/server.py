@@ -341,17 +341,17 @@ def listen(port: int) -> socket.socket:
 
 
 def _described(name: str, tool: Tool) -> types.Tool:
-    reads = tool.effect == "reads"
+    reads = tool.offer.effect == "reads"
     return types.Tool(
         name=name,
-        title=tool.title,
-        description=tool.description,
+        title=tool.offer.title,
+        description=tool.offer.description,
         input_schema=schema_of(tool),
         annotations=types.ToolAnnotations(
-            title=tool.title,
+            title=tool.offer.title,
             read_only_hint=reads,
-            destructive_hint=tool.effect == "hides",
-            idempotent_hint=tool.idempotent,
+            destructive_hint=tool.offer.effect == "hides",
+            idempotent_hint=tool.offer.idempotent,
             open_world_hint=False,
         ),
         _meta=ALWAYS_SHOWN if name in ("search_memories", "add_memory") else None,

@@ -1,4 +1,4 @@
-"""The tools that an agent has: their names, arguments and descriptions, and what each does with a client.
+"""The tools that an agent has: what each does with a client. Their names and descriptions stand in the table of verbs.
 
 Nothing here knows the protocol, see `server`. What is not in this table an agent cannot do: there is no tool
 that erases, settles, configures or names a scope, and nothing here writes to `global`.
@@ -15,10 +15,10 @@ import msgspec
 from msgspec import Meta
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import Origin
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.visible import many
 from memtape.state.views.filters import make_filters
+from memtape.tools import verbs
 from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -41,25 +41,8 @@ MAX_DOCUMENT_CHARS = 1024 * 1024
 MAX_RESULTS = 20
 MAX_BUDGET_TOKENS = 8_000
 
-Id = Annotated[
-    str,
-    Meta(
-        description="The id of a memory or turn, or its first eight characters where no other begins so.",
-        min_length=1,
-        max_length=64,
-    ),
-]
-Share = Annotated[float, Meta(ge=0, le=1)]
-Text = Annotated[str, Meta(max_length=1_000)]
-Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later.")]
 
-
-class _Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a tool is called with; anything else is refused."""
-
-
-class AddMemory(_Arguments, frozen=True):
-    text: Annotated[str, Meta(description="What to remember, in words that stand alone. At most 64 KiB.")]
+class AddMemory(verbs.Capture, frozen=True):
     kind: Annotated[
         Literal["fact", "insight", "journal", "goal", "plan", "document"],
         Meta(
@@ -67,66 +50,20 @@ class AddMemory(_Arguments, frozen=True):
             "wanted and how; a new one takes over from the one before. document: a longer text, kept as it is."
         ),
     ] = "fact"
-    tags: Annotated[tuple[str, ...], Meta(description="Words to filter by.", max_length=64)] = ()
-    importance: Annotated[Share | None, Meta(description="0 to 1, where you know.")] = None
-    source: Annotated[Text | None, Meta(description="Where it comes from: a file, a URL.")] = None
 
 
-class SearchMemories(_Arguments, frozen=True):
-    query: Annotated[str, Meta(description="What to look for, in the words that you expect in it.")]
+class SearchMemories(verbs.Search, frozen=True):
     limit: Annotated[int, Meta(description=f"How many results, at most {MAX_RESULTS}.", ge=1)] = 8
-    kinds: Annotated[
-        tuple[Literal["turn", "fact", "insight", "journal", "goal", "plan", "document", "page"], ...],
-        Meta(
-            description="Only of these kinds: turn is what was said in a session, page a page that was written; the "
-            "others are those of add_memory.",
-            max_length=8,
-        ),
-    ] = ()
-    tags: Annotated[tuple[str, ...], Meta(description="Only with these tags.", max_length=64)] = ()
-    origins: Annotated[
-        tuple[Origin, ...],
-        Meta(
-            description="Only what any of these has captured. operator, user: people. agent: you and other agents. "
-            "tool: a tool's output. web: a page. model: what a model concluded.",
-            max_length=6,
-        ),
-    ] = ()
-    sessions: Annotated[
-        tuple[str, ...], Meta(description="Only what was captured in any of these sessions.", max_length=64)
-    ] = ()
-    since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
-    until: Annotated[str | None, Meta(description="Only before then.")] = None
 
 
-class GetMemory(_Arguments, frozen=True):
-    id: Id
+class GetMemory(verbs.Show, frozen=True):
     from_char: Annotated[int, Meta(description="Where to go on in a long text.", ge=0)] = 0
 
 
-class GetContext(_Arguments, frozen=True):
+class GetContext(verbs.Context, frozen=True):
     budget_tokens: Annotated[int, Meta(description=f"How long it may be, at most {MAX_BUDGET_TOKENS:,}.", ge=100)] = (
         2_000
     )
-
-
-class MarkUsed(_Arguments, frozen=True):
-    ids: Annotated[tuple[str, ...], Meta(description="The ids of what you used.", min_length=1, max_length=100)]
-    recall: Annotated[str | None, Meta(description="The recall that the search named, if it is at hand.")] = None
-
-
-class ForgetMemory(_Arguments, frozen=True):
-    id: Id
-    reason: Reason = None
-
-
-class RestoreMemory(_Arguments, frozen=True):
-    id: Id
-    reason: Reason = None
-
-
-class MemoryStatus(_Arguments, frozen=True):
-    pass
 
 
 def add_memory(client: Client, asked: AddMemory) -> str:
@@ -175,27 +112,13 @@ def get_context(client: Client, asked: GetContext) -> str:
     return _at_most(asked.budget_tokens, MAX_BUDGET_TOKENS, "tokens") + context(made.text, client.scope)
 
 
-def mark_used(client: Client, asked: MarkUsed) -> str:
+def mark_used(client: Client, asked: verbs.Used) -> str:
     """Say that memories were of use."""
     client.use(asked.ids, asked.recall)
     return f"Noted: {len(asked.ids)} used."
 
 
-def forget_memory(client: Client, asked: ForgetMemory) -> str:
-    """Hide a memory of the project."""
-    _hold_global(client, asked.id)
-    named = client.forget(asked.id, reason=asked.reason or None)
-    return f"Hidden: {many(len(named), 'capture')}. restore_memory with `{named[0]}` undoes it."
-
-
-def restore_memory(client: Client, asked: RestoreMemory) -> str:
-    """Show a forgotten memory of the project again."""
-    _hold_global(client, asked.id)
-    named = client.restore(asked.id, reason=asked.reason or None)
-    return f"Restored: {many(len(named), 'capture')}."
-
-
-def memory_status(client: Client, asked: MemoryStatus) -> str:
+def memory_status(client: Client, asked: verbs.Status) -> str:
     """Count what the project and `global` hold."""
     from memtape.tools.agents.mcp.answers import status
 
@@ -203,81 +126,43 @@ def memory_status(client: Client, asked: MemoryStatus) -> str:
 
 
 class Tool(NamedTuple):
-    """A tool as agents see it. `adds` tools only ever add; `hides` tools change what is found, which can be undone."""
+    """A tool as agents see it: what it does with a client, what it is called with, and how its verb offers it."""
 
     run: Callable[[Client, Any], str]
-    arguments: type[_Arguments]
-    title: str
-    description: str
-    effect: Literal["reads", "adds", "hides", "shows"]
-    idempotent: bool
+    arguments: type[verbs.Arguments]
+    offer: verbs.Tool
+
+
+_RUN: dict[str, tuple[Callable[[Client, Any], str], type[verbs.Arguments]]] = {
+    "capture": (add_memory, AddMemory),
+    "search": (search_memories, SearchMemories),
+    "show": (get_memory, GetMemory),
+    "context": (get_context, GetContext),
+    "used": (mark_used, verbs.Used),
+    "status": (memory_status, verbs.Status),
+}
+
+
+def _decided(name: str) -> tuple[Callable[[Client, Any], str], type[verbs.Arguments]]:
+    """Return what decides something of a memory of the project, made from the row of the verb."""
+    verb = verbs.VERBS[name]
+    assert verb.method is not None and verb.arguments is not None and verb.decision is not None
+    method, decision = verb.method, verb.decision
+    undo = verbs.VERBS[decision.undo].tool if decision.undo else None
+
+    def decide(client: Client, asked: verbs.Arguments) -> str:
+        _hold_global(client, asked.id)  # type: ignore[attr-defined]
+        named = getattr(client, method)(**msgspec.structs.asdict(asked))
+        undone = f" {undo.name} with `{named[0]}` undoes it." if undo else ""
+        return f"{decision.done} {many(len(named), 'capture')}.{undone}"
+
+    return decide, verb.arguments
 
 
 TOOLS: dict[str, Tool] = {
-    "add_memory": Tool(
-        add_memory,
-        AddMemory,
-        "Add a memory",
-        "Remember something about this project: a decision and its reason, a fact, a preference, a goal, a plan.",
-        "adds",
-        False,
-    ),
-    "search_memories": Tool(
-        search_memories,
-        SearchMemories,
-        "Search memories",
-        "Find what this project's agents and users said, decided and learned, best first, with ids.",
-        "reads",
-        True,
-    ),
-    "get_memory": Tool(
-        get_memory,
-        GetMemory,
-        "Open a memory",
-        "Open one memory or turn whole by its id, and see why it is there: every event behind it.",
-        "reads",
-        True,
-    ),
-    "get_context": Tool(
-        get_context,
-        GetContext,
-        "Get the project's context",
-        "What to know before starting: rules, goal, plan, most important facts, recent work. Needs no query.",
-        "reads",
-        True,
-    ),
-    "mark_used": Tool(
-        mark_used,
-        MarkUsed,
-        "Mark memories as used",
-        "Say which memories helped you, so that they are found sooner.",
-        "adds",
-        True,
-    ),
-    "forget_memory": Tool(
-        forget_memory,
-        ForgetMemory,
-        "Forget a memory",
-        "Hide a memory that is wrong or unwanted. restore_memory undoes it.",
-        "hides",
-        True,
-    ),
-    "restore_memory": Tool(
-        restore_memory,
-        RestoreMemory,
-        "Restore a memory",
-        "Bring back a memory that was forgotten.",
-        "shows",
-        True,
-    ),
-    "memory_status": Tool(
-        memory_status,
-        MemoryStatus,
-        "Status of the memory",
-        "How much this project remembers, and whether everything is up to date.",
-        "reads",
-        True,
-    ),
+    verb.tool.name: Tool(*(_decided(name) if verb.decision else _RUN[name]), verb.tool)
+    for name, verb in verbs.VERBS.items()
+    if verb.tool is not None
 }
 
 

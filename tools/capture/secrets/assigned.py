@@ -1,4 +1,4 @@
-"""Secrets that are known by what stands before them: `password=…`, `api_key: …`, headers, URLs with credentials.
+"""Secrets that are known by what stands before them: `password=…`, `api_key: …`, headers.
 
 What follows such a word is often no secret: a type, a name, a variable, an example. Here it is decided which is which.
 What is said in sentences is in `tools/capture/secrets/said.py`.
@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memtape.tools.capture.secrets.encoded import decoded
 from memtape.tools.capture.secrets.known import Finding
 from memtape.tools.capture.secrets.places import Places, compiled
+from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.random_strings import looks_random, turns
 
 PASSWORD = "|".join(
     r"""
     pass(?:word|wd|phrase|code) (?<![a-z])pwd (?<![a-z])pgpass passwor[dt] kennwort contrase[nñ]a mot\sde\spasse
-    senha(?![a-z]) palavra-passe wachtwoord lösenord(?:et)? kodeord adgangskode passord salasana has[łl]o(?![a-z])
+    senha(?![a-z]) palavra-passe wachtwoord lösenord(?:et)? kodeord(?:et)? adgangskoden? passord(?:et)?
+    salasana(?:ni)? has[łl]o(?![a-z])
     heslo(?![a-z]) parola\sd['’]ordine
     parola(?:m|sı|nız)?(?![a-zı]) [şs]ifre(?:m|si|niz)?(?![a-z]) парол[ья] κωδικός 密[码碼] パスワード
     비밀번호 비번 암호(?!화) 口令 ww(?![a-z]) (?<!palabra\s)(?<!palabras\s)clave(?![a-z]) mdp(?![a-z])
@@ -27,63 +30,85 @@ PASSWORD = "|".join(
 _SHORT = "|".join(
     r"""
     (?:(?<=[a-z0-9][_-])|(?<=db)|(?<=pg)|(?<=smtp)|(?<=mail)|(?<=ftp)|(?<=ldap)|(?<=root)|(?<=admin)|(?<=user)|(?<=sql)|(?<=mongo)|(?<=redis))(?:pass|pw)(?![a-z])
-    (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==) sshpass(?==) (?<=[\"'])auth(?=[\"']\s?:)
+    (?<![a-z])pw(?![a-z]) (?<![a-z_.-])pass(?=\s?=) (?<=[a-z0-9]_)auth(?==)
+    sshpass(?==) (?<=[\"'])(?:auth|pass)(?=[\"']\s?:)
     """.split()
 )
 """Short for one, and short for much else; `PASS: test_login2` tells of a test."""
+_SERVICES = "algolia cloudflare datadog heroku mailgun pagerduty sendgrid sonar sonarqube trello".split()
+"""What is assigned to the bare name of one of these, and looks like a key, is its key."""
 KEY = "|".join(
-    r"""
+    (
+        *r"""
+    api[\s-]?schlüssel (?:clé|clave|chave|chiave)\s(?:(?:de\s|da\s|do\s|d['’])?(?:la\s)?api)(?![a-z])
+    api[\s-]?(?:ключ|sleutel|nyckel|nøkkel)
     (?:api|access|auth|account|client|private|signing|encryption|master)[\s_-]?(?:secret[\s_-]?)?key
-    (?:license|service|storage|app|wallet|deployer|signer|eth(?:ereum)?|metamask)[\s_-]?(?:(?:secret|private)[\s_-]?)?key
-    (?:aes|hmac|jwt|fernet|rsa|cipher|crypto|webhook|deploy)[\s_-]?key (?<![a-z])pat(?=\s?[:=]|\s(?:is|was)\s)
+    (?:license|product|activation|subscription|session|cookie|master|service|storage|app|wallet|deployer|signer|eth(?:ereum)?|metamask)[\s_-]?(?:(?:secret|private)[\s_-]?)?key
+    (?:aes(?:-?\d{3})?(?:-(?:gcm|cbc|ctr))?|hmac|jwt|fernet|cipher|crypto|webhook|deploy|admin|global|write|server|shared)[\s_-]?key
+    (?<=[a-z0-9])_(?:key|salt|pepper)(?=\\?[\"']?\]?\s?[,=:]) (?<=_)pk(?![a-z]) (?<![a-z])pat(?=\s?[:=]|\s(?:is|was)\s)
     session[\s_-]?(?:cookie|secret) cookie[\s_-]?secret secret(?:[_-]?access)?[_-]?key secret(?![a-z])
     (?<!max_)token(?![a-z]) (?<=[a-z0-9]_)pat(?![a-z]) credentials?(?![a-z]) sharedaccesskey
-    """.split()
+    """.split(),
+        rf"(?:{'|'.join(_SERVICES)})(?==)",
+    )
 )
 PASSWORD_STEMS = tuple(
     """
-    pass pwd pgpass kennwort contrase mot senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
+    pass pw pwd pgpass kennwort contrase mot senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
     haslo heslo parola
     şifre sifre парол κωδικός 密 パスワード 비밀번호 비번 암호 口令 ww clave mdp wifi wi-fi wlan wpa psk clé
     """.split()
 )
-KEY_STEMS = tuple(
-    """
-    api access auth account client private signing encryption master license service storage app wallet deployer
-    signer eth metamask
-    session cookie secret token credential sharedaccesskey pat aes hmac jwt fernet rsa cipher crypto webhook deploy
-    """.split()
+KEY_STEMS = (
+    *"""
+    api clé clave chave chiave access auth account client private signing encryption master license service
+    storage app wallet
+    deployer signer eth metamask
+    session cookie secret token credential sharedaccesskey pat aes hmac jwt fernet cipher crypto webhook deploy
+    admin global write server shared pk product activation subscription _key _salt _pepper
+    """.split(),
+    *_SERVICES,
 )
 """How the names begin; names that begin otherwise are not found."""
-_KEY_MARKS = ("key", "secret", "token", "credential", "cookie", "pat")
+_KEY_MARKS = (
+    "key",
+    "api",
+    "secret",
+    "token",
+    "credential",
+    "cookie",
+    "pat",
+    "_pk",
+    "_salt",
+    "_pepper",
+    *(f"{name}=" for name in _SERVICES),
+)
 """One of these is in every name of a key."""
-_ENDING = r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref)[a-z0-9]{1,16})?"
+_ENDING = (
+    r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref|store|manager|reset|prompt"
+    r"|mode|required|enabled)[a-z0-9]{1,16})?"
+)
 _QUOTED = r"(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{4,512})(?P=quote)"
 _BARE = r"(?P<bare>[^\s\"'`,;<>\[\](){}]{4,1024})"
 _ASSIGNED = (
     r"(?i)"
     rf"(?:(?P<password>{PASSWORD})|(?P<short>{_SHORT})|(?:{KEY})){_ENDING}"
-    r"(?P<by>\\?[\"'`]?\]?\s{0,3}(?::\s?(?:str|string)\s?=|=>|:=|={1,3}|[:：])\s{0,3}"
-    r"|[\"']\s?,\s?(?=[\"'])|>|[ ](?=\S))"
+    r"(?P<by>\\?[\"'`]?\]?\s{0,3}(?::\s?(?:str|string)\s?=|=>|:=|={1,3}|\|\||\?\?|[:：](?:\s!!str|\s[>|]-?(?=\n))?)\s{0,3}"
+    r"|[\"']\s?,\s?(?=[\"'])|[\"']?>|[ ](?=\S))"
     rf"(?:{_QUOTED}|{_BARE})"
 )
+_PAIRED = (
+    r"(?i)"
+    rf"(?:(?P<password>{PASSWORD}|{_SHORT})|(?:{KEY})){_ENDING}[\"'`]?[\s,{{]{{1,40}}"
+    r"(?:(?:type|sensitive|description|nullable)\s{0,20}=[^\n]{0,80}\n\s{0,20}){0,3}"
+    r"[\"']?(?:value|default)[\"']?\s{0,9}[:=]\s{0,3}[\"']?(?P<value>[^\s\"'`<>{}()]{4,512})"
+)
+"""What one field names, and the next one holds: variables of containers and modules, properties."""
 _HEADER = (
     r"(?i)"
-    r"authorization\\?[\"']?\s{0,2}[:=,]\s{0,2}\\?[\"']?(?:(?:basic|bearer|token|apikey|digest)\s+)?"
+    r"authorization\\?[\"']?(?:\s{0,2}[:=,]|(?=\s[\"']))\s{0,2}\\?[\"']?(?:(?:basic|bearer|token|apikey|digest)\s+)?"
     r"(?P<value>[A-Za-z0-9._~+/=-]{8,8192})|\bbearer\s+(?P<bearer>[A-Za-z0-9._~+/=-]{16,8192})"
-)
-_URL_USER = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,256})(?::(?P<password>[^\s/\"'<>`]{1,256}))?@(?=[\w\[$])")
-_URL_CUT = re.compile(
-    r"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|amqp|mssql|sqlserver|clickhouse|s?ftp|smtp"
-    r"|ldap)s?(?:\+\w{1,16})?://"
-    r"[^\s/:@\"'<>`]{1,64}:(?P<password>[^\s/:@,?\"'<>`()\[\]]{6,256})(?![^\s\"'<>`/?,.;)\]])",
-    re.IGNORECASE,
-)
-"""An address that ends, or goes on to its path, before it names a host; that may be a port, as far as it has digits."""
-_QUERY = re.compile(
-    r"[?&;](?:access_token|refresh_token|id_token|api_?key|auth|key|password|passwd|pwd|secret|sig|signature|token"
-    r"|x-amz-signature)=(?P<value>[^\s&#\"'<>`)\]]{6,2048})",
-    re.IGNORECASE,
+    r"|(?:\bbasic\s+|_auth\s?=\s?[\"']?)(?P<basic>[A-Za-z0-9+/]{8,1024}={0,2})"
 )
 _COOKIES = (
     r"(?i)"
@@ -126,10 +151,15 @@ _REFERENCE = "|".join(
         (?:\./|\.\./|~/|/(?:run|etc|var|home|mnt|tmp|opt|usr|secrets?)/).*
         .*\.(?:txt|pem|json|ya?ml|py|js|ts|md|key|env|toml|cfg)
         (?:self|this|os|process|config|settings|env|req|request|args|options|opts|props|ctx|data|params|input|form)\b[.?].*
-        (?:user|body|secrets|var|local)\b[.?].* [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?<!\d\d) [A-Za-z_]\w*(?:->|::)\w.*
+        (?:user|body|secrets|var|local)\b[.?].* [A-Za-z_]\w*(?:->|::)\w.*
         """.split()
 )
 """What says where a secret is to be found: variables, paths, URLs, calls."""
+_ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?<!\d\d)")
+_ALGORITHM = (
+    r"(?i)(?:[a-z]{3,8}[-_])?(?:sha|aes|hmac|argon|pbkdf|poly|salsa|md(?=5)|ed(?=25519|448))[-_]?\d+[a-z]{0,6}"
+    r"(?:[-_](?:[a-z]{2,9}|\d{1,4}))*"
+)
 _TECHNICAL = (
     r"(?i)"
     r"(?:sha|md|base|utf|aes|rsa|bcrypt|argon|pbkdf|scrypt|oauth|hmac|blake|ed|ecdsa|hs|rs|es|iso|varchar"
@@ -157,11 +187,13 @@ _TELLING = re.compile(
 _OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _CURSOR = re.compile(
-    r"(?:public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z",
+    r"(?:public|cache|primary|foreign|sort|partition|hash|range|row|host|object|group|unique|natural|candidate|composite"
+    r"|surrogate|lookup|idempotency|routing|s3|file|lock|queue|job|map|dict|site|translation|i18n|public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z|\d{12}:\Z",
     re.I,
 )
+_TYPE = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?")
-_HEX = re.compile(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}", re.IGNORECASE)
+_HEX = re.compile(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}", re.IGNORECASE)
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
 
 
@@ -176,15 +208,17 @@ def names_a_secret(text: str) -> bool:
 def assigned_secrets(places: Places) -> Iterator[Finding]:
     """Yield what is assigned, said or sent to be a password, key or token. Takes linear time."""
     text = places.text
-    for found in places.matches(_ASSIGNED, (*PASSWORD_STEMS, *key_stems(places), "pw", "sshpass", "auth")):
+    for found in places.matches(_ASSIGNED, (*PASSWORD_STEMS, *key_stems(places), "sshpass", "auth")):
         yield from _assigned(text, found)
-    for found in places.matches(_HEADER, ("authorization", "bearer")):
-        group = "value" if found["value"] else "bearer"
-        value = found[group]
-        if any(map(str.isdigit, value)) and not is_no_secret(value) and (group == "value" or key_like(value)):
-            yield Finding(*found.span(group), "authorization")
-    if "://" in text:
-        yield from _in_urls(text)
+    paired = (*PASSWORD_STEMS, *key_stems(places)) if places.has(("value", "default")) else ()
+    for found in places.matches(_PAIRED, paired):
+        if found["password"]:
+            if password_like(found["value"], quoted=True, shouted=False):
+                yield Finding(*found.span("value"), "password")
+        elif key_like(found["value"]):
+            yield Finding(*found.span("value"), "assigned-secret")
+    for found in places.matches(_HEADER, ("authorization", "bearer", "basic ", "_auth")):
+        yield from _sent(found)
     for found in places.matches(_COOKIES, ("cookie", "set-cookie", "curl")):
         for cookie in _COOKIE.finditer(text, *found.span("pairs" if found["pairs"] else "dict")):
             if any(map(str.isdigit, cookie["value"])) and not is_no_secret(cookie["value"]):
@@ -200,9 +234,6 @@ def assigned_secrets(places: Places) -> Iterator[Finding]:
         line = compiled(_PGPASS).match(text, host.start()) if host else None
         if line and password_like(line["value"], quoted=True, shouted=False):
             yield Finding(*line.span("value"), "password")
-    for found in _QUERY.finditer(text):
-        if key_like(found["value"]):
-            yield Finding(*found.span("value"), "url-parameter")
 
 
 def key_stems(places: Places) -> tuple[str, ...]:
@@ -221,7 +252,8 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
     group = "quoted" if found["quoted"] is not None else "bare"
     value, by, word = found[group], found["by"], found[0][: found.start("by") - found.start()]
     start, end = found.span(group)
-    if by == " " and not _OPTION.search(text, max(0, found.start() - 24), found.start()):
+    given = by == " " and _OPTION.search(text, max(0, found.start() - 24), found.start())
+    if by == " " and not given and not (group == "quoted" and found["password"]):
         return
     if group == "bare":
         if text[end : end + 1] == "(":  # A call.
@@ -232,38 +264,52 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
         end = start + len(value)
     shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
     quoted = group == "quoted"
-    if found["short"]:
-        if ("=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted) and password_like(
-            value, quoted=quoted, shouted=False
+    if quoted and len(value) >= 32 and is_drawn(re.sub(r"\W", "", value)):
+        yield Finding(start, end, "assigned-secret")
+    elif found["short"]:
+        told = "=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted
+        plain = shouted and "auth" not in word.lower() and not is_no_secret(value)
+        if (told and password_like(value, quoted=quoted, shouted=False)) or (
+            plain and plain_words(text, start, quoted=False)
         ):
             yield Finding(start, end, "password")
     elif found["password"]:
         if password_like(value, quoted=quoted, shouted=shouted):
             yield Finding(start, end, "password")
-    elif key_like(value) or ("secret" in word.lower() and _WORD_AND_NUMBER.fullmatch(value)):
+        elif (
+            quoted
+            and (given or ":" in by or "=" in by)
+            and (words := not is_no_secret(value) and plain_words(text, start, quoted=True))
+        ):
+            yield Finding(*words, "password")
+    elif key_like(value) or ("secret" in word.lower() and _secret_word(value, shouted)):
         yield Finding(start, end, "assigned-secret")
 
 
-def _in_urls(text: str) -> Iterator[Finding]:
-    for found in _URL_USER.finditer(text):
-        if found["password"] is not None:
-            if not is_no_secret(found["password"]):
-                yield Finding(*found.span("password"), "url-password")
-        elif (
-            "sentry" not in text[found.end() : found.end() + 64]
-            and len(found["user"]) >= 16
-            and key_like(found["user"])
-        ):
-            yield Finding(*found.span("user"), "url-password")
-    for found in _URL_CUT.finditer(text):
-        value = found["password"]
-        if any(map(str.isalpha, value)) and password_like(value, quoted=True, shouted=False):
-            yield Finding(*found.span("password"), "url-password")
+def _sent(found: re.Match[str]) -> Iterator[Finding]:
+    """Yield what a header holds; what is in base64 for "basic" is a user and a password."""
+    group = found.lastgroup or "value"
+    value = found[group]
+    if group == "basic":
+        holds = ":" in (decoded(value) or "")
+    else:
+        holds = any(map(str.isdigit, value)) and not is_no_secret(value) and (group == "value" or key_like(value))
+    if holds:
+        yield Finding(*found.span(group), "authorization")
+
+
+def _secret_word(value: str, shouted: bool) -> bool:
+    """Whether what is called a secret is a word of a person; in capitals it is asked less of."""
+    return bool(_WORD_AND_NUMBER.fullmatch(value)) or (shouted and password_like(value, quoted=True, shouted=False))
 
 
 def is_no_secret(value: str) -> bool:
-    """Whether what stands where a secret would be is an example, or says where to find the secret."""
-    return bool(compiled(_EXAMPLE).fullmatch(value) or compiled(_REFERENCE).fullmatch(value))
+    """Whether what stands where a secret would be is an example or an algorithm, or says where to find the secret."""
+    if any(compiled(pattern).fullmatch(value) for pattern in (_EXAMPLE, _REFERENCE, _ALGORITHM)):
+        return True
+    return _ATTRIBUTE.fullmatch(value) is not None and not (
+        is_drawn(value) or is_passphrase(value) or any(map(is_drawn, value.split(".")))
+    )
 
 
 def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
@@ -297,7 +343,7 @@ def is_drawn(value: str) -> bool:
 
 def is_passphrase(value: str) -> bool:
     """Whether a value is four words or more that were drawn, and not a compound that says something."""
-    parts = value.split("-")
+    parts = value.split("-" if "-" in value else ".")
     return len(parts) >= 4 and all(_DRAWN.fullmatch(part) for part in parts) and not _TELLING.search(value)
 
 
@@ -305,7 +351,7 @@ def key_like(value: str) -> bool:
     """Whether what is called a key, secret or token is one: random, hexadecimal, a UUID, or short and of all sorts."""
     if len(value) < 8 or " " in value or is_no_secret(value) or compiled(_TECHNICAL).fullmatch(value):
         return False
-    if value.isalnum() and not value.isdigit() and turns(value) >= 3:
+    if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not _TYPE.fullmatch(value):
         return True
     if UUID.fullmatch(value) or _HEX.fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
         return True

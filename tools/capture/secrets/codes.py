@@ -1,5 +1,5 @@
 """Secrets that look like nothing: numbers of doors and cards, recovery codes, the words of a wallet, seeds of one-time
-passwords, passwords of plain words. Only what is said of them tells, so that more must be said.
+passwords. Only what is said of them tells, so that more must be said.
 """
 
 from __future__ import annotations
@@ -7,13 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtape.tools.capture.secrets.assigned import is_no_secret
 from memtape.tools.capture.secrets.known import Finding
 from memtape.tools.capture.secrets.places import Places
 
 _LOCKED = (
     "door|gate|alarm|entry|entrance|safe|lock(?:box|er)?|key\\s?(?:pad|box)|garage|building|unlock|phone|sim|card|vault"
-    "|voicemail|security|access|panel|bike|suitcase|house|office|front|screen|parental|puk|bank"
+    "|voicemail|security|access|panel|bike|suitcase|house|office|front|screen|parental|puk|bank|room|debit|credit|voice\\s?mail|intercom|tablet|elevator|lift|parking|mailbox|gym|visa|banking"
 )
 _PLACES = (
     "porte|portail|portillon|alarme|immeuble|coffre|entrée|puerta|portal|alarma|caja\\sfuerte|edificio|entrada|porta|portão|prédio|cofre"
@@ -22,30 +21,46 @@ _PLACES = (
 )
 _CODE = (
     r"(?i)"
-    rf"(?<![^\W_])(?:pins?|(?:lock(?:box|er)|key\s?(?:box|safe))(?=\s?[:=]|\sis\s)|pin[\s-]?(?:code|kod|number|nummer)|p\.i\.n\.|passcode|combination|combo"
-    rf"|(?:{_LOCKED})[\s-](?:pin|code|combination|combo)s?"
+    rf"(?:(?<![^\W_])|(?=暗))(?:pins?|(?:lock(?:box|er)|key\s?(?:box|safe))(?=\s?[:=]|\sis\s)|pin[\s-]?(?:code|kod|number|nummer)|p\.i\.n\.|passcode|combination|combo"
+    rf"|puk|disarm(?=\swith\s)|apple\sid\s(?:pin|passcode)|bike\slock|gym\slocker|(?:{_LOCKED})[:,]?[\s-](?:pin|code|combination|combo)s?|(?:{_LOCKED})(?=\sopens\swith\s)"
     rf"|(?:code|combination)\s(?:for|of|to)\s(?:\w+\s){{0,3}}(?:{_LOCKED})|(?:tür|haustür|tor|alarm|zugangs"
     rf"|safe|zahlen|geheim|entsperr)-?code"
     rf"|(?:code|código|codice|kod|код)\s(?:pin|(?:(?:de|du|do|da|della|del|dell|di|van|till|от|к|for"
     rf"|d)[\s'’])?(?:(?:la|le|l|el|de|het|il)[\s'’])?(?:{_PLACES}))"
     r"|(?:deur|toegangs|alarm|pin|poort)code|(?:port|dörr|larm|pin|grind)-?kod(?:en)?|kap[ıi]\s(?:kodu"
-    r"|şifresi)|alarm\s(?:kodu|şifresi)|пин-?код"
-    r"|暗証番号|ドアの?(?:コード|番号)|门禁?(?:密码|代码)|门锁密码|현관\s?비밀번호|도어락\s?비밀번호)"
+    r"|şifresi)|alarm\s(?:kodu|şifresi)|пин(?:-?код)?(?:\sкарты)?"
+    r"|(?<=[のはを])暗証番号|暗証番号|ドアの?(?:コード|番号)|门禁?(?:密码|代码)|门锁密码|현관\s?비밀번호|도어락\s?비밀번호)"
     r"(?:\s+(?:for|of|to|on|in|at|für|vom|von|der|de|du|do|da|del|di|van|för|till|от|к)(?:\s+[\w-]{1,20}){1,3}?)?"
     r"(?P<by>\s*[:：=]\s*|\s+(?:is|are|was|lautet|ist|est|es|é|è|är|to|jest|—|–|-|now|=|will\sbe|wurde"
-    r"|(?:has\sbeen|was)?\s?(?:changed|set|reset)\sto)(?:\s(?:now|jetzt))?:?\s+|は|是|为|は、|는|은|\s+)"
+    r"|(?:has\sbeen|was)?\s?(?:changed|set|reset)\sto)(?:\s(?:now|jetzt))?:?\s+|\s(?:opens\s)?with\s|→\s?|[:：]\*\*\s*|は|是|为|は、|는|은|\s+)"
     r"[\"'`*#«“„「]?(?P<value>\d(?:[ -]?\d){3,11})(?![\d.,:/-]*\d)(?![A-Za-z0-9_-])#?"
 )
-_CODE_MARKS = "pin code kod código codice combo combination код пин 暗証 ドア 门 현관 도어락".split()
+_CODE_MARKS = (
+    "opens with",
+    "bike lock",
+    "gym lock",
+    *"pin code kod código codice combo combination код пин 暗証 ドア 门 현관 도어락 puk disarm".split(),
+)
 _CODE_STEMS = tuple(
     """
     door gate alarm entry entrance safe lock key garage building unlock phone sim card vault voicemail security
     access panel bike
-    suitcase house office front screen parental puk bank pin p.i.n. pass combination combo code código codice kod код
+    suitcase house office front screen parental puk bank room debit credit voice intercom tablet elevator lift
+    parking mailbox gym visa banking disarm apple
+    pin p.i.n. pass combination combo code código codice kod код
     tür haustür
     tor zugangs zahlen geheim entsperr deur toegangs poort port dörr larm grind kap пин 暗証番号 ドア 门 현관 도어락
     """.split()
 )
+_TYPED = (
+    r"(?i)"
+    r"(?<![^\W_])(?:enter|type|punch|dial|press|key\sin)\s(?:in\s)?(?P<value>\d{4,8})#?\s(?:on|at|into|in|to|for)\s"
+    rf"(?:\w+\s){{0,2}}?(?:keypad|panel|{_LOCKED})(?![a-z])"
+)
+_IS_CODE = rf"(?i)\sis\sthe\s(?:\w+\s)?(?:(?:{_LOCKED})\s)?(?:pin|code|combination)(?!\s(?:for|review|base|path))"
+_CARD = r"(?i)(?<![^\W_])(?:cvv2?|cvc2?)(?:\s?[:=]|\s(?:is|was|code|number))?\s{0,2}(?P<value>\d{3,4})(?![\w-]|[.,]\d)"
+_NUMBER_BEFORE = re.compile(r"(?<![\w.-])(?P<value>\d{4,8})\Z")
+_TO_OPEN = re.compile(r"\s(?:to|and)\s(?:unlock|open|enter|log|get|pay)", re.IGNORECASE)
 _UNSAID = re.compile(
     r"pins?|passcode|combination|combo|(?:building|house|access|security|panel|front|screen|office|entry)\W.*", re.I
 )
@@ -54,7 +69,7 @@ _UNSAID = re.compile(
 _CODES = (
     r"(?i)"
     r"(?<![^\W_])(?:(?:recovery|backup|rescue|scratch|emergency|restore|one-?time|single-?use|2fa|mfa"
-    r"|reset)[\s_-]{1,2}(?:[\w-]{1,12}\s)?(?:codes?|keys?)"
+    r"|reset)[\s_-]{1,2}(?:[\w-]{1,12}\s)?(?:codes?|keys?)|bitlocker(?:\skey)?"
     r"|(?:wiederherstellungs|backup|notfall|sicherungs)-?codes?|codes?\sde\s(?:secours|récupération"
     r"|recuperaci[oó]n|recuperação|respaldo|emergencia)"
     r"|codici\sdi\s(?:recupero|backup|riserva)|herstelcodes?|kody\s(?:zapasowe|odzyskiwania)"
@@ -64,8 +79,8 @@ _CODES = (
 )
 _CODES_STEMS = tuple(
     """
-    recovery backup rescue scratch emergency restore one single 2fa mfa reset wiederherstellungs notfall sicherungs
-    code codici herstel
+    bitlocker recovery backup rescue scratch emergency restore one single 2fa mfa reset wiederherstellungs notfall
+    sicherungs code codici herstel
     kody återställ reserv kurtarma yedek резервные коды запасные 恢复 备用 备份 リカバリー バックアップ 復旧 복구 백업
     """.split()
 )
@@ -89,13 +104,15 @@ _PHRASE = (
     r"|(?:wiederherstellungs|seed|wallet)-?(?:phrase|wörter)|phrase\s(?:de\srécupération|secrète"
     r"|mnémonique)|frase\s(?:semilla|de\srecuperaci[oó]n|secreta|di\srecupero)"
     r"|frase\s(?:semente|de\srecuperação)|сид-?фраза|мнемоник\w*|助记词|シードフレーズ|시드\s?(?:구문|문구)|(?:12|24"
-    r"|twelve|twenty-four)\swords)"
-    r"[^\n]{0,60}?(?:[\"'`«“„:=：\[(]|\s(?:is|are|ist|lautet|est|es|é|è)|\n|是|は|\s(?=1[.)]))\s*"
+    r"|twelve|twenty-four)[\s-]words?|(?:fromMnemonic|from_mnemonic|fromPhrase|HDWalletProvider)(?=\(\")|(?:metamask|ledger|trezor|phantom|wallet)"
+    r"\s(?:recovery|backup|words|derive)|write\sthese\sdown)"
+    r"[^\n]{0,60}?(?:[\"'`«“„:=：\[(]|\s(?:is|are|ist|lautet|est|es|é|è)|\n|是|は|\)\s|\s(?=1[.)]))\s*"
     r"[\"'`«“„]?(?P<value>(?:\d{1,2}[.):]?\s*)?[a-z]{3,8}(?:[\s,\"']+(?:\d{1,2}[.):]?\s*)?[a-z]{3,8}){11,23})(?![a-z])"
 )
 _PHRASE_STEMS = tuple(
     """
     seed recovery mnemonic backup wallet restore bip metamask ledger trezor phantom wiederherstellungs phrase frase
+    hdwallet frommnemonic from_mnemonic fromphrase write
     сид мнемоник 助记词 シード 시드 12 24 twelve twenty
     """.split()
 )
@@ -105,7 +122,7 @@ _OF_SENTENCES = re.compile(
 """Common words that no wallet uses."""
 
 _SEED = (
-    r"(?<![^\W_])(?i:2fa|totp|hotp|otp|mfa|two-?factor|authenticator|authy|google\sauth\w*|oathtool"
+    r"(?<![^\W_])(?i:2fa|totp|hotp|otp|mfa|two-?factor|authenticator|authy|google\sauth\w*|set-?up\skey|oathtool"
     r"|one-?time\s(?:password|code))[\w\s'-]{0,30}?"
     r"(?i:[:=：(]|\s(?:is|seed|secret|key|code|-b|--base32)|_(?:seed|secret"
     r"|key))(?i:(?:\sfor\s\w+)?[\s:=：(\"'`]*(?:is\s|-d\d\s)?)[\"'`]?"
@@ -113,43 +130,20 @@ _SEED = (
     r"|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|(?=[a-z]*\d)[a-z2-7]{16,64})(?![\w-])"
 )
 
-_WORDS = (
-    r"(?im)"
-    r"(?<![^\W_])(?:(?:pass(?:word|phrase|code)|pw)(?:\s(?:for|of|to"
-    r"|on)(?:\s[\w.-]{1,20}){1,4}?)?(?:\s(?:is|was|will\sbe|=)(?:\snow)?:?|\s?:)"
-    r"|(?:passwort|kennwort|passphrase)(?:\s(?:für|vom|von"
-    r"|zum)(?:\s[\w.-]{1,20}){1,4}?)?(?:\slautet(?:\sjetzt)?:?|\s?:))\s+[\"'`“„«]?"
-    r"(?P<value>[a-z]{3,16}(?:[ -][a-z]{3,16}){0,7})(?=[\"'`”»]?(?:[.,;!)]*(?:\s"
-    r"|$)))(?P<after>[\"'`”»]?[.,;!)]+|[\"'`”»]?$|\n|[^\n]{0,20})"
+_LICENCE = (
+    r"(?i)(?:licen[cs]e(?![a-z])|(?:product|produkt|activation|aktivierungs|registration|cd|serial|windows|office|volume)[\s-]?(?:key|code|number|schlüssel)"
+    r"|produktschlüssel|lizenz|slmgr|/ipk|clé\s(?:de\s(?:licence|produit)|d['’]activation)|licencia|licença|licenza|licentie|licencji"
+    r"|ライセンス|プロダクトキー|许可证|激活码|产品密钥|라이[선센]스|제품\s?키)[^\n]{0,80}?(?<![\w-])(?P<value>(?-i:"
+    r"(?=[A-Z-]*[0-9])(?=[0-9-]*[A-Z])[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,7}))(?![\w-])"
 )
-_NO_PASSWORD = frozenset(
+"""Groups of capitals and digits, after a word for what they license."""
+_GROUPS = re.compile(r"-[A-Z0-9]{4,8}-[A-Z0-9]{4}")
+_LICENCE_STEMS = tuple(
     """
-    above absent accepted active again allowed already also always ancient annoying another any available away
-    awesome awful back bad based because before being below better blank broken both bound broke cached called case
-    changed checked clear cleartext common compared complex compromised configured confidential correct crap current
-    currently cut dead default different difficult disabled done dumb easy either empty encoded encrypted enforced
-    enough entered essential even every exactly exposed expired false fine first fixed forgotten found free full
-    generated given gone good great guessable hard hardcoded hashed here hidden identical illegal immutable
-    important inactive incorrect insecure inside instead insufficient intact invalid irrelevant itself just kept
-    known late leaked legacy less like likely limited locked long lost lower lowercase made mandatory many masked
-    matching maybe mine missing mixed more most much must mutable necessary needed needs neither never nice none
-    nonempty nothing now null numeric obsolete obvious okay old once only open optional outdated over overwritten
-    part pending perfect plain plaintext possible present printed private probably protected public random rarely
-    read readable ready really recent rejected reported required reset resettable restricted reused right rotated
-    safe salted same saved secret secure seen sensitive sent separate set several shared short shown similar simple
-    some somehow something somewhere soon spelled static still stored strange string strong stupid such supposed
-    temporary terrible text that their then there this though three through together too trivial true two unchanged
-    undefined under undocumented unencrypted unique unknown unlocked unset unsafe unused updated upper uppercase
-    used useless user usually valid validated verified very visible weak weaker well what when where which whoever
-    whatever within without wrong yours anders wie nicht immer noch folgt sorted encoded typed pasted asked nowhere
-    everywhere unnecessary elsewhere handled managed written yesterday tomorrow tonight today
+    licen product produkt activation aktivierungs registration cd serial windows office volume lizenz slmgr /ipk clé
+    ライセンス プロダクトキー 许可证 激活码 产品密钥 라이 제품
     """.split()
 )
-"""What is said of passwords; what ends in `-ed`, `-ing` and the like is too."""
-_TYPES = frozenset(
-    "string varchar secretstr boolean integer object number buffer bytes postgres password passwort kennwort".split()
-)
-_SAYING = re.compile(r".*(?:ed|ing|able|ible|less|ful|ous|ive|tion|ly|ized|word|phrase|ment|manager)$")
 
 
 def said_codes(places: Places) -> Iterator[Finding]:
@@ -157,22 +151,32 @@ def said_codes(places: Places) -> Iterator[Finding]:
     text = places.text
     for found in places.matches(_CODE, _CODE_STEMS) if places.numbered and places.has(_CODE_MARKS) else ():
         if "conduct" not in found[0] and not (
-            _UNSAID.fullmatch(found[0][: found.start("by") - found.start()]) and not found["by"].strip()
+            _UNSAID.fullmatch(found[0][: found.start("by") - found.start()])
+            and not found["by"].strip()
+            and not _TO_OPEN.match(text, found.end())
         ):
             yield Finding(*found.span("value"), "pin")
+    for found in (
+        places.matches(_TYPED, ("enter ", "type ", "punch ", "dial ", "press ", "key in ")) if places.numbered else ()
+    ):
+        yield Finding(*found.span("value"), "pin")
+    for found in places.matches(_CARD, ("cvv", "cvc")) if places.numbered else ():
+        yield Finding(*found.span("value"), "pin")
+    for found in places.matches(_IS_CODE, (" is the ",)) if places.numbered else ():
+        number = _NUMBER_BEFORE.search(text, max(0, found.start() - 16), found.start())
+        if number:
+            yield Finding(*number.span("value"), "pin")
     for label in places.matches(_CODES, _CODES_STEMS) if places.numbered else ():
         yield from _codes(text, label.end())
+    for found in places.matches(_LICENCE, _LICENCE_STEMS) if _GROUPS.search(text) else ():
+        yield Finding(*found.span("value"), "licence-key")
     for found in places.matches(_PHRASE, _PHRASE_STEMS):
         if not _OF_SENTENCES.search(found["value"]):
             yield Finding(*found.span("value"), "seed-phrase")
     for found in places.matches(
-        _SEED, ("2fa", "totp", "hotp", "otp", "mfa", "two", "one", "auth", "google", "oathtool")
+        _SEED, ("2fa", "totp", "hotp", "otp", "mfa", "two", "one", "auth", "google", "oathtool", "setup key")
     ):
         yield Finding(*found.span("value"), "otp-seed")
-    for found in places.matches(_WORDS, ("pass", "pw", "kennwort")):
-        words = re.split("[ -]", found["value"])
-        if _is_said(words, found):
-            yield Finding(*found.span("value"), "password")
 
 
 def _codes(text: str, start: int) -> Iterator[Finding]:
@@ -187,19 +191,3 @@ def _codes(text: str, start: int) -> Iterator[Finding]:
             return
         yield Finding(*found.span(), "recovery-code")
         place = found.end()
-
-
-def _is_said(words: list[str], found: re.Match[str]) -> bool:
-    """Whether plain words are a password: one that ends what is said, or four and more that were drawn."""
-    if any(word.lower() in _NO_PASSWORD or _SAYING.fullmatch(word.lower()) for word in words[:1]):
-        return False
-    ended = not found["after"] or found["after"][0] in "\n.,;!)\"'`”»"
-    if len(words) == 1:
-        return ended and len(words[0]) >= 6 and not is_no_secret(words[0]) and words[0].lower() not in _TYPES
-    quoted = found.string[found.start("value") - 1] in "\"'`“„«"
-    return (
-        len(words) >= (2 if quoted else 4)
-        and ended
-        and not any(len(word) > 12 for word in words)
-        and not _OF_SENTENCES.search(found["value"])
-    )

@@ -47,14 +47,51 @@ _MAY_BE_OF_LIBRARY = re.compile(
 )
 """What each of those formats has in it; a test holds that nothing of theirs is found without."""
 
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_HASH = (
+    r"(?:(?<=\$)|(?<![\w$]))\$(?:\$?(?:1|2[abxy]|5|6|7|y|gy|apr1|sha1|argon2(?:id|i|d)|s?crypt|pbkdf2[\w-]{0,20})\${1,2}"
+    r"[\w./+=,$-]{22,256}|[PH]\$[./0-9A-Za-z]{31})"
+    r"|(?:pbkdf2_sha\d{1,3}|bcrypt_sha256|argon2|scrypt:\d+:\d+:\d+|pbkdf2:sha\d{1,3}:\d+)\$[\w./+=,$-]{22,256}"
+)
+"""Hashes of passwords as crypt(3), PHC, PHP, Django and Werkzeug write them; in files of Compose each dollar is two."""
 _FORMATS = (
     ("anthropic-key", "sk-ant-", r"sk-ant-[\w-]{20,}"),
     ("openai-key", "sk-", r"sk-(?:proj|svcacct|admin)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}"),
     ("openrouter-key", "sk-or-", r"sk-or-v1-[0-9a-f]{64}"),
     ("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
     ("telegram-token", "/bot", r"(?<=/)bot[0-9]{8,10}:[\w-]{34,36}"),
+    ("password-hash", "$", _HASH),
+    ("password-hash", ":::", r"(?<=:)[0-9a-fA-F]{32}:[0-9a-fA-F]{32}(?=:::)"),
+    (
+        "password-hash",
+        "{SSHA",
+        r"(?<=\{SSHA\})[A-Za-z0-9+/]{28,}={0,2}|(?<=\{SSHA(?:256|512)\})[A-Za-z0-9+/]{40,}={0,2}",
+    ),
+    ("k3s-token", "::", r"K10[0-9a-f]{64}::[\w-]{1,64}:[\w.-]{16,}"),
+    ("hubspot-token", "pat-", rf"pat-[a-z]{{2}}\d-{_UUID}"),
+    ("plaid-token", "access-", rf"access-(?:sandbox|development|production)-{_UUID}"),
+    ("langfuse-key", "sk-lf-", rf"sk-lf-{_UUID}"),
+    ("openshift-token", "sha256~", r"sha256~[\w-]{43}"),
+    ("fly-token", "fm", r"fm[12][ar]?_[A-Za-z0-9+/=]{40,}"),
+    ("nuget-key", "oy2", r"oy2[a-z0-9]{43}"),
+    ("dropbox-token", "sl.", r"sl\.(?:u\.)?[\w-]{60,}"),
+    ("mollie-key", "live_", r"(?<!\w)live_[A-Za-z0-9]{30,}"),
+    ("paddle-key", "pdl_", r"pdl_[a-z]{4}_apikey_\w{40,}"),
+    ("brevo-key", "xkeysib-", r"xkeysib-[0-9a-f]{64}-\w{16}"),
+    ("sonar-token", "sq", r"sq[upa]_[0-9a-f]{40}"),
+    ("sourcegraph-token", "sgp_", r"sgp_(?:[0-9a-z]{16}_)?[0-9a-f]{40}"),
+    ("buildkite-token", "bk", r"bk[a-z]{2}_[0-9a-f]{40}"),
+    ("bitbucket-token", "ATBB", r"ATBB[A-Za-z0-9]{32}"),
+    ("trello-token", "ATTA", r"ATTA[0-9a-f]{64}"),
+    ("mailersend-token", "mlsn.", r"mlsn\.[0-9a-f]{64}"),
     ("wallet-key", "0x", r"(?:(?<=from_key\([\"'])|(?<=Wallet\([\"'])|(?<=ToAccount\([\"']))0x[0-9a-f]{64}"),
+    ("wallet-key", "0x", r"(?<=accounts: \[.)0x[0-9a-f]{64}|(?<=\b[pP][kK] = [\"'])0x[0-9a-f]{64}"),
+    ("wallet-key", "PK=", r"(?<=PK=)(?:0x)?[0-9a-f]{64}"),
+    ("wallet-key", "pk:", r"(?<=\bpk: )(?:0x)?[0-9a-f]{64}"),
     ("wallet-key", "[", r"\[\s*(?:[0-9]{1,3},\s*){63}[0-9]{1,3}\s*\]"),
+    ("recovery-code", "A3-", r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-[A-Z0-9]{5}){4}"),
+    ("wallet-key", "nsec1", r"nsec1[a-z0-9]{58}"),
+    ("password", "WIFI:", r"(?<=[;:]P:)[^;\s]{8,63}(?=;)"),
     ("minisign-key", "RWRTY", r"RWRTY[A-Za-z0-9+/]{100,}={0,2}"),
     ("wallet-key", "prv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,}"),
     ("otp-seed", "otpauth", r"(?<=[?&]secret=)[A-Za-z2-7]{8,128}={0,6}"),
@@ -114,6 +151,7 @@ _ENCODED_KEY = re.compile(
     r"|MIG[A-Za-z0-9]AgEAM|MC4CAQAw)"
     r"(?:[A-Za-z0-9+/]+(?:\s|\\[nr])*)*[A-Za-z0-9+/]={0,2}"
 )
+_ENCODED_MARKS = ("LS0tLS1CRUdJTi", "b3BlbnNzaC1rZXktdjE", "IBA", "MHcCAQEE", "AgEAM", "MC4CAQAw")
 """How private keys in base64 begin: a PEM block, a key of OpenSSH, PKCS#1, PKCS#8 and SEC 1."""
 _LINE_BEFORE = re.compile(r"(?:(?<=\n)|(?<=\\n)|^)[A-Za-z0-9+/=]{4,80}(?:\r?\n|\\n)+\Z")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{40}")
@@ -126,7 +164,7 @@ def known_secrets(text: str) -> Iterator[Finding]:
         yield from _private_keys(text)
     if "Private-Lines" in text:
         yield from (Finding(*found.span(1), "private-key") for found in _PUTTY.finditer(text))
-    for found in _ENCODED_KEY.finditer(text):
+    for found in _ENCODED_KEY.finditer(text) if any(mark in text for mark in _ENCODED_MARKS) else ():
         if len(found[0]) >= 40 and not (found[0].startswith("LS0t") and not _says_private(found[0])):
             yield Finding(*found.span(), "private-key")
     for kind, anchor, pattern in _FORMATS:
@@ -137,11 +175,16 @@ def known_secrets(text: str) -> Iterator[Finding]:
             yield from _whole(text, kind, known)
 
 
+_MADE_UP = re.compile(r"(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z", re.IGNORECASE)
+
+
 def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[Finding]:
-    """Yield matches that are not a piece of something longer."""
+    """Yield matches that are not a piece of something longer, and that nobody made up to stand for one."""
     for found in pattern.finditer(text):
         start, end = found.span()
-        if not (text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum()):
+        if not _MADE_UP.search(found[0]) and not (
+            text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum()
+        ):
             yield Finding(start, end, kind)
 
 

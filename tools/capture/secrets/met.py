@@ -1,8 +1,9 @@
 """The secrets that a home has met, as keyed digests: so one of them is known again where nothing tells that it is one.
 
 A line of `redaction.met` says how a secret lies in a text (characters before its first word, of that word, of all), of
-what kind it is, and its keyed digest; no character of it. Many processes append, each line whole, and none is ever
-taken out: what was erased stays known, so that it does not come back in clear.
+what kind it is, and its keyed digest; no character of it. A secret with capitals has a second line, for its digest
+without case. Many processes append, each line whole, and none is ever taken out: what was erased stays known, so that
+it does not come back in clear.
 """
 
 from __future__ import annotations
@@ -44,16 +45,17 @@ class MetSecrets:
         if word is None:
             return
         form = b"%d %d %d %s " % (word.start(), word.end() - word.start(), len(secret), kind.encode())
-        line = form + _digest(secret, key)
-        if line in self._lines:
+        lines = [form + _digest(said, key) for said in _cases(secret)]
+        new = [line for line in lines if line not in self._lines]
+        if not new:
             return
-        self._take([line])
+        self._take(new)
         if self._writes:
             with suppress(OSError):
                 file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
                 try:
                     # A line that was cut short by a crash ends where this one begins.
-                    os.write(file, b"\n" + line + b"\n")
+                    os.write(file, b"\n" + b"\n".join(new) + b"\n")
                 finally:
                     os.close(file)
 
@@ -66,14 +68,18 @@ class MetSecrets:
                 end = start + chars
                 if start < 0 or end > len(text) or not _ends_word(text, end):
                     continue
-                secret = text[start:end]
-                if form + _digest(secret, key) not in self._lines:
+                said = self._known(form, text[start:end], key)
+                if said is None:
                     continue
-                if _PLAIN.fullmatch(secret):
+                if _PLAIN.fullmatch(said):
                     names_one = names_a_secret(text) if names_one is None else names_one
                     if not names_one:
                         continue
                 yield Finding(start, end, form.split()[3].decode())
+
+    def _known(self, form: bytes, secret: str, key: bytes) -> str | None:
+        """Return a text as it is known, which is as it stands there or without its case."""
+        return next((said for said in _cases(secret) if form + _digest(said, key) in self._lines), None)
 
     def refresh(self) -> None:
         """Take in what other processes have added."""
@@ -102,6 +108,12 @@ def _ends_word(text: str, end: int) -> bool:
     """Whether no word goes on over a place of a text."""
     around = _WORD.match(text, end - 1)
     return around is None or around.end() == end
+
+
+def _cases(secret: str) -> tuple[str, ...]:
+    """Return a secret as it is written and, where that differs, without its case."""
+    folded = secret.casefold()
+    return (secret,) if folded == secret else (secret, folded)
 
 
 def _digest(secret: str, key: bytes) -> bytes:

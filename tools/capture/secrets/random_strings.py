@@ -6,7 +6,6 @@ that are secrets all the same are known by what stands before them (`tools/captu
 
 from __future__ import annotations
 
-import base64
 import itertools
 import re
 from collections import Counter
@@ -23,24 +22,30 @@ _RUN = re.compile(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
 _CANDIDATE = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _NAMED = re.compile(
-    r"(?:sha\d{1,3}|md5|blake\w{1,4}|h1|sri|integrity|checksum|digest|etag|fingerprint|hash|base64|commit"
+    r"(?:sha\d{1,3}|md5|blake\w{1,4}|h1|sri|integrity|checksum|digest|etag|if-(?:none-)?match|fingerprint|hash|base64|commit"
     r"|nonce|cursor|cid"
     r"|public[\s_-]?key|pubkey|publishable[\s_-]?key|recipients?|peer|address|addr|(?:page|next"
-    r"|continuation|sync)[\s_-]?token"
+    r"|continuation|sync|start(?:ing)?)[\s_-]?token"
     r"|next|after|before|ids?(?:-2)?|uuid|marker|bookmark|offset|wallet|owner|program|trace|span|request"
-    r"|tx|txn|transaction|contract|mint|deposit|donations?)\W{1,4}$",
+    r"|tx|txn|transaction|contract|mint|deposit|donations?|(?:restore|cache|last\s?evaluated)[\s_-]?key|continuation|kid"
+    r"|jti|x5t(?:#s256)?|[\"'][nexy]|file|folder|doc(?:ument)?|video|build|version|revision|snapshot|serial|ref)"
+    r"(?:\W{1,4}|\s(?:is|was|are|ist|lautet|est|es)\W{1,3})$",
     re.I,
 )
 """What is called so may look random and is no secret."""
+_BEFORE_DATA = ("base64,", "?B?", "?b?", 'W/"')
+"""What stands before data in URIs and in headers of mail, and before weak ETags."""
 _ID = re.compile(
     r"(?!(?:[a-z]+[_-]){0,2}(?:sk|rk|pat|key|tok|token|secret|sec|api|apikey|auth|access|pass|pwd|priv|private)[_-])"
-    r"(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,64}"
+    r"(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,31}|(?:pk|cs|phc|pub|public)_\w{20,}"
     r"|[xyztuv]pub[1-9A-HJ-NP-Za-km-z]{100,}|(?:/ip[fn]s/)?Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,70}|k51[a-z0-9]{50,70}"
     r"|(?:bc1|tb1|ltc1|addr1|age1|npub1|note1|stake1|cosmos1|osmo1|lnbc|inj1|terra1)[a-z0-9]{20,}"
-    r"|[a-z-]{3,40}-[0-9a-f]{32,64}"
+    r"|[A-Za-z][A-Za-z0-9_-]{2,60}-[0-9a-f]{32,64}|[A-Z]{2}[0-9a-f]{32}|RW[A-Za-z0-9+/]{54}"
 )
-"""Ids that name their kind first, as those of vendors do, content ids, addresses of chains, keys of caches."""
-_POSITION = re.compile(rb"[{\[]|cursor|\d+:[A-Za-z]|[a-z]+://|\d+$")
+"""Ids that name their kind first, as those of vendors do, ids of contents, addresses, keys of caches, public keys.
+
+What is longer after the name of its kind is a token.
+"""
 _BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
 _OF_CHAIN = re.compile(
     r"\b(?:address|wallet|sent|send|transfer|deposit|mint|program|account|sol|solana|usdc|usdt|trx|tron"
@@ -119,8 +124,10 @@ def turns(body: str) -> int:
 
 
 def _names_a_place(run: str) -> bool:
-    """Whether a run without spaces is a path or a data URI."""
-    if "base64," in run or run.startswith(("./", "../", "~/", "data:", "www.", "@", "#")):
+    """Whether a run without spaces is a path, a data URI or the hash of a password."""
+    if "base64," in run or run.startswith(
+        ("$1$", "$2", "$5$", "$6$", "$argon", "$y$", "./", "../", "~/", "data:", "www.", "@", "#")
+    ):
         return True
     pieces = re.split(r"[/@]", run)
     wordy = sum(1 for piece in pieces if piece and _wordy(piece) * 2 >= len(piece))
@@ -135,22 +142,13 @@ def _is_address(text: str, start: int, end: int) -> bool:
     )
 
 
-def _is_text(string: str) -> bool:
-    """Whether a string is text in base64, as cursors and ids of nodes are."""
-    try:
-        said = base64.b64decode(f"{string}{'=' * (-len(string) % 4)}", altchars="-_" if "-" in string else None)
-        return _POSITION.match(said) is not None and said.decode("ascii").isprintable()
-    except ValueError:
-        return False
-
-
 def _is_data(text: str, start: int, end: int) -> bool:
     """Whether a string is said to be a digest, or is a public key, a symbol of a linker, or a line of data."""
     if _NAMED.search(text, max(0, start - 24), start):
         return True
-    if _ID.fullmatch(text, start, end) or _is_text(text[start:end]) or _is_address(text, start, end):
+    if _ID.fullmatch(text, start, end) or _is_address(text, start, end):
         return True
-    if text[start:end].startswith(("sha", "AAAA", "_Z")) or text[max(0, start - 7) : start].endswith("base64,"):
+    if text[start:end].startswith(("sha", "AAAA", "_Z")) or text[max(0, start - 7) : start].endswith(_BEFORE_DATA):
         return True
     first = text.rfind("\n", max(0, start - 200), start)
     before = text[max(0, text.rfind("\n", max(0, first - 200), max(first, 0))) : max(first, 0)]

@@ -23,14 +23,20 @@ from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.denied_paths import denied_by, without_place
+from memtape.tools.capture.secrets.answers import answers
 from memtape.tools.capture.secrets.assigned import assigned_secrets
+from memtape.tools.capture.secrets.calls import call_secrets
 from memtape.tools.capture.secrets.codes import said_codes
 from memtape.tools.capture.secrets.commands import command_secrets
+from memtape.tools.capture.secrets.encoded import text_in_base64
 from memtape.tools.capture.secrets.known import Finding, known_secrets
 from memtape.tools.capture.secrets.met import MetSecrets
+from memtape.tools.capture.secrets.pairs import pair_secrets
 from memtape.tools.capture.secrets.places import Places
 from memtape.tools.capture.secrets.random_strings import random_strings
 from memtape.tools.capture.secrets.said import asked_secrets, said_secrets
+from memtape.tools.capture.secrets.tables import table_secrets
+from memtape.tools.capture.secrets.urls import url_secrets
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -170,12 +176,25 @@ def findings(text: str, *, names: bool = False, more: Iterable[Finding] = ()) ->
 def _found(text: str, names: bool) -> Iterator[Finding]:
     yield from known_secrets(text)
     if not names:
-        places = Places(text)
-        yield from assigned_secrets(places)
-        yield from command_secrets(places)
-        yield from said_secrets(places)
-        yield from said_codes(places)
-        yield from random_strings(text)
+        yield from _told(text)
+        for found in random_strings(text):
+            said = text_in_base64(text[found.start : found.end])
+            if said is None or any(known_secrets(said)) or any(_told(said)):
+                yield found
+
+
+def _told(text: str) -> Iterator[Finding]:
+    """Yield what something beside it tells to be a secret."""
+    places = Places(text)
+    yield from assigned_secrets(places)
+    yield from url_secrets(places)
+    yield from command_secrets(places)
+    yield from call_secrets(places)
+    yield from said_secrets(places)
+    yield from pair_secrets(places)
+    yield from answers(places)
+    yield from table_secrets(places)
+    yield from said_codes(places)
 
 
 def _apart(found: list[Finding], spared: list[tuple[int, int]]) -> list[Finding]:

@@ -16,6 +16,7 @@ from memtape.tools.capture.secrets.assigned import (
     UUID,
     is_cursor,
     is_drawn,
+    is_no_secret,
     is_passphrase,
     key_like,
     key_stems,
@@ -24,6 +25,7 @@ from memtape.tools.capture.secrets.assigned import (
 )
 from memtape.tools.capture.secrets.known import Finding
 from memtape.tools.capture.secrets.places import Places
+from memtape.tools.capture.secrets.plain_words import plain_words
 
 _FOR = (
     "for|of|to|on|in|at|für|von|vom|zum|beim|pour|du|de|del|des|da|do|di|per|su|no|na|van|voor|bij|op|till|för|från|til"
@@ -36,16 +38,17 @@ _CHANGED = (
     r"|(?:cambiad|alterad|mudad|cambiat)\w\s+(?:a|para|in)|auf)"
 )
 _IS = (
-    r"is|was|=|to|will\s+be|becomes|remains|ist|lautet|heißt|auf|est|es|é|era|è|är|er|on|to\s+jest|jest"
+    r"is|was|has\salways\sbeen|=|→|->|to|will\s+be|becomes|remains|ist|lautet|heißt|auf|est|es|é|era|è|är|er|on|to\s+jest|jest"
     r"|brzmi|sarà|será|"
     r"wird|werd|wordt|—|–|-"
 )
 _SAID = (
     r"(?i)"
-    rf"(?<![^\W_])(?:(?P<password>{PASSWORD})|(?:{KEY})){_PLACE}"
-    rf"(?:\s*[:：]\s*|\s+(?:{_CHANGED}|{_IS})(?:\s+(?:now|jetzt|nun|ahora|maintenant|agora|ora|nu|teraz|теперь))?:?\s+)"
-    r"(?:(?P<quote>[\"'`“„«])(?P<quoted>[^\"'`“”«»\n]{4,256})[\"'`”“»]|(?P<bare>\S{4,512}))"
+    rf"(?<![^\W_])(?:(?P<password>{PASSWORD}|pw(?=\s(?:is|was|for|to|of)\s))|(?:{KEY})){_PLACE}(?:\s(?:такой|currently|again))?"
+    rf"(?P<by>\s*[:：][*_]{{0,2}}\s*|(?:(?<=ль)|(?<=ля)|(?<=ifrem)|(?<=arolam))\s+(?=[!-~])|\s+(?:{_CHANGED}|{_IS})(?:\s+(?:now|jetzt|nun|ahora|maintenant|agora|ora|nu|teraz|теперь))?:?\s+)"
+    r"(?:(?P<quote>[\"'`“„«])(?P<quoted>[^\"'`“”«»\n]{4,256})[\"'`”“»]|(?P<bare>\S{3,512}))"
 )
+_SET = re.compile(r"\b(?:set|chang|reset|rotat|updat)\w*\s[^\n.]*\Z", re.IGNORECASE)
 _BESIDE = (
     r"(?i)"
     rf"(?<![^\W_])(?:{PASSWORD}|pw|(?-i:[Pp]ass))(?!\w){_PLACE}[,:=]?\s+(?:(?:is|to|ist|est"
@@ -55,40 +58,62 @@ _BESIDE = (
 _BESIDE_KEY = r"(?i)" + rf"(?<![^\W_])(?:{KEY})(?!\w){_PLACE}[,:]?\s+(?P<bare>[A-Za-z0-9+/=_-]{{16,512}})(?![^\s.,;)])"
 _LABEL = r"(?i)" + rf"(?<![^\W_])(?:{PASSWORD})"
 _BEFORE = re.compile(
-    r"(?<![^\s\"'`“„«(])(?P<bare>[!-~]{6,256}?)[\"'`”»)]?,?\s+(?:(?:is|was|as|ist|als|est|es|è|é|como"
-    r"|comme)\s+(?:[\w'’]+\s){0,3}"
-    r"|(?:when|if|wherever)\s(?:[\w'’]+\s){1,5})\Z"
+    r"(?i)(?<![^\s\"'`“„«(])(?P<word>[a-z]{6,32})[\"'`”»]?,?\s(?:is|was|ist|est|es|è|é|as)\s"
+    r"(?:(?:the|my|our|a|das|mein|le|mon|la|mi|a|minha)\s)?(?:[\w-]{1,20}\s){0,2}\Z"
 )
-"""What is said before the word: "… is the password", "use … as it", "type … when it asks for the password"."""
-_USER = (
-    r"(?i)"
-    r"(?<![^\W_])(?:(?:wi-?fi|wlan|ssid|log[\s-]?in|sign[\s-]?in|credentials?|creds|account"
-    r"|user(?:name)?(?!\s?:)|user(?:name)?(?=:\s?\S+\s[/|]\s)|zugangsdaten|anmeldedaten|login-?daten|benutzer"
-    r"|identifiants?|connexion|credenciales|usuario|acceso|credenciais|usuário|acesso|credenziali|utente"
-    r"|accesso|inloggegevens|inloggen|gebruiker"
-    r"|dane\slogowania|użytkownik|inloggning\w*|användare|giriş(?:\sbilgileri)?|kullanıcı|логин"
-    r"|учётные\sданные|учетные\sданные|доступы?)"
-    r"(?:\s(?:details|data|for|to|with|as|met|met\s|mit|avec|con|com|på|is|are|sind|sont|son|são|sono|zijn"
-    r"|är|to)(?:\s[\w.-]{1,20}){0,3}?)?"
-    r"(?!\w)|账号|帐号|用户名|アカウント|ログイン|계정|로그인|아이디)"
-    r"\s?[:：=]?\s{0,2}[\"'`]?(?P<user>[\w.@+-]{2,64})[\"'`]?\s{0,2}(?:(?<=\s)[/|](?=\s)|[,;](?=\s)"
-    r"|:(?=[^\s/])|\s(?:key|psk|pw|pass)[:=]?\s|\s(?:and|und|et|y|e|en|i|och|ve|и|with|mit)\s)\s{0,2}[\"'`]?"
-    r"(?P<bare>[!-~]{6,256})"
+"""What is said before the word: "… is the password"."""
+_ENDS = re.compile(r"\s?(?:$|[.,;!\n])|\s(?:for|to|on)\s")
+_NEAR = (
+    rf"(?i)(?<![^\W_])(?:(?:{PASSWORD})s?|pws?|creds|credentials?|log[\s-]?in|sign[\s-]?in|get\s(?:you\s)?in\swith|unlocks?\s(?:with|by)"
+    r"|vpn|nas|phpmyadmin|wp-admin|zugangsdaten|identifiants|anmeldung)(?![a-z_])"
+)
+_NO_WORD = re.compile(
+    r"(?:e-?mail|nothing|neither|security|some\w+|every\w+|question|problem|username|birthday|number|string|anything"
+    r"|another|phone|weakest|variable|whatever|second|argument|parameter|column|credential|account|value|secret|token)s?",
+    re.IGNORECASE,
+)
+_KEY_TOLD = (
+    r"(?i)key(?:\s(?:for|to|of)\s[\w.-]{1,24})?(?:\sis|\s?:)?\s\s?[\"'`]?"
+    r"(?P<bare>[A-Za-z0-9+/=_-]{20,512})(?![^\s\"'`.,;)])"
+)
+_KEY_OWNER = re.compile(
+    r"(?:^|\W)(?:(?:the|my|our)\s"
+    r"(?!cache|restore|public|primary|partition|foreign|sort|object|idempotency|host|session|routing)(?:[\w.-]{1,24}\s)?"
+    r"|master\.|(?:heroku|pagerduty|trello|datadog|algolia|cloudflare|sendgrid|mailgun)\s)\Z",
+    re.IGNORECASE,
+)
+"""Whose key it is: without one, a key is what finds a value."""
+_NEAR_STEMS = (
+    *PASSWORD_STEMS,
+    *"cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
+    *("wp-admin", "log in", "sign in", "get in", "get you in"),
+)
+_NEAR_WORD = re.compile(
+    r"(?<![^\s\"'`“„«(|,])(?:[a-z][\w.@-]{0,24}[:/](?!/))?(?P<bare>(?=[^\s\"']{0,63}\d)[A-Za-z0-9!-&*-.:;=?@^_~+]{8,64})"
+    r"(?![^\s\"'`”»),])"
+)
+_NAME_BEFORE = re.compile(r"[A-Za-z_]{2,}=(?=.{4})")
+_OF_SYSTEMS = re.compile(
+    r"[0-9a-f-]+|\+?\d[\d-]+|[a-z]+-[0-9a-f]{4,}|[A-Z0-9._-]+|(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,64}|[a-z_]+\d?|v?\d[\d.:-]*[a-z]{0,4}|\w+[(:].*|[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)*"
+    r"|[a-z]{2,4}(?:[A-Z][a-z]+)+\d*|(?:[A-Z][a-z]+)+[A-Z]{0,3}\d|[A-Za-z]+-\d(?:[.-]\w+)*|[a-z][\w.-]*:\w+|.*(?:SHA|sha|AES|aes|RSA|UTF|utf|TLS|OAuth|oauth|HTTP|http)-?\d.*|.*@.*|.*%20.*|.*\w\.(?:py|js|ts|md|go|rs|java|sql|sh|yml|yaml|json)"
+)
+"""Digests, constants, ids, versions, names in code, models, algorithms, addresses, files."""
+_LIST = r"(?i)(?<![^\W_])(?:creds|credentials|passwords|logins)(?:\s(?:for|of|to|on|at)\s[^\n:]{1,40})?[ \t]*:?[ \t]*\n"
+_LISTED = re.compile(r"[^\n]{1,60}?[\s:=/|](?P<bare>[!-~]{8,64})[ \t]*(?:\n|\Z)")
+"""A line that ends with a password, after what it is for."""
+_MAX_LISTED = 20
+_WIFI = (
+    r"(?i)(?<![^\W_])(?:wi-?fi|wlan|ssid|hotspot)[^\n]{0,60}?(?<![^\W_])(?:key|schlüssel|psk|pass|pw|code|pin|clé|clave|chave"
+    r"|chiave|sleutel|nyckel|klucz|ключ)\s?(?:is|:|=|ist|est|es|é|è)?\s{0,2}[\"'`]?(?P<bare>[!-~]{8,63})"
 )
 _JOINED = (
     r"(?i)"
-    r"(?:密[码碼]|口令|パスワード|비밀번호|암호)[^!-~\n、。，,]{0,12}?(?:已?[改换換设設](?:为|為|成)|是|为|為|は|が|を|는|은|가|이|를|을)?\s{0,2}[:：]?\s{0,2}"
+    r"(?:密[码碼钥鑰]|口令|令牌|パスワード|キー|トークン|비밀번호|암호|키|토큰)[^!-~\n、。，,]{0,12}?(?:已?[改换換设設](?:为|為|成)|是|为|為|は|が|を|는|은|가|이|를|을)?\s{0,2}[:：]?\s{0,2}"
     r"[「『“\"'`]?(?P<bare>[!-~]{6,256})"
 )
 """Scripts without spaces: what is said ends where ASCII ends."""
-_USER_STEMS = tuple(
-    """
-    wifi wi-fi wlan ssid log sign cred account user zugangsdaten anmeldedaten benutzer identifiant connexion acceso
-    usu acesso utente accesso inlog gebruiker
-    dane użytkownik användare giriş kullanıcı логин учётные учетные доступ
-    账号 帐号 用户名 アカウント ログイン 계정 로그인 아이디
-    """.split()
-)
+_JOINED_STEMS = ("密", "口令", "令牌", "パスワード", "キー", "トークン", "비밀번호", "암호", "키", "토큰")
+_NAMED_VALUE = re.compile(r"[a-z_]{3,}=")
 _SHORTEST_USED = 8
 _WORD = re.compile(r"[!-~]{8,256}")
 _NAMED = re.compile(
@@ -102,29 +127,77 @@ def said_secrets(places: Places) -> Iterator[Finding]:
     """Yield what is said to be a password, key or token. Takes linear time."""
     for found in places.matches(_SAID, (*PASSWORD_STEMS, *key_stems(places))):
         yield from _said(found)
+    for found in places.matches(_JOINED, _JOINED_STEMS):
+        yield from of_sort(found, "bare", _sure)
+        words = plain_words(found.string, found.start("bare"), quoted=False)
+        if words and not is_no_secret(found.string[slice(*words)]):
+            yield Finding(*words, "password")
+    for label in places.matches(_LABEL, PASSWORD_STEMS):
+        before = _ENDS.match(places.text, label.end()) and _BEFORE.search(
+            places.text, max(0, label.start() - 80), label.start()
+        )
+        if before and not _NO_WORD.fullmatch(before["word"]) and _is_word(before["word"]):
+            yield Finding(*before.span("word"), "password")
     if not places.numbered:  # What merely stands beside such a word has a digit.
         return
-    for found in places.matches(_BESIDE, (*PASSWORD_STEMS, "pw")):
-        yield from _of_sort(found, "bare", _sure if found["quote"] else _beside)
+    for found in places.matches(_BESIDE, PASSWORD_STEMS):
+        yield from of_sort(found, "bare", _sure if found["quote"] else _beside)
     for found in places.matches(_BESIDE_KEY, key_stems(places)):
         if key_like(found["bare"]) and not is_cursor(places.text, found.start()) and not _is_compound(found["bare"]):
             yield Finding(*found.span("bare"), "assigned-secret")
-    for label in places.matches(_LABEL, PASSWORD_STEMS):
-        if before := _BEFORE.search(places.text, max(0, label.start() - 120), label.start()):
-            yield from _of_sort(before, "bare", _very_sure)
-    for found in places.matches(_USER, _USER_STEMS):
-        yield from _of_sort(found, "bare", _very_sure)
-    for found in places.matches(_JOINED, ("密", "口令", "パスワード", "비밀번호", "암호")):
-        yield from _of_sort(found, "bare", _sure)
+    for found in places.matches(_NEAR, _NEAR_STEMS):
+        yield from _near(places.text, found)
+    for found in places.matches(_KEY_TOLD, ("key",)):
+        owned = _KEY_OWNER.search(places.text, max(0, found.start() - 48), found.start())
+        is_id = owned and owned[0].strip().lower() == "the" and UUID.fullmatch(found["bare"])
+        if owned and not is_id and key_like(found["bare"]) and not _is_compound(found["bare"]):
+            yield Finding(*found.span("bare"), "assigned-secret")
+    for found in places.matches(_LIST, ("creds", "credentials", "passwords", "logins")):
+        yield from _listed(places.text, found.end())
+    for found in places.matches(_WIFI, ("wifi", "wi-fi", "wlan", "ssid", "hotspot")):
+        yield from of_sort(found, "bare", _beside)
 
 
 def asked_secrets(query: str) -> Iterator[Finding]:
     """Yield the words of a question about a password, key or token that look like one."""
     if names_a_secret(query):
         for found in _WORD.finditer(query):
-            value = _ended(found[0])
-            if _very_sure(value) and not _NAMED.fullmatch(value):
+            value = ended(found[0])
+            if is_no_name(value):
                 yield Finding(found.start(), found.start() + len(value), "password")
+
+
+def _is_word(word: str) -> bool:
+    return plain_words(word, 0, quoted=True) is not None and not is_no_secret(word)
+
+
+def _near(text: str, label: re.Match[str]) -> Iterator[Finding]:
+    """Yield the words of the same line, not far from a word for passwords, that nothing else looks like."""
+    first = max(0, label.start() - 60)
+    start = max(text.rfind("\n", first, label.start()) + 1, first)
+    stop = text.find("\n", label.end(), label.end() + 80)
+    for found in _NEAR_WORD.finditer(text, start, stop if stop >= 0 else min(len(text), label.end() + 80)):
+        value = ended(found["bare"])
+        several = sum(map(str.isdigit, value)) > 1 or any(char in "!#$%*?+~" for char in value)
+        if is_no_name(value) and (several or is_drawn(value)) and not _OF_SYSTEMS.fullmatch(value):
+            name = _NAME_BEFORE.match(value)
+            begin = found.start("bare") + (name.end() if name else 0)
+            yield Finding(begin, found.start("bare") + len(value), "password")
+
+
+def _listed(text: str, place: int) -> Iterator[Finding]:
+    """Yield what ends the lines of a list of passwords, up to the first line that ends with none."""
+    for _ in range(_MAX_LISTED):
+        line = _LISTED.match(text, place)
+        if line is None or not is_no_name(line["bare"]) or _OF_SYSTEMS.fullmatch(line["bare"]):
+            return
+        yield Finding(*line.span("bare"), "password")
+        place = line.end()
+
+
+def is_no_name(value: str) -> bool:
+    """Whether a word looks like a password and not like the name of a host, a ticket, a date or a path."""
+    return very_sure(value) and not _NAMED.fullmatch(value)
 
 
 def _said(found: re.Match[str]) -> Iterator[Finding]:
@@ -133,22 +206,36 @@ def _said(found: re.Match[str]) -> Iterator[Finding]:
     group = "quoted" if found["quoted"] is not None else "bare"
     value = found[group]
     if group == "bare":
-        value = _ended(value)
+        value = ended(value)
     start = found.start(group)
     if found["password"]:
         if password_like(value, quoted=True, shouted=False) if group == "quoted" else _sure(value):
             yield Finding(start, start + len(value), "password")
+        elif (
+            not is_no_secret(value)
+            and _tells(found)
+            and (words := plain_words(found.string, start, quoted=group == "quoted"))
+        ):
+            yield Finding(*words, "password")
     elif key_like(value) and (group == "quoted" or not _is_compound(value)):
         yield Finding(start, start + len(value), "assigned-secret")
 
 
-def _of_sort(found: re.Match[str], group: str, holds: Callable[[str], bool]) -> Iterator[Finding]:
-    value = _ended(found[group])
+def _tells(found: re.Match[str]) -> bool:
+    """Whether what follows is what a password is, as after "set the password to", and not what it is for."""
+    if found["by"].strip() != "to" or found[0][:3].lower() == "has":
+        return True
+    return _SET.search(found.string, max(0, found.start() - 40), found.start()) is not None
+
+
+def of_sort(found: re.Match[str], group: str, holds: Callable[[str], bool]) -> Iterator[Finding]:
+    """Yield a group of a match where it is of a sort."""
+    value = ended(found[group])
     if holds(value):
         yield Finding(found.start(group), found.start(group) + len(value), "password")
 
 
-def _ended(value: str) -> str:
+def ended(value: str) -> str:
     """Return what is said without the end of its sentence."""
     return value.rstrip(".,:;!?)'\"`。，；」』”»")
 
@@ -158,15 +245,17 @@ def _sure(value: str) -> bool:
     return password_like(value, quoted=True, shouted=False) and (is_passphrase(value) or not _is_compound(value))
 
 
-def _very_sure(value: str) -> bool:
+def very_sure(value: str) -> bool:
     """Whether what merely stands beside the word is one: no name of anything has letters, several digits and more."""
+    if _NAMED_VALUE.match(value):
+        return False
     sorts = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, lambda char: not char.isalnum()))
     digits = sum(map(str.isdigit, value))
     return len(value) >= _SHORTEST_USED and _sure(value) and digits >= 1 and sorts + (digits > 1) >= 2
 
 
 def _beside(value: str) -> bool:
-    return _very_sure(value) or (value.isdigit() and len(value) >= _SHORTEST_USED)
+    return very_sure(value) or (value.isdigit() and len(value) >= _SHORTEST_USED)
 
 
 def _is_compound(value: str) -> bool:

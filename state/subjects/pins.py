@@ -1,0 +1,71 @@
+"""What people and agents have pinned: texts that stay at hand whatever their age. Pins are kept by captured id.
+
+A memory is pinned while any of its captures is, so that folding and unfolding need not touch a pin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+import msgspec
+
+from memtape.schemas.events import Event, Pinned
+from memtape.schemas.rows import Change
+from memtape.state.core.context import Context
+from memtape.state.subjects.captures import HasCaptures, shown_changes
+from memtape.state.subjects.memories import Memories
+
+
+class Others(HasCaptures, Protocol):
+    """What this subject reads of others."""
+
+    memories: Memories
+
+
+class Pins:
+    """The pinned ids of a scope, in the order of their pins. An id that is not captured yet waits for its capture."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, None] = {}
+
+    def has_any(self, ids: Iterable[str]) -> bool:
+        """Whether any of these captured ids is pinned."""
+        return any(id in self.ids for id in ids)
+
+
+def evolve(state: Pins, event: Event, context: Context[Others]) -> list[Change]:
+    """Take in a `pinned` event and return the rows of what it pinned or unpinned."""
+    body = event.body
+    if not isinstance(body, Pinned):
+        return []
+    changed = [id for id in dict.fromkeys(body.ids) if (id in state.ids) is not body.on]
+    state.ids = {id: None for id in (*state.ids, *changed) if body.on or id not in changed}
+    return [change for id in changed for change in _rows(id, context)]
+
+
+def snapshot(state: Pins) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode(list(state.ids))
+
+
+def restore(data: bytes, of: object) -> Pins:
+    """Return the state of a snapshot."""
+    state = Pins()
+    state.ids = dict.fromkeys(msgspec.msgpack.decode(data, type=list[str]))
+    return state
+
+
+def digest(state: Pins, of: object) -> Iterator[Any]:
+    """Yield what the state hash covers."""
+    return iter(state.ids)
+
+
+def _rows(id: str, context: Context[Others]) -> list[Change]:
+    capture = context.of.captures.get(id)
+    if capture is None:
+        return []
+    memory = context.of.memories.of(capture.seq)
+    if memory is None:
+        return shown_changes(context.scope, capture)
+    return [Change("memories", context.scope, context.of.captures.by_seq[memory.name].id)]

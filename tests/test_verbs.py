@@ -1,0 +1,75 @@
+"""The command, the client's method and the tool of a verb are what its row in the table says, and cannot drift."""
+
+from __future__ import annotations
+
+import inspect
+
+import click
+import msgspec
+import pytest
+
+from memtape import Client
+from memtape.state.views.filters import make_filters
+from memtape.tools.agents.mcp.tools import TOOLS
+from memtape.tools.capture.lines import Line
+from memtape.tools.commands.cli import main
+from memtape.tools.verbs import VERBS, Arguments, Verb
+
+DESCRIBED = {name: verb for name, verb in VERBS.items() if verb.arguments is not None}
+
+
+def fields_of(arguments: type[Arguments]) -> dict[str, object]:
+    """Return the arguments by name with their defaults, `NODEFAULT` where one is required."""
+    return {field.name: field.default for field in msgspec.structs.fields(arguments)}
+
+
+def taken(verb: Verb) -> dict[str, object]:
+    """Return what the client's method takes, with defaults, and what it hands on by `fields` and `filters`."""
+    assert verb.method is not None
+    handed_on = {"capture": Line, "search": make_filters}
+    found: dict[str, object] = {}
+    for each in (getattr(Client, verb.method), handed_on.get(verb.method)):
+        for parameter in inspect.signature(each).parameters.values() if each is not None else ():
+            found[parameter.name] = parameter.default
+    return found
+
+
+def test_the_commands_are_the_verbs() -> None:
+    assert list(main.commands) == list(VERBS)
+    assert all(isinstance(main.commands[name], click.Command) for name in VERBS)
+
+
+@pytest.mark.parametrize("name", [name for name, verb in VERBS.items() if verb.method is not None])
+def test_the_client_has_a_method_for_it(name: str) -> None:
+    assert callable(getattr(Client, str(VERBS[name].method)))
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_command_and_method_take_what_is_described(name: str) -> None:
+    verb = DESCRIBED[name]
+    assert verb.arguments is not None
+    described, method = fields_of(verb.arguments), taken(verb)
+    assert described.keys() <= {parameter.name for parameter in main.commands[name].params}
+    assert described.keys() <= method.keys()
+    for argument, default in described.items():
+        if default is msgspec.NODEFAULT:
+            assert method[argument] is inspect.Parameter.empty, argument
+        else:
+            assert method[argument] == default, argument
+
+
+def test_the_tools_of_agents_are_the_verbs_that_are_offered() -> None:
+    offered = {verb.tool.name: verb for verb in VERBS.values() if verb.tool is not None}
+    assert TOOLS.keys() == offered.keys()
+    for name, tool in TOOLS.items():
+        arguments = offered[name].arguments
+        assert arguments is not None and issubclass(tool.arguments, arguments)
+
+
+def test_a_decision_has_a_method_and_arguments_and_what_undoes_it() -> None:
+    decisions = {name: verb for name, verb in VERBS.items() if verb.decision is not None}
+    assert decisions
+    for verb in decisions.values():
+        assert verb.decision is not None
+        assert verb.method is not None and verb.arguments is not None and verb.command.startswith("deciding.")
+        assert verb.decision.undo is None or verb.decision.undo in decisions

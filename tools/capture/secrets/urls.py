@@ -1,0 +1,81 @@
+"""Secrets in addresses: passwords of users, tokens among the parameters, and addresses that are themselves a key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memtape.tools.capture.secrets.assigned import UUID, is_cursor, is_no_secret, key_like, password_like
+from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.places import Places
+
+_URL_USER = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,256})(?::(?P<password>[^\s/\"'<>`]{1,256}))?@(?=[\w\[$])")
+_URL_CUT = re.compile(
+    r"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|amqp|mssql|sqlserver|clickhouse|s?ftp|smtp"
+    r"|ldap)s?(?:\+\w{1,16})?://"
+    r"[^\s/:@\"'<>`]{1,64}:(?P<password>[^\s/:@,?\"'<>`()\[\]]{6,256})(?![^\s\"'<>`/?,.;)\]])",
+    re.IGNORECASE,
+)
+"""An address that ends, or goes on to its path, before it names a host; that may be a port, as far as it has digits."""
+_QUERY = re.compile(
+    r"[?&;](?:(?:[a-z]{1,16}[_-]){0,2}(?P<name>api_?key|auth|key|passwd|password|pwd|secret|sig|signature|token)"
+    r"|apptoken|appkey|authtoken|accesstoken|appid(?==[0-9a-f]{32}))=(?P<value>[^\s&#\"'<>`)\]]{6,2048})",
+    re.IGNORECASE,
+)
+_DRIVER = re.compile(r"@(?:tcp|udp|unix)\d?\(|@//[\w.-]+[:/]")
+_DRIVER_USER = re.compile(r"(?<![^\s\"'`=:])[\w.$-]{1,64}[:/](?P<password>[^\s\"'`]{4,128})\Z")
+"""What drivers for databases are given: `user:password@tcp(host)/name`, `user/password@//host/name`."""
+_OPENING = re.compile(
+    r"://[^\s\"'<>`?#]{1,200}?[/.](?:(?:incoming)?(?:web)?hooks?\d?|magic(?:[_-]?link)?|reset|recover|invit\w{1,8}|verify|confirm|activate"
+    r"|passwords?|one-time|login)(?:[._-]\w{1,20}){0,4}/(?P<path>[^\s\"'<>`?#)\]]{16,512})",
+    re.IGNORECASE,
+)
+"""An address which whoever has it may use: one that takes messages, or lets somebody in."""
+
+
+def url_secrets(places: Places) -> Iterator[Finding]:
+    """Yield what addresses hold: passwords, tokens, and paths that nobody else may know. Takes linear time."""
+    text = places.text
+    if "://" in text:
+        yield from _in_urls(text)
+        yield from _opening(text)
+    if "@" in text:
+        yield from _of_drivers(text)
+    for found in _QUERY.finditer(text) if "=" in text else ():
+        if key_like(found["value"]) and not is_cursor(text, found.start("name")):
+            yield Finding(*found.span("value"), "url-parameter")
+
+
+def _in_urls(text: str) -> Iterator[Finding]:
+    for found in _URL_USER.finditer(text):
+        if found["password"] is not None:
+            if not is_no_secret(found["password"]):
+                yield Finding(*found.span("password"), "url-password")
+        elif (
+            "sentry" not in text[found.end() : found.end() + 64]
+            and len(found["user"]) >= 16
+            and key_like(found["user"])
+        ):
+            yield Finding(*found.span("user"), "url-password")
+    for found in _URL_CUT.finditer(text):
+        value = found["password"]
+        if any(map(str.isalpha, value)) and password_like(value, quoted=True, shouted=False):
+            yield Finding(*found.span("password"), "url-password")
+
+
+def _opening(text: str) -> Iterator[Finding]:
+    """Yield the paths of addresses from the first part that was drawn; a UUID names a thing."""
+    for found in _OPENING.finditer(text):
+        place = found.start("path")
+        for part in found["path"].split("/"):
+            if len(part) >= 20 and key_like(part) and not UUID.fullmatch(part):
+                yield Finding(place, found.end("path"), "url-parameter")
+                break
+            place += len(part) + 1
+
+
+def _of_drivers(text: str) -> Iterator[Finding]:
+    for driver in _DRIVER.finditer(text):
+        found = _DRIVER_USER.search(text, max(0, driver.start() - 200), driver.start())
+        if found and not is_no_secret(found["password"]):
+            yield Finding(*found.span("password"), "url-password")

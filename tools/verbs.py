@@ -1,0 +1,290 @@
+"""The table of verbs: what people and agents ask of Memtape. Commands, client and agents' tools follow from it.
+
+A verb's arguments are described here once: the options of its command and the schema of its tool are made from that,
+and a test holds the client's method to it. A verb that decides something about a memory needs no more than its row
+and its method. What a verb does is not here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from memtape.schemas.events import Kind, Origin
+
+Effect = Literal["reads", "adds", "hides", "shows"]
+"""What a tool does for agents: `adds` only ever adds; `hides` changes what is found, which `shows` undoes."""
+
+Id = Annotated[
+    str,
+    Meta(
+        description="The id of a memory or turn, or its first eight characters where no other begins so.",
+        min_length=1,
+        max_length=64,
+    ),
+]
+Text = Annotated[str, Meta(max_length=1_000)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later.")]
+Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
+
+
+class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a verb is asked with; anything else is refused. `Meta.extra["option"]` is an option's name, if another."""
+
+
+class Capture(Arguments, frozen=True):
+    text: Annotated[str, Meta(description="What to remember, in words that stand alone. At most 64 KiB.")]
+    tags: Annotated[Tags, Meta(description="A word to filter by.")] = ()
+    importance: Annotated[Share | None, Meta(description="0 to 1, where you know.")] = None
+    source: Annotated[Text | None, Meta(description="Where it comes from: a file, a URL.")] = None
+
+
+class Search(Arguments, frozen=True):
+    query: Annotated[str, Meta(description="What to look for, in the words that you expect in it.")]
+    limit: Annotated[int, Meta(description="The most results, 1 to 1000.", ge=1)] = 10
+    kinds: Annotated[
+        tuple[Kind, ...],
+        Meta(
+            description="Only of this kind: turn is what was said in a session, page a page that was written; the "
+            "others are those of captures.",
+            max_length=8,
+        ),
+    ] = ()
+    tags: Annotated[Tags, Meta(description="Only with this tag.")] = ()
+    origins: Annotated[
+        tuple[Origin, ...],
+        Meta(
+            description="Only what this origin has captured. operator, user: people. agent: you and other agents. "
+            "tool: a tool's output. web: a page. model: what a model concluded.",
+            max_length=6,
+            extra={"option": "--from-origin"},
+        ),
+    ] = ()
+    sessions: Annotated[
+        tuple[str, ...],
+        Meta(description="Only what was captured in this session.", max_length=64, extra={"option": "--from-session"}),
+    ] = ()
+    since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
+    until: Annotated[str | None, Meta(description="Only before then.")] = None
+
+
+class Show(Arguments, frozen=True):
+    id: Id
+
+
+class Why(Arguments, frozen=True):
+    id: Id
+
+
+class Context(Arguments, frozen=True):
+    budget_tokens: Annotated[
+        int, Meta(description="The most tokens of the text.", ge=1, extra={"option": "--budget"})
+    ] = 2_000
+
+
+class Used(Arguments, frozen=True):
+    ids: Annotated[tuple[str, ...], Meta(description="The ids of what you used.", min_length=1, max_length=100)]
+    recall: Annotated[
+        str | None, Meta(description="The recall that returned them, as the search named it (`recall_id` in JSON).")
+    ] = None
+
+
+class Forget(Arguments, frozen=True):
+    id: Id
+    only: Annotated[bool, Meta(description="Name this one capture, not every capture that is the same memory.")] = False
+    reason: Reason = None
+
+
+class Restore(Arguments, frozen=True):
+    id: Id
+    reason: Reason = None
+
+
+class Pin(Arguments, frozen=True):
+    id: Id
+
+
+class Unpin(Arguments, frozen=True):
+    id: Id
+
+
+class Unfold(Arguments, frozen=True):
+    id: Id
+    only: Annotated[bool, Meta(description="Let this capture alone stand apart; the others stay together.")] = False
+
+
+class Status(Arguments, frozen=True):
+    pass
+
+
+class Tool(NamedTuple):
+    """A verb as agents are offered it."""
+
+    name: str
+    title: str
+    description: str
+    effect: Effect
+    idempotent: bool = True
+
+
+class Decision(NamedTuple):
+    """What a command that decides something of a memory says: its help, what it did, and which verb undoes it."""
+
+    help: str
+    done: str
+    undo: str | None = None
+
+
+class Verb(NamedTuple):
+    """One verb. `command` is a file of `tools/commands/` and a function there; `method` is one of the client.
+
+    Of a `decision` no function is written: command and tool are made from this row, and call the method.
+    """
+
+    command: str
+    method: str | None = None
+    arguments: type[Arguments] | None = None
+    tool: Tool | None = None
+    decision: Decision | None = None
+
+
+VERBS: dict[str, Verb] = {
+    "capture": Verb(
+        "capture.capture",
+        "capture",
+        Capture,
+        Tool(
+            "add_memory",
+            "Add a memory",
+            "Remember something about this project: a decision and its reason, a fact, a preference, a goal, a plan.",
+            "adds",
+            idempotent=False,
+        ),
+    ),
+    "import": Verb("importing.import_command"),
+    "watch": Verb("importing.watch"),
+    "search": Verb(
+        "ask.search",
+        "search",
+        Search,
+        Tool(
+            "search_memories",
+            "Search memories",
+            "Find what this project's agents and users said, decided and learned, best first, with ids.",
+            "reads",
+        ),
+    ),
+    "show": Verb(
+        "ask.show",
+        "show",
+        Show,
+        Tool(
+            "get_memory",
+            "Open a memory",
+            "Open one memory or turn whole by its id, and see why it is there: every event behind it.",
+            "reads",
+        ),
+    ),
+    "why": Verb("ask.why", "why", Why),
+    "context": Verb(
+        "context.context",
+        "context",
+        Context,
+        Tool(
+            "get_context",
+            "Get the project's context",
+            "What to know before starting: rules, goal, plan, most important facts, recent work. Needs no query.",
+            "reads",
+        ),
+    ),
+    "used": Verb(
+        "capture.used",
+        "use",
+        Used,
+        Tool(
+            "mark_used",
+            "Mark memories as used",
+            "Say which memories helped you, so that they are found sooner.",
+            "adds",
+        ),
+    ),
+    "forget": Verb(
+        "deciding.forget",
+        "forget",
+        Forget,
+        Tool(
+            "forget_memory",
+            "Forget a memory",
+            "Hide a memory that is wrong or unwanted. restore_memory undoes it.",
+            "hides",
+        ),
+        Decision(
+            "Hide a memory or turn, until it is restored. The log keeps it.\n\n"
+            "Every capture that is the same memory is hidden, and of facts and the like the same text stays hidden "
+            "when it is captured again.",
+            "Forgot",
+            undo="restore",
+        ),
+    ),
+    "restore": Verb(
+        "deciding.restore",
+        "restore",
+        Restore,
+        Tool("restore_memory", "Restore a memory", "Bring back a memory that was forgotten.", "shows"),
+        Decision("Show again what was forgotten.", "Restored"),
+    ),
+    "pin": Verb(
+        "deciding.pin",
+        "pin",
+        Pin,
+        Tool("pin_memory", "Pin a memory", "Keep a memory at hand whatever its age. unpin_memory undoes it.", "adds"),
+        Decision("Pin a memory or turn: it stays at hand whatever its age, and is marked.", "Pinned", undo="unpin"),
+    ),
+    "unpin": Verb(
+        "deciding.unpin",
+        "unpin",
+        Unpin,
+        Tool("unpin_memory", "Unpin a memory", "End the pins on a memory.", "shows"),
+        Decision("End the pins on a memory or turn.", "Unpinned"),
+    ),
+    "unfold": Verb(
+        "deciding.unfold",
+        "unfold",
+        Unfold,
+        decision=Decision(
+            "Split for good a memory whose captures should not have been folded: each stands by itself.", "Unfolded"
+        ),
+    ),
+    "erase": Verb("erase.erase"),
+    "status": Verb(
+        "ask.status",
+        "status",
+        Status,
+        Tool(
+            "memory_status",
+            "Status of the memory",
+            "How much this project remembers, and whether everything is up to date.",
+            "reads",
+        ),
+    ),
+    "log": Verb("ask.log", "read_log"),
+    "adopt": Verb("project.adopt"),
+    "edges": Verb("edges.edges", "edges"),
+    "diff": Verb("ask.diff_command", "diff"),
+    "eval": Verb("measure.eval_command"),
+    "compare": Verb("measure.compare_command", "compare"),
+    "run": Verb("keep.run", "project"),
+    "verify": Verb("keep.verify", "verify"),
+    "rebuild": Verb("keep.rebuild"),
+    "copy": Verb("keep.copy"),
+    "embedder": Verb("embedder.embedder", "embedder"),
+    "connect": Verb("agents.connect"),
+    "disconnect": Verb("agents.disconnect"),
+    "doctor": Verb("agents.doctor"),
+    "mcp": Verb("agents.mcp"),
+    "hook": Verb("agents.hook"),
+}
+"""The verbs by the name of their command, in the order in which help lists them."""
