@@ -248,7 +248,8 @@ def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:
     distance = end - offset
     if not 0 < distance <= COUNTED_SLOTS:
         return max(distance, 0)
-    return distance - len(log.read(number, offset, distance, types=QUIET_TYPES))
+    quiet = log.read(number, offset, distance, types=QUIET_TYPES)
+    return distance - sum(slot.offset < end for slot in quiet)  # One beyond may have come just now.
 
 
 def _behind(log: Log, partition: int, part: str, tie: MemberRow) -> Behind:
