@@ -35,7 +35,7 @@ SUBJECT_OF = {subject.name: subject for subject in SUBJECTS}
 def projected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that holds the golden log of every type of event, and its views."""
     home = Home(tmp_path_factory.mktemp("projected") / "home")
-    log = copy_into(home, "log-v2")
+    log = copy_into(home, "log-v3")
     log.append_raw(0, [b"nobody can read this"])
     project(home, log)
     log.close()
