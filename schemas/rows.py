@@ -14,6 +14,8 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Actor, Kind, Origin
 
 TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges"]
+Fed = TableName | Literal["pages"]
+"""What the views hold that follows from a state: a table, or the pages of the vault."""
 
 
 class Change(NamedTuple):
@@ -183,6 +185,8 @@ TABLES: dict[TableName, type[LivingRow]] = {
 
 Of vectors there is one table an embedder. How rows are made is in `state/views/rows.py`.
 """
+
+ALL_FED: tuple[Fed, ...] = (*TABLES, "pages")
 
 
 class Guarded(msgspec.Struct, frozen=True):

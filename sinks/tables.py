@@ -7,10 +7,11 @@ since that alone takes more than a second.
 
 from __future__ import annotations
 
+import os
 import shutil
 import types
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import cache, wraps
@@ -216,6 +217,13 @@ class Shard:
         letters = (msgspec.convert(row, DeadLetter) for row in rows)
         return sorted(letters, key=lambda letter: letter.offset)[:limit]
 
+    def keep_from(self, other: Shard, without: Collection[str]) -> None:
+        """Take over the tables of another shard but these and its watermark, file by file, without copying a byte."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in other.path.glob("*.lance"):
+            if path.stem != "watermarks" and _name_of(path.stem) not in without:
+                shutil.copytree(path, self.path / path.name, copy_function=os.link)
+
     def discard(self) -> None:
         """Delete the whole shard, to be written again from the log."""
         self._tables.clear()
@@ -340,6 +348,11 @@ def _vector_schema(dimensions: int) -> pa.Schema:
 def _vectors_table(embedder: str) -> str:
     """Return the name of the table of an embedder's vectors, since a key may hold what no file's name may."""
     return f"{VECTORS}{blake2b(embedder.encode(), digest_size=8).hexdigest()}"
+
+
+def _name_of(stem: str) -> str:
+    """Return the name in `TABLES` of the table that stands under a name on disk."""
+    return "vectors" if stem.startswith(VECTORS) else stem
 
 
 def _matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:

@@ -149,8 +149,14 @@ POINTS = (
     *_both("the old builds are discarded", "memtape.tools.keep.rebuild:discard_old_builds", verb="rebuild"),
     Point("an old build is half discarded", "rebuild", "os:unlink", most=60),
     Point("an old build is all but discarded", "rebuild", "os:rmdir", when="after", most=12),
-    *_both("a rebuild for changed rules is verified", "memtape.tools.keep.rebuild:verify", first="other rules"),
-    *_both("a rebuild for changed rules switches", "memtape.sinks.home.folders:Home.serve", first="other rules"),
+    # What changed rules feed is made anew beside what is kept.
+    *_both("the tables that are kept", "memtape.sinks.tables:Shard.keep_from", 4, first="other rules"),
+    Point("half of a table that is kept", target="os:link", most=60, first="other rules"),
+    *_both("a table that changed rules feed", "memtape.sinks.tables:Shard._merge", 16, first="other rules"),
+    *_both("a partition takes its name", "pathlib:Path.rename", 4, first="other rules"),
+    *_both("what changed rules feed is verified", "memtape.tools.keep.refresh:verify", first="other rules"),
+    *_both("a build for changed rules is served", "memtape.sinks.home.folders:Home.serve", first="other rules"),
+    *_both("pages under changed rules are mended", "memtape.tools.keep.rebuild:mend_vault", 4, first="other rules"),
     *_both("the rows of one scope", "memtape.sinks.tables:Shard.replace", verb="rebuild one scope"),
     *_both("the pages of one scope", "memtape.tools.keep.rebuild:_write_scope_pages", verb="rebuild one scope"),
     Point("a rebuild that was asked for", "serve", "memtape.tools.keep.rebuild:verify", first="a request"),
@@ -668,7 +674,7 @@ def _make_views_under_other_rules(home: Home, log: EmbeddedLog, rng: random.Rand
     from memtape.state.core.digests import RULES
 
     rules = dict(RULES)
-    RULES["memories"] = rng.randint(1_000, 10_000)
+    RULES[rng.choice(("memories", "usage", "edges", "tombstones"))] = rng.randint(1_000, 10_000)
     try:
         project(home, log)
     finally:

@@ -19,13 +19,18 @@ UNFINISHED = ".new"
 
 def write_whole(path: Path, data: bytes, *, durable: bool = False, unfinished: Path | None = None) -> None:
     """Write a file whole or not at all; `durable` also outlives the machine. It grows beside, or as `unfinished`."""
-    temporary = unfinished or path.with_name(f".{path.name}{UNFINISHED}")
+    temporary = unfinished or unfinished_beside(path)
     with temporary.open("wb") as file:
         file.write(data)
         if durable:
             file.flush()
             os.fsync(file.fileno())
     temporary.replace(path)
+
+
+def unfinished_beside(path: Path) -> Path:
+    """Return where a file or folder grows that takes its name when it is whole."""
+    return path.with_name(f".{path.name}{UNFINISHED}")
 
 
 class Build:
@@ -80,7 +85,7 @@ class Build:
         for folder in (self.shard(partition), self.snapshots(partition)):
             source = other.path / folder.relative_to(self.path)
             if source.is_dir() and not folder.exists():
-                unfinished = folder.with_name(f".{folder.name}{UNFINISHED}")
+                unfinished = unfinished_beside(folder)
                 shutil.rmtree(unfinished, ignore_errors=True)
                 shutil.copytree(source, unfinished, copy_function=os.link)
                 unfinished.rename(folder)

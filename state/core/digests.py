@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.rows import TABLES, GoneRow, MemoryRow, Row, TurnRow
+from memtape.schemas.rows import ALL_FED, TABLES, Fed, GoneRow, MemoryRow, Row, TurnRow
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import SUBJECTS
@@ -30,6 +31,7 @@ RULES = {subject.name: subject.version for subject in SUBJECTS}
 RULES |= {"views": VIEWS_VERSION, "duplicates": DUPLICATES_VERSION}
 """The version of each subject's rules."""
 
+_COLUMNS = ".columns"
 
 FIRST = ("captures", "tombstones", "embeddings", "recalls", "memories", "usage", "edges")
 """The subjects whose leaf stands also where they hold nothing; a later one then has none, and moves no older hash."""
@@ -40,9 +42,22 @@ def rules_version() -> str:
 
     The latter decides what equals what.
     """
-    versions = ",".join(f"{subject}={version}" for subject, version in RULES.items())
-    columns = digest((name, *type.__struct_fields__) for name, type in TABLES.items())
-    return f"{versions},columns={columns[:8]},unicode={unicodedata.unidata_version}"
+    columns = {f"{name}{_COLUMNS}": digest([type.__struct_fields__])[:8] for name, type in TABLES.items()}
+    versions = RULES | columns | {"unicode": unicodedata.unidata_version}
+    return ",".join(f"{name}={version}" for name, version in versions.items())
+
+
+def changed_rules(recorded: str) -> list[str]:
+    """Return the names in `rules_version` of what is not as it was recorded there, came since, or went."""
+    before, now = (dict(said.partition("=")[::2] for said in rules.split(",")) for rules in (recorded, rules_version()))
+    return [name for name in before | now if before.get(name) != now.get(name)]
+
+
+def fed_by(rules: Iterable[str]) -> list[Fed]:
+    """Return what is to be made anew where these rules have changed: all, unless they are of subjects or of columns."""
+    feeds: dict[str, tuple[Fed, ...]] = {f"{name}{_COLUMNS}": (name, "pages") for name in TABLES}
+    feeds |= {subject.name: subject.feeds for subject in SUBJECTS}
+    return list(dict.fromkeys(fed for rule in rules for fed in feeds.get(rule, ALL_FED)))
 
 
 def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
@@ -85,15 +100,21 @@ def logical_row(row: Row) -> dict[str, Any]:
     A flag that is off, and off by default, is left out: a flag that comes later moves no hash of rows without it.
     """
     fields: dict[str, Any] = msgspec.to_builtins(row)
-    for field in msgspec.structs.fields(row):
-        if field.default is False and fields[field.name] is False:
-            del fields[field.name]
+    for flag in _flags(type(row)):
+        if fields[flag] is False:
+            del fields[flag]
     if isinstance(row, MemoryRow):
         for tie in (*fields["members"], *fields["echoes"]):
             del tie["offset"]
     elif isinstance(row, TurnRow):
         del fields["offset_of"]
     return fields
+
+
+@cache
+def _flags(row_type: type[Row]) -> tuple[str, ...]:
+    """Return the fields of a row that are off by default; msgspec takes as long to tell as a row takes to write."""
+    return tuple(field.name for field in msgspec.structs.fields(row_type) if field.default is False)
 
 
 def rows_digest(rows: Iterable[Row]) -> str:

@@ -15,7 +15,7 @@ from memtape.schemas.codec import content_digest
 from memtape.schemas.events import Embedded, Erased, Event, may_write
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.placeholders import placeholders
-from memtape.schemas.rows import Change, Counters
+from memtape.schemas.rows import ALL_FED, Change, Counters, Fed
 from memtape.schemas.settings import Settings
 from memtape.schemas.texts import texts_of_body
 from memtape.state.core.context import Context
@@ -30,22 +30,26 @@ from memtape.state.subjects.recalls import Recalls
 from memtape.state.subjects.tombstones import Tombstones
 from memtape.state.subjects.usage import Usage
 
+_BY_EDGES: tuple[Fed, ...] = ("edges", "pages")
+_BY_USAGE: tuple[Fed, ...] = ("uses", *_BY_EDGES)
+_BY_MEMORIES: tuple[Fed, ...] = ("memories", *_BY_USAGE)
 
-def _subject(name: str, version: int, new: Callable[[], Any], module: ModuleType) -> Subject:
-    return Subject(name, version, new, module.evolve, module.snapshot, module.restore, module.digest)
+
+def _subject(name: str, version: int, new: Callable[[], Any], module: ModuleType, feeds: tuple[Fed, ...]) -> Subject:
+    return Subject(name, version, feeds, new, module.evolve, module.snapshot, module.restore, module.digest)
 
 
 SUBJECTS = (
-    _subject("captures", 1, Captures, captures),
-    _subject("tombstones", 1, Tombstones, tombstones),
-    _subject("embeddings", 1, Embeddings, embeddings),
-    _subject("recalls", 2, Recalls, recalls),
-    _subject("memories", 3, Memories, memories),
-    _subject("pins", 1, Pins, pins),
-    _subject("usage", 1, Usage, usage),
-    _subject("edges", 2, Edges, edges),
+    _subject("captures", 1, Captures, captures, ALL_FED),
+    _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
+    _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
+    _subject("recalls", 2, Recalls, recalls, _BY_MEMORIES),
+    _subject("memories", 3, Memories, memories, _BY_MEMORIES),
+    _subject("pins", 1, Pins, pins, ("memories", "turns", "pages")),
+    _subject("usage", 1, Usage, usage, _BY_USAGE),
+    _subject("edges", 2, Edges, edges, _BY_EDGES),
 )
-"""Every subject of a scope with the version of its rules, in the order in which an event passes them.
+"""Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
 
 A subject reads only those that stand before.
 """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from memtape.schemas.events import Event
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, Fed
 from memtape.state.core.context import Context
 
 
@@ -14,6 +14,7 @@ class Subject(NamedTuple):
     """What one subject does with its state, which is Any here and a class of its own in its file.
 
     `name` names the subject, its attribute of a scope and its leaf of the state hash; `version` is that of its rules.
+    `feeds` are the tables whose rows another rule here may change, also by way of the subjects that read this one.
     `evolve` takes in any event and returns the rows and entries that it touched; it never raises. `restore` gets the
     scope, of which the subjects that stand before in the table are restored already. `digest` yields what the hash
     covers.
@@ -21,6 +22,7 @@ class Subject(NamedTuple):
 
     name: str
     version: int
+    feeds: tuple[Fed, ...]
     new: Callable[[], Any]
     evolve: Callable[[Any, Event, Context[Any]], list[Change]]
     snapshot: Callable[[Any], bytes]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -20,20 +19,17 @@ from memtape.flows.projection import basis_of, watermark_of
 from memtape.schemas.codec import canonical
 from memtape.schemas.errors import MemtapeError, OffsetOutOfRange
 from memtape.schemas.log import Log, trail_of
-from memtape.schemas.rows import Basis, Change, Guarded
+from memtape.schemas.rows import Basis
 from memtape.schemas.times import parse_time
 from memtape.sinks.home.folders import UNFINISHED, Home
 from memtape.sinks.tables import Shard
-from memtape.state.core.partition import Partition
-from memtape.state.views.rows import all_changes, guarded_rows
-from memtape.tools.keep.states import state_at
+from memtape.tools.keep.states import rows_at, state_at
 
 KEPT_VIEWS = 32
 KEPT_S = 600
 """So long after it was last asked for a view is kept in any case, since somebody may still read it."""
 ABANDONED_S = 3_600
 """What is not whole after so long nobody makes any more."""
-ROWS_AT_ONCE = 10_000
 
 Positions = dict[int, int]
 
@@ -116,7 +112,7 @@ class PastViews:
             folder = self._folder(partition, offset, mark.basis, trail)
             unfinished = Shard(folder.with_name(f".{folder.name}-{uuid_utils.uuid7()}{UNFINISHED}"), partition)
             try:
-                for rows in _slices(state, offset):
+                for rows in rows_at(state, offset):
                     unfinished.write(rows, [])
                 unfinished.write_watermark(mark)
             except Exception:
@@ -163,12 +159,6 @@ def _remove(folder: Path) -> None:
         aside = folder.with_name(f".{folder.name.lstrip('.')}-{uuid_utils.uuid7()}{UNFINISHED}")
         folder.rename(aside)
         shutil.rmtree(aside, ignore_errors=True)
-
-
-def _slices(state: Partition, offset: int) -> Iterator[list[Guarded]]:
-    changes: list[Change] = [change for scope in state.scopes.values() for change in all_changes(scope)]
-    for start in range(0, len(changes), ROWS_AT_ONCE):
-        yield guarded_rows(state, dict.fromkeys(changes[start : start + ROWS_AT_ONCE], offset - 1))
 
 
 def check_order(before: Positions, after: Positions) -> None:

@@ -30,6 +30,7 @@ from memtape.tools.keep.rebuild import (
     rebuild_scope,
     strayed_views,
 )
+from memtape.tools.keep.refresh import refresh
 from memtape.tools.keep.scrubbing import Scrubbed, scrub
 from memtape.tools.keep.workers import WORKERS
 
@@ -225,7 +226,8 @@ class Owner:
         if damaged:
             named = ", ".join(map(str, damaged))
             self._on_note(f"Views could not be read and are made anew from the log (partition {named}).")
-        if reason is not None or astray or damaged:
+        refreshed = reason is not None and not (astray or damaged) and refresh(views, on_phase, self._on_note)
+        if not refreshed and (reason is not None or astray or damaged):
             only = None if reason is not None else sorted({*astray, *damaged})
             rebuild(self._home, self._log, on_phase, self._workers, only)
         discard_old_builds(self._home)

@@ -19,7 +19,7 @@ from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import WATERMARK_FILE
 from memtape.sinks.tables import Shard, table_of
 from memtape.sinks.vault import Vault
-from memtape.state.core.digests import rules_version
+from memtape.state.core.digests import changed_rules
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.views.pages import pages_of
@@ -72,18 +72,23 @@ def rebuild(
             "The views that were served are untouched. Please report this: it should not be possible.",
         )
     on_phase("switching", 0, total)
-    with home.epoch_locks(range(log.partitions), LOCK_WAIT_S):
-        for number in verdict.positions:
-            Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
-        for number in (number for number, offset in verdict.positions.items() if not offset):
-            mend_vault(home, log, build, number, 0)
-        home.serve(build)
-        due = verdict.positions | dict(BuildViews(home, log, build).target.uncovered())
-        for number, offset in due.items():
-            mend_vault(home, log, build, number, offset)
+    switch(home, log, build, verdict.positions)
     discard_old_builds(home)
     on_phase("switching", total, total)
     return Rebuilt(build.number, verdict.events, verdict.state_hash)
+
+
+def switch(home: Home, log: Log, build: Build, positions: dict[int, int]) -> None:
+    """Serve a build, and write the pages of the partitions that stand at `positions`."""
+    with home.epoch_locks(range(log.partitions), LOCK_WAIT_S):
+        for number in positions:
+            Vault(home).uncover(number)  # Should this be cut short, the next start mends the pages.
+        for number in (number for number, offset in positions.items() if not offset):
+            mend_vault(home, log, build, number, 0)
+        home.serve(build)
+        due = positions | dict(BuildViews(home, log, build).target.uncovered())
+        for number, offset in due.items():
+            mend_vault(home, log, build, number, offset)
 
 
 def discard_old_builds(home: Home) -> None:
@@ -109,7 +114,7 @@ def rebuild_scope(home: Home, log: Log, scope: str, on_phase: OnPhase) -> Rebuil
     why = foreign(log, watermark) if watermark is not None else ""
     if why:
         raise MemtapeError(f"The views are not of the log as it is: {why}.", "`memtape run --once` makes them anew.")
-    if watermark is not None and watermark.rules != rules_version():
+    if watermark is not None and changed_rules(watermark.rules):
         raise MemtapeError(
             "The views were made under other rules.", "`memtape rebuild` without --scope makes them all anew."
         )
@@ -188,25 +193,30 @@ def reason_to_rebuild(views: BuildViews) -> str | None:
     That is so under changed rules (Python's Unicode version is one of them), and when an event that could
     not be read has become readable.
     """
-    rules = rules_version()
     for number, watermark in enumerate(views.watermarks):
         if watermark is None or views.strayed(number):
             continue  # Nothing to lose: this shard is made anew anyway.
-        if watermark.rules != rules:
-            return f"the rules have changed, from {watermark.rules} to {rules}"
+        changed = changed_rules(watermark.rules)
+        if changed:
+            return f"the rules have changed ({', '.join(changed)})"
         try:
-            dead = _dead_offsets(views.shards[number]) if watermark.counters.dead_letters else []
+            readable = has_become_readable(views, number)
         except DamagedViews:
             views.build.note_damage(number)
             continue
-        if any(event_of(views.log.read(number, offset, 1)[0].payload) is not None for offset in dead):
+        if readable:
             return f"an event of partition {number} that could not be read has become readable"
     return None
 
 
-def _dead_offsets(shard: Shard) -> list[int]:
-    letters = shard.dead_letters(limit=MOST_DEAD_LETTERS)
-    return [letter.offset for letter in letters if not letter.reason.startswith("misplaced")]
+def has_become_readable(views: BuildViews, number: int) -> bool:
+    """Whether an event of a partition can be read that could not be when its views were made."""
+    watermark = views.watermarks[number]
+    if watermark is None or not watermark.counters.dead_letters:
+        return False
+    letters = views.shards[number].dead_letters(limit=MOST_DEAD_LETTERS)
+    dead = (letter.offset for letter in letters if not letter.reason.startswith("misplaced"))
+    return any(event_of(views.log.read(number, offset, 1)[0].payload) is not None for offset in dead)
 
 
 def _whole_scope(state: Partition, scope: str, found: list[Row], offset: int) -> list[Guarded]:

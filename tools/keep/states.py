@@ -1,12 +1,18 @@
-"""The state of a partition at any offset: from the nearest snapshot of the build that is served, and the log."""
+"""The state of a partition at any offset, from the nearest snapshot of a build and the log; and the rows of a state."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 from memtape.flows.projection import basis_of, open_projection
 from memtape.schemas.log import Log
+from memtape.schemas.rows import TABLES, Guarded
 from memtape.sinks.home.folders import Build
 from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import Partition
+from memtape.state.views.rows import all_changes, guarded_rows
+
+ROWS_AT_ONCE = 10_000
 
 
 def state_at(log: Log, build: Build, partition: int, offset: int) -> Partition:
@@ -18,3 +24,10 @@ def state_at(log: Log, build: Build, partition: int, offset: int) -> Partition:
         state = open_projection(log, partition, offset, offset, snapshots, basis, erased).state
         if not state.stale:  # Something may have been erased just now.
             return state
+
+
+def rows_at(state: Partition, offset: int, tables: Collection[str] = tuple(TABLES)) -> Iterator[list[Guarded]]:
+    """Yield every row of these tables as a state before `offset` has it, some at once."""
+    changes = [change for scope in state.scopes.values() for change in all_changes(scope) if change.table in tables]
+    for start in range(0, len(changes), ROWS_AT_ONCE):
+        yield guarded_rows(state, dict.fromkeys(changes[start : start + ROWS_AT_ONCE], offset - 1))

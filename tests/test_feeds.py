@@ -1,0 +1,119 @@
+"""What a subject feeds is what its rule can change: each is disturbed in turn, and all rows and pages are looked at."""
+
+from __future__ import annotations
+
+import random
+import re
+from functools import cache
+from typing import Any
+
+import msgspec
+import pytest
+from builders import START, TINY, captured, configured, embedded, forgotten, recalled, slots
+from test_golden_log import LOGS, pages_by_scope, slots_of
+
+from memtape.schemas.events import Captured, Event
+from memtape.schemas.log import Slot
+from memtape.schemas.rows import ALL_FED
+from memtape.schemas.settings import Settings
+from memtape.state.core import scope as scopes
+from memtape.state.core.context import Context
+from memtape.state.core.digests import changed_rules, fed_by, rows_digest, rules_version
+from memtape.state.core.replay import Replay, replay
+from memtape.state.core.scope import SUBJECTS
+from memtape.state.core.subject import Subject
+from memtape.state.views.rows import all_changes, row_of
+
+SEEDS = range(2)
+HOW = ("folded", "forgotten", "echo")
+WORDED, COUNTED = "the build takes fifteen minutes", "the build takes 15 minutes"
+
+
+def answered(how: str, scope: str) -> list[Event]:
+    """An answer carries the second wording of a memory. Whether that uses it depends on which of them speaks for it."""
+    fields: dict[str, Any] = {"scope": scope, "origin": "agent", "session": "s"}
+    shown = [recalled(["worded"], "shown", sent=START + 1, **fields)] if how == "echo" else []
+    gone = [forgotten(["counted"], "gone", sent=START + 3, **fields)] if how == "forgotten" else []
+    return [
+        captured(WORDED, "worded", **fields),
+        embedded("worded", [4000, 0, 0], scope=scope),
+        captured("The keeper is called Marisol Ferreira.", "keeper", **fields),
+        *shown,
+        captured(COUNTED, "counted", sent=START + 2, **fields),
+        embedded("counted", [3900, 800, 0], scope=scope),
+        *gone,
+        recalled(["worded", "keeper"], "asked", sent=START + 4, **fields),
+        captured("Marisol Ferreira, 15 in all.", "told", "turn", sent=START + 5, **fields),
+    ]
+
+
+def fed(replayed: Replay) -> dict[str, Any]:
+    """All that the views hold, by the name of what is fed."""
+    rows: dict[str, list[Any]] = {name: [] for name in ALL_FED}
+    for partition in replayed.partitions.values():
+        for scope in partition.scopes.values():
+            for change in all_changes(scope):
+                if change.table != "journal":
+                    rows[change.table].append(row_of(scope, change))
+    pages = [pages_by_scope(partition) for partition in replayed.partitions.values()]
+    return {name: rows_digest(found) for name, found in rows.items()} | {"pages": pages}
+
+
+def otherwise(subject: Subject, seed: int = 0) -> Subject:
+    """A subject under another rule: of some events it sees nothing, or, where others need it to, something else."""
+
+    def evolve(state: Any, event: Event, context: Context[Any]) -> list[Any]:
+        if random.Random(f"{seed} {event.id}").random() < 0.5:
+            return subject.evolve(state, event, context)
+        if subject.name == "captures" and isinstance(event.body, Captured):
+            body = msgspec.structs.replace(event.body, text=f"{event.body.text} Otherwise.")
+            subject.evolve(state, msgspec.structs.replace(event, body=body), context)
+            state.by_seq[context.seq].id += "x"
+        return []
+
+    return subject._replace(evolve=evolve)
+
+
+def with_one(subject: Subject) -> tuple[Subject, ...]:
+    """The table of subjects with another in the place of its name."""
+    return tuple(subject if subject.name == other.name else other for other in SUBJECTS)
+
+
+@cache
+def log_of(name: str) -> list[Slot]:
+    """A golden log, or one of answers."""
+    if name in LOGS:
+        return slots_of(name)
+    said = (event for how in HOW for number in range(6) for event in answered(how, f"project:{how}-{number}"))
+    return slots([configured(Settings(embedder=TINY)), *said])
+
+
+@cache
+def fed_as_it_is(name: str) -> dict[str, Any]:
+    return fed(replay(log_of(name)))
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
+def test_a_subject_feeds_what_its_rule_can_change_and_nothing_else(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: dict[str, None] = {}
+    before = {name: fed_as_it_is(name) for name in (*LOGS, "answers")}
+    for seed in SEEDS:
+        monkeypatch.setattr(scopes, "SUBJECTS", with_one(otherwise(subject, seed)))
+        for name, held in before.items():
+            after = fed(replay(log_of(name)))
+            found |= {fed: None for fed in ALL_FED if held[fed] != after[fed]}
+    assert sorted(found) == sorted(subject.feeds)
+
+
+def test_what_changed_rules_feed_is_read_from_their_names() -> None:
+    recorded = rules_version()
+    assert changed_rules(recorded) == []
+    assert changed_rules(recorded.replace("usage=", "usage=9")) == ["usage"]
+    assert fed_by(["edges", "usage"]) == ["edges", "pages", "uses"]
+    assert fed_by(["turns.columns"]) == ["turns", "pages"]
+    new = re.sub(r"edges=\d+,", "", recorded)  # As it was before there was such a subject.
+    assert fed_by(changed_rules(new)) == ["edges", "pages"]
+    for rules in (f"{recorded},gone=1", re.sub(r"views=\d+", "views=0", recorded), recorded + ".1", "", "anything"):
+        assert fed_by(changed_rules(rules)) == list(ALL_FED), rules
