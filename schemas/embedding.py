@@ -60,7 +60,7 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     warning: str = ""
 
 
-class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+class EmbedderRefusal(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing may be embedded or searched by vectors before somebody decides; one sentence, and the next step."""
 
     message: str

@@ -42,7 +42,7 @@ class Provenance(msgspec.Struct, frozen=True):
     session: str | None
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class Displayed(msgspec.Struct, frozen=True, kw_only=True):
     """What a memory, a turn and a result of a search say alike. A field that is added here stands in all three."""
 
     id: str
@@ -58,7 +58,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     pinned: bool = False
 
 
-class MemoryRow(Shown, frozen=True, kw_only=True):
+class MemoryRow(Displayed, frozen=True, kw_only=True):
     """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
     `ids` are all captures that resolve to it, members then echoes. `provenance` is that of those which live, of all
@@ -87,7 +87,7 @@ class MemoryRow(Shown, frozen=True, kw_only=True):
     provenance: tuple[Provenance, ...] = ()
 
 
-class TurnRow(Shown, frozen=True, kw_only=True):
+class TurnRow(Displayed, frozen=True, kw_only=True):
     """One thing that was said, whole."""
 
     key: str

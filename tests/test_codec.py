@@ -159,7 +159,7 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "pinned": st.builds(Pinned, ids=tuples(ids, 20), on=st.booleans()),
     "embedded": st.one_of(
         st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),
-        st.builds(embedded, st.just([0]), st.text(min_size=1, max_size=50)),
+        st.builds(embedded, st.just([0]), texts(1, 50)),
     ),
     "used": st.builds(Used, ids=tuples(ids, 20), recall=st.none() | ids),
     "configured": st.builds(

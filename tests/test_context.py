@@ -17,7 +17,7 @@ from memtape.schemas.events import Event
 from memtape.schemas.rows import TABLES, GoneRow
 from memtape.schemas.times import DAY_US
 from memtape.state.core.partition import Partition, fold
-from memtape.state.views.context import SECTIONS, Form, Item, Known, choose, importance, items_of, render
+from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import all_changes, row_of
 from memtape.state.views.tail import overlay
 from memtape.tools.ask.context import FORMS, _form, _known, context_of
@@ -222,7 +222,7 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
             assert all(item.id in visible and any(item.text in text for text in texts) for item in items)
 
 
-def item_ids(items: tuple[Item, ...]) -> list[str]:
+def item_ids(items: tuple[ContextItem, ...]) -> list[str]:
     return [item.id for item in items]
 
 

@@ -17,7 +17,7 @@ from memtape.schemas.placeholders import PLACEHOLDER, head_of, placeholder, tail
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.flushing import latest
 from memtape.tools.agents.hooks import FLUSH_CHARS, FLUSH_LINES, TAIL_BYTES
-from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer
 from memtape.tools.agents.warm import PROMPT_CHARS, Warm
 from memtape.tools.capture.project import scope_of_folder
@@ -102,7 +102,7 @@ def test_what_is_offered_for_a_prompt_is_recorded_without_its_secrets(home: Path
 def test_names_are_cut_after_their_secrets_are_out(home: Path, project: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     name = "n" * 180 + " " + token
-    memory = Memory(home, scope=A)
+    memory = ServedMemory(home, scope=A)
     memory.call("add_memory", {"text": "The tide tables are in tides.csv."}, project, name)
     memory.close()
     hook(home, "claude", told(project, "Stop", last_assistant_message="Done.", session_id=name))

@@ -31,12 +31,12 @@ from hypothesis import strategies as st
 from memtape.flows.embed import http as embedder_http
 from memtape.flows.embed.answers import BATCH_BYTES, BATCH_COUNT, batches
 from memtape.flows.embed.choice import choose_embedder
-from memtape.flows.embed.embedder import Embedder, Failure, FloorEmbedder
+from memtape.flows.embed.embedder import Embedder, EmbeddingFailure, FloorEmbedder
 from memtape.flows.embed.http import HttpEmbedder
 from memtape.flows.embed.local import LocalEmbedder
 from memtape.flows.embed.target import http_target
 from memtape.flows.endpoint import HttpTarget
-from memtape.schemas.embedding import EmbedderOptions, Probed, Refusal, Resolved
+from memtape.schemas.embedding import EmbedderOptions, EmbedderRefusal, Probed, Resolved
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
 from memtape.state.text.normal import content_key
 from memtape.state.vectors.choice import resolve
@@ -210,7 +210,11 @@ def test_batches_lose_nothing_and_stay_within_their_limits(texts: list[str]) -> 
 
 def test_texts_that_cannot_be_asked_about_fail_alone_and_are_not_sent(server: Server, embedder: HttpEmbedder) -> None:
     blank, empty, good, half = embedder.embed_documents([" \n", "", "alpha", "half \ud800"])
-    assert isinstance(blank, Failure) and isinstance(empty, Failure) and isinstance(half, Failure)
+    assert (
+        isinstance(blank, EmbeddingFailure)
+        and isinstance(empty, EmbeddingFailure)
+        and isinstance(half, EmbeddingFailure)
+    )
     assert is_vector_of(good, "alpha")
     assert server.asked == [["alpha"]]
     with pytest.raises(NotEmbedded, match="blank"):
@@ -258,7 +262,7 @@ def test_a_vector_that_is_none_fails_alone(server: Server, embedder: HttpEmbedde
     server.scripts = [spoilt(server, put(value))]
     first, bad, last = embedder.embed_documents(["alpha", "beta", "gamma"])
     assert is_vector_of(first, "alpha") and is_vector_of(last, "gamma")
-    assert isinstance(bad, Failure) and reason in bad.reason
+    assert isinstance(bad, EmbeddingFailure) and reason in bad.reason
     assert len(server.asked) == 1
 
 
@@ -295,7 +299,7 @@ def test_texts_that_have_no_vector_fail_where_a_harmless_one_has_one(
 ) -> None:
     bad = rubbish(server, value)
     server.always = lambda texts, handler: (200, server.good(texts)) if texts == [HARMLESS] else bad(texts, handler)
-    assert all(isinstance(made, Failure) for made in embedder.embed_documents(["alpha", "beta"]))
+    assert all(isinstance(made, EmbeddingFailure) for made in embedder.embed_documents(["alpha", "beta"]))
 
 
 def test_what_came_before_an_outage_is_not_lost(server: Server, embedder: HttpEmbedder) -> None:
@@ -305,7 +309,7 @@ def test_what_came_before_an_outage_is_not_lost(server: Server, embedder: HttpEm
     with pytest.raises(EmbedderUnavailable):
         for embedding in embedder.embed_each(texts):
             made.append(embedding)
-    assert isinstance(made[0], Failure) and len(made) == 1 + 64
+    assert isinstance(made[0], EmbeddingFailure) and len(made) == 1 + 64
     assert all(map(is_vector_of, made[1:], texts[1:]))
 
 
@@ -360,7 +364,7 @@ def test_after_three_failures_texts_are_asked_one_by_one_and_the_bad_one_fails_a
     server.always = lambda texts, handler: script(texts, handler) if "beta" in texts else (200, server.good(texts))
     first, bad, last = embedder.embed_documents(["alpha", "beta", "gamma"])
     assert is_vector_of(first, "alpha") and is_vector_of(last, "gamma")
-    assert isinstance(bad, Failure) and bad.reason and "beta" not in bad.reason
+    assert isinstance(bad, EmbeddingFailure) and bad.reason and "beta" not in bad.reason
     alone = [*[["beta"]] * 3, [HARMLESS], ["beta"]]
     assert server.asked == [["alpha", "beta", "gamma"]] * 3 + [["alpha"], *alone, ["gamma"]]
 
@@ -429,7 +433,7 @@ def test_a_huge_answer_is_not_read_to_its_end(
 
     server.always = lambda texts, handler: flood(texts, handler) if "beta" in texts else (200, server.good(texts))
     (bad,) = embedder.embed_documents(["beta"])
-    assert isinstance(bad, Failure) and "longer than 1 MiB" in bad.reason
+    assert isinstance(bad, EmbeddingFailure) and "longer than 1 MiB" in bad.reason
     assert sum(sent) < 2_000 * 65_536, "three requests together sent less than one would have"
 
 
@@ -496,7 +500,7 @@ def test_a_text_that_is_refused_fails_alone_without_a_wait(
 ) -> None:
     server.always = fails_on("beta", (status, {"error": "too long"}), server)
     first, bad = embedder.embed_documents(["alpha", "beta"])
-    assert is_vector_of(first, "alpha") and bad == Failure(f"HTTP {status}")
+    assert is_vector_of(first, "alpha") and bad == EmbeddingFailure(f"HTTP {status}")
     assert waits == []
 
 
@@ -624,7 +628,7 @@ def test_plain_http_to_another_machine_needs_a_yes() -> None:
 def test_the_floor_as_an_embedder_is_the_floor_of_the_reducer(text: str) -> None:
     (embedding,) = FloorEmbedder().embed_documents([text])
     sparse = floor_vector(content_key(text))
-    if isinstance(embedding, Failure):
+    if isinstance(embedding, EmbeddingFailure):
         assert not text.strip() or not sparse.square
         return
     dense = np.zeros(384, dtype="<i2")
@@ -682,7 +686,7 @@ def test_every_row_of_the_table_of_embedders(
     )
     found = resolve(EmbedderOptions(choice=choice), probed, dense)
     if expected is None:
-        assert isinstance(found, Refusal) and found.message and found.hint
+        assert isinstance(found, EmbedderRefusal) and found.message and found.hint
     else:
         assert isinstance(found, Resolved)
         assert (found.kind, found.degraded, bool(found.warning)) == expected
@@ -694,7 +698,7 @@ def test_every_row_of_the_table_of_embedders(
 def test_no_embedder_goes_down_to_the_floor_by_itself(choice: Any, set_up: bool, http: str, local: str) -> None:
     probed = Probed(http_configured=set_up, http_reason=http, local_reason=local)
     found = resolve(EmbedderOptions(choice=choice), probed, dense_on_log=True)
-    assert isinstance(found, Refusal) or found.kind != "floor"
+    assert isinstance(found, EmbedderRefusal) or found.kind != "floor"
 
 
 def environment_of(server: Server) -> dict[str, str]:
@@ -800,8 +804,8 @@ def test_a_text_that_the_model_does_not_take_fails_alone(model: LocalEmbedder, m
 
     monkeypatch.setattr(model._model, "encode_document", picky)
     first, blank, half, bad = model.embed_documents(["alpha", " ", "\udc00", "beta"])
-    assert isinstance(first, np.ndarray) and isinstance(blank, Failure) and isinstance(half, Failure)
-    assert bad == Failure("the model does not take it (RuntimeError)")
+    assert isinstance(first, np.ndarray) and isinstance(blank, EmbeddingFailure) and isinstance(half, EmbeddingFailure)
+    assert bad == EmbeddingFailure("the model does not take it (RuntimeError)")
 
 
 @pytest.mark.slow
@@ -809,7 +813,11 @@ def test_vectors_that_are_none_are_never_passed_on(model: LocalEmbedder, monkeyp
     bad = np.ones((3, 384), dtype=np.float32)
     bad[0, 0], bad[1] = np.nan, 0
     monkeypatch.setattr(model._model, "encode_document", lambda texts, **_: bad[: len(texts)])
-    assert [type(made) for made in model.embed_documents(["a", "b", "c"])] == [Failure, Failure, np.ndarray]
+    assert [type(made) for made in model.embed_documents(["a", "b", "c"])] == [
+        EmbeddingFailure,
+        EmbeddingFailure,
+        np.ndarray,
+    ]
     with pytest.raises(EmbedderUnavailable, match="NaN"):
         model.embed_documents(["a"] * 4)  # It gives three, and for a harmless text none that is sound.
 

@@ -36,7 +36,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
-from memtape.state.vectors.changing import Plan, plan
+from memtape.state.vectors.changing import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.embedding import drift_of, key_of, roll_back, set_next
@@ -282,22 +282,24 @@ DENSE, OTHER = "m@1/3", "n@1/3"
 @pytest.mark.parametrize(
     ("settings", "own", "planned"),
     [
-        (Settings(), FLOOR, Plan(None)),
-        (Settings(), DENSE, Plan(DENSE, then=True, begin=True)),
-        (Settings(embedder_next=DENSE), DENSE, Plan(DENSE, then=True)),
-        (Settings(embedder=DENSE), DENSE, Plan(DENSE)),
-        (Settings(embedder=DENSE, embedder_next=OTHER), DENSE, Plan(DENSE, drift="next")),
-        (Settings(embedder=DENSE), FLOOR, Plan(None)),
+        (Settings(), FLOOR, EmbedderPlan(None)),
+        (Settings(), DENSE, EmbedderPlan(DENSE, then=True, begin=True)),
+        (Settings(embedder_next=DENSE), DENSE, EmbedderPlan(DENSE, then=True)),
+        (Settings(embedder=DENSE), DENSE, EmbedderPlan(DENSE)),
+        (Settings(embedder=DENSE, embedder_next=OTHER), DENSE, EmbedderPlan(DENSE, drift="next")),
+        (Settings(embedder=DENSE), FLOOR, EmbedderPlan(None)),
     ],
 )
-def test_what_a_machine_does_follows_from_its_embedder_and_the_log(settings: Settings, own: str, planned: Plan) -> None:
+def test_what_a_machine_does_follows_from_its_embedder_and_the_log(
+    settings: Settings, own: str, planned: EmbedderPlan
+) -> None:
     assert plan(settings, [settings], own) == planned
 
 
 def test_a_machine_with_another_embedder_embeds_nothing_by_itself() -> None:
     for settings in (Settings(embedder=DENSE), Settings(embedder_next=DENSE)):
         planned = plan(settings, [Settings(), settings], OTHER)
-        assert planned == Plan(None, drift="other")
+        assert planned == EmbedderPlan(None, drift="other")
         assert drift_of(planned, settings, OTHER).startswith(f"The log's embedder is {DENSE}, and this machine has")
     # Somebody went back to the floor: it stays.
     assert plan(Settings(), [Settings(), Settings(embedder=DENSE), Settings()], DENSE).key is None

@@ -27,7 +27,7 @@ from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.flushing import latest
 from memtape.tools.agents.hook_hosts import MAX_CONTEXT_CHARS, answer, read
-from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.warm import Warm, ask
 from memtape.tools.capture.native_ids import HOSTS, claude_prompt, heard
 from memtape.tools.capture.project import scope_of_folder
@@ -202,7 +202,7 @@ def test_a_prompt_is_given_what_it_surely_needs_and_only_that(home: Path, projec
     with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
         id = client.capture("The staging database listens on port 5433.").id
         client.capture("Mira likes green tea.")
-    memory = Memory(home)
+    memory = ServedMemory(home)
     served = Warm(home, memory.offer, memory.freshen)
     served.start()
     try:

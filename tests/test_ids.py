@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -144,7 +144,7 @@ def test_uses_of_several_scopes_are_said_one_by_one(home: Path) -> None:
 
 def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     """Whatever a tool is called, and in whatever form it takes an id."""
-    memory = Memory(home, scope=None)
+    memory = ServedMemory(home, scope=None)
     with_ids = [name for name, tool in TOOLS.items() if {"id", "ids"} & set(tool.arguments.__struct_fields__)]
     assert len(with_ids) == 6
     for name in with_ids:
@@ -155,7 +155,7 @@ def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
             told = str(refused.value) + refused.value.hint
             assert TEXTS[FIRST] not in told and B not in told and FIRST not in told.replace(given, "")
     memory.close()
-    inside = Memory(home, scope=B)
+    inside = ServedMemory(home, scope=B)
     assert TEXTS[FIRST] in inside.call("get_memory", {"id": FIRST[:8]}, tmp_path, "x")
     assert "Noted: 1" in inside.call("mark_used", {"ids": [FIRST[:8]]}, tmp_path, "x")
     assert "Forgot 1" in inside.call("forget_memory", {"id": FIRST[:8]}, tmp_path, "x")

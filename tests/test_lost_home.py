@@ -16,7 +16,7 @@ from memtape.schemas.errors import LogGone
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import python_of
 
@@ -116,7 +116,7 @@ def test_an_append_that_the_loss_overtakes_is_not_acknowledged(
 def test_a_server_says_that_its_home_is_lost_and_then_works_on_what_is_there(
     lose: Callable[[Path], None], home: Path, project: Path
 ) -> None:
-    memory = Memory(home, scope=SCOPE)
+    memory = ServedMemory(home, scope=SCOPE)
     assert "Remembered" in memory.call("add_memory", {"text": "Said before."}, project, "an agent")
     assert "Said before." in memory.call("search_memories", {"query": "said before"}, project, "an agent")
     lose(home)
@@ -149,7 +149,7 @@ def test_a_hook_makes_no_home_anew_and_the_doctor_of_another_says_so(
 
 
 def test_what_a_server_met_without_a_home_is_a_line_for_the_doctor_of_the_next(home: Path, project: Path) -> None:
-    memory = Memory(home, scope=SCOPE)
+    memory = ServedMemory(home, scope=SCOPE)
     memory.call("add_memory", {"text": "Said before."}, project, "an agent")
     removed(home)
     with pytest.raises(LogGone):

@@ -25,7 +25,7 @@ from mcp.client.streamable_http import streamable_http_client
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, bounded, cut, sentence
-from memtape.tools.agents.mcp.server import Memory, listen, make_server, token_of
+from memtape.tools.agents.mcp.server import ServedMemory, listen, make_server, token_of
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, call, schema_of
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import redaction
@@ -273,7 +273,7 @@ def test_agents_do_not_change_global(home: Path) -> None:
 
 
 def test_one_project_is_not_told_of_another(home: Path) -> None:
-    memory = Memory(home, scope="project:a")
+    memory = ServedMemory(home, scope="project:a")
     with Client(home, scope="project:b-secret") as other:
         id = other.capture("A secret of b.").id
     for name, arguments in (("memory_status", {}), ("search_memories", {"query": "secret"})):
@@ -502,7 +502,7 @@ def test_wrong_calls_are_told_in_a_few_words(home: Path, project: Path) -> None:
         ):
             assert len((await refused(client, name, **asked)).encode()) <= 2_000
 
-    talk(make_server(Memory(home, scope="project:a")), action)
+    talk(make_server(ServedMemory(home, scope="project:a")), action)
 
 
 def test_what_is_too_long_is_refused_before_its_secrets_are_looked_for(

@@ -15,7 +15,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks
-from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.capture.project import is_unmade, scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -61,7 +61,7 @@ def test_looking_makes_no_project_and_puts_nothing_on_the_log(tmp_path: Path, ho
     subprocess.run(["git", "init", "-q", str(repository)], check=True)
     with Client(home.path, scope="global", origin="operator") as operator:
         operator.capture("Use tabs everywhere.")
-    memory = Memory(home.path)
+    memory = ServedMemory(home.path)
     for where in (plain, repository):
         hook(home, where, "SessionStart")
         with Client(home.path, folder=where) as client:

@@ -31,7 +31,7 @@ from memtape.tools.ask.as_of import parse_position
 from memtape.tools.client import Client
 from memtape.tools.keep import rebuild as rebuilding
 from memtape.tools.keep.owner import Owner, rebuild_or_ask
-from memtape.tools.keep.verify import Verdict, verify
+from memtape.tools.keep.verify import Verification, verify
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection, "SNAPSHOT_EVENTS", 40)
 
 
-def sound(home: Home, log: EmbeddedLog) -> Verdict:
+def sound(home: Home, log: EmbeddedLog) -> Verification:
     verdict = verify(home, log)
     assert verdict.ok, verdict.differences[:5]
     return verdict

@@ -23,7 +23,7 @@ from memtape.sinks.home.folders import Home
 from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.mcp.server import Memory
+from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer
 from memtape.tools.agents.warm import Asked, Warm, ask
 from memtape.tools.ask import retrieval
@@ -140,7 +140,7 @@ def test_a_hook_is_answered_while_the_views_are_brought_up_to_date(
     home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (id,) = said(home, project, PORT)
-    memory = Memory(home)
+    memory = ServedMemory(home)
     projecting, go_on = threading.Event(), threading.Event()
     with warm(home, memory.offer, memory.freshen):
         with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
@@ -228,7 +228,7 @@ def recalls(home: Path, project: Path) -> list[Recalled]:
 @pytest.mark.slow
 def test_only_what_was_shown_is_recalled(home: Path, project: Path) -> None:
     ids = said(home, project, PORT, "The staging database runs on port 5433 since May.", "Which staging port? 5433.")
-    memory = Memory(home)
+    memory = ServedMemory(home)
     done = threading.Semaphore(0)
 
     def after(asked: Asked) -> None:

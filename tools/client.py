@@ -31,7 +31,7 @@ from memtape.tools.capture.writing import Receipt, Writer
 
 if TYPE_CHECKING:
     from memtape.tools.ask.asking import Asking, Found
-    from memtape.tools.ask.context import Context, FormName
+    from memtape.tools.ask.context import FormName, ProjectContext
     from memtape.tools.ask.deciding import Deciding
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.edges import EdgeList
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.retrieval import Answer, Result
     from memtape.tools.keep.embedder_state import EmbedderState
-    from memtape.tools.keep.erasing import Erasure, Plan
+    from memtape.tools.keep.erasing import Erasure, ErasurePlan
     from memtape.tools.keep.rebuild import OnPhase
-    from memtape.tools.keep.verify import Verdict
+    from memtape.tools.keep.verify import Verification
 
 
 class Client(Writer):
@@ -148,7 +148,7 @@ class Client(Writer):
 
     def context(
         self, budget_tokens: int = 2_000, form: FormName = "prompt", *, as_of: str | None = None, as_is: bool = False
-    ) -> Context:
+    ) -> ProjectContext:
         """Return what a starting agent should know, without a query, in at most so many tokens.
 
         It is of this scope and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or
@@ -203,7 +203,7 @@ class Client(Writer):
         return self._ids.of_one_scope(ids)
 
     def erase(
-        self, made: Plan, on_phase: OnPhase = lambda *_: None, on_note: Callable[[str], None] = lambda note: None
+        self, made: ErasurePlan, on_phase: OnPhase = lambda *_: None, on_note: Callable[[str], None] = lambda note: None
     ) -> Erasure:
         """Erase for good what `tools.keep.erasing.plan` has planned, and return the proof. Raises `StillHeld`."""
         from memtape.tools.keep.erasing import erase
@@ -218,7 +218,7 @@ class Client(Writer):
         """Return slots of the log as they are, from an offset on."""
         return self.log.read(partition, offset, limit, types=types)
 
-    def verify(self, scope: str | None = None, on_progress: Callable[[int], None] | None = None) -> Verdict:
+    def verify(self, scope: str | None = None, on_progress: Callable[[int], None] | None = None) -> Verification:
         """Replay the log and compare what it says with the views, of all scopes or one."""
         from memtape.tools.keep.verify import verify
 

@@ -35,14 +35,14 @@ class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """What a verb is asked with; anything else is refused. `Meta.extra["option"]` is an option's name, if another."""
 
 
-class Capture(Arguments, frozen=True):
+class CaptureArguments(Arguments, frozen=True):
     text: Annotated[str, Meta(description="What to remember, in words that stand alone. At most 64 KiB.")]
     tags: Annotated[Tags, Meta(description="A word to filter by.")] = ()
     importance: Annotated[Share | None, Meta(description="0 to 1, where you know.")] = None
     source: Annotated[Text | None, Meta(description="Where it comes from: a file, a URL.")] = None
 
 
-class Search(Arguments, frozen=True):
+class SearchArguments(Arguments, frozen=True):
     query: Annotated[str, Meta(description="What to look for, in the words that you expect in it.")]
     limit: Annotated[int, Meta(description="The most results, 1 to 1000.", ge=1)] = 10
     kinds: Annotated[
@@ -71,56 +71,56 @@ class Search(Arguments, frozen=True):
     until: Annotated[str | None, Meta(description="Only before then.")] = None
 
 
-class Show(Arguments, frozen=True):
+class ShowArguments(Arguments, frozen=True):
     id: Id
 
 
-class Why(Arguments, frozen=True):
+class WhyArguments(Arguments, frozen=True):
     id: Id
 
 
-class Context(Arguments, frozen=True):
+class ContextArguments(Arguments, frozen=True):
     budget_tokens: Annotated[
         int, Meta(description="The most tokens of the text.", ge=1, extra={"option": "--budget"})
     ] = 2_000
 
 
-class Used(Arguments, frozen=True):
+class UsedArguments(Arguments, frozen=True):
     ids: Annotated[tuple[str, ...], Meta(description="The ids of what you used.", min_length=1, max_length=100)]
     recall: Annotated[
         str | None, Meta(description="The recall that returned them, as the search named it (`recall_id` in JSON).")
     ] = None
 
 
-class Forget(Arguments, frozen=True):
+class ForgetArguments(Arguments, frozen=True):
     id: Id
     only: Annotated[bool, Meta(description="Name this one capture, not every capture that is the same memory.")] = False
     reason: Reason = None
 
 
-class Restore(Arguments, frozen=True):
+class RestoreArguments(Arguments, frozen=True):
     id: Id
     reason: Reason = None
 
 
-class Pin(Arguments, frozen=True):
+class PinArguments(Arguments, frozen=True):
     id: Id
 
 
-class Unpin(Arguments, frozen=True):
+class UnpinArguments(Arguments, frozen=True):
     id: Id
 
 
-class Unfold(Arguments, frozen=True):
+class UnfoldArguments(Arguments, frozen=True):
     id: Id
     only: Annotated[bool, Meta(description="Let this capture alone stand apart; the others stay together.")] = False
 
 
-class Status(Arguments, frozen=True):
+class StatusArguments(Arguments, frozen=True):
     pass
 
 
-class Tool(NamedTuple):
+class Offer(NamedTuple):
     """A verb as agents are offered it."""
 
     name: str
@@ -147,7 +147,7 @@ class Verb(NamedTuple):
     command: str
     method: str | None = None
     arguments: type[Arguments] | None = None
-    tool: Tool | None = None
+    tool: Offer | None = None
     decision: Decision | None = None
 
 
@@ -155,8 +155,8 @@ VERBS: dict[str, Verb] = {
     "capture": Verb(
         "capture.capture",
         "capture",
-        Capture,
-        Tool(
+        CaptureArguments,
+        Offer(
             "add_memory",
             "Add a memory",
             "Remember something about this project: a decision and its reason, a fact, a preference, a goal, a plan.",
@@ -169,8 +169,8 @@ VERBS: dict[str, Verb] = {
     "search": Verb(
         "ask.search",
         "search",
-        Search,
-        Tool(
+        SearchArguments,
+        Offer(
             "search_memories",
             "Search memories",
             "Find what this project's agents and users said, decided and learned, best first, with ids.",
@@ -180,20 +180,20 @@ VERBS: dict[str, Verb] = {
     "show": Verb(
         "ask.show",
         "show",
-        Show,
-        Tool(
+        ShowArguments,
+        Offer(
             "get_memory",
             "Open a memory",
             "Open one memory or turn whole by its id, and see why it is there: every event behind it.",
             "reads",
         ),
     ),
-    "why": Verb("ask.why", "why", Why),
+    "why": Verb("ask.why", "why", WhyArguments),
     "context": Verb(
         "context.context",
         "context",
-        Context,
-        Tool(
+        ContextArguments,
+        Offer(
             "get_context",
             "Get the project's context",
             "What to know before starting: rules, goal, plan, most important facts, recent work. Needs no query.",
@@ -203,8 +203,8 @@ VERBS: dict[str, Verb] = {
     "used": Verb(
         "capture.used",
         "use",
-        Used,
-        Tool(
+        UsedArguments,
+        Offer(
             "mark_used",
             "Mark memories as used",
             "Say which memories helped you, so that they are found sooner.",
@@ -214,8 +214,8 @@ VERBS: dict[str, Verb] = {
     "forget": Verb(
         "deciding.forget",
         "forget",
-        Forget,
-        Tool(
+        ForgetArguments,
+        Offer(
             "forget_memory",
             "Forget a memory",
             "Hide a memory that is wrong or unwanted. restore_memory undoes it.",
@@ -232,28 +232,28 @@ VERBS: dict[str, Verb] = {
     "restore": Verb(
         "deciding.restore",
         "restore",
-        Restore,
-        Tool("restore_memory", "Restore a memory", "Bring back a memory that was forgotten.", "shows"),
+        RestoreArguments,
+        Offer("restore_memory", "Restore a memory", "Bring back a memory that was forgotten.", "shows"),
         Decision("Show again what was forgotten.", "Restored"),
     ),
     "pin": Verb(
         "deciding.pin",
         "pin",
-        Pin,
-        Tool("pin_memory", "Pin a memory", "Keep a memory at hand whatever its age. unpin_memory undoes it.", "adds"),
+        PinArguments,
+        Offer("pin_memory", "Pin a memory", "Keep a memory at hand whatever its age. unpin_memory undoes it.", "adds"),
         Decision("Pin a memory or turn: it stays at hand whatever its age, and is marked.", "Pinned", undo="unpin"),
     ),
     "unpin": Verb(
         "deciding.unpin",
         "unpin",
-        Unpin,
-        Tool("unpin_memory", "Unpin a memory", "End the pins on a memory.", "shows"),
+        UnpinArguments,
+        Offer("unpin_memory", "Unpin a memory", "End the pins on a memory.", "shows"),
         Decision("End the pins on a memory or turn.", "Unpinned"),
     ),
     "unfold": Verb(
         "deciding.unfold",
         "unfold",
-        Unfold,
+        UnfoldArguments,
         decision=Decision(
             "Split for good a memory whose captures should not have been folded: each stands by itself.", "Unfolded"
         ),
@@ -262,8 +262,8 @@ VERBS: dict[str, Verb] = {
     "status": Verb(
         "ask.status",
         "status",
-        Status,
-        Tool(
+        StatusArguments,
+        Offer(
             "memory_status",
             "Status of the memory",
             "How much this project remembers, and whether everything is up to date.",

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from memtape.flows.embed.embedder import Failure
+from memtape.flows.embed.embedder import EmbeddingFailure
 
 BATCH_COUNT = 64
 BATCH_BYTES = 256 * 1024
@@ -22,10 +22,10 @@ class BadAnswer(Exception):
     """An answer that is no list of embeddings for what was asked; the message is a clause and quotes nothing of it."""
 
 
-class Answer(NamedTuple):
+class EndpointAnswer(NamedTuple):
     """Raw vectors in the order asked, unchecked but for their form, and the model's name as answered, or empty."""
 
-    vectors: list[NDArray[np.float32] | Failure]
+    vectors: list[NDArray[np.float32] | EmbeddingFailure]
     model: str
 
 
@@ -49,7 +49,7 @@ def question(model: str, texts: Sequence[str], encoding_format: str) -> bytes:
     return orjson.dumps({"model": model, "input": list(texts), "encoding_format": encoding_format})
 
 
-def parse_answer(body: bytes, count: int) -> Answer:
+def parse_answer(body: bytes, count: int) -> EndpointAnswer:
     """Return the vectors of an answer to `count` texts. Raises `BadAnswer` where it is not clear whose each one is."""
     try:
         # The standard library reads NaN, which some servers write: then one text fails, and not its whole batch.
@@ -63,7 +63,7 @@ def parse_answer(body: bytes, count: int) -> Answer:
         raise BadAnswer(f"it answered with {len(entries)} vectors for {count} texts")
     if not all(isinstance(entry, dict) for entry in entries):
         raise BadAnswer("its answer has no list of embeddings")
-    return Answer([_vector(entry.get("embedding")) for entry in _in_order(entries)], _name(answer.get("model")))
+    return EndpointAnswer([_vector(entry.get("embedding")) for entry in _in_order(entries)], _name(answer.get("model")))
 
 
 def _name(model: object) -> str:
@@ -82,20 +82,20 @@ def _in_order(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [by_index[index] for index in range(len(entries))]
 
 
-def _vector(value: object) -> NDArray[np.float32] | Failure:
+def _vector(value: object) -> NDArray[np.float32] | EmbeddingFailure:
     """Return the vector of one entry: a list of numbers, or base64 of little-endian float32."""
     if isinstance(value, str):
         try:
             data = base64.b64decode(value, validate=True)
         except (binascii.Error, ValueError):
-            return Failure("the vector is not base64")
+            return EmbeddingFailure("the vector is not base64")
         if len(data) % 4:
-            return Failure("the vector is no whole number of float32")
+            return EmbeddingFailure("the vector is no whole number of float32")
         return np.frombuffer(data, dtype="<f4").astype(np.float32)
     if not isinstance(value, list) or not all(type(number) in (int, float) for number in value):
-        return Failure("the vector is no list of numbers")
+        return EmbeddingFailure("the vector is no list of numbers")
     try:
         with np.errstate(over="ignore"):
             return np.array(value, dtype=np.float64).astype(np.float32)
     except OverflowError:
-        return Failure("the vector holds NaN or infinity")
+        return EmbeddingFailure("the vector holds NaN or infinity")

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from memtape.flows.embed.embedder import Embedder, FloorEmbedder, clause
 from memtape.flows.embed.target import URL_VARIABLE, http_target
-from memtape.schemas.embedding import EmbedderOptions, Probed, Refusal, Resolved
+from memtape.schemas.embedding import EmbedderOptions, EmbedderRefusal, Probed, Resolved
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.state.vectors.choice import resolve
 
 
-class Chosen(NamedTuple):
+class ChosenEmbedder(NamedTuple):
     """The embedder in effect, open; None while it is degraded: then nothing new is embedded."""
 
     embedder: Embedder | None
@@ -25,7 +25,7 @@ class Chosen(NamedTuple):
 
 def choose_embedder(
     options: EmbedderOptions, dense_on_log: bool, environment: Mapping[str, str] = os.environ, *, brief: bool = False
-) -> Chosen:
+) -> ChosenEmbedder:
     """Find out what is at hand and open the embedder in effect.
 
     `brief` is for somebody who waits for it: an endpoint is asked once and not for long, now and afterwards.
@@ -33,17 +33,17 @@ def choose_embedder(
     """
     http, probed = _probe(options, environment, brief)
     decided = resolve(options, probed, dense_on_log)
-    if isinstance(decided, Refusal):
+    if isinstance(decided, EmbedderRefusal):
         raise MemtapeError(decided.message, decided.hint)
     if decided.degraded:
-        return Chosen(None, decided)
+        return ChosenEmbedder(None, decided)
     if decided.kind == "http":
-        return Chosen(http, decided)
+        return ChosenEmbedder(http, decided)
     if decided.kind == "local":
         from memtape.flows.embed.local import LocalEmbedder
 
-        return Chosen(LocalEmbedder(options), decided)
-    return Chosen(FloorEmbedder(), decided)
+        return ChosenEmbedder(LocalEmbedder(options), decided)
+    return ChosenEmbedder(FloorEmbedder(), decided)
 
 
 def probe(options: EmbedderOptions, environment: Mapping[str, str] = os.environ) -> Probed:

@@ -1,7 +1,7 @@
 """What an embedder is, what every embedder must do with texts and vectors, and the lexical floor as one of them.
 
 An embedder is an effect: its vectors can differ from run to run, so they are recorded once. It never makes a vector up:
-what is not certainly the vector of its text is a `Failure`. Nothing here imports a model or a network client.
+what is not certainly the vector of its text is a `EmbeddingFailure`. Nothing here imports a model or a network client.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ HARMLESS = "hello"
 """A text that every embedder has a vector of. Where it has none, no other text is to blame for having none."""
 
 
-class Failure(NamedTuple):
+class EmbeddingFailure(NamedTuple):
     """A text that has no vector, and why: a clause that holds nothing of the text and no secret, fit for the log."""
 
     reason: str
 
 
-Embedding = NDArray[np.float32] | Failure
+Embedding = NDArray[np.float32] | EmbeddingFailure
 
 
 class Embedder(Protocol):
@@ -73,9 +73,9 @@ def text_fault(text: str) -> str:
 
 
 def checked(vector: NDArray[np.float32], dimensions: int) -> Embedding:
-    """Return the vector if it is one of an embedder with so many dimensions, else a `Failure`."""
+    """Return the vector if it is one of an embedder with so many dimensions, else a `EmbeddingFailure`."""
     fault = vector_fault(vector, dimensions)
-    return Failure(fault) if fault else vector
+    return EmbeddingFailure(fault) if fault else vector
 
 
 def sound_only(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embedding]]) -> Iterator[Embedding]:
@@ -83,7 +83,7 @@ def sound_only(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embed
     faults = [text_fault(text) for text in texts]
     asked = [text for text, fault in zip(texts, faults, strict=True) if not fault]
     made = iter(embed(asked) if asked else [])
-    return (Failure(fault) if fault else next(made) for fault in faults)
+    return (EmbeddingFailure(fault) if fault else next(made) for fault in faults)
 
 
 def clause(error: MemtapeError) -> str:
@@ -94,7 +94,7 @@ def clause(error: MemtapeError) -> str:
 
 def the_vector(embedding: Embedding) -> NDArray[np.float32]:
     """Return a vector, or raise `NotEmbedded` for a failure."""
-    if isinstance(embedding, Failure):
+    if isinstance(embedding, EmbeddingFailure):
         raise NotEmbedded(
             f"There is no vector of this text: {embedding.reason}.", "Say it otherwise, or search by words."
         )

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.flows.embed.answers import Answer, BadAnswer, batches, parse_answer, question
-from memtape.flows.embed.embedder import HARMLESS, Embedding, Failure, checked, sound_only, the_vector
+from memtape.flows.embed.answers import BadAnswer, EndpointAnswer, batches, parse_answer, question
+from memtape.flows.embed.embedder import HARMLESS, Embedding, EmbeddingFailure, checked, sound_only, the_vector
 from memtape.flows.embed.target import KEY_VARIABLE, MODEL_VARIABLE, URL_VARIABLE
 from memtape.flows.endpoint import HttpTarget, http_client
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
@@ -118,10 +118,14 @@ class HttpEmbedder:
         except _Unanswered as error:
             self._endpoint_failed(error)
         vector = answer.vectors[0]
-        dimensions = 0 if isinstance(vector, Failure) else vector.size
-        embedding = vector if isinstance(vector, Failure) else checked(vector, dimensions)
-        if isinstance(embedding, Failure) or not 0 < dimensions <= MAX_DIMENSIONS:
-            reason = embedding.reason if isinstance(embedding, Failure) else f"its vectors have {dimensions} dimensions"
+        dimensions = 0 if isinstance(vector, EmbeddingFailure) else vector.size
+        embedding = vector if isinstance(vector, EmbeddingFailure) else checked(vector, dimensions)
+        if isinstance(embedding, EmbeddingFailure) or not 0 < dimensions <= MAX_DIMENSIONS:
+            reason = (
+                embedding.reason
+                if isinstance(embedding, EmbeddingFailure)
+                else f"its vectors have {dimensions} dimensions"
+            )
             raise MemtapeError(
                 f"{self._target.place} gives no vectors: {reason}.", f"Check {MODEL_VARIABLE}: is it for embeddings?"
             )
@@ -148,13 +152,13 @@ class HttpEmbedder:
         except _Unanswered as harmless:
             self._endpoint_failed(harmless)
         if not error.again:
-            return Failure(error.reason)
+            return EmbeddingFailure(error.reason)
         try:  # The endpoint may have come back between the two.
             return self._vectors(self._ask(text, attempts=1))[0]
         except _Unanswered as again:
             if again.of_endpoint:
                 self._endpoint_failed(again)
-            return Failure(again.reason)
+            return EmbeddingFailure(again.reason)
 
     def _endpoint_failed(self, error: _Unanswered) -> NoReturn:
         if not error.again:
@@ -167,21 +171,21 @@ class HttpEmbedder:
             f"Start it or check {URL_VARIABLE}; then try again.",
         ) from None
 
-    def _vectors(self, answer: Answer) -> list[Embedding]:
+    def _vectors(self, answer: EndpointAnswer) -> list[Embedding]:
         """Return the vectors of an answer; one without any that is sound says nothing of its texts."""
         if answer.model and self.revision != answer.model:
             raise MemtapeError(
                 f"{self._target.place} answers as {answer.model} now, and was {self.revision}.",
                 "Vectors of two models are never compared; `memtape embedder set http` lets the new one take over.",
             )
-        made = [v if isinstance(v, Failure) else checked(v, self.dimensions) for v in answer.vectors]
-        if all(isinstance(one, Failure) for one in made) and isinstance(made[0], Failure):
+        made = [v if isinstance(v, EmbeddingFailure) else checked(v, self.dimensions) for v in answer.vectors]
+        if all(isinstance(one, EmbeddingFailure) for one in made) and isinstance(made[0], EmbeddingFailure):
             raise _Unanswered(f"no vector of its answer can be used ({made[0].reason})")
         return made
 
     # --- One request ---
 
-    def _ask(self, texts: list[str], attempts: int | None = None) -> Answer:
+    def _ask(self, texts: list[str], attempts: int | None = None) -> EndpointAnswer:
         """Ask with retries; raises `_Unanswered` after the last, and at once for what asking again cannot change."""
         import tenacity
 
@@ -195,7 +199,7 @@ class HttpEmbedder:
         body = question(self._target.model, texts, self._encoding_format)
         return retrying(self._ask_once, body, len(texts))
 
-    def _ask_once(self, body: bytes, count: int) -> Answer:
+    def _ask_once(self, body: bytes, count: int) -> EndpointAnswer:
         import httpx
 
         try:

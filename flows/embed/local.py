@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.flows.embed.embedder import HARMLESS, Embedding, Failure, checked, clause, sound_only, the_vector
+from memtape.flows.embed.embedder import HARMLESS, Embedding, EmbeddingFailure, checked, clause, sound_only, the_vector
 from memtape.schemas.embedding import EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 
@@ -58,9 +58,9 @@ class LocalEmbedder:
     def _sound(self, texts: list[str], encode: Callable[..., Any]) -> list[Embedding]:
         """Return what becomes of texts; where none has a vector, nor has a harmless one, it is the model's fault."""
         made = self._encode(texts, encode)
-        if all(isinstance(one, Failure) for one in made):
+        if all(isinstance(one, EmbeddingFailure) for one in made):
             (harmless,) = self._encode([HARMLESS], encode)
-            if isinstance(harmless, Failure):
+            if isinstance(harmless, EmbeddingFailure):
                 raise EmbedderUnavailable(
                     f"The model {self.name} gives no vectors: {harmless.reason}.",
                     "See whether memory is free; then start again.",
@@ -73,10 +73,10 @@ class LocalEmbedder:
         except Exception as error:
             # Whatever the model does not take must not fail with the texts beside it.
             if len(texts) == 1:
-                return [Failure(f"the model does not take it ({type(error).__name__})")]
+                return [EmbeddingFailure(f"the model does not take it ({type(error).__name__})")]
             return [made for text in texts for made in self._encode([text], encode)]
         if vectors.shape[:1] != (len(texts),):
-            return [Failure("the model gave another number of vectors")] * len(texts)
+            return [EmbeddingFailure("the model gave another number of vectors")] * len(texts)
         return [checked(np.asarray(vector, dtype=np.float32), self.dimensions) for vector in vectors]
 
 

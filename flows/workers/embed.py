@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple, Protocol
 
-from memtape.flows.embed.embedder import Embedder, Embedding, Failure
+from memtape.flows.embed.embedder import Embedder, Embedding, EmbeddingFailure
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import EmbedderUnavailable
@@ -146,15 +146,15 @@ class EmbedQueue:
             return
         events = []
         for (_, (scope, id), waiting), embedding in zip(batch, made, strict=True):
-            failed = isinstance(embedding, Failure)
+            failed = isinstance(embedding, EmbeddingFailure)
             if failed and waiting.attempts >= MAX_ATTEMPTS:  # The log knows it.
                 continue
             body = Embedded(
                 attempt=waiting.attempts + 1,
                 dimensions=dimensions_of(self.key),
                 embedder=self.key,
-                reason=embedding.reason[:1_000] if isinstance(embedding, Failure) else None,
-                vector=None if isinstance(embedding, Failure) else quantised(embedding),
+                reason=embedding.reason[:1_000] if isinstance(embedding, EmbeddingFailure) else None,
+                vector=None if isinstance(embedding, EmbeddingFailure) else quantised(embedding),
             )
             events.append(make_embedded(scope, id, body, now_us))
             if failed and waiting.attempts + 1 == MAX_ATTEMPTS:
@@ -162,7 +162,7 @@ class EmbedQueue:
         self._log.append(events)
         self.tried += len(events)
         for (number, ref, waiting), embedding in zip(batch, made, strict=True):
-            if isinstance(embedding, Failure) and waiting.attempts + 1 < MAX_ATTEMPTS:
+            if isinstance(embedding, EmbeddingFailure) and waiting.attempts + 1 < MAX_ATTEMPTS:
                 self._waiting[number][ref] = waiting._replace(attempts=waiting.attempts + 1)
             else:
                 del self._waiting[number][ref]

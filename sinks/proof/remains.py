@@ -64,7 +64,7 @@ class Needles(msgspec.Struct, frozen=True, kw_only=True):
         return self.said > self.hidden and not self.labelled
 
 
-class Finding(NamedTuple):
+class Remnant(NamedTuple):
     """A needle that was found, of kind `id`, `text`, `word` or `vector` (its base64), and where in the file."""
 
     kind: str
@@ -83,7 +83,7 @@ class Place(NamedTuple):
     form: str
     looked_at: int
     unit: str
-    found: tuple[Finding, ...]
+    found: tuple[Remnant, ...]
     unreadable: str | None = None
     own: bool = False
 
@@ -194,7 +194,7 @@ def _look(
     *,
     ids_count: bool,
 ) -> Place:
-    found: dict[tuple[str, str], Finding] = {}
+    found: dict[tuple[str, str], Remnant] = {}
     looked_at = 0
     for grain in grains:
         looked_at += 1
@@ -204,7 +204,7 @@ def _look(
         if ids_count:
             hits += [("id", id) for id in needles.ids if id in (grain.text if grain.ids is None else grain.ids)]
         for kind, needle in hits:
-            found.setdefault((kind, needle), Finding(kind, needle, grain.where))
+            found.setdefault((kind, needle), Remnant(kind, needle, grain.where))
     return Place(name, form, looked_at, unit, tuple(found.values()))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.state.ranking.postings import Floats, Ints
-from memtape.state.ranking.recipes import UNEQUAL_LENGTHS, Context
+from memtape.state.ranking.recipes import UNEQUAL_LENGTHS, ContextRecipe
 
 LENT_TERMS = 40
 """Of a long answer a neighbour gets no more than so many terms' worth."""
@@ -85,7 +85,7 @@ def sessions_of(documents: Sequence[Document]) -> tuple[Ints, int]:
 
 
 def neighbours_of(
-    documents: Sequence[Document], lengths: Floats, context: Context, answers: Flags | None
+    documents: Sequence[Document], lengths: Floats, context: ContextRecipe, answers: Flags | None
 ) -> tuple[Ints, Ints, Floats]:
     """Return which turn gets a share of which other turn's terms, and how much; `answers` as of `answers_of`."""
     shares = list(_shares(documents, context, answers))
@@ -96,7 +96,9 @@ def neighbours_of(
     return rows, neighbours, how_much
 
 
-def _shares(documents: Sequence[Document], context: Context, answers: Flags | None) -> Iterator[tuple[int, int, float]]:
+def _shares(
+    documents: Sequence[Document], context: ContextRecipe, answers: Flags | None
+) -> Iterator[tuple[int, int, float]]:
     sessions: dict[str, list[int]] = {}
     for place, document in enumerate(documents):
         if document.turn and document.session is not None:

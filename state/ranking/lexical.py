@@ -16,7 +16,7 @@ from memtape.schemas.times import format_time
 from memtape.state.ranking.asking import day_terms, terms_of_day
 from memtape.state.ranking.documents import Document, Flags, neighbours_of
 from memtape.state.ranking.postings import Floats, Ints, Postings, counts_of, inverse_frequencies
-from memtape.state.ranking.recipes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1, Context
+from memtape.state.ranking.recipes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1, ContextRecipe
 from memtape.state.text.terms import ENGLISH, languages_told, terms
 
 SCAFFOLDING = frozenset(
@@ -48,7 +48,7 @@ class Lexical:
     """The words of one scope's texts, made ready to be asked many times. Making it takes some 25 µs a text."""
 
     def __init__(
-        self, documents: Sequence[Document], context: Context, answers: Flags | None, session: Ints, sessions: int
+        self, documents: Sequence[Document], context: ContextRecipe, answers: Flags | None, session: Ints, sessions: int
     ) -> None:
         self._assisted = answers is not None
         self._k1 = context.k1

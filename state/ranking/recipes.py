@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Context(NamedTuple):
+class ContextRecipe(NamedTuple):
     """BM25's constants, and the shares that a turn gets of its neighbours' terms.
 
     Of the one before (`asked` if that holds a question mark, else `before`), the one before that, and the two after.
@@ -42,18 +42,18 @@ class Weights(NamedTuple):
 class Recipe(NamedTuple):
     """How texts are read, and what counts by words alone and with vectors."""
 
-    context: Context
+    context: ContextRecipe
     by_words: Weights
     with_vectors: Weights
 
 
 PEERS = Recipe(
-    Context(k1=0.6, b=0.4, asked=1.0, before=0.1, before_that=0.3, after=0.3, after_that=0.1),
+    ContextRecipe(k1=0.6, b=0.4, asked=1.0, before=0.1, before_that=0.3, after=0.3, after_that=0.1),
     Weights(session=0.35, speaker=0.2, hint=0.27, question=-0.09, own_words=0.0, cosine=0.0, session_cosine=0.0),
     Weights(session=0.1, speaker=0.22, hint=0.3, question=-0.14, own_words=0.0, cosine=0.8, session_cosine=0.8),
 )
 ASSISTED = Recipe(
-    Context(k1=1.2, b=0.9, asked=1.0, before=0.3, before_that=0.3, after=0.3, after_that=0.1),
+    ContextRecipe(k1=1.2, b=0.9, asked=1.0, before=0.3, before_that=0.3, after=0.3, after_that=0.1),
     Weights(session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.3, cosine=0.0, session_cosine=0.0),
     Weights(session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.4, cosine=0.9, session_cosine=0.3),
 )

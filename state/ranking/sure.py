@@ -13,7 +13,7 @@ LEAST_SHARED = 2
 """One word in common says nothing."""
 
 
-class Found(Protocol):
+class SureCandidate(Protocol):
     """What a result must tell to be called sure."""
 
     @property
@@ -29,7 +29,7 @@ class Found(Protocol):
     def provenance(self) -> tuple[Provenance, ...]: ...
 
 
-def sure_for(prompt: str, session: str) -> Callable[[Found], bool]:
+def sure_for(prompt: str, session: str) -> Callable[[SureCandidate], bool]:
     """Return the rule by which a result is sure for a prompt.
 
     Prompt and memory share at least two terms, and these are at least half of the one or of the other. What the same
@@ -38,7 +38,7 @@ def sure_for(prompt: str, session: str) -> Callable[[Found], bool]:
     """
     asked = frozenset(terms(prompt))
 
-    def sure(result: Found) -> bool:
+    def sure(result: SureCandidate) -> bool:
         if session and any(known.session == session for known in result.provenance):
             return False
         held = frozenset(terms(result.text))

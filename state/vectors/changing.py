@@ -17,7 +17,7 @@ Drift = Literal["", "next", "other"]
 """How a machine's embedder is not the one that a log wants: another is to come `next`, or the log has an `other`."""
 
 
-class Plan(NamedTuple):
+class EmbedderPlan(NamedTuple):
     """What a machine does for a log: give texts their vectors under `key`, and `then` let it take over, or nothing."""
 
     key: str | None
@@ -28,20 +28,20 @@ class Plan(NamedTuple):
     """Why not all is embedded though there is an embedder."""
 
 
-def plan(settings: Settings, history: Sequence[Settings], own: str) -> Plan:
+def plan(settings: Settings, history: Sequence[Settings], own: str) -> EmbedderPlan:
     """Return what a machine whose embedder has the key `own` does for a log with these settings.
 
     A log that never had a dense embedder goes up by itself. Every other change is a person's decision.
     """
     if own == settings.embedder_next:
-        return Plan(own, then=True)
+        return EmbedderPlan(own, then=True)
     if own == FLOOR:
-        return Plan(None)
+        return EmbedderPlan(None)
     if own == settings.embedder:
-        return Plan(own, drift="next" if settings.embedder_next else "")
+        return EmbedderPlan(own, drift="next" if settings.embedder_next else "")
     if not any(map(wants_dense, history)):
-        return Plan(own, then=True, begin=True)
-    return Plan(None, drift="other")
+        return EmbedderPlan(own, then=True, begin=True)
+    return EmbedderPlan(None, drift="other")
 
 
 def wants_dense(settings: Settings) -> bool:

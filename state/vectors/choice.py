@@ -5,16 +5,16 @@ Finding out what is at hand is an effect, and lives in `flows/embed/choice.py`.
 
 from __future__ import annotations
 
-from memtape.schemas.embedding import EmbedderOptions, Kind, Probed, Refusal, Resolved
+from memtape.schemas.embedding import EmbedderOptions, EmbedderRefusal, Kind, Probed, Resolved
 
-REFUSAL = Refusal(
+REFUSAL = EmbedderRefusal(
     message="The log has dense vectors or is to have them, and no embedder is set up here to go on with them.",
     hint="Set MEMTAPE_EMBED_URL and MEMTAPE_EMBED_MODEL and start again what runs already, or install "
     "memtape[dense] and its model; or choose the embedder floor to go on by words alone.",
 )
 
 
-def resolve(options: EmbedderOptions, probed: Probed, dense_on_log: bool) -> Resolved | Refusal:
+def resolve(options: EmbedderOptions, probed: Probed, dense_on_log: bool) -> Resolved | EmbedderRefusal:
     """Return the embedder in effect, or a refusal where the log has dense vectors and no embedder is set up for them.
 
     | wanted and set up | answers | dense vectors on the log | in effect |

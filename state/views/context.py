@@ -66,7 +66,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a context. `text` is a memory's whole, or of a turn the sentence that instructs, unless `cut`.
 
     `ends` marks the end of a conversation, of which the last sentences say most.
@@ -91,19 +91,19 @@ class Form(NamedTuple):
     begin: str
     end: str
     headings: Mapping[Section, str]
-    line: Callable[[Item], str]
+    line: Callable[[ContextItem], str]
 
 
-class Chosen(NamedTuple):
+class ChosenItems(NamedTuple):
     """The items that fit, in their order, the text that they make, its tokens, and how many of each section did not."""
 
-    items: tuple[Item, ...]
+    items: tuple[ContextItem, ...]
     text: str
     tokens: int
     omitted: dict[Section, int]
 
 
-def items_of(known: Sequence[Known], now: int) -> list[Item]:
+def items_of(known: Sequence[Known], now: int) -> list[ContextItem]:
     """Return all that a context may say, in the order of sections and in each the most important first."""
     instructions = _instructions(known)
     said = {item.id: None for item in instructions}
@@ -128,7 +128,7 @@ def importance(known: Known) -> int:
     return 500 + int(_ARITHMETIC.multiply(Decimal(250), ratio))
 
 
-def render(form: Form, items: Sequence[Item]) -> str:
+def render(form: Form, items: Sequence[ContextItem]) -> str:
     """Return the text of a context; nothing for nothing."""
     if not items:
         return ""
@@ -139,7 +139,7 @@ def render(form: Form, items: Sequence[Item]) -> str:
     return "\n".join([*lines, *([form.end] if form.end else [])]) + "\n"
 
 
-def choose(items: Sequence[Item], budget: int, form: Form, count: Count) -> Chosen:
+def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) -> ChosenItems:
     """Return the context of the first items that fit a budget of tokens, which its text never exceeds.
 
     What does not fit is left out and what comes after it may still fit. Where none does, or nothing of the standing
@@ -161,21 +161,21 @@ def choose(items: Sequence[Item], budget: int, form: Form, count: Count) -> Chos
     text = render(form, chosen)
     kept = [item.section for item in chosen]
     omitted = {name: sum(it.section == name for it in items) - kept.count(name) for name in SECTIONS}
-    return Chosen(tuple(chosen), text, count(text) if text else 0, {name: n for name, n in omitted.items() if n})
+    return ChosenItems(tuple(chosen), text, count(text) if text else 0, {name: n for name, n in omitted.items() if n})
 
 
 class _Picker:
     """Picks items in their order as long as they fit what is left of a budget, as far as parts can tell."""
 
-    def __init__(self, items: Sequence[Item], form: Form, count: Count, budget: int, left: int) -> None:
+    def __init__(self, items: Sequence[ContextItem], form: Form, count: Count, budget: int, left: int) -> None:
         self.left = left
         self._room = left
         self._ends_left = budget // ENDS_SHARE
         self._form, self._count = form, count
-        self._waiting: dict[Section, list[tuple[int, Item]]] = {name: [] for name in SECTIONS}
+        self._waiting: dict[Section, list[tuple[int, ContextItem]]] = {name: [] for name in SECTIONS}
         for number, item in enumerate(items):
             self._waiting[item.section].append((number, item))
-        self._taken: dict[int, Item] = {}
+        self._taken: dict[int, ContextItem] = {}
         self._opened: dict[Section, None] = {}
 
     def take(self, section: Section, room: int) -> None:
@@ -197,11 +197,11 @@ class _Picker:
             self._taken[number] = fitted
         self._waiting[section] = rest
 
-    def chosen(self) -> list[Item]:
+    def chosen(self) -> list[ContextItem]:
         """Return what was picked, in the order of the items."""
         return [self._taken[number] for number in sorted(self._taken)]
 
-    def _fitted(self, item: Item) -> tuple[Item, int]:
+    def _fitted(self, item: ContextItem) -> tuple[ContextItem, int]:
         """Return an item with what it costs, cut if it would exceed the whole budget by itself."""
         heading = 0 if item.section in self._opened else self._count(self._form.headings[item.section]) + 2
         cost = heading + self._count(self._form.line(item)) + 1
@@ -214,9 +214,9 @@ class _Picker:
         return (item, cost) if cut is None else (cut, heading + self._count(self._form.line(cut)) + 1)
 
 
-def _instructions(known: Sequence[Known]) -> list[Item]:
+def _instructions(known: Sequence[Known]) -> list[ContextItem]:
     """Return the standing instructions of people, the most trusted and then the latest first, each once."""
-    found: dict[str, Item] = {}
+    found: dict[str, ContextItem] = {}
     people = [it for it in known if it.origin in INSTRUCTING and it.kind not in ("document", "page", "goal", "plan")]
     for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
         sentences = standing(it.text)
@@ -227,7 +227,7 @@ def _instructions(known: Sequence[Known]) -> list[Item]:
     return list(found.values())
 
 
-def _current(known: Sequence[Known], kind: Literal["goal", "plan"]) -> list[Item]:
+def _current(known: Sequence[Known], kind: Literal["goal", "plan"]) -> list[ContextItem]:
     """Return the goal or plan that is in force in each scope, that of the asked scope first."""
     last: dict[str, Known] = {}
     for it in sorted((it for it in known if it.kind == kind and not it.replaced), key=lambda it: (it.order, it.id)):
@@ -241,8 +241,8 @@ def _recency(known: Known, now: int) -> int:
     return max(OLDEST_WORTH, 1_000 - days * 1_000 // FULL_AGE_DAYS)
 
 
-def _item(section: Section, known: Known, text: str) -> Item:
-    return Item(
+def _item(section: Section, known: Known, text: str) -> ContextItem:
+    return ContextItem(
         section=section,
         id=known.id,
         scope=known.scope,
@@ -256,7 +256,7 @@ def _item(section: Section, known: Known, text: str) -> Item:
     )
 
 
-def _one_cut(items: Sequence[Item], budget: int, form: Form, count: Count) -> list[Item]:
+def _one_cut(items: Sequence[ContextItem], budget: int, form: Form, count: Count) -> list[ContextItem]:
     """Return the first item alone, cut if it must be; nothing where nothing of it fits the budget."""
     for item in items[:1]:
         if item.ends:
@@ -275,7 +275,7 @@ def _one_cut(items: Sequence[Item], budget: int, form: Form, count: Count) -> li
     return []
 
 
-def _cut_to(item: Item, room: int, form: Form, count: Count) -> Item | None:
+def _cut_to(item: ContextItem, room: int, form: Form, count: Count) -> ContextItem | None:
     """Return an item cut so that its line has at most `room` tokens, None where not even one character fits."""
     shortest, longest = 0, len(item.text) - 1
     while shortest < longest:  # Tokens grow with the text but for some few.
@@ -289,7 +289,7 @@ def _cut_to(item: Item, room: int, form: Form, count: Count) -> Item | None:
     return _cut(item, shortest) if shortest else None
 
 
-def _last_of(item: Item, room: int, form: Form, count: Count) -> Item | None:
+def _last_of(item: ContextItem, room: int, form: Form, count: Count) -> ContextItem | None:
     """Return an item with as many of its last sentences as fit a line of `room` tokens; None where none does."""
     chars = min(len(item.text) - 1, room * CHARS_PER_TOKEN)
     while chars > 0:
@@ -303,5 +303,5 @@ def _last_of(item: Item, room: int, form: Form, count: Count) -> Item | None:
     return None
 
 
-def _cut(item: Item, length: int) -> Item:
+def _cut(item: ContextItem, length: int) -> ContextItem:
     return msgspec.structs.replace(item, text=item.text[:length].rstrip() + "…", cut=True)

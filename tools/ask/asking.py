@@ -9,7 +9,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Recalled
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.views.filters import NO_FILTERS, check_filters
-from memtape.tools.ask.context import Context, FormName, context_of
+from memtape.tools.ask.context import FormName, ProjectContext, context_of
 from memtape.tools.ask.diff import Diff, diff
 from memtape.tools.ask.edges import EdgeList, edges_of, proposed
 from memtape.tools.ask.inspection import Explained, Opened, Status, counted, explained, opened, status
@@ -103,7 +103,7 @@ class Asking:
         """Return the edges that are proposed for curated ones."""
         return self._read(proposed, as_of)
 
-    def context(self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool) -> Context:
+    def context(self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool) -> ProjectContext:
         """Return what a starting agent should know."""
         if as_is:
             return self._reader.held(lambda views: context_of(views, self._writer.scope, budget_tokens, form))

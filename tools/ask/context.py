@@ -20,7 +20,7 @@ from memtape.schemas.visible import one_line
 from memtape.sinks.tables import any_of, quoted
 from memtape.sinks.vault import escape
 from memtape.state.text.polarity import CUES
-from memtape.state.views.context import INSTRUCTING, Form, Item, Known, Section, choose, items_of
+from memtape.state.views.context import INSTRUCTING, ContextItem, Form, Known, Section, choose, items_of
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.scope_rows import scope_rows
 from memtape.tools.ask.tokens import Tokenizer, tokenizer
@@ -44,7 +44,7 @@ _BEHIND = 10**15
 """The order of what no view has counted yet."""
 
 
-class Context(msgspec.Struct, frozen=True, kw_only=True):
+class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
     """What a starting agent should know. `tokens` of `text`, its last newline included, are at most `budget_tokens`.
 
     `tokenizer` is `o200k_base`, or `characters/4` where no real one is installed. `omitted` counts what did not fit.
@@ -56,7 +56,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     budget_tokens: int
     tokens: int
     tokenizer: str
-    items: tuple[Item, ...]
+    items: tuple[ContextItem, ...]
     omitted: dict[Section, int]
     now: int
     lag: int
@@ -64,7 +64,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
 def context_of(
     retriever: Retriever, scope: str, budget_tokens: int, form: FormName, counted_by: Tokenizer | None = None
-) -> Context:
+) -> ProjectContext:
     """Return the context of a scope and of `global`. Raises `MemtapeError` for a budget or form that there is not."""
     if not 1 <= budget_tokens <= MAX_BUDGET_TOKENS:
         raise MemtapeError(f"A budget of {budget_tokens} is not between 1 and {MAX_BUDGET_TOKENS:,}.", "Give another.")
@@ -80,7 +80,7 @@ def context_of(
     ]
     now = retriever.now([rows.view for rows in found.values()])
     chosen = choose(items_of(known, now), budget_tokens, _form(form, scope, now), counted.count)
-    return Context(
+    return ProjectContext(
         text=chosen.text,
         form=form,
         scope=scope,
@@ -143,7 +143,7 @@ def _form(name: FormName, scope: str, now: int) -> Form:
     )
 
 
-def _prompt_line(item: Item) -> str:
+def _prompt_line(item: ContextItem) -> str:
     """Return an item with its text as a JSON string, from which no text can break out."""
     quoted = orjson.dumps(one_line(item.text)).decode()
     actor = orjson.dumps(one_line(item.actor, SHORT)).decode()
@@ -151,12 +151,12 @@ def _prompt_line(item: Item) -> str:
     return f"- {quoted} ({_about(item)}, by {actor}, {item.origin}{source}, {item.id})"
 
 
-def _markdown_line(item: Item) -> str:
+def _markdown_line(item: ContextItem) -> str:
     actor = escape(one_line(item.actor, SHORT))
     source = f", from {escape(one_line(item.source, SHORT))}" if item.source else ""
     return f"- {escape(one_line(item.text))} ({_about(item)}, by {actor}, {item.origin}{source}, `{item.id}`)"
 
 
-def _about(item: Item) -> str:
+def _about(item: ContextItem) -> str:
     everywhere = "global " if item.scope == "global" else ""
     return f"{everywhere}{item.kind}, {format_day(item.at)}"

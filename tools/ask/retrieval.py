@@ -24,10 +24,10 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import (
     TABLES,
+    Displayed,
     EdgeRow,
     MemoryRow,
     Provenance,
-    Shown,
     TombstoneRow,
     TurnRow,
     UseRow,
@@ -106,7 +106,7 @@ class Read(msgspec.Struct, frozen=True, kw_only=True):
     common: tuple[str, ...]
 
 
-class Result(Shown, frozen=True, kw_only=True):
+class Result(Displayed, frozen=True, kw_only=True):
     """One answer. `text` is whole, `passage` the best 1,200 characters of it; `score` compares within one search only.
 
     `marks` is what a reader is told beside the text. `canonical` is the capture that speaks for a memory, else the id.
@@ -651,7 +651,7 @@ def _result(
     row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str], last_at: int | None = None
 ) -> Result:
     return Result(
-        **{name: getattr(row, name) for name in Shown.__struct_fields__},
+        **{name: getattr(row, name) for name in Displayed.__struct_fields__},
         canonical=row.canonical if isinstance(row, MemoryRow) else row.id,
         score=0.0,
         provenance=(row.provenance if isinstance(row, MemoryRow) else ()) or (Provenance(row.origin, row.session),),

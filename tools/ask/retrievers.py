@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.flows.embed.embedder import Embedder, Failure
+from memtape.flows.embed.embedder import Embedder, EmbeddingFailure
 from memtape.schemas.errors import NotEmbedded
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
@@ -46,7 +46,7 @@ class EmbedderVectors:
             batch = missing[start : start + BATCH_TEXTS]
             for text, vector in zip(batch, self.embedder.embed_documents(batch), strict=True):
                 none = np.zeros(self.embedder.dimensions, np.int16)
-                self._texts[text] = none if isinstance(vector, Failure) else _whole(vector)
+                self._texts[text] = none if isinstance(vector, EmbeddingFailure) else _whole(vector)
             on_progress(start + len(batch), len(missing))
 
     def of_query(self, text: str, embedder: str = "") -> NDArray[np.int16] | None:

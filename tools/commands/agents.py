@@ -44,9 +44,17 @@ def mcp(home: Path, http: bool, port: int, scope: str | None, actor: str | None,
         raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
     if scope == GLOBAL:
         raise MemtapeError("An agent's scope is never global, which only operators write.", "Name a project.")
-    from memtape.tools.agents.mcp.server import HTTP_PATH, LOOPBACK, Memory, listen, serve_http, serve_stdio, token_of
+    from memtape.tools.agents.mcp.server import (
+        HTTP_PATH,
+        LOOPBACK,
+        ServedMemory,
+        listen,
+        serve_http,
+        serve_stdio,
+        token_of,
+    )
 
-    memory = Memory(home, scope=check_scope(scope) if scope else None, actor=actor)
+    memory = ServedMemory(home, scope=check_scope(scope) if scope else None, actor=actor)
     if not http:
         serve_stdio(memory)
         return

@@ -28,7 +28,7 @@ _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 """What may stand before a first letter: blanks, and the mark that some programs put at the head of a file."""
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class RefusedLine(msgspec.Struct, frozen=True):
     """A line that was not captured, counted from 1, and why."""
 
     line: int
@@ -204,11 +204,13 @@ def _raw_lines(stream: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
         yield data
 
 
-def _events(client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]]) -> tuple[list[Event], list[Refusal]]:
+def _events(
+    client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]]
+) -> tuple[list[Event], list[RefusedLine]]:
     from memtape.sinks.logs.admission import check_admissible
 
     events: list[Event] = []
-    refusals: list[Refusal] = []
+    refusals: list[RefusedLine] = []
     erased: Erased = {}
     for number, data in batch:
         if not data.strip():
@@ -222,5 +224,5 @@ def _events(client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]
             events += made
         except (InvalidEvent, MemtapeError) as error:
             client.redactor.counts = counted  # Nothing of this line is stored.
-            refusals.append(Refusal(number, str(error)))
+            refusals.append(RefusedLine(number, str(error)))
     return events, refusals

@@ -17,7 +17,7 @@ from memtape.tools.commands.options import Phases, print_json, say, with_speaker
 
 if TYPE_CHECKING:
     from memtape.sinks.proof.remains import Needles
-    from memtape.tools.keep.erasing import Carried, Erasure, Item, Kept, Plan, Search
+    from memtape.tools.keep.erasing import Carried, ErasedItem, Erasure, ErasurePlan, FileSearch, Kept
 
 LISTED = 50
 
@@ -97,7 +97,7 @@ def _hits(client: Client, query: str, limit: int) -> list[str]:
     return [result.id for result in results if result.scope == client.scope]
 
 
-def print_search(search: Search) -> None:
+def print_search(search: FileSearch) -> None:
     """Print what a search has looked at, and each file in which it found something or saw nothing."""
     forms = Counter(place.form for place in search.places if place.form)
     say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
@@ -116,7 +116,7 @@ def looked_for(needles: Needles) -> str:
     return f"{texts}, {words}{vectors} and {many(len(needles.ids), 'id')}"
 
 
-def search_as_json(search: Search) -> dict[str, Any]:
+def search_as_json(search: FileSearch) -> dict[str, Any]:
     """Return what a search has looked at and found; never the needles themselves."""
     return {
         "proves": search.needles.prove,
@@ -145,7 +145,7 @@ def _copies(client: Client) -> list[dict[str, str]]:
     return [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]
 
 
-def carried_as_json(carried: Plan | Carried) -> dict[str, Any]:
+def carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
     """Return what else carries a text."""
     return {
         "carriers": [item._asdict() for item in carried.carriers],
@@ -158,7 +158,7 @@ def _confirmed() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and click.confirm("Erase these for good?", err=True)
 
 
-def _print_plan(made: Plan) -> None:
+def _print_plan(made: ErasurePlan) -> None:
     if not made.items and not made.erased_before:
         say(f"Nothing in {made.scope} matches; nothing was erased.")
     if made.erased_before:
@@ -167,7 +167,7 @@ def _print_plan(made: Plan) -> None:
     print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
-def print_carried(carriers: list[Item], unreadable: list[tuple[int, int]], kept: list[Kept]) -> None:
+def print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[Kept]) -> None:
     """Print which other events carry a text, and the names that carry it and cannot be taken out."""
     if carriers or unreadable:
         _print_items("What else carries the text, and stays unless `erase` is given --everywhere:", carriers)
@@ -181,7 +181,7 @@ def print_carried(carriers: list[Item], unreadable: list[tuple[int, int]], kept:
     _print_more(kept)
 
 
-def _print_items(title: str, items: list[Item]) -> None:
+def _print_items(title: str, items: list[ErasedItem]) -> None:
     if items:
         say(title)
     for item in items[:LISTED]:
@@ -242,7 +242,7 @@ def _counts(found: tuple[Any, ...]) -> str:
     return ", ".join(many(number, kind) for kind, number in kinds.items())
 
 
-def _as_json(made: Plan, erasure: Erasure | None = None) -> dict[str, Any]:
+def _as_json(made: ErasurePlan, erasure: Erasure | None = None) -> dict[str, Any]:
     said: dict[str, Any] = {
         "scope": made.scope,
         "erased": [item._asdict() for item in made.items],

@@ -18,14 +18,14 @@ TAIL_BYTES = 128 * 1_024
 _MODULES = {CLAUDE_CODE: "claude_code", CODEX: "codex", GEMINI: "gemini"}
 
 
-class Said(NamedTuple):
+class LatestSaid(NamedTuple):
     """The record of a turn, if it is the last thing said, and the latest that said the same before; None for none."""
 
     now: Record | None
     before: Record | None
 
 
-def find_turn(path: Path, host: str, session: str | None, role: Role, text: str) -> Said:
+def find_turn(path: Path, host: str, session: str | None, role: Role, text: str) -> LatestSaid:
     """Return where, near the end of the transcript of a host (`native_ids.HOSTS`), this role says this.
 
     A hook is told a text; the record tells the native id of it (see `native_ids`). Only the last 128 KiB are read.
@@ -41,7 +41,7 @@ def find_turn(path: Path, host: str, session: str | None, role: Role, text: str)
                 now, before = None, now  # It went on since.
     except OSError:
         pass
-    return Said(now, before)
+    return LatestSaid(now, before)
 
 
 def records(path: Path, host: str, state: State, start: int) -> Iterator[Record]:

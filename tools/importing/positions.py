@@ -23,7 +23,7 @@ RULES = 2
 PROBE_BYTES = 4_096
 
 
-class Position(msgspec.Struct, frozen=True):
+class FilePosition(msgspec.Struct, frozen=True):
     """Up to where a file was read (`offset`), its size and time then, a digest of some of it, the parser's state.
 
     Of a packed file, offset and size are those of what it holds, and `packed` is its own size; else that is 0.
@@ -43,7 +43,7 @@ class _Kept(msgspec.Struct):
     rules: int
     log_id: str
     ends: list[tuple[int, str]]
-    positions: dict[str, Position]
+    positions: dict[str, FilePosition]
 
 
 class Positions:
@@ -54,7 +54,7 @@ class Positions:
         self._redactor = redactor
         self._log = log
         self._prefix = f"{scope or ''}\n"
-        self._kept: dict[str, Position] = {}
+        self._kept: dict[str, FilePosition] = {}
         try:
             kept = msgspec.json.decode(self._path.read_bytes(), type=_Kept)
             if (kept.rules, kept.log_id, len(kept.ends)) == (RULES, log.log_id, log.partitions):
@@ -82,7 +82,7 @@ class Positions:
         kept = self._kept.get(self._key(path))
         return kept.offset if kept is not None else 0
 
-    def put(self, path: Path, position: Position) -> None:
+    def put(self, path: Path, position: FilePosition) -> None:
         """Remember a position; `save` writes it. One whose state holds a secret is forgotten, and read again."""
         state = msgspec.json.encode(position.state).decode()
         if self._redactor.name(state) == state:
@@ -110,5 +110,5 @@ def digest(file: IO[bytes], offset: int) -> str:
     return blake2b(head + file.read(min(PROBE_BYTES, offset)), digest_size=16).hexdigest()
 
 
-def _whole(kept: Position) -> bool:
+def _whole(kept: FilePosition) -> bool:
     return kept.offset == kept.size

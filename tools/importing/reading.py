@@ -163,7 +163,7 @@ HEAD = "<head>"
 WHOLE = "<whole>"
 
 
-class Item(NamedTuple):
+class ListItem(NamedTuple):
     """What stood in a list under a key, or under None where the document is the list.
 
     What a document says outside lists comes together: under `HEAD` what stands before a list, for who needs it to
@@ -175,18 +175,18 @@ class Item(NamedTuple):
     taken: int
 
 
-def items(file: IO[bytes]) -> Iterator[Item]:
+def items(file: IO[bytes]) -> Iterator[ListItem]:
     """Yield the items of a JSON document's lists, and what is not in a list."""
     watched = _Watched(file)
     try:
         yield from _items(watched)
     except _TooLarge:
-        yield Item(None, VALUE_TOO_LARGE, watched.taken)
+        yield ListItem(None, VALUE_TOO_LARGE, watched.taken)
     except (ijson.JSONError, UnicodeError, ValueError, RecursionError, OverflowError):
-        yield Item(None, BAD_DOCUMENT, watched.taken)
+        yield ListItem(None, BAD_DOCUMENT, watched.taken)
 
 
-def _items(watched: _Watched) -> Iterator[Item]:
+def _items(watched: _Watched) -> Iterator[ListItem]:
     events = _events(watched)
     first = next(events, None)
     if first is None:
@@ -195,9 +195,9 @@ def _items(watched: _Watched) -> Iterator[Item]:
         for event in events:
             if event[0] == "end_array":
                 return
-            yield Item(None, _value(event, events), watched.taken)
+            yield ListItem(None, _value(event, events), watched.taken)
     if first[0] != "start_map":
-        yield Item(None, first[1], watched.taken)
+        yield ListItem(None, first[1], watched.taken)
         return
     rest: dict[str, Any] = {}
     told = 0
@@ -207,17 +207,17 @@ def _items(watched: _Watched) -> Iterator[Item]:
             key = event[1]
         elif event[0] == "start_array":
             if len(rest) > told:
-                yield Item(HEAD, dict(rest), watched.taken)
+                yield ListItem(HEAD, dict(rest), watched.taken)
                 told = len(rest)
             for inner in events:
                 if inner[0] == "end_array":
                     break
-                yield Item(key, _value(inner, events), watched.taken)
+                yield ListItem(key, _value(inner, events), watched.taken)
         elif event[0] != "end_map":
             value = _value(event, events)
             if len(rest) < MAX_KEYS:
                 rest[key] = value
-    yield Item(WHOLE, rest, watched.taken)
+    yield ListItem(WHOLE, rest, watched.taken)
 
 
 def _events(watched: _Watched) -> Iterator[tuple[str, Any]]:
@@ -260,7 +260,7 @@ def text(file: IO[bytes]) -> tuple[str, Skipped | None]:
         return data.decode("utf-8", "replace"), NOT_UTF8
 
 
-class Member(NamedTuple):
+class ArchiveMember(NamedTuple):
     """A file in an archive, open for reading, or what is wrong with it; `size` is packed."""
 
     name: str
@@ -268,7 +268,7 @@ class Member(NamedTuple):
     file: IO[bytes] | Skipped
 
 
-def members(file: BinaryIO | IO[bytes], depth: int = 0) -> Iterator[Member]:
+def members(file: BinaryIO | IO[bytes], depth: int = 0) -> Iterator[ArchiveMember]:
     """Yield the files of a zip archive and of archives in it; each is to be read before the next is asked for."""
     try:
         with zipfile.ZipFile(file) as archive:
@@ -276,24 +276,28 @@ def members(file: BinaryIO | IO[bytes], depth: int = 0) -> Iterator[Member]:
                 if not info.is_dir():
                     yield from _member(archive, info, depth)
     except BAD_ARCHIVE:
-        yield Member("", 0, Skipped("an archive that cannot be read", problem=True))
+        yield ArchiveMember("", 0, Skipped("an archive that cannot be read", problem=True))
 
 
 BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 """What zipfile raises on damaged archives, on ways of packing that it does not know, and on encrypted ones."""
 
 
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, depth: int) -> Iterator[Member]:
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, depth: int) -> Iterator[ArchiveMember]:
     try:
         opened = archive.open(info)
     except BAD_ARCHIVE:
-        yield Member(info.filename, info.compress_size, Skipped("damaged or encrypted in its archive", problem=True))
+        yield ArchiveMember(
+            info.filename, info.compress_size, Skipped("damaged or encrypted in its archive", problem=True)
+        )
         return
     with opened:
         if not info.filename.lower().endswith(".zip"):
-            yield Member(info.filename, info.compress_size, opened)
+            yield ArchiveMember(info.filename, info.compress_size, opened)
         elif depth >= MAX_NESTED_ZIPS:
-            yield Member(info.filename, info.compress_size, Skipped("an archive too deep in archives", problem=True))
+            yield ArchiveMember(
+                info.filename, info.compress_size, Skipped("an archive too deep in archives", problem=True)
+            )
         else:
             for inner in members(opened, depth + 1):
                 yield inner._replace(name=f"{info.filename}/{inner.name}")

@@ -17,7 +17,7 @@ from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.importing import claude_code, codex, exports, finding, gemini, notes, reading
 from memtape.tools.importing.batches import SECRETS, Batch, Waiting
 from memtape.tools.importing.finding import Source, Unfit
-from memtape.tools.importing.positions import Position, Positions, digest
+from memtape.tools.importing.positions import FilePosition, Positions, digest
 from memtape.tools.importing.records import Found, Record, Skipped, State, Take
 from memtape.tools.importing.summary import Summary
 
@@ -51,7 +51,7 @@ class Importer:
         self._reread = reread or dry_run
         self._only = only
         self._on_progress = on_progress
-        self._pending: dict[Path, Position] = {}
+        self._pending: dict[Path, FilePosition] = {}
         self._saved = time.monotonic()
         self._unsaved = False
 
@@ -216,7 +216,7 @@ class Importer:
             else:
                 self._put_all(self._of_source(item, state), source, where, modified)
 
-    def _of_source(self, item: reading.Item, state: State) -> Iterator[Found]:
+    def _of_source(self, item: reading.ListItem, state: State) -> Iterator[Found]:
         return exports.take(item.key, item.value, state)
 
     def _take_text(self, source: Source, file: IO[bytes], format: str, place: str, modified: int) -> None:
@@ -255,7 +255,7 @@ class Importer:
         packed = status.st_size if reading.is_packed(source.path) else 0
         size = max(end, os.fstat(file.fileno()).st_size if packed else status.st_size)
         state = msgspec.json.decode(msgspec.json.encode(kept))
-        position = Position(end, size, status.st_mtime_ns, digest(file, end), state, packed)
+        position = FilePosition(end, size, status.st_mtime_ns, digest(file, end), state, packed)
         self._pending[source.path] = position
 
 

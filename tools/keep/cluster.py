@@ -28,7 +28,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.visible import visible
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka_url import KafkaTarget
-from memtape.tools.keep.cluster_process import Failure, Orders, Report
+from memtape.tools.keep.cluster_process import Orders, ProcessFailure, Report
 from memtape.tools.keep.starting import NOWHERE, python_of
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ class Ended(NamedTuple):
     printed: str
 
     @property
-    def failure(self) -> Failure | None:
+    def failure(self) -> ProcessFailure | None:
         """What it said was wrong, None where it ended in order or could not say."""
         return self.last.failure if self.last is not None else None
 
 
-class Member:
+class ClusterMember:
     """A process of the cluster, as its owner has it."""
 
     def __init__(self, orders: Orders, held: Sequence[int], on_report: Callable[[Report], None]) -> None:
@@ -125,9 +125,9 @@ def run_cluster(orders: Orders, processes: int, control: Control, held: Sequence
         return []
     with _addresses(processes) as addresses:
         own = [msgspec.structs.replace(orders, addresses=addresses, process=number) for number in range(processes)]
-    members: list[Member] = []
+    members: list[ClusterMember] = []
     try:
-        members += (Member(each, held, learn) for each in own)
+        members += (ClusterMember(each, held, learn) for each in own)
         _steer(members, control)
     finally:
         failed = [member.process.pid for member in members if member.process.poll()]
@@ -148,7 +148,7 @@ def log_of(log: Log) -> str | KafkaTarget:
     raise MemtapeError("A log in memory cannot be projected by several processes.", "Use --workers.")
 
 
-def _steer(members: Sequence[Member], control: Control) -> None:
+def _steer(members: Sequence[ClusterMember], control: Control) -> None:
     """Wait until all have ended, or some time after one has failed; hand on when they are to stop."""
     told = False
     deadline: float | None = None
@@ -171,11 +171,11 @@ def _raise_first(ends: Sequence[Ended], failed: Sequence[int]) -> None:
     """
     for end in ends:
         match end.failure:
-            case Failure(kind="memtape", message=message, hint=hint):
+            case ProcessFailure(kind="memtape", message=message, hint=hint):
                 raise MemtapeError(message, hint)
-            case Failure(kind="system", message=message):
+            case ProcessFailure(kind="system", message=message):
                 raise OSError(message)
-            case Failure(kind="mistake"):
+            case ProcessFailure(kind="mistake"):
                 sys.stderr.write(visible(end.printed))
                 raise _ended(end, f"ended: {end.failure.message}")
     for end in ends:

@@ -51,7 +51,7 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
     written: tuple[int, ...]
 
 
-class Failure(msgspec.Struct, frozen=True):
+class ProcessFailure(msgspec.Struct, frozen=True):
     """What ended a process: an error that Memtape or the system raised, a mistake, or Bytewax by itself."""
 
     kind: Literal["memtape", "system", "mistake", "bytewax"]
@@ -66,7 +66,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     stopping: bool
     doubts: tuple[str, ...] = ()
     finished: bool = False
-    failure: Failure | None = None
+    failure: ProcessFailure | None = None
 
 
 def main() -> None:
@@ -81,7 +81,7 @@ def main() -> None:
     control = Control(once=orders.once, batch_events=orders.batch_events)
     threading.Thread(target=_obey, args=[control], daemon=True).start()
     doubts: list[str] = []
-    failures: list[Failure] = []
+    failures: list[ProcessFailure] = []
 
     def flow() -> None:
         try:
@@ -153,14 +153,14 @@ def _target(home: Home, orders: Orders, log: Log) -> BuildTarget:
     return BuildTarget(home, build, shards, bases, log.erased, vault=orders.vault, written=orders.written)
 
 
-def _failure(error: BaseException, control: Control) -> Failure:
+def _failure(error: BaseException, control: Control) -> ProcessFailure:
     cause = control.failures[0] if control.failures else cause_of(error)
     if isinstance(cause, MemtapeError):
-        return Failure("memtape", str(cause), cause.hint)
+        return ProcessFailure("memtape", str(cause), cause.hint)
     if isinstance(cause, OSError):
-        return Failure("system", str(cause))
+        return ProcessFailure("system", str(cause))
     mistake = bool(control.failures) or type(error).__name__ != "PanicException"
-    return Failure("mistake" if mistake else "bytewax", f"{type(cause).__name__}: {cause}")
+    return ProcessFailure("mistake" if mistake else "bytewax", f"{type(cause).__name__}: {cause}")
 
 
 def _send(reports: IO[bytes], report: Report) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from memtape.schemas.embedding import FLOOR, Refusal
+from memtape.schemas.embedding import FLOOR, EmbedderRefusal
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.rows import Counters
@@ -72,6 +72,6 @@ def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool,
         resolved = resolve(options, probe(options), dense)
     except MemtapeError as error:
         return "none", dense, f"{error} {error.hint}".strip(), ""
-    if isinstance(resolved, Refusal):
+    if isinstance(resolved, EmbedderRefusal):
         return "none", True, f"{resolved.message} {resolved.hint}", ""
     return resolved.kind, resolved.degraded, resolved.warning, ""

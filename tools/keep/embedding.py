@@ -27,14 +27,14 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
 from memtape.sinks.tables import Shard
-from memtape.state.vectors.changing import Plan, before_that, decided, plan, taken_over, wants_dense, with_next
+from memtape.state.vectors.changing import EmbedderPlan, before_that, decided, plan, taken_over, wants_dense, with_next
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import readable_watermark
 
 BATCH_TEXTS = 128
 
 
-def drift_of(planned: Plan, settings: Settings, own: str) -> str:
+def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
     """Return what is not embedded though there is an embedder with the key `own`, and what to do; or nothing."""
     coming = settings.embedder_next or settings.embedder
     match planned.drift:
@@ -52,7 +52,7 @@ def drift_of(planned: Plan, settings: Settings, own: str) -> str:
             return ""
 
 
-class Opened(NamedTuple):
+class OpenedEmbedder(NamedTuple):
     """The embedder in effect on this machine with its key; neither where it is degraded."""
 
     embedder: Embedder | None
@@ -60,12 +60,12 @@ class Opened(NamedTuple):
     resolved: Resolved
 
 
-def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> Opened:
+def open_embedder(home: Home, settings: Settings, *, brief: bool = False) -> OpenedEmbedder:
     """Open the embedder that this machine has in effect, as `choose_embedder` does, and raise what it raises."""
     embedder, resolved = choose_embedder(local_settings(home).embedder, wants_dense(settings), brief=brief)
     if embedder is None or resolved.kind == "floor":
-        return Opened(embedder, FLOOR if resolved.kind == "floor" else "", resolved)
-    return Opened(embedder, key_of(embedder), resolved)
+        return OpenedEmbedder(embedder, FLOOR if resolved.kind == "floor" else "", resolved)
+    return OpenedEmbedder(embedder, key_of(embedder), resolved)
 
 
 def key_of(embedder: Embedder) -> str:
@@ -90,7 +90,7 @@ class Embedding(Worker):
         self._log = log
         self._history = History(log)
         self._marks = EmbeddingMarks(home, log)
-        self._opened: Opened | None = None
+        self._opened: OpenedEmbedder | None = None
         self._opened_for: tuple[Settings, EmbedderOptions] | None = None
         self._opened_at = 0.0
         self._prepared_for: tuple[Settings, EmbedderOptions] | None = None
@@ -168,7 +168,7 @@ class Embedding(Worker):
         else:
             self._marks.tried_again(queue.key, now_s)
 
-    def _open(self, settings: Settings) -> Opened:
+    def _open(self, settings: Settings) -> OpenedEmbedder:
         """Return the embedder of this machine, opened anew where it may have become another than it was."""
         wanted = self._wanted()
         if self._opened is None or not self._still(self._opened, settings, wanted):
@@ -177,7 +177,7 @@ class Embedding(Worker):
             self._opened_for, self._opened_at = wanted, time.monotonic()
         return self._opened
 
-    def _still(self, opened: Opened, settings: Settings, wanted: tuple[Settings, EmbedderOptions]) -> bool:
+    def _still(self, opened: OpenedEmbedder, settings: Settings, wanted: tuple[Settings, EmbedderOptions]) -> bool:
         if opened.key in ("", FLOOR) or self._opened_for is None or self._opened_for[1] != wanted[1]:
             return False
         if opened.key == (settings.embedder_next or settings.embedder):

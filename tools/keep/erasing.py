@@ -44,7 +44,7 @@ Gone = Mapping[tuple[str | None, str], None]
 """Scope and id of what is erased."""
 
 
-class Item(NamedTuple):
+class ErasedItem(NamedTuple):
     """An event that is erased, or that carries what is: where it stands and a first glance at what it says.
 
     `places` are those of its body (`$.body.tags[1]`) in which a carrier has the text.
@@ -76,12 +76,12 @@ class Kept(NamedTuple):
 class Carried(msgspec.Struct, kw_only=True):
     """What else has texts: events that can be erased, names that cannot be taken out, slots that nobody can read."""
 
-    carriers: list[Item] = []
+    carriers: list[ErasedItem] = []
     kept: list[Kept] = []
     unreadable: list[tuple[int, int]] = []
 
 
-class Plan(msgspec.Struct, kw_only=True):
+class ErasurePlan(msgspec.Struct, kw_only=True):
     """What an erasure would do.
 
     `items` go: captures, and what derives from them. `carriers` are other events of any scope that carry a
@@ -91,8 +91,8 @@ class Plan(msgspec.Struct, kw_only=True):
     """
 
     scope: str
-    items: list[Item]
-    carriers: list[Item]
+    items: list[ErasedItem]
+    carriers: list[ErasedItem]
     kept: list[Kept]
     unreadable: list[tuple[int, int]]
     erased_before: list[str]
@@ -114,7 +114,7 @@ class Plan(msgspec.Struct, kw_only=True):
         return by_scope
 
 
-def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) -> Plan:
+def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) -> ErasurePlan:
     """Return what erasing these ids of a scope would do. Raises `NotFound` for one that the scope never had."""
     number = partition_of(scope, log.partitions)
     end = log.ends()[number]
@@ -133,7 +133,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
             "`memtape search` and `memtape log` show ids; without --scope one is found wherever it is.",
         )
     carried = carried_by_others(log, {(item.scope, item.id): None for item in items}, texts)
-    return Plan(
+    return ErasurePlan(
         scope=scope,
         items=items,
         carriers=carried.carriers,
@@ -169,7 +169,7 @@ def ids_matching(
     return tuple(ids)
 
 
-class Search(NamedTuple):
+class FileSearch(NamedTuple):
     """A search of every byte of a home: each file that was looked at, and what was found in it."""
 
     needles: Needles
@@ -212,9 +212,9 @@ class Erasure(NamedTuple):
     `before` is None where the texts were no longer at hand, since they had been erased before.
     """
 
-    plan: Plan
-    before: Search | None
-    after: Search
+    plan: ErasurePlan
+    before: FileSearch | None
+    after: FileSearch
 
     @property
     def ok(self) -> bool:
@@ -227,7 +227,7 @@ class Erasure(NamedTuple):
         return self.ok and self.after.needles.prove
 
 
-def erase(home: Home, log: Log, made: Plan, append: Append, on_phase: OnPhase, on_note: OnNote) -> Erasure:
+def erase(home: Home, log: Log, made: ErasurePlan, append: Append, on_phase: OnPhase, on_note: OnNote) -> Erasure:
     """Carry out a plan and return the proof. Cut short, it goes on when it is called again with the same ids.
 
     `append` puts a body of a type into a scope. Raises `StillHeld` where another process keeps what was erased.
@@ -309,7 +309,9 @@ def _ids(gone: Gone) -> tuple[str, ...]:
     return tuple(dict.fromkeys(id for _, id in gone))
 
 
-def search(home: Home, log: Log, needles: Needles, on_progress: Callable[[int, int], None] = lambda *_: None) -> Search:
+def search(
+    home: Home, log: Log, needles: Needles, on_progress: Callable[[int, int], None] = lambda *_: None
+) -> FileSearch:
     """Look for needles in every byte of a home, and in every slot that its log gives to readers."""
     pieces = (Piece(f"slot {slot.partition}/{slot.offset}", slot.payload) for slot in _slots(log))
     vault = Vault(home)
@@ -317,7 +319,7 @@ def search(home: Home, log: Log, needles: Needles, on_progress: Callable[[int, i
     def is_own(name: str) -> bool:
         return name.startswith(f"{home.vault.name}/") and not vault.is_ours(name)
 
-    return Search(needles, [search_log(pieces, needles), *search_home(home.path, needles, on_progress, is_own)])
+    return FileSearch(needles, [search_log(pieces, needles), *search_home(home.path, needles, on_progress, is_own)])
 
 
 class Proven(NamedTuple):
@@ -327,7 +329,7 @@ class Proven(NamedTuple):
     """
 
     slots: list[tuple[int, int]]
-    search: Search
+    search: FileSearch
     carried: Carried
 
     @property
@@ -365,7 +367,7 @@ def prove(home: Home, log: Log, ids: Sequence[str], texts: Sequence[str]) -> Pro
     return Proven(slots, search(home, log, needles_of(log, gone, texts)), carried)
 
 
-def _renewals(home: Home, log: Log, made: Plan) -> Iterator[tuple[str, Forgotten | Restored]]:
+def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Forgotten | Restored]]:
     """Yield, with their scope, the tombstones and restores to be said anew, since their events go for their reason.
 
     Erasing an event undoes what it did, and what is hidden or visible should stay so.
@@ -387,14 +389,14 @@ def _renewals(home: Home, log: Log, made: Plan) -> Iterator[tuple[str, Forgotten
 
 def _derived(
     log: Log, number: int, end: int, scope: str, ids: Iterable[str], before: Iterable[str]
-) -> tuple[list[Item], list[str], list[str]]:
+) -> tuple[list[ErasedItem], list[str], list[str]]:
     """Return the events of a scope that have these ids or derive from one that has, each once, in log order.
 
     Then what somebody said in them, and in those erased `before` that still have a body, and what they are filed under.
     """
     wanted, again = Erasures(), Erasures()
     wanted.named[scope], again.named[scope] = dict.fromkeys(ids), dict.fromkeys(before)
-    items: dict[str, Item] = {}
+    items: dict[str, ErasedItem] = {}
     texts: dict[str, None] = {}
     labels: dict[str, None] = {}
     for slot in slots_between(log, number, 0, end):
@@ -420,7 +422,7 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
     traces = Traces(texts, [word for text in texts for word in telling_words(text)])
     carried = Carried(carriers=[], kept=[], unreadable=[])
     kept: Counter[tuple[str, str, str]] = Counter()
-    queries: list[tuple[Item, list[str]]] = []
+    queries: list[tuple[ErasedItem, list[str]]] = []
     spoken: dict[str, None] = {}
     erasures = _erasures(log)
     for slot, event in _events(log):
@@ -480,11 +482,11 @@ def _slots(log: Log, partitions: Iterable[int] | None = None) -> Iterator[Slot]:
         yield from slots_between(log, number, 0, ends[number])
 
 
-def _item(slot: Slot, event: Event) -> Item:
+def _item(slot: Slot, event: Event) -> ErasedItem:
     kind = event.body.kind if isinstance(event.body, Captured) else None
     texts = texts_of_body(event.body) if event.body is not None else ()
     text = next((said.text for said in sorted(texts, key=_speaks)), "")
-    return Item(event.scope or "", event.id, event.type, kind, event.at, slot.partition, slot.offset, text)
+    return ErasedItem(event.scope or "", event.id, event.type, kind, event.at, slot.partition, slot.offset, text)
 
 
 def _speaks(said: Said) -> tuple[bool, bool]:
@@ -504,7 +506,7 @@ def _strings(value: object) -> Iterator[str]:
             rest += inner
 
 
-def _check_sight(before: Search) -> None:
+def _check_sight(before: FileSearch) -> None:
     """Raise `MemtapeError` where a text that stands in the home was not found: such a search proves nothing."""
     found = {finding.needle for place in before.found for finding in place.found}
     blind = [text for text in before.needles.texts if text not in found]

@@ -34,7 +34,7 @@ class Difference(NamedTuple):
     what: str
 
 
-class Verdict(NamedTuple):
+class Verification(NamedTuple):
     """`state_hash` is what the log says; `ok` that the views say the same at `positions`.
 
     `kept` are files of the vault that somebody had changed, which stand beside the pages under another name.
@@ -66,7 +66,7 @@ def verify(
     scope: str | None = None,
     only: Collection[int] | None = None,
     on_progress: OnProgress | None = None,
-) -> Verdict:
+) -> Verification:
     """Replay the log up to the views' watermarks and compare, for all scopes or one, or for `only` some partitions.
 
     The views are read between two epochs of a living projector, then compared in peace. A `build` that
@@ -98,7 +98,7 @@ def verify(
         strays = (name for name in vault.scopes() if name not in scopes and _listed_pages(vault, name))
         differences += [Difference("vault", name, "", "unexpected") for name in strays]
     positions = {number: views.offset for number, views in found.items()}
-    return Verdict(not differences, root(leaves), positions, done, differences, tuple(kept(home)))
+    return Verification(not differences, root(leaves), positions, done, differences, tuple(kept(home)))
 
 
 def _listed_pages(vault: Vault, scope: str) -> list[str]:

@@ -18,7 +18,7 @@ import click
 import numpy as np
 import orjson
 
-from memtape.flows.embed.embedder import Embedder, Failure
+from memtape.flows.embed.embedder import Embedder, EmbeddingFailure
 from memtape.flows.embed.local import LocalEmbedder, model_folder
 from memtape.schemas.codec import decode, encode
 from memtape.schemas.embedding import EmbedderOptions
@@ -81,7 +81,7 @@ def _embedded(embedder: Embedder, texts: list[str]) -> list[bytes]:
     made: list[bytes] = []
     for at in range(0, len(texts), 128):
         for embedding in embedder.embed_documents(texts[at : at + 128]):
-            assert not isinstance(embedding, Failure)
+            assert not isinstance(embedding, EmbeddingFailure)
             made.append(quantised(embedding))
     return made
 

@@ -75,14 +75,14 @@ class _Plain(msgspec.Struct):
     conversations: list[_Conversation]
 
 
-class Corpus(list[Conversation]):
+class Conversations(list[Conversation]):
     """Conversations, and what is to be known of them: how many ids of evidence no turn has, and notes in words."""
 
     missing: int = 0
     notes: tuple[str, ...] = ()
 
 
-def read_corpus(path: Path) -> Corpus:
+def read_corpus(path: Path) -> Conversations:
     """Return the conversations of a file in either form; raise `MemtapeError` for one that is in neither.
 
     It is refused too where an id of a conversation stands twice, where a turn cannot be captured, and where no question
@@ -107,7 +107,7 @@ def read_corpus(path: Path) -> Corpus:
     return _scoped([_held(conversation) for conversation in found], found, notes)
 
 
-def _scoped(held: list[Conversation], found: list[Conversation], notes: list[str]) -> Corpus:
+def _scoped(held: list[Conversation], found: list[Conversation], notes: list[str]) -> Conversations:
     """Return the corpus of conversations with the evidence that they hold, each in a scope of its own."""
     missing = [id for conversation in found for id in _missing(conversation)]
     if not any(question.evidence for conversation in held for question in conversation.questions):
@@ -118,7 +118,7 @@ def _scoped(held: list[Conversation], found: list[Conversation], notes: list[str
         )
     scopes = [conversation.scope for conversation in held]
     # Two ids can be one slug.
-    corpus = Corpus(
+    corpus = Conversations(
         conversation.within(f"{conversation.scope}-{n}") if scopes.count(conversation.scope) > 1 else conversation
         for n, conversation in enumerate(held)
     )

@@ -68,7 +68,7 @@ MAX_CLIENTS = 8
 """A client keeps its scope's texts ready; the one that was not used for longest is closed."""
 
 
-class Memory:
+class ServedMemory:
     """The clients of one server: one for each project and speaker, each used by one thread at a time."""
 
     def __init__(self, home: Path, *, scope: str | None = None, actor: str | None = None) -> None:
@@ -179,7 +179,7 @@ class _Roots:
         return self._fallback
 
 
-def make_server(memory: Memory, *, fallback: Path | None = None) -> Server[Any]:
+def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server[Any]:
     """Return the SDK's server with our tools; every error of a tool is a sentence in its result.
 
     A client without roots works in the project of the `fallback`; where that is None its calls are refused, unless the
@@ -230,7 +230,7 @@ def make_server(memory: Memory, *, fallback: Path | None = None) -> Server[Any]:
     return server
 
 
-def serve_stdio(memory: Memory) -> None:
+def serve_stdio(memory: ServedMemory) -> None:
     """Serve one client on stdin and stdout until it closes them."""
 
     async def serve() -> None:
@@ -242,7 +242,7 @@ def serve_stdio(memory: Memory) -> None:
         anyio.run(serve)
 
 
-def serve_http(memory: Memory, listening: socket.socket, token: str) -> None:
+def serve_http(memory: ServedMemory, listening: socket.socket, token: str) -> None:
     """Serve any number of clients on a listening socket of loopback until SIGTERM or Ctrl-C."""
     import uvicorn
 
@@ -253,7 +253,7 @@ def serve_http(memory: Memory, listening: socket.socket, token: str) -> None:
 
 
 @contextmanager
-def _hooks_answered(memory: Memory, *, at_once: bool = False) -> Iterator[None]:
+def _hooks_answered(memory: ServedMemory, *, at_once: bool = False) -> Iterator[None]:
     """Answer the hooks of this home as long as a server runs, and close everything after it, also on SIGTERM.
 
     `at_once` is for a server that may be waiting for its client, whom nothing but the end of the process interrupts.
@@ -277,7 +277,7 @@ def _hooks_answered(memory: Memory, *, at_once: bool = False) -> Iterator[None]:
             os._exit(0)  # Whatever is being projected can be cut short at any point, and is done again.
 
 
-def http_app(memory: Memory, port: int, token: str) -> ASGIApp:
+def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
     """Return the application: token first, then exact Host and Origin, then a body of at most 1 MiB."""
     names = [f"{name}:{port}" for name in (LOOPBACK, "localhost")]
     app = make_server(memory).streamable_http_app(

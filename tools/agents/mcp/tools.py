@@ -42,7 +42,7 @@ MAX_RESULTS = 20
 MAX_BUDGET_TOKENS = 8_000
 
 
-class AddMemory(verbs.Capture, frozen=True):
+class AddMemory(verbs.CaptureArguments, frozen=True):
     kind: Annotated[
         Literal["fact", "insight", "journal", "goal", "plan", "document"],
         Meta(
@@ -52,15 +52,15 @@ class AddMemory(verbs.Capture, frozen=True):
     ] = "fact"
 
 
-class SearchMemories(verbs.Search, frozen=True):
+class SearchMemories(verbs.SearchArguments, frozen=True):
     limit: Annotated[int, Meta(description=f"How many results, at most {MAX_RESULTS}.", ge=1)] = 8
 
 
-class GetMemory(verbs.Show, frozen=True):
+class GetMemory(verbs.ShowArguments, frozen=True):
     from_char: Annotated[int, Meta(description="Where to go on in a long text.", ge=0)] = 0
 
 
-class GetContext(verbs.Context, frozen=True):
+class GetContext(verbs.ContextArguments, frozen=True):
     budget_tokens: Annotated[int, Meta(description=f"How long it may be, at most {MAX_BUDGET_TOKENS:,}.", ge=100)] = (
         2_000
     )
@@ -112,13 +112,13 @@ def get_context(client: Client, asked: GetContext) -> str:
     return _at_most(asked.budget_tokens, MAX_BUDGET_TOKENS, "tokens") + context(made.text, client.scope)
 
 
-def mark_used(client: Client, asked: verbs.Used) -> str:
+def mark_used(client: Client, asked: verbs.UsedArguments) -> str:
     """Say that memories were of use."""
     client.use(asked.ids, asked.recall)
     return f"Noted: {len(asked.ids)} used."
 
 
-def memory_status(client: Client, asked: verbs.Status) -> str:
+def memory_status(client: Client, asked: verbs.StatusArguments) -> str:
     """Count what the project and `global` hold."""
     from memtape.tools.agents.mcp.answers import status
 
@@ -130,7 +130,7 @@ class Tool(NamedTuple):
 
     run: Callable[[Client, Any], str]
     arguments: type[verbs.Arguments]
-    offer: verbs.Tool
+    offer: verbs.Offer
 
 
 _RUN: dict[str, tuple[Callable[[Client, Any], str], type[verbs.Arguments]]] = {
@@ -138,8 +138,8 @@ _RUN: dict[str, tuple[Callable[[Client, Any], str], type[verbs.Arguments]]] = {
     "search": (search_memories, SearchMemories),
     "show": (get_memory, GetMemory),
     "context": (get_context, GetContext),
-    "used": (mark_used, verbs.Used),
-    "status": (memory_status, verbs.Status),
+    "used": (mark_used, verbs.UsedArguments),
+    "status": (memory_status, verbs.StatusArguments),
 }
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import PASSWORD, PASSWORD_STEMS, is_drawn, password_like
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.said import ended, is_no_name
@@ -35,7 +35,7 @@ _ANSWER = re.compile(
 _DRAWN_WORDS = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){2,}-?\d{0,4}")
 
 
-def answers(places: Places) -> Iterator[Finding]:
+def answers(places: Places) -> Iterator[FoundSecret]:
     """Yield what is said after a question for a password. Takes linear time."""
     text = places.text
     if "\n" not in text:
@@ -52,7 +52,7 @@ def answers(places: Places) -> Iterator[Finding]:
         value = ended(answer["value"])
         told = bool(answer["said"].strip())
         if _is_answer(value) or (told and plain_words(value, 0, quoted=True)):
-            yield Finding(answer.start("value"), answer.start("value") + len(value), "password")
+            yield FoundSecret(answer.start("value"), answer.start("value") + len(value), "password")
 
 
 def _is_answer(value: str) -> bool:

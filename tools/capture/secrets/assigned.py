@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.encoded import decoded
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places, compiled
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.random_strings import looks_random, turns
@@ -205,7 +205,7 @@ def names_a_secret(text: str) -> bool:
     return _NAMES.search(text) is not None
 
 
-def assigned_secrets(places: Places) -> Iterator[Finding]:
+def assigned_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what is assigned, said or sent to be a password, key or token. Takes linear time."""
     text = places.text
     for found in places.matches(_ASSIGNED, (*PASSWORD_STEMS, *key_stems(places), "sshpass", "auth")):
@@ -214,26 +214,26 @@ def assigned_secrets(places: Places) -> Iterator[Finding]:
     for found in places.matches(_PAIRED, paired):
         if found["password"]:
             if password_like(found["value"], quoted=True, shouted=False):
-                yield Finding(*found.span("value"), "password")
+                yield FoundSecret(*found.span("value"), "password")
         elif key_like(found["value"]):
-            yield Finding(*found.span("value"), "assigned-secret")
+            yield FoundSecret(*found.span("value"), "assigned-secret")
     for found in places.matches(_HEADER, ("authorization", "bearer", "basic ", "_auth")):
         yield from _sent(found)
     for found in places.matches(_COOKIES, ("cookie", "set-cookie", "curl")):
         for cookie in _COOKIE.finditer(text, *found.span("pairs" if found["pairs"] else "dict")):
             if any(map(str.isdigit, cookie["value"])) and not is_no_secret(cookie["value"]):
-                yield Finding(*cookie.span("value"), "session-cookie")
+                yield FoundSecret(*cookie.span("value"), "session-cookie")
     for found in places.matches(_SIGNED, ("jwt.",)):
         if not is_no_secret(found["value"]):
-            yield Finding(*found.span("value"), "assigned-secret")
+            yield FoundSecret(*found.span("value"), "assigned-secret")
     for found in compiled(_SESSION).finditer(text) if places.has(_SESSION_STEMS) else ():
         if not is_no_secret(found["value"]):
-            yield Finding(*found.span("value"), "session-cookie")
+            yield FoundSecret(*found.span("value"), "session-cookie")
     for port in _PORT.finditer(text):
         host = _HOST.search(text, max(0, port.start() - 256), port.start())
         line = compiled(_PGPASS).match(text, host.start()) if host else None
         if line and password_like(line["value"], quoted=True, shouted=False):
-            yield Finding(*line.span("value"), "password")
+            yield FoundSecret(*line.span("value"), "password")
 
 
 def key_stems(places: Places) -> tuple[str, ...]:
@@ -246,7 +246,7 @@ def is_cursor(text: str, place: int) -> bool:
     return _CURSOR.search(text, max(0, place - 16), place) is not None
 
 
-def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
+def _assigned(text: str, found: re.Match[str]) -> Iterator[FoundSecret]:
     if is_cursor(text, found.start()):
         return
     group = "quoted" if found["quoted"] is not None else "bare"
@@ -265,28 +265,28 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Finding]:
     shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
     quoted = group == "quoted"
     if quoted and len(value) >= 32 and is_drawn(re.sub(r"\W", "", value)):
-        yield Finding(start, end, "assigned-secret")
+        yield FoundSecret(start, end, "assigned-secret")
     elif found["short"]:
         told = "=" in by or "_" in text[max(0, found.start() - 1) : found.start("by")] or quoted
         plain = shouted and "auth" not in word.lower() and not is_no_secret(value)
         if (told and password_like(value, quoted=quoted, shouted=False)) or (
             plain and plain_words(text, start, quoted=False)
         ):
-            yield Finding(start, end, "password")
+            yield FoundSecret(start, end, "password")
     elif found["password"]:
         if password_like(value, quoted=quoted, shouted=shouted):
-            yield Finding(start, end, "password")
+            yield FoundSecret(start, end, "password")
         elif (
             quoted
             and (given or ":" in by or "=" in by)
             and (words := not is_no_secret(value) and plain_words(text, start, quoted=True))
         ):
-            yield Finding(*words, "password")
+            yield FoundSecret(*words, "password")
     elif key_like(value) or ("secret" in word.lower() and _secret_word(value, shouted)):
-        yield Finding(start, end, "assigned-secret")
+        yield FoundSecret(start, end, "assigned-secret")
 
 
-def _sent(found: re.Match[str]) -> Iterator[Finding]:
+def _sent(found: re.Match[str]) -> Iterator[FoundSecret]:
     """Yield what a header holds; what is in base64 for "basic" is a user and a password."""
     group = found.lastgroup or "value"
     value = found[group]
@@ -295,7 +295,7 @@ def _sent(found: re.Match[str]) -> Iterator[Finding]:
     else:
         holds = any(map(str.isdigit, value)) and not is_no_secret(value) and (group == "value" or key_like(value))
     if holds:
-        yield Finding(*found.span(group), "authorization")
+        yield FoundSecret(*found.span(group), "authorization")
 
 
 def _secret_word(value: str, shouted: bool) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places
 from memtape.tools.capture.secrets.said import is_no_name
 
@@ -33,7 +33,7 @@ _STEMS = tuple(
 _LITERAL = re.compile(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']")
 
 
-def call_secrets(places: Places) -> Iterator[Finding]:
+def call_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what calls that log somebody in are given as passwords. Takes linear time."""
     if not places.has(('("', "('", ', "', ", '", "convertto")) or not places.has(_MARKS):
         return
@@ -41,4 +41,4 @@ def call_secrets(places: Places) -> Iterator[Finding]:
         group = "plain" if found["plain"] else "given"
         for literal in _LITERAL.finditer(found.string, *found.span(group)):
             if is_no_name(literal["value"]):
-                yield Finding(*literal.span("value"), "password")
+                yield FoundSecret(*literal.span("value"), "password")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places
 
 _LOCKED = (
@@ -146,7 +146,7 @@ _LICENCE_STEMS = tuple(
 )
 
 
-def said_codes(places: Places) -> Iterator[Finding]:
+def said_codes(places: Places) -> Iterator[FoundSecret]:
     """Yield numbers, codes, seeds and words that a text says to be secret. Takes linear time."""
     text = places.text
     for found in places.matches(_CODE, _CODE_STEMS) if places.numbered and places.has(_CODE_MARKS) else ():
@@ -155,31 +155,31 @@ def said_codes(places: Places) -> Iterator[Finding]:
             and not found["by"].strip()
             and not _TO_OPEN.match(text, found.end())
         ):
-            yield Finding(*found.span("value"), "pin")
+            yield FoundSecret(*found.span("value"), "pin")
     for found in (
         places.matches(_TYPED, ("enter ", "type ", "punch ", "dial ", "press ", "key in ")) if places.numbered else ()
     ):
-        yield Finding(*found.span("value"), "pin")
+        yield FoundSecret(*found.span("value"), "pin")
     for found in places.matches(_CARD, ("cvv", "cvc")) if places.numbered else ():
-        yield Finding(*found.span("value"), "pin")
+        yield FoundSecret(*found.span("value"), "pin")
     for found in places.matches(_IS_CODE, (" is the ",)) if places.numbered else ():
         number = _NUMBER_BEFORE.search(text, max(0, found.start() - 16), found.start())
         if number:
-            yield Finding(*number.span("value"), "pin")
+            yield FoundSecret(*number.span("value"), "pin")
     for label in places.matches(_CODES, _CODES_STEMS) if places.numbered else ():
         yield from _codes(text, label.end())
     for found in places.matches(_LICENCE, _LICENCE_STEMS) if _GROUPS.search(text) else ():
-        yield Finding(*found.span("value"), "licence-key")
+        yield FoundSecret(*found.span("value"), "licence-key")
     for found in places.matches(_PHRASE, _PHRASE_STEMS):
         if not _OF_SENTENCES.search(found["value"]):
-            yield Finding(*found.span("value"), "seed-phrase")
+            yield FoundSecret(*found.span("value"), "seed-phrase")
     for found in places.matches(
         _SEED, ("2fa", "totp", "hotp", "otp", "mfa", "two", "one", "auth", "google", "oathtool", "setup key")
     ):
-        yield Finding(*found.span("value"), "otp-seed")
+        yield FoundSecret(*found.span("value"), "otp-seed")
 
 
-def _codes(text: str, start: int) -> Iterator[Finding]:
+def _codes(text: str, start: int) -> Iterator[FoundSecret]:
     """Yield the codes that follow their name, up to the first word that is none."""
     stop = min(len(text), start + MAX_CODES_CHARS)
     before = _BEFORE_CODES.match(text, start, stop)
@@ -189,5 +189,5 @@ def _codes(text: str, start: int) -> Iterator[Finding]:
         found = _ONE_CODE.match(text, gap.end() if gap else place, stop)
         if found is None or not (any(map(str.isdigit, found[0])) or found[0].isupper() or "-" in found[0]):
             return
-        yield Finding(*found.span(), "recovery-code")
+        yield FoundSecret(*found.span(), "recovery-code")
         place = found.end()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import is_no_secret, key_like
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places, compiled
 
 _V = r"(?P<value>\"[^\"\n]{4,256}\"|'[^'\n]{4,256}'|[^\s\"'|;&<>]{4,256})"
@@ -113,7 +113,7 @@ _COMMAND = re.compile(r"(?:^|\n|`)(?:[>$#\s]{0,4})(?:sudo\s|npx\s)?[a-z][\w.-]{1
 MAX_LINE = 1_000
 
 
-def command_secrets(places: Places) -> Iterator[Finding]:
+def command_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield the passwords that commands and statements of databases are given. Takes linear time."""
     text = places.text
     if not (places.numbered or " -" in text or "'" in text or places.has(_SQL_STEMS)):
@@ -151,11 +151,11 @@ def _options(text: str) -> Iterator[tuple[str, str]]:
         yield from ((f"{name[:-1]}.exe ", options) for name, options in _OPTIONS)
 
 
-def _given(found: re.Match[str]) -> Iterator[Finding]:
+def _given(found: re.Match[str]) -> Iterator[FoundSecret]:
     group = found.lastgroup or "value"
     start, end = found.span(group)
     value = found[group]
     if value[0] in "\"'" and value[-1] == value[0]:
         start, end, value = start + 1, end - 1, value[1:-1]
     if value[0] not in "-$" and not is_no_secret(value):
-        yield Finding(start, end, "password")
+        yield FoundSecret(start, end, "password")

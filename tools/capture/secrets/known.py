@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memtape.tools.capture.secrets.places import compiled
 
 
-class Finding(NamedTuple):
+class FoundSecret(NamedTuple):
     """A secret in a text: from `start` to before `end`, and the kind that its placeholder names."""
 
     start: int
@@ -158,15 +158,15 @@ _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{40}")
 _PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})")
 
 
-def known_secrets(text: str) -> Iterator[Finding]:
+def known_secrets(text: str) -> Iterator[FoundSecret]:
     """Yield what has the form of a known secret; findings may overlap. Takes time linear in the text."""
     if "PRIVATE KEY" in text:
         yield from _private_keys(text)
     if "Private-Lines" in text:
-        yield from (Finding(*found.span(1), "private-key") for found in _PUTTY.finditer(text))
+        yield from (FoundSecret(*found.span(1), "private-key") for found in _PUTTY.finditer(text))
     for found in _ENCODED_KEY.finditer(text) if any(mark in text for mark in _ENCODED_MARKS) else ():
         if len(found[0]) >= 40 and not (found[0].startswith("LS0t") and not _says_private(found[0])):
-            yield Finding(*found.span(), "private-key")
+            yield FoundSecret(*found.span(), "private-key")
     for kind, anchor, pattern in _FORMATS:
         if anchor in text:
             yield from _whole(text, kind, compiled(pattern))
@@ -178,14 +178,14 @@ def known_secrets(text: str) -> Iterator[Finding]:
 _MADE_UP = re.compile(r"(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z", re.IGNORECASE)
 
 
-def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[Finding]:
+def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[FoundSecret]:
     """Yield matches that are not a piece of something longer, and that nobody made up to stand for one."""
     for found in pattern.finditer(text):
         start, end = found.span()
         if not _MADE_UP.search(found[0]) and not (
             text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum()
         ):
-            yield Finding(start, end, kind)
+            yield FoundSecret(start, end, kind)
 
 
 def _says_private(block: str) -> bool:
@@ -194,7 +194,7 @@ def _says_private(block: str) -> bool:
     return b"PRIVATE" in base64.b64decode(head[: len(head) // 4 * 4])
 
 
-def _private_keys(text: str) -> Iterator[Finding]:
+def _private_keys(text: str) -> Iterator[FoundSecret]:
     marks = list(_KEY_MARK.finditer(text))
     for place, mark in enumerate(marks):
         if mark[1] != "BEGIN":
@@ -204,18 +204,18 @@ def _private_keys(text: str) -> Iterator[Finding]:
         following = marks[place + 1] if place + 1 < len(marks) else None
         if following is not None and following[1] == "END":
             if _KEY_LINE.search(text, mark.end(), following.start()):
-                yield Finding(mark.start(), following.end(), "private-key")
+                yield FoundSecret(mark.start(), following.end(), "private-key")
         elif body := _KEY_BODY.match(text, mark.end()):  # It was cut short.
-            yield Finding(mark.start(), body.end(), "private-key")
+            yield FoundSecret(mark.start(), body.end(), "private-key")
 
 
-def _headless(text: str, start: int, mark: re.Match[str]) -> Iterator[Finding]:
+def _headless(text: str, start: int, mark: re.Match[str]) -> Iterator[FoundSecret]:
     """Yield the end of a private key of which the beginning was cut off: the lines of base64 before its last one."""
     first = end = mark.start()
     while found := _LINE_BEFORE.search(text, max(start, first - 100), first):
         first = found.start()
     if first < end:
-        yield Finding(first, mark.end(), "private-key")
+        yield FoundSecret(first, mark.end(), "private-key")
 
 
 @cache

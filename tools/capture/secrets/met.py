@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from memtape.tools.capture.secrets.assigned import names_a_secret
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 
 _WORD = re.compile(r"[0-9A-Za-z_]+|[^\W0-9A-Za-z_]+")
 """Scripts without spaces do not lengthen an ASCII word beside them."""
@@ -59,7 +59,7 @@ class MetSecrets:
                 finally:
                     os.close(file)
 
-    def find(self, text: str, key: bytes) -> Iterator[Finding]:
+    def find(self, text: str, key: bytes) -> Iterator[FoundSecret]:
         """Yield where a secret that was met stands in a text, by itself. Takes time linear in the text."""
         names_one: bool | None = None
         for word in _WORD.finditer(text):
@@ -75,7 +75,7 @@ class MetSecrets:
                     names_one = names_a_secret(text) if names_one is None else names_one
                     if not names_one:
                         continue
-                yield Finding(start, end, form.split()[3].decode())
+                yield FoundSecret(start, end, form.split()[3].decode())
 
     def _known(self, form: bytes, secret: str, key: bytes) -> str | None:
         """Return a text as it is known, which is as it stands there or without its case."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import PASSWORD, PASSWORD_STEMS, is_no_secret, password_like
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.said import ended, is_no_name, of_sort, very_sure
@@ -58,7 +58,7 @@ _NAMED_STEMS = (
 _SHORT_VERSION = re.compile(r"v?\d[\w.-]{0,11}")
 
 
-def pair_secrets(places: Places) -> Iterator[Finding]:
+def pair_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what stands beside the name of a user. Takes linear time."""
     for found in places.matches(_NAMED, _NAMED_STEMS) if places.has_begun(PASSWORD_STEMS) else ():
         yield from _named(found)
@@ -86,9 +86,9 @@ def is_beside_user(value: str) -> bool:
     )
 
 
-def _named(found: re.Match[str]) -> Iterator[Finding]:
+def _named(found: re.Match[str]) -> Iterator[FoundSecret]:
     value, start = ended(found["bare"]), found.start("bare")
     if password_like(value, quoted=True, shouted=False):
-        yield Finding(start, start + len(value), "password")
+        yield FoundSecret(start, start + len(value), "password")
     elif not is_no_secret(value) and (words := plain_words(found.string, start, quoted=False)):
-        yield Finding(*words, "password")
+        yield FoundSecret(*words, "password")

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 
 MIN_CHARS = 24
 MIN_CHARS_OF_ONE_CASE = 28
@@ -68,7 +68,7 @@ _PAIRS = frozenset(
 """The pairs of letters that most words are made of, in English and in code."""
 
 
-def random_strings(text: str) -> Iterator[Finding]:
+def random_strings(text: str) -> Iterator[FoundSecret]:
     """Yield what was drawn at random and has no reason to be there but to be secret. Takes linear time."""
     links = [link.span() for link in _URL.finditer(text)] if "://" in text else []
     place = 0
@@ -81,7 +81,7 @@ def random_strings(text: str) -> Iterator[Finding]:
         for found in _CANDIDATE.finditer(text, *run.span()):
             start, end = found.span()
             if end - start <= MAX_CHARS and looks_random(found[0]) and not _is_data(text, start, end):
-                yield Finding(start, end, "high-entropy")
+                yield FoundSecret(start, end, "high-entropy")
 
 
 def looks_random(string: str, min_chars: int = MIN_CHARS, *, said: bool = False) -> bool:

@@ -29,7 +29,7 @@ from memtape.tools.capture.secrets.calls import call_secrets
 from memtape.tools.capture.secrets.codes import said_codes
 from memtape.tools.capture.secrets.commands import command_secrets
 from memtape.tools.capture.secrets.encoded import text_in_base64
-from memtape.tools.capture.secrets.known import Finding, known_secrets
+from memtape.tools.capture.secrets.known import FoundSecret, known_secrets
 from memtape.tools.capture.secrets.met import MetSecrets
 from memtape.tools.capture.secrets.pairs import pair_secrets
 from memtape.tools.capture.secrets.places import Places
@@ -143,7 +143,7 @@ class Redactor:
             text = "".join([*pieces, text[end:]])
         return text
 
-    def _more(self, text: str, asked: bool) -> Iterator[Finding]:
+    def _more(self, text: str, asked: bool) -> Iterator[FoundSecret]:
         if self._met:
             yield from self._met.find(text, self._digest_key())
         if asked:
@@ -161,7 +161,7 @@ class Redactor:
         return self._key
 
 
-def findings(text: str, *, names: bool = False, more: Iterable[Finding] = ()) -> list[Finding]:
+def findings(text: str, *, names: bool = False, more: Iterable[FoundSecret] = ()) -> list[FoundSecret]:
     """Return the secrets of a text, in order and apart from each other; in names only those of known forms.
 
     `more` are those that something else than the text tells.
@@ -173,7 +173,7 @@ def findings(text: str, *, names: bool = False, more: Iterable[Finding] = ()) ->
     return _apart(found, spared) if found else []
 
 
-def _found(text: str, names: bool) -> Iterator[Finding]:
+def _found(text: str, names: bool) -> Iterator[FoundSecret]:
     yield from known_secrets(text)
     if not names:
         yield from _told(text)
@@ -183,7 +183,7 @@ def _found(text: str, names: bool) -> Iterator[Finding]:
                 yield found
 
 
-def _told(text: str) -> Iterator[Finding]:
+def _told(text: str) -> Iterator[FoundSecret]:
     """Yield what something beside it tells to be a secret."""
     places = Places(text)
     yield from assigned_secrets(places)
@@ -197,14 +197,14 @@ def _told(text: str) -> Iterator[Finding]:
     yield from said_codes(places)
 
 
-def _apart(found: list[Finding], spared: list[tuple[int, int]]) -> list[Finding]:
+def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[FoundSecret]:
     """Merge findings that overlap, under the kind of the one that was found first, and leave placeholders alone."""
-    merged: list[tuple[Finding, int]] = []
+    merged: list[tuple[FoundSecret, int]] = []
     for rank, finding in sorted(enumerate(found), key=lambda item: (item[1].start, item[0])):
         if merged and finding.start < merged[-1][0].end:
             last, first = merged[-1]
             kind = last.kind if first <= rank else finding.kind
-            merged[-1] = (Finding(last.start, max(last.end, finding.end), kind), min(first, rank))
+            merged[-1] = (FoundSecret(last.start, max(last.end, finding.end), kind), min(first, rank))
         else:
             merged.append((finding, rank))
     apart = [finding for finding, _ in merged]

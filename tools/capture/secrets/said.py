@@ -23,7 +23,7 @@ from memtape.tools.capture.secrets.assigned import (
     names_a_secret,
     password_like,
 )
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places
 from memtape.tools.capture.secrets.plain_words import plain_words
 
@@ -123,7 +123,7 @@ _NAMED = re.compile(
 """What has letters and digits in a question and is asked about: hosts, tickets, dates, addresses, versions, paths."""
 
 
-def said_secrets(places: Places) -> Iterator[Finding]:
+def said_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what is said to be a password, key or token. Takes linear time."""
     for found in places.matches(_SAID, (*PASSWORD_STEMS, *key_stems(places))):
         yield from _said(found)
@@ -131,47 +131,47 @@ def said_secrets(places: Places) -> Iterator[Finding]:
         yield from of_sort(found, "bare", _sure)
         words = plain_words(found.string, found.start("bare"), quoted=False)
         if words and not is_no_secret(found.string[slice(*words)]):
-            yield Finding(*words, "password")
+            yield FoundSecret(*words, "password")
     for label in places.matches(_LABEL, PASSWORD_STEMS):
         before = _ENDS.match(places.text, label.end()) and _BEFORE.search(
             places.text, max(0, label.start() - 80), label.start()
         )
         if before and not _NO_WORD.fullmatch(before["word"]) and _is_word(before["word"]):
-            yield Finding(*before.span("word"), "password")
+            yield FoundSecret(*before.span("word"), "password")
     if not places.numbered:  # What merely stands beside such a word has a digit.
         return
     for found in places.matches(_BESIDE, PASSWORD_STEMS):
         yield from of_sort(found, "bare", _sure if found["quote"] else _beside)
     for found in places.matches(_BESIDE_KEY, key_stems(places)):
         if key_like(found["bare"]) and not is_cursor(places.text, found.start()) and not _is_compound(found["bare"]):
-            yield Finding(*found.span("bare"), "assigned-secret")
+            yield FoundSecret(*found.span("bare"), "assigned-secret")
     for found in places.matches(_NEAR, _NEAR_STEMS):
         yield from _near(places.text, found)
     for found in places.matches(_KEY_TOLD, ("key",)):
         owned = _KEY_OWNER.search(places.text, max(0, found.start() - 48), found.start())
         is_id = owned and owned[0].strip().lower() == "the" and UUID.fullmatch(found["bare"])
         if owned and not is_id and key_like(found["bare"]) and not _is_compound(found["bare"]):
-            yield Finding(*found.span("bare"), "assigned-secret")
+            yield FoundSecret(*found.span("bare"), "assigned-secret")
     for found in places.matches(_LIST, ("creds", "credentials", "passwords", "logins")):
         yield from _listed(places.text, found.end())
     for found in places.matches(_WIFI, ("wifi", "wi-fi", "wlan", "ssid", "hotspot")):
         yield from of_sort(found, "bare", _beside)
 
 
-def asked_secrets(query: str) -> Iterator[Finding]:
+def asked_secrets(query: str) -> Iterator[FoundSecret]:
     """Yield the words of a question about a password, key or token that look like one."""
     if names_a_secret(query):
         for found in _WORD.finditer(query):
             value = ended(found[0])
             if is_no_name(value):
-                yield Finding(found.start(), found.start() + len(value), "password")
+                yield FoundSecret(found.start(), found.start() + len(value), "password")
 
 
 def _is_word(word: str) -> bool:
     return plain_words(word, 0, quoted=True) is not None and not is_no_secret(word)
 
 
-def _near(text: str, label: re.Match[str]) -> Iterator[Finding]:
+def _near(text: str, label: re.Match[str]) -> Iterator[FoundSecret]:
     """Yield the words of the same line, not far from a word for passwords, that nothing else looks like."""
     first = max(0, label.start() - 60)
     start = max(text.rfind("\n", first, label.start()) + 1, first)
@@ -182,16 +182,16 @@ def _near(text: str, label: re.Match[str]) -> Iterator[Finding]:
         if is_no_name(value) and (several or is_drawn(value)) and not _OF_SYSTEMS.fullmatch(value):
             name = _NAME_BEFORE.match(value)
             begin = found.start("bare") + (name.end() if name else 0)
-            yield Finding(begin, found.start("bare") + len(value), "password")
+            yield FoundSecret(begin, found.start("bare") + len(value), "password")
 
 
-def _listed(text: str, place: int) -> Iterator[Finding]:
+def _listed(text: str, place: int) -> Iterator[FoundSecret]:
     """Yield what ends the lines of a list of passwords, up to the first line that ends with none."""
     for _ in range(_MAX_LISTED):
         line = _LISTED.match(text, place)
         if line is None or not is_no_name(line["bare"]) or _OF_SYSTEMS.fullmatch(line["bare"]):
             return
-        yield Finding(*line.span("bare"), "password")
+        yield FoundSecret(*line.span("bare"), "password")
         place = line.end()
 
 
@@ -200,7 +200,7 @@ def is_no_name(value: str) -> bool:
     return very_sure(value) and not _NAMED.fullmatch(value)
 
 
-def _said(found: re.Match[str]) -> Iterator[Finding]:
+def _said(found: re.Match[str]) -> Iterator[FoundSecret]:
     if is_cursor(found.string, found.start()):
         return
     group = "quoted" if found["quoted"] is not None else "bare"
@@ -210,15 +210,15 @@ def _said(found: re.Match[str]) -> Iterator[Finding]:
     start = found.start(group)
     if found["password"]:
         if password_like(value, quoted=True, shouted=False) if group == "quoted" else _sure(value):
-            yield Finding(start, start + len(value), "password")
+            yield FoundSecret(start, start + len(value), "password")
         elif (
             not is_no_secret(value)
             and _tells(found)
             and (words := plain_words(found.string, start, quoted=group == "quoted"))
         ):
-            yield Finding(*words, "password")
+            yield FoundSecret(*words, "password")
     elif key_like(value) and (group == "quoted" or not _is_compound(value)):
-        yield Finding(start, start + len(value), "assigned-secret")
+        yield FoundSecret(start, start + len(value), "assigned-secret")
 
 
 def _tells(found: re.Match[str]) -> bool:
@@ -228,11 +228,11 @@ def _tells(found: re.Match[str]) -> bool:
     return _SET.search(found.string, max(0, found.start() - 40), found.start()) is not None
 
 
-def of_sort(found: re.Match[str], group: str, holds: Callable[[str], bool]) -> Iterator[Finding]:
+def of_sort(found: re.Match[str], group: str, holds: Callable[[str], bool]) -> Iterator[FoundSecret]:
     """Yield a group of a match where it is of a sort."""
     value = ended(found[group])
     if holds(value):
-        yield Finding(found.start(group), found.start(group) + len(value), "password")
+        yield FoundSecret(found.start(group), found.start(group) + len(value), "password")
 
 
 def ended(value: str) -> str:

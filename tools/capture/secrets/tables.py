@@ -17,7 +17,7 @@ from memtape.tools.capture.secrets.assigned import (
     key_stems,
     password_like,
 )
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places, compiled
 
 _SEPARATORS = "|\t;,"
@@ -36,7 +36,7 @@ _DATUM = re.compile(
 _MAX_MANIFEST = 20_000
 
 
-def table_secrets(places: Places) -> Iterator[Finding]:
+def table_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what stands in columns of passwords and keys, and the data of Secrets. Takes linear time."""
     text = places.text
     if "kind:" in text and "Secret" in text and "data:" in text:
@@ -55,7 +55,7 @@ def table_secrets(places: Places) -> Iterator[Finding]:
             read = yield from _column(text, start, stop)
 
 
-def _column(text: str, start: int, stop: int) -> Generator[Finding, None, int]:
+def _column(text: str, start: int, stop: int) -> Generator[FoundSecret, None, int]:
     """Yield the values below each cell of a line that is named for a secret; return where the table was left."""
     head = text[start:stop]
     mark = next((mark for mark in _SEPARATORS if mark in head), None)
@@ -86,14 +86,14 @@ def _named(cell: str) -> re.Match[str] | None:
     return compiled(_LABEL).fullmatch(cell.strip(" \t\"'`*"))
 
 
-def _value(cell: str, place: int, label: re.Match[str]) -> Iterator[Finding]:
+def _value(cell: str, place: int, label: re.Match[str]) -> Iterator[FoundSecret]:
     value = cell.strip(" \t\r\"'`*")
     start = place + cell.find(value)
     if password_like(value, quoted=True, shouted=False) if label["password"] else key_like(value):
-        yield Finding(start, start + len(value), "password" if label["password"] else "assigned-secret")
+        yield FoundSecret(start, start + len(value), "password" if label["password"] else "assigned-secret")
 
 
-def _manifests(text: str) -> Iterator[Finding]:
+def _manifests(text: str) -> Iterator[FoundSecret]:
     read = 0
     for manifest in _MANIFEST.finditer(text):
         if manifest.start() < read:
@@ -108,5 +108,5 @@ def _manifests(text: str) -> Iterator[Finding]:
                 datum[0].lstrip()
             ):
                 if not is_no_secret(datum["value"]):
-                    yield Finding(*datum.span("value"), "assigned-secret")
+                    yield FoundSecret(*datum.span("value"), "assigned-secret")
                 place = datum.end()

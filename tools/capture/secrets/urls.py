@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import UUID, is_cursor, is_no_secret, key_like, password_like
-from memtape.tools.capture.secrets.known import Finding
+from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places
 
 _URL_USER = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,256})(?::(?P<password>[^\s/\"'<>`]{1,256}))?@(?=[\w\[$])")
@@ -33,7 +33,7 @@ _OPENING = re.compile(
 """An address which whoever has it may use: one that takes messages, or lets somebody in."""
 
 
-def url_secrets(places: Places) -> Iterator[Finding]:
+def url_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what addresses hold: passwords, tokens, and paths that nobody else may know. Takes linear time."""
     text = places.text
     if "://" in text:
@@ -43,39 +43,39 @@ def url_secrets(places: Places) -> Iterator[Finding]:
         yield from _of_drivers(text)
     for found in _QUERY.finditer(text) if "=" in text else ():
         if key_like(found["value"]) and not is_cursor(text, found.start("name")):
-            yield Finding(*found.span("value"), "url-parameter")
+            yield FoundSecret(*found.span("value"), "url-parameter")
 
 
-def _in_urls(text: str) -> Iterator[Finding]:
+def _in_urls(text: str) -> Iterator[FoundSecret]:
     for found in _URL_USER.finditer(text):
         if found["password"] is not None:
             if not is_no_secret(found["password"]):
-                yield Finding(*found.span("password"), "url-password")
+                yield FoundSecret(*found.span("password"), "url-password")
         elif (
             "sentry" not in text[found.end() : found.end() + 64]
             and len(found["user"]) >= 16
             and key_like(found["user"])
         ):
-            yield Finding(*found.span("user"), "url-password")
+            yield FoundSecret(*found.span("user"), "url-password")
     for found in _URL_CUT.finditer(text):
         value = found["password"]
         if any(map(str.isalpha, value)) and password_like(value, quoted=True, shouted=False):
-            yield Finding(*found.span("password"), "url-password")
+            yield FoundSecret(*found.span("password"), "url-password")
 
 
-def _opening(text: str) -> Iterator[Finding]:
+def _opening(text: str) -> Iterator[FoundSecret]:
     """Yield the paths of addresses from the first part that was drawn; a UUID names a thing."""
     for found in _OPENING.finditer(text):
         place = found.start("path")
         for part in found["path"].split("/"):
             if len(part) >= 20 and key_like(part) and not UUID.fullmatch(part):
-                yield Finding(place, found.end("path"), "url-parameter")
+                yield FoundSecret(place, found.end("path"), "url-parameter")
                 break
             place += len(part) + 1
 
 
-def _of_drivers(text: str) -> Iterator[Finding]:
+def _of_drivers(text: str) -> Iterator[FoundSecret]:
     for driver in _DRIVER.finditer(text):
         found = _DRIVER_USER.search(text, max(0, driver.start() - 200), driver.start())
         if found and not is_no_secret(found["password"]):
-            yield Finding(*found.span("password"), "url-password")
+            yield FoundSecret(*found.span("password"), "url-password")
