@@ -709,8 +709,9 @@ def test_a_topic_with_transactions_is_refused_where_its_offsets_have_gaps(opened
 
 
 @pytest.mark.slow
-def test_nothing_acknowledged_is_lost_when_the_broker_is_killed(opened: Open, kafka: Broker) -> None:
-    """Threads append while the broker dies twice; who is told that an append failed appends again."""
+@pytest.mark.parametrize("kills", soaked((1, 3), 1))
+def test_nothing_acknowledged_is_lost_when_the_broker_is_killed(opened: Open, kafka: Broker, kills: int) -> None:
+    """Threads append while the broker dies; who is told that an append failed appends again."""
     log, threads, batches = opened(3), 4, 60
     taken: dict[str, Position] = {}
     unknown: list[MemtapeError] = []
@@ -734,7 +735,7 @@ def test_nothing_acknowledged_is_lost_when_the_broker_is_killed(opened: Open, ka
     workers = [threading.Thread(target=produce, args=[thread]) for thread in range(threads)]
     for worker in workers:
         worker.start()
-    for _ in range(2):
+    for _ in range(kills):
         time.sleep(0.3)
         kafka.kill()
         kafka.start()

@@ -172,6 +172,7 @@ def storm(kafka: Broker, tmp_path_factory: pytest.TempPathFactory) -> Storm:
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_duplicates_and_rewinds_change_nothing")
 def test_nothing_acknowledged_is_lost_nothing_counts_twice_and_no_key_is_out_of_order(storm: Storm) -> None:
     rows = _turns(storm.home)
     by_source: dict[tuple[str, str], list[int]] = {}
@@ -186,6 +187,7 @@ def test_nothing_acknowledged_is_lost_nothing_counts_twice_and_no_key_is_out_of_
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_duplicates_and_rewinds_change_nothing")
 def test_a_projector_that_was_killed_meanwhile_has_the_hash_of_an_undisturbed_one(
     storm: Storm, opened: Open, tmp_path: Path
 ) -> None:

@@ -537,5 +537,6 @@ def test_what_is_too_long_is_refused_before_its_secrets_are_looked_for(
         with pytest.raises(MemtapeError):
             client.forget("01234567-89ab-7def-8123-456789abcdef", reason=long)
         assert max(looked, default=0) < 65_536
-        parts = client.capture_many([Line(text=long, kind="document"), Line(text=long, kind="turn", split=True)])
-        assert len(parts) > 20
+        held = long[:200_000]
+        parts = client.capture_many([Line(text=held, kind="document"), Line(text=held, kind="turn", split=True)])
+        assert len(parts) > 4

@@ -81,16 +81,16 @@ def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
 def test_what_another_has_made_meanwhile_is_taken(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two makers are at it; who comes second takes what the first has made, file by file as it was."""
     log = EmbeddedLog(home.log_path)
-    slices = as_of._slices
+    rows_at = as_of.rows_at
     first: dict[str, int] = {}
 
     def slowly(*given: object) -> object:
-        monkeypatch.setattr(as_of, "_slices", slices)
+        monkeypatch.setattr(as_of, "rows_at", rows_at)
         made = PastViews(home, log, {0: 5}).shard(0)
         first.update({str(path): path.stat().st_ino for path in made.path.rglob("*")})
-        return slices(*given)  # type: ignore[arg-type]
+        return rows_at(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(as_of, "_slices", slowly)
+    monkeypatch.setattr(as_of, "rows_at", slowly)
     given = PastViews(home, log, {0: 5}).shard(0)
     assert first == {str(path): path.stat().st_ino for path in given.path.rglob("*")}
     assert view_names(home) == [given.path.name]
@@ -122,14 +122,14 @@ def test_a_view_that_is_in_use_is_not_dropped_for_others(home: Home, monkeypatch
 
 def test_an_erasure_while_a_view_is_made_leaves_none_that_holds_it(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     log = EmbeddedLog(home.log_path)
-    slices = as_of._slices
+    rows_at = as_of.rows_at
 
     def interrupted(*given: object) -> object:
-        monkeypatch.setattr(as_of, "_slices", slices)
+        monkeypatch.setattr(as_of, "rows_at", rows_at)
         log.append([erased(["lighthouse 1"], "e", scope=A, sent=START)])
-        return slices(*given)  # type: ignore[arg-type]
+        return rows_at(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(as_of, "_slices", interrupted)
+    monkeypatch.setattr(as_of, "rows_at", interrupted)
     shard = PastViews(home, log, {0: 7}).shard(0)
     assert sorted(row.text for row in shard.all_rows("memories")) == [f"lighthouse {n}" for n in (0, 2, 3, 4)]  # type: ignore[union-attr]
     assert view_names(home) == [shard.path.name]

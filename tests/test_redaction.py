@@ -20,6 +20,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from secret_cases import COUNT, TOKENS, Case, false_cases, true_cases
+from soaked import soaked
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import Denied, MemtapeError
@@ -211,10 +212,11 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("kib", soaked((24, 256), 24))
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_long_hostile_texts_end(piece: str) -> None:
-    """A quadratic expression would take minutes here."""
-    text = piece * (256 * 1024 // len(piece))
+def test_long_hostile_texts_end(piece: str, kib: int) -> None:
+    """A quadratic expression would take minutes in the long version, and a cubic one in the short."""
+    text = piece * (kib * 1024 // len(piece))
     for long in (text, f"{text}!", f"x{text}\n"):
         assert sum(found.end - found.start for found in findings(long)) <= len(long)
 
