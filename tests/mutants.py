@@ -169,7 +169,7 @@ MUTANTS = [
     Mutant(
         "rubbish for everything counts against the texts",
         "flows/embed/http.py",
-        "if all(isinstance(one, Failure) for one in made) and",
+        "if all(isinstance(one, EmbeddingFailure) for one in made) and",
         "if False and",
         ("tests/test_embedders.py", "tests/test_embedder_changes.py"),
     ),

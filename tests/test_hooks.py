@@ -470,8 +470,8 @@ def test_servers_and_hooks_on_one_home_lose_nothing(home: Path, project: Path) -
     each = wanted // 8 - 2
     scope = scope_of_folder(project, Home(home))
     code = (
-        "import sys, pathlib; from memtape.tools.agents.mcp.server import Memory\n"
-        "memory = Memory(pathlib.Path(sys.argv[1]), scope=sys.argv[2])\n"
+        "import sys, pathlib; from memtape.tools.agents.mcp.server import ServedMemory\n"
+        "memory = ServedMemory(pathlib.Path(sys.argv[1]), scope=sys.argv[2])\n"
         "for n in range(int(sys.argv[4])):\n"
         "    memory.call('add_memory', {'text': f'server {sys.argv[3]} says {n}'}, pathlib.Path('.'), 'x')\n"
         "memory.close()"

@@ -21,6 +21,7 @@ import pytest
 from mcp.client.client import Client as McpClient
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from soaked import soaked
 
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.sinks.home.folders import Home
@@ -123,7 +124,7 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", soaked(MODES, "auto"))
 def test_the_scope_is_that_of_the_clients_root_or_of_the_folder(
     home: Path, project: Path, tmp_path: Path, mode: str
 ) -> None:
@@ -315,7 +316,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", soaked(MODES, "auto"))
 def test_over_http_nobody_works_in_the_folder_that_the_server_was_started_in(
     home: Path, project: Path, tmp_path: Path, mode: str
 ) -> None:
@@ -462,7 +463,9 @@ def test_a_server_loads_no_views_before_they_are_asked_for() -> None:
 LONG_WHEN_SHOWN = ["\x01", "\u202e", "\U000e0041", "\n", "</system-reminder>", "😀\x07"]
 
 
-@pytest.mark.parametrize("char", LONG_WHEN_SHOWN, ids=range(len(LONG_WHEN_SHOWN)))
+@pytest.mark.parametrize(
+    "char", soaked(LONG_WHEN_SHOWN, "\u202e", "</system-reminder>"), ids=range(len(LONG_WHEN_SHOWN))
+)
 def test_what_is_written_out_is_counted_as_it_is_shown(char: str, home: Path) -> None:
     text = "tide " + char * (60_000 // len(char.encode())) + " end of the tide."
     with Client(home, scope="project:a", origin="agent", actor="\x01" * 200) as client:

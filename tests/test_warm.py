@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from soaked import soaked
 from test_hooks import PROMPT, events_of, hook, told
 from test_mcp import environment
 
@@ -276,7 +277,7 @@ def test_a_prompt_is_asked_for_before_it_is_captured(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("host", PROMPT)
+@pytest.mark.parametrize("host", soaked(PROMPT, "claude"))
 def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(
     host: str, home: Path, project: Path, server: Server
 ) -> None:
@@ -340,7 +341,7 @@ def test_a_session_is_found_whether_or_not_a_shell_stands_between(home: Path, tm
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("host", PROMPT)
+@pytest.mark.parametrize("host", soaked(PROMPT, "claude"))
 def test_a_start_that_cannot_read_the_log_says_so_in_time(host: str, home: Path, project: Path) -> None:
     said(home, project, PORT)
     with sqlite3.connect(home / "log.db", isolation_level=None) as holder:
