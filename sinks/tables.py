@@ -103,6 +103,7 @@ class Shard:
         self.path = path
         self.partition = partition
         self._tables: dict[str, Table] = {}
+        self._versions: dict[str, int] = {}
         self._mark: tuple[int, Watermark | None, _Written] | None = None
         self._db: DBConnection | None = None
 
@@ -123,9 +124,11 @@ class Shard:
 
     def write_watermark(self, watermark: Watermark) -> None:
         """Say up to where everything that was written is true; call it last."""
-        names = sorted(path.stem for path in self.path.glob("*.lance"))
-        tables = {name: self._table(name) for name in names if name != "watermarks"}
-        written = _Written({name: int(table.version) for name, table in tables.items() if table is not None})
+        for path in sorted(self.path.glob("*.lance")):
+            # Asked once: nobody else writes here, and what this writes it notes.
+            if path.stem not in ("watermarks", *self._versions) and (table := self._table(path.stem)) is not None:
+                self._versions[path.stem] = int(table.version)
+        written = _Written({name: version for name, version in self._versions.items() if name != "watermarks"})
         said = canonical(msgspec.to_builtins(watermark) | msgspec.to_builtins(written)).decode()
         record = {"partition": watermark.partition, "watermark": said}
         self._merge("watermarks", _watermark_schema(), [record], "partition", None)
@@ -227,6 +230,7 @@ class Shard:
     def discard(self) -> None:
         """Delete the whole shard, to be written again from the log."""
         self._tables.clear()
+        self._versions.clear()
         self._mark = None
         self._db = None
         shutil.rmtree(self.path, ignore_errors=True)
@@ -265,8 +269,11 @@ class Shard:
             table.set_unenforced_primary_key(key)  # type: ignore[attr-defined]
         merge = table.merge_insert(key).when_matched_update_all(where=newer)
         merge.when_not_matched_insert_all().execute(data)
-        if table.version % OPTIMIZE_EVERY == 0:
+        version = int(table.version)
+        if version % OPTIMIZE_EVERY == 0:
             table.optimize(cleanup_older_than=KEEP_VERSIONS)
+            version = int(table.version)
+        self._versions[name] = version
 
     def _table(self, name: str) -> Table | None:
         if name not in self._tables:
