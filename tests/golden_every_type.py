@@ -33,12 +33,7 @@ FACT, AGAIN, OTHERWISE = "the build takes 5 minutes", "The build takes five minu
 
 def make_v2() -> list[list[bytes]]:
     """Return the payloads of the golden log of version 2, by partition."""
-    m = Maker("log-v2")
-    m.configure(0)
-    _uses(m)
-    _vectors(m)
-    _switches(m)
-    _erasures(m)
+    m = _made("log-v2")
     _blank(m)
     _crowd(m, 260)
     return m.payloads
@@ -46,16 +41,22 @@ def make_v2() -> list[list[bytes]]:
 
 def make_v3() -> list[list[bytes]]:
     """Return the payloads of the golden log of version 3, by partition: version 2 with pins, and fewer of its crowd."""
-    m = Maker("log-v3")
+    m = _made("log-v3")
+    _pins(m)
+    _blank(m, "pinned")
+    _crowd(m, 20)
+    return m.payloads
+
+
+def _made(name: str) -> Maker:
+    """Return the maker of a log that has said what every version says first."""
+    m = Maker(name)
     m.configure(0)
     _uses(m)
     _vectors(m)
     _switches(m)
     _erasures(m)
-    _pins(m)
-    _blank(m, "pinned")
-    _crowd(m, 20)
-    return m.payloads
+    return m
 
 
 def told(m: Maker, ids: Iterable[str], recall: str | None = None, scope: str = SCOPES[1], **fields: Any) -> str:

@@ -71,11 +71,7 @@ class SearchArguments(Arguments, frozen=True):
     until: Annotated[str | None, Meta(description="Only before then.")] = None
 
 
-class ShowArguments(Arguments, frozen=True):
-    id: Id
-
-
-class WhyArguments(Arguments, frozen=True):
+class IdArguments(Arguments, frozen=True):
     id: Id
 
 
@@ -101,14 +97,6 @@ class ForgetArguments(Arguments, frozen=True):
 class RestoreArguments(Arguments, frozen=True):
     id: Id
     reason: Reason = None
-
-
-class PinArguments(Arguments, frozen=True):
-    id: Id
-
-
-class UnpinArguments(Arguments, frozen=True):
-    id: Id
 
 
 class UnfoldArguments(Arguments, frozen=True):
@@ -180,7 +168,7 @@ VERBS: dict[str, Verb] = {
     "show": Verb(
         "ask.show",
         "show",
-        ShowArguments,
+        IdArguments,
         Offer(
             "get_memory",
             "Open a memory",
@@ -188,7 +176,7 @@ VERBS: dict[str, Verb] = {
             "reads",
         ),
     ),
-    "why": Verb("ask.why", "why", WhyArguments),
+    "why": Verb("ask.why", "why", IdArguments),
     "context": Verb(
         "context.context",
         "context",
@@ -239,14 +227,14 @@ VERBS: dict[str, Verb] = {
     "pin": Verb(
         "deciding.pin",
         "pin",
-        PinArguments,
+        IdArguments,
         Offer("pin_memory", "Pin a memory", "Keep a memory at hand whatever its age. unpin_memory undoes it.", "adds"),
         Decision("Pin a memory or turn: it stays at hand whatever its age, and is marked.", "Pinned", undo="unpin"),
     ),
     "unpin": Verb(
         "deciding.unpin",
         "unpin",
-        UnpinArguments,
+        IdArguments,
         Offer("unpin_memory", "Unpin a memory", "End the pins on a memory.", "shows"),
         Decision("End the pins on a memory or turn.", "Unpinned"),
     ),

@@ -1,7 +1,7 @@
 """What an embedder is, what every embedder must do with texts and vectors, and the lexical floor as one of them.
 
 An embedder is an effect: its vectors can differ from run to run, so they are recorded once. It never makes a vector up:
-what is not certainly the vector of its text is a `EmbeddingFailure`. Nothing here imports a model or a network client.
+what is not certainly the vector of its text is an `EmbeddingFailure`. Nothing here imports a model or a network client.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def text_fault(text: str) -> str:
 
 
 def checked(vector: NDArray[np.float32], dimensions: int) -> Embedding:
-    """Return the vector if it is one of an embedder with so many dimensions, else a `EmbeddingFailure`."""
+    """Return the vector if it is one of an embedder with so many dimensions, else an `EmbeddingFailure`."""
     fault = vector_fault(vector, dimensions)
     return EmbeddingFailure(fault) if fault else vector
 

@@ -73,7 +73,6 @@ class HttpEmbedder:
         attempts: int = ATTEMPTS,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-
         self._target = target
         self._encoding_format = encoding_format
         self._timeout_s = timeout_s

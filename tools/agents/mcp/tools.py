@@ -56,7 +56,7 @@ class SearchMemories(verbs.SearchArguments, frozen=True):
     limit: Annotated[int, Meta(description=f"How many results, at most {MAX_RESULTS}.", ge=1)] = 8
 
 
-class GetMemory(verbs.ShowArguments, frozen=True):
+class GetMemory(verbs.IdArguments, frozen=True):
     from_char: Annotated[int, Meta(description="Where to go on in a long text.", ge=0)] = 0
 
 
