@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from builders import START, captured, configured, histories, slots, worlds
-from hypothesis import given
+from builders import START, captured, configured, histories, slots, unfolded, worlds
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtape.schemas.codec import encode
@@ -60,6 +60,11 @@ def test_a_snapshot_restored_goes_on_as_if_nothing_had_happened(events: list[Eve
     assert leaves(partition) == state_leaves(replay(rest).partitions.values())
 
 
+TAKEN_APART = [captured("one text", name) for name in "abc"] + [unfolded(["c"], 1), unfolded(["b"], 2)]
+"""Three captures of one text, of which two are taken out one after the other."""
+
+
+@example(TAKEN_APART)
 @given(histories())
 def test_all_that_a_state_holds_beside_its_snapshot_follows_from_it(events: list[Event]) -> None:
     """Indexes are there to be quick: one that grew event by event is the one that a restore makes.

@@ -6,6 +6,7 @@ outside by its name: its earliest living capture. Folding changes membership and
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -358,7 +359,7 @@ def _know(state: Memories, memory: Memory, member: Capture) -> None:
     if member.family:
         births = state.births_of_normal.setdefault((member.family, member.normal), [])
         if memory.birth not in births:
-            births.append(memory.birth)
+            insort(births, memory.birth)
 
 
 def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) -> None:
