@@ -1,8 +1,8 @@
 """LanceDB tables, one folder a partition: this file owns their schemas, their guarded writes and their reading.
 
 A write is idempotent: a row is only replaced by one of a later generation or offset. A row that is gone
-stays, blank, so that a late write meets its guard. LanceDB is imported when a shard is first opened,
-since that alone takes more than a second.
+stays, blank, so that a late write meets its guard. The tables are read and written by Lance, the engine under
+LanceDB, which is imported in a sixth of the time; LanceDB opens the folder of a partition as a database.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ from memtape.schemas.rows import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from lancedb.db import DBConnection
-    from lancedb.table import Table
+    from lance import LanceDataset
 
 VECTORS = "vectors-"
 """What the names of the tables of vectors begin with; the rest is a digest of the embedder's key."""
@@ -68,7 +67,7 @@ def _reads(
 ) -> Callable[Concatenate[Shard, Given], ReadT]:
     """Make a method raise `DamagedViews` for whatever goes wrong as it reads.
 
-    LanceDB, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`.
+    Lance, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`.
     """
 
     @wraps(method)
@@ -102,10 +101,9 @@ class Shard:
     def __init__(self, path: Path, partition: int) -> None:
         self.path = path
         self.partition = partition
-        self._tables: dict[str, Table] = {}
+        self._tables: dict[str, LanceDataset] = {}
         self._versions: dict[str, int] = {}
         self._mark: tuple[int, Watermark | None, _Written] | None = None
-        self._db: DBConnection | None = None
 
     def exists(self) -> bool:
         """Whether a first row has ever come."""
@@ -127,7 +125,7 @@ class Shard:
         for path in sorted(self.path.glob("*.lance")):
             # Asked once: nobody else writes here, and what this writes it notes.
             if path.stem not in ("watermarks", *self._versions) and (table := self._table(path.stem)) is not None:
-                self._versions[path.stem] = int(table.version)
+                self._versions[path.stem] = table.version
         written = _Written({name: version for name, version in self._versions.items() if name != "watermarks"})
         said = canonical(msgspec.to_builtins(watermark) | msgspec.to_builtins(written)).decode()
         record = {"partition": watermark.partition, "watermark": said}
@@ -142,9 +140,9 @@ class Shard:
         table = self._table("watermarks")
         if table is None:
             return None, _Written()
-        version = int(table.version)
+        version = table.version
         if self._mark is None or self._mark[0] != version:
-            rows = table.search().limit(1).to_list()
+            rows = table.to_table(limit=1).to_pylist()
             mark, written = None, _Written()
             if rows:
                 with suppress(msgspec.ValidationError):
@@ -160,7 +158,7 @@ class Shard:
         for name in dict.fromkeys((*(path.stem for path in self.path.glob("*.lance")), *self._marked()[1].tables)):
             table = self._table(name)
             if table is not None:
-                for batch in table.search().limit(None).to_batches():
+                for batch in table.to_batches():
                     batch.validate(full=True)
 
     @_reads
@@ -179,7 +177,7 @@ class Shard:
             table = self._table(name)
             if table is not None:
                 fields = [field for field in table.schema.names if field in row_type.__struct_fields__]
-                found = table.search().where(" AND ".join(conditions)).select(fields).to_arrow()
+                found = table.to_table(columns=fields, filter=" AND ".join(conditions))
                 rows += [msgspec.convert(row, row_type) for row in _records(found)]
         return sorted(rows, key=lambda row: row.key)
 
@@ -193,14 +191,14 @@ class Shard:
         table = self._table(name)
         if table is None:
             return []
-        found = table.search().where("NOT gone").select(["scope", "id", "hidden"]).to_arrow()
+        found = table.to_table(columns=["scope", "id", "hidden"], filter="NOT gone")
         return list(zip(*(found.column(field).to_pylist() for field in ("scope", "id", "hidden")), strict=True))
 
     @_reads
     def version(self, row_type: type[Row]) -> int:
         """Return the version of a table, by which a reader knows that what it holds is still true; 0 for none."""
         tables = map(self._table, self._names(row_type))
-        return sum(int(table.version) for table in tables if table is not None)
+        return sum(table.version for table in tables if table is not None)
 
     @_reads
     def vectors(self, scope: str, embedder: str) -> tuple[list[str], NDArray[np.float32]]:
@@ -209,14 +207,14 @@ class Shard:
         if table is None:
             return [], np.zeros((0, 0), dtype=np.float32)
         condition = f"NOT gone AND scope = {quoted(scope)}"
-        found = table.search().where(condition).select(["id", "vector"]).to_arrow()
+        found = table.to_table(columns=["id", "vector"], filter=condition)
         return found.column("id").to_pylist(), _matrix(found.column("vector"))
 
     @_reads
     def dead_letters(self, limit: int) -> list[DeadLetter]:
         """Return dead letters in the order of their offsets."""
         table = self._table("dead_letters")
-        rows = table.search().limit(None).to_list() if table else []
+        rows = table.to_table().to_pylist() if table else []
         letters = (msgspec.convert(row, DeadLetter) for row in rows)
         return sorted(letters, key=lambda letter: letter.offset)[:limit]
 
@@ -232,7 +230,6 @@ class Shard:
         self._tables.clear()
         self._versions.clear()
         self._mark = None
-        self._db = None
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _names(self, row_type: type[Any]) -> list[str]:
@@ -265,39 +262,43 @@ class Shard:
         table = self._table(name)
         data = pa.Table.from_pylist(records, schema=schema)
         if table is None:
-            table = self._tables[name] = self._connect(create=True).create_table(name, schema=schema)
-            table.set_unenforced_primary_key(key)  # type: ignore[attr-defined]
-        merge = table.merge_insert(key).when_matched_update_all(where=newer)
-        merge.when_not_matched_insert_all().execute(data)
-        version = int(table.version)
-        if version % OPTIMIZE_EVERY == 0:
-            table.optimize(cleanup_older_than=KEEP_VERSIONS)
-            version = int(table.version)
-        self._versions[name] = version
+            table = self._tables[name] = self._create(name, schema, key)
+        table.merge_insert(key).when_matched_update_all(newer).when_not_matched_insert_all().execute(data)
+        if table.version % OPTIMIZE_EVERY == 0:
+            self._tidy(table)
+        self._versions[name] = table.version
 
-    def _table(self, name: str) -> Table | None:
+    def _create(self, name: str, schema: pa.Schema, key: str) -> LanceDataset:
+        """Make a table without rows. It knows its key: two that merge the same new key into it write one row."""
+        import lance
+
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = schema.get_field_index(key)
+        schema = schema.set(place, schema.field(place).with_metadata({"lance-schema:unenforced-primary-key": "true"}))
+        return lance.write_dataset(schema.empty_table(), self.path / f"{name}.lance")
+
+    def _tidy(self, table: LanceDataset) -> None:
+        """Write few large files for many small ones, and delete the versions that nobody reads any more."""
+        table.optimize.compact_files()
+        table.cleanup_old_versions(KEEP_VERSIONS)
+
+    def _table(self, name: str) -> LanceDataset | None:
+        """Return a table as it stands now, None where there is none yet."""
         if name not in self._tables:
             # A maker that was killed leaves a folder without a version, which is no table yet.
             if not any((self.path / f"{name}.lance" / "_versions").glob("*.manifest")):
                 if name != "watermarks" and name in self._marked()[1].tables:
                     raise FileNotFoundError(f"The table {name} is gone.")
                 return None
-            self._tables[name] = self._connect().open_table(name)
+            import lance
+
+            self._tables[name] = lance.dataset(self.path / f"{name}.lance")
         table = self._tables[name]
-        # Where the newest version is lost, LanceDB opens the one before it without a word.
+        table.checkout_latest()  # type: ignore[no-untyped-call]
+        # Where the newest version is lost, Lance opens the one before it without a word.
         if name != "watermarks" and table.version < self._marked()[1].tables.get(name, 0):
             raise FileNotFoundError(f"The newest version of the table {name} is gone.")
         return table
-
-    def _connect(self, create: bool = False) -> DBConnection:
-        import lancedb
-
-        if create:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if self._db is None:
-            # A default handle never sees what another process writes.
-            self._db = lancedb.connect(self.path, read_consistency_interval=timedelta(0))
-        return self._db
 
 
 def table_of(row: Row) -> TableName:

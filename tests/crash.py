@@ -109,9 +109,10 @@ POINTS = (
     # An epoch: rows, pages, watermark.
     *_both("the rows of an epoch", "memtape.sinks.tables:Shard.write", 8),
     *_both("the commit of a table", "memtape.sinks.tables:Shard._merge", 20),
-    *_both("a table is tidied", "lancedb.table:LanceTable.optimize", 4),
-    Point("a table that is made but has no key", "project", "lancedb.table:LanceTable.set_unenforced_primary_key",
-          most=8, first="a lost shard"),
+    *_both("a table is tidied", "memtape.sinks.tables:Shard._tidy", 4),
+    Point("a table is tidied, its old versions stay", "project", "lance.dataset:LanceDataset.cleanup_old_versions",
+          most=4),
+    *_both("a table is made", "memtape.sinks.tables:Shard._create", 8, first="a lost shard"),
     *_both("the pages of an epoch", "memtape.sinks.vault:Vault.write", 8),
     Point("half a page or list", target="memtape.sinks.page_files:write_whole", when="torn", most=24),
     *_both("a list of pages", "memtape.sinks.page_files:ScopeFiles._write_list", 16),
@@ -140,7 +141,7 @@ POINTS = (
            first="damaged snapshots"),
     # A rebuild.
     *_both("a commit to the new build", "memtape.sinks.tables:Shard._merge", 20, verb="rebuild"),
-    Point("a new table that has no key", "rebuild", "lancedb.table:LanceTable.set_unenforced_primary_key", most=8),
+    *_both("a table of the new build is made", "memtape.sinks.tables:Shard._create", 8, verb="rebuild"),
     *_both("the new build is verified", "memtape.tools.keep.rebuild:verify", verb="rebuild"),
     *_both("the vault's notes are taken back", "memtape.sinks.vault:Vault.uncover", 16, verb="rebuild"),
     *_both("the switch", "memtape.sinks.home.folders:Home.serve", verb="rebuild"),
@@ -186,7 +187,7 @@ POINTS = (
 
 def child() -> None:
     """Import everything, wait for one line of JSON that says what to do, and do it until the end or death."""
-    for module in ("lancedb", "bytewax.recovery", "memtape.flows.views", "memtape.tools.ask.retrieval"):
+    for module in ("lance", "bytewax.recovery", "memtape.flows.views", "memtape.tools.ask.retrieval"):
         importlib.import_module(module)
     from memtape.flows import projection, views
     from memtape.sinks import tables as lance

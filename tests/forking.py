@@ -2,7 +2,7 @@
 
 Most of what a short command takes is imports. A child is a process of its own with the words, the folder, the
 environment and the open files of whoever called it, and does all that the command does. What starts threads when it is
-imported, as LanceDB does, each child imports by itself, for a thread does not live through a fork.
+imported, as Lance may, each child imports by itself, for a thread does not live through a fork.
 
 As a program, with the path of a socket and the words of a command, this calls; without words it serves.
 """
@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BEFORE = ("lance_namespace", "memtape.tools.commands.cli", "pyarrow.compute", "pyarrow.dataset")
+BEFORE = ("memtape.tools.commands.cli", "pyarrow.compute", "pyarrow.dataset")
 """What is imported before anybody calls, beside what is in the product."""
 
 

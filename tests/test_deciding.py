@@ -95,7 +95,7 @@ def test_a_decision_needs_no_table(home: Path) -> None:
         "print(*sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code, str(home)], capture_output=True, text=True, check=True)
-    assert "lancedb" not in run.stdout.split()
+    assert "lance" not in run.stdout.split()
 
 
 def test_a_snapshot_is_near(monkeypatch: pytest.MonkeyPatch) -> None:

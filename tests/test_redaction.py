@@ -594,7 +594,7 @@ def test_capturing_prose_loads_no_detectors_of_the_library(tmp_path: Path) -> No
         "import sys\nfrom memtape import Client\n"
         f"client = Client({str(tmp_path / 'home')!r}, scope='project:test')\n"
         "client.capture('The staging database listens on port 5433, see commit 3f9a2c1d.')\n"
-        "assert not {'detect_secrets', 'requests', 'lancedb'} & set(sys.modules), 'loaded for nothing'\n"
+        "assert not {'detect_secrets', 'requests', 'lance'} & set(sys.modules), 'loaded for nothing'\n"
         f"client.capture({KEY!r})\nassert 'detect_secrets' in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=dict(os.environ), capture_output=True, text=True)

@@ -39,7 +39,7 @@ PLACES_OF_TOOLS = (
 # What is said is plain data: nothing in `schemas` reads or writes anything, or finds out what time it is.
 SCHEMAS_MAY_NOT = set(
     """
-    asyncio bytewax fcntl fileinput ftplib getpass glob http httpx io kafka lance lancedb locale logging mmap
+    asyncio bytewax fcntl fileinput ftplib getpass glob http httpx io kafka lance locale logging mmap
     multiprocessing os pathlib platform platformdirs pyarrow random requests secrets select selectors shutil signal
     socket sqlite3 ssl subprocess tempfile tenacity threading time urllib urllib3 uuid_utils
     """.split()
@@ -316,7 +316,7 @@ def test_no_room_is_loaded_by_its_bare_name() -> None:
 def test_importing_memtape_loads_nothing_else() -> None:
     loaded = loaded_by("import memtape")
     assert {name for name in loaded if name.startswith("memtape.")} == set()
-    assert loaded & {"bytewax", "click", "httpx", "kafka", "lancedb", "msgspec", "numpy", "orjson", "pyarrow"} == set()
+    assert loaded & {"bytewax", "click", "httpx", "kafka", "lance", "msgspec", "numpy", "orjson", "pyarrow"} == set()
 
 
 def in_room(room: str) -> Callable[[ast.Module], Iterator[str]]:

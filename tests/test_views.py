@@ -11,6 +11,7 @@ from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
+import lancedb
 import pytest
 from builders import START, captured, forgotten, make_id, recalled, restored
 from soaked import soaked
@@ -104,6 +105,21 @@ def test_the_same_log_gives_the_same_views_however_it_is_projected(
     first = next(iter(vaults.values()))
     assert first
     assert all(vault == first for vault in vaults.values())
+
+
+def test_lancedb_opens_the_tables_of_a_partition_as_a_database(home: Home) -> None:
+    """Lance writes them. Other tools read them by LanceDB, which knows their key and finds every row in them."""
+    log = filled(home)
+    project(home, log)
+    for partition in sorted({partition_of(scope, log.partitions) for scope in SCOPES}):
+        shard = Shard(home.current().shard(partition), partition)
+        database = lancedb.connect(shard.path)
+        for name, row_type in (("memories", MemoryRow), ("turns", TurnRow)):
+            table = database.open_table(name)
+            found = table.search().where("NOT gone").select(["key", "text"]).to_list()
+            assert {(row["key"], row["text"]) for row in found} == {(row.key, row.text) for row in shard.rows(row_type)}
+            assert found
+            assert table.schema.field("key").metadata == {b"lance-schema:unenforced-primary-key": b"true"}
 
 
 def test_projecting_in_steps_is_projecting_at_once(home: Home, tmp_path: Path) -> None:

@@ -126,12 +126,12 @@ def test_a_server_loads_what_a_first_prompt_needs_before_anybody_asks(
 ) -> None:
     (id,) = said(home, project, PORT)
     server.initialize()
-    assert not server.has_loaded("lancedb")
+    assert not server.has_loaded("/lance.abi3")
     if listed:
         server.ask("tools/list")
     else:
         server.initialized()
-    until(lambda: server.has_loaded("lancedb") and list(home.glob("builds/*/lance/p*")))
+    until(lambda: server.has_loaded("/lance.abi3") and list(home.glob("builds/*/lance/p*")))
     with ask(home, asked_of(home, project, QUESTION), WAIT_S) as answered:
         assert id in answered.text
 

@@ -42,7 +42,7 @@ LATE_START = (
 )
 RECALL_WAIT_S = 0.3
 CONTEXT_WAIT_S = 0.7
-"""Below what it costs to load LanceDB here, which is done where no server answers."""
+"""Below what it costs to load the libraries of a search here, which is done where no server answers."""
 FLUSH_CHARS = 4_000
 FLUSH_LINES = 120
 TAIL_BYTES = 512 * 1024
