@@ -57,8 +57,8 @@ MUTANTS = [
     Mutant(
         "a forgotten guard in the merge",
         "sinks/tables.py",
-        "merge = table.merge_insert(key).when_matched_update_all(where=newer)",
-        "merge = table.merge_insert(key).when_matched_update_all()",
+        "table.merge_insert(key).when_matched_update_all(newer)",
+        "table.merge_insert(key).when_matched_update_all()",
         ("tests/test_views.py::test_a_write_is_idempotent_and_never_goes_back",),
     ),
     Mutant(

@@ -23,6 +23,7 @@ from memtape.sinks.proof.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import snapshot
 from memtape.state.text.traces import is_searched, telling_words, tokens
+from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.keep.states import state_at
 
@@ -33,8 +34,11 @@ _ID = re.compile(r"[0-9a-f]{8}")
 """Ids begin with the time, and stand without a space beside other words in the bytes of a database."""
 
 
-def make_home(folder: Path) -> None:
-    """Make a home with every kind of file, in which nobody has said a word that is long enough to be looked for."""
+def make_home(folder: Path, more: int) -> None:
+    """Make a home with every kind of file, in which nobody has said a word that is long enough to be looked for.
+
+    In a database a number can stand as a letter before a word. So homes differ by what was said `more`, and how often.
+    """
     with (
         closing(EmbeddedLog(Home(folder).log_path)) as log,
         Client(folder, scope="project:a", origin="user", log=log) as client,
@@ -47,6 +51,9 @@ def make_home(folder: Path) -> None:
         for outcome in get_args(Outcome):
             count_outcome(folder, outcome)
         client.forget(client.capture("a b c", "insight").id)
+        for number in range(more):
+            client.capture_many([Line(text=f"a {number} {place}", kind="turn") for place in range(7 * more)])
+            client.project()
         client.project()
         build, number = client.home.current(), partition_of("project:a", log.partitions)
         state = state_at(log, build, number, log.ends()[number])
@@ -81,8 +88,8 @@ def make() -> list[str]:
     """Return the structure of new homes."""
     with tempfile.TemporaryDirectory() as folder:
         homes = [Path(folder) / str(number) for number in range(HOMES)]
-        for home in homes:
-            make_home(home)
+        for more, home in enumerate(homes):
+            make_home(home, more)
         return structure_of(homes)
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import log
 from pathlib import Path
 
+import lance
 import msgspec
 import pytest
 from builders import MINUTE, START, captured, configured, make_id, slots, used
@@ -431,7 +432,7 @@ def test_a_table_of_older_rules_is_read_until_it_is_made_anew(memory: Client, tm
         before = client.edge_candidates().edges
         number = next(n for n in range(client.log.partitions) if client.log.ends()[n] > 2)
         shard = Shard(client.home.current().shard(number), number)
-        shard._connect().open_table("edges").drop_columns(["learned", "learned_windows", "learned_at"])
+        lance.dataset(shard.path / "edges.lance").drop_columns(["learned", "learned_windows", "learned_at"])
         (found,) = client.edge_candidates().edges
         assert (found.windows, found.learned) == (3, 0.0)
         assert [edge.target for edge in before] == [found.target]

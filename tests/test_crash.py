@@ -9,11 +9,13 @@ import importlib
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import crash
@@ -268,6 +270,10 @@ def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home
             assert holder.poll() is None
             time.sleep(0.01)
         stop(holder)
+        while writes(log):  # The log of who is stopped within a write is locked for everybody: go on until it is not.
+            holder.send_signal(signal.SIGCONT)
+            time.sleep(0.002)
+            stop(holder)
         with pytest.raises(Locked) as refusal, Owner(home, log):
             pass
         assert refusal.value.pid == holder.pid
@@ -286,6 +292,17 @@ def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home
     finally:
         holder.kill()
         holder.wait(WAIT_S)
+
+
+def writes(log: EmbeddedLog) -> bool:
+    """Return whether somebody holds the lock of a log's writers."""
+    with closing(sqlite3.connect(log.path, timeout=0)) as database:
+        try:
+            database.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return True
+        database.rollback()
+        return False
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
+import lance
 import msgspec
 import pytest
 from builders import slots, worlds
@@ -332,9 +333,7 @@ def test_views_of_older_rules_answer_by_the_text_that_speaks_until_they_are_made
         shard = Shard(client.home.current().shard(_partition(client)), _partition(client))
         mark = shard.watermark()
         assert mark is not None
-        import lancedb
-
-        lancedb.connect(shard.path).open_table("memories").drop_columns(["provenance"])
+        lance.dataset(shard.path / "memories.lance").drop_columns(["provenance"])
         shard.write_watermark(msgspec.structs.replace(mark, rules="views=3"))
     with Client(home, scope=SCOPE) as client:
         assert len(texts(client)) == 3

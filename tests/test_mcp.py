@@ -454,9 +454,7 @@ def test_what_fails_inside_is_a_sentence_and_a_line_for_the_doctor(home: Path, p
 
 
 def test_a_server_loads_no_views_before_they_are_asked_for() -> None:
-    code = (
-        "import sys, memtape.tools.agents.mcp.server; sys.exit(any(m in sys.modules for m in ('lance', 'bytewax')))"
-    )
+    code = "import sys, memtape.tools.agents.mcp.server; sys.exit(any(m in sys.modules for m in ('lance', 'bytewax')))"
     subprocess.run([sys.executable, "-c", code], env=environment(Path("unused")), check=True)
 
 

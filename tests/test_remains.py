@@ -10,14 +10,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-import lancedb
+import lance
 import numpy as np
 import orjson
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lancedb.index import FTS, IvfFlat
 from structure_making import make as make_structure
 
 from memtape.schemas.rows import Basis, Guarded, VectorRow
@@ -47,15 +46,16 @@ def kinds(home: Path, text: str = CANARY) -> set[str]:
     return {finding.kind for place in places for finding in place.found}
 
 
-def table(home: Path, texts: list[str]) -> lancedb.table.Table:
-    made = lancedb.connect(home / "builds/1/lance/p00").create_table("t", pa.table({"text": texts}), mode="overwrite")
-    return made
+def table(home: Path, texts: list[str]) -> lance.LanceDataset:
+    folder = home / "builds/1/lance/p00"
+    folder.mkdir(parents=True, exist_ok=True)
+    return lance.write_dataset(pa.table({"text": texts}), folder / "t.lance", mode="overwrite")
 
 
 def old_version(home: Path) -> None:
     made = table(home, [CANARY, *[OTHER] * 50])
     made.delete("text LIKE '%Quokka%'")
-    made.optimize(cleanup_older_than=timedelta(0))
+    made.cleanup_old_versions(timedelta(0))
     assert made.count_rows() == 50
 
 
@@ -135,15 +135,15 @@ def vector_index(home: Path) -> None:
     random = np.random.default_rng(0)
     rows = [VECTOR, *(quantised(row) for row in random.normal(size=(300, 16)).astype(np.float32))]
     vectors(home, rows)
-    made = lancedb.connect(home / "builds/1/lance/p00").open_table(_vectors_table("m@1/16"))
-    made.create_index("vector", config=IvfFlat(distance_type="cosine"))
+    made = lance.dataset(home / f"builds/1/lance/p00/{_vectors_table('m@1/16')}.lance")
+    made.create_index("vector", "IVF_FLAT", metric="cosine", num_partitions=4)
     for path in (home / "builds").rglob("data"):
         shutil.rmtree(path)
 
 
 def old_vectors(home: Path) -> None:
     vectors(home, [VECTOR, LIKE_IT])
-    table = lancedb.connect(home / "builds/1/lance/p00").open_table(_vectors_table("m@1/16"))
+    table = lance.dataset(home / f"builds/1/lance/p00/{_vectors_table('m@1/16')}.lance")
     table.delete("id = '0'")
 
 
@@ -201,7 +201,7 @@ def test_a_text_longer_than_a_page_is_found_whole(page: int, length: int, tmp_pa
 
 def test_an_id_may_stand_in_headers_and_gone_rows_and_nowhere_else(tmp_path: Path) -> None:
     rows = pa.table({"key": [f"s/{ID}"], "id": [ID], "text": [None], "gone": [True]})
-    lancedb.connect(tmp_path / "p").create_table("t", rows)
+    lance.write_dataset(rows, tmp_path / "t.lance")
     file("log.db", ID.encode())(tmp_path)
     assert kinds(tmp_path) == set()
     file("vault/a.md", ID.encode())(tmp_path)
@@ -210,13 +210,13 @@ def test_an_id_may_stand_in_headers_and_gone_rows_and_nowhere_else(tmp_path: Pat
 
 def test_a_living_row_that_names_an_id_is_found(tmp_path: Path) -> None:
     rows = pa.table({"id": ["x"], "members": [[{"id": ID, "how": "same"}]], "gone": [False]})
-    lancedb.connect(tmp_path / "p").create_table("t", rows)
+    lance.write_dataset(rows, tmp_path / "t.lance")
     assert kinds(tmp_path) == {"id"}
 
 
 @pytest.mark.parametrize("stem", [True, False])
 def test_a_full_text_index_is_said_to_be_unread(stem: bool, tmp_path: Path) -> None:
-    table(tmp_path, [CANARY, OTHER]).create_index("text", config=FTS(stem=stem))
+    table(tmp_path, [CANARY, OTHER]).create_scalar_index("text", "INVERTED", stem=stem)
     assert any("full-text index" in (place.unreadable or "") for place in look(tmp_path))
 
 

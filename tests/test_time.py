@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import lance
 import pytest
 from builders import MINUTE, captured
 from test_vault_people import page_of
@@ -328,7 +329,7 @@ def test_views_of_another_version_are_made_anew(home: Home) -> None:
     for number in range(16):
         shard = Shard(home.current().shard(number), number)
         if shard.exists():
-            shard._table("watermarks").update(values={"watermark": '{"offset": 3}'})
+            lance.dataset(shard.path / "watermarks.lance").update({"watermark": "'{\"offset\": 3}'"})
     with Client(home.path, scope="project:a", log=log) as client:
         assert client.status().lag > 0
         assert client.search("port", quiet=True).answer.results

@@ -11,7 +11,6 @@ from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
-import lancedb
 import pytest
 from builders import START, captured, forgotten, make_id, recalled, restored
 from soaked import soaked
@@ -109,6 +108,8 @@ def test_the_same_log_gives_the_same_views_however_it_is_projected(
 
 def test_lancedb_opens_the_tables_of_a_partition_as_a_database(home: Home) -> None:
     """Lance writes them. Other tools read them by LanceDB, which knows their key and finds every row in them."""
+    import lancedb  # It takes seconds, which no other test has to wait for.
+
     log = filled(home)
     project(home, log)
     for partition in sorted({partition_of(scope, log.partitions) for scope in SCOPES}):
