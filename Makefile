@@ -51,6 +51,8 @@ demo: venv ## Show Memtape at work, in a throw-away home.
 
 # The files are shared out over the cores; a file's tests stay together, so that what they start is started once.
 # Three at once on two cores, since many tests wait for a broker or another process.
+# What is compiled is kept, also where the environment says otherwise: most tests start processes.
+test: export PYTHONDONTWRITEBYTECODE =
 test: venv ## Run a short version of every test, the fast ones of each file first.
 	$(BIN)/python -m pytest --durations=10 -n 3 --dist loadfile $(PYTEST_FLAGS)
 
@@ -101,7 +103,7 @@ soak: venv ## Run the long versions of all tests.
 # What it draws is new each time, also where CI is set, and it says how to draw the same again.
 soak-short: venv ## Run DRAW tests that have long versions, one case each, and new examples of each law.
 	$(BIN)/python -m pytest -m soak --draw $(DRAW) -n auto --maxprocesses 4 --dist loadfile $(SOAK_FLAGS)
-	HYPOTHESIS_PROFILE=dev $(BIN)/python -m pytest -m hypothesis tests/test_laws.py tests/test_erasures.py $(SOAK_FLAGS)
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m hypothesis tests/test_laws.py tests/test_erasures.py $(SOAK_FLAGS)
 
 mutants: venv ## Break the product on purpose, and see that the tests notice each time.
 	$(BIN)/python tests/mutants.py

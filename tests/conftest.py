@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, settings
 from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tests of a session that ask for one)
 
 # No deadline anywhere: a loaded machine is not a wrong answer. CI draws the same examples every time, so that a failure
-# there is a failure of the change; `nightly` is for a night, and finds new ones.
-settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# there is a failure of the change. `soak` finds new ones for some minutes, and `nightly` for a night.
+settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, print_blob=True)
+settings.register_profile("soak", deadline=None, max_examples=200)
 settings.register_profile("nightly", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.too_slow])
 # No test writes to a log that whoever runs it works with.
 os.environ.pop("MEMTAPE_LOG", None)

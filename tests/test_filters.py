@@ -177,7 +177,7 @@ def captured_with(client: Client) -> dict[str, Pairs]:
     return found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     query=st.sampled_from(("kayaks", "What does the heron like?", "otter, lynx and kayaks")),
     origins=st.sets(st.sampled_from(ORIGINS), max_size=3),

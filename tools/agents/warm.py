@@ -176,6 +176,7 @@ class Warm:
         """Stop listening."""
         if self._listening is not None:
             self._listening.close()
+        with suppress(OSError):  # A signal may come when the socket is there and nobody has noted it yet.
             self.path.unlink(missing_ok=True)
 
     def _serve(self, listening: socket.socket) -> None:

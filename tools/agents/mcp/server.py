@@ -259,7 +259,6 @@ def _hooks_answered(memory: ServedMemory, *, at_once: bool = False) -> Iterator[
     `at_once` is for a server that may be waiting for its client, whom nothing but the end of the process interrupts.
     """
     warm = Warm(memory.home, memory.offer, memory.freshen)
-    warm.start()
 
     def end(*_: object) -> None:
         if at_once:
@@ -269,6 +268,7 @@ def _hooks_answered(memory: ServedMemory, *, at_once: bool = False) -> Iterator[
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, end)
+    warm.start()
     try:
         yield
     finally:
