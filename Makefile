@@ -54,7 +54,7 @@ demo: venv ## Show Memtape at work, in a throw-away home.
 # What is compiled is kept, also where the environment says otherwise: most tests start processes.
 test: export PYTHONDONTWRITEBYTECODE =
 test: venv ## Run a short version of every test, the fast ones of each file first.
-	$(BIN)/python -m pytest --durations=10 -n 3 --dist loadfile $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest --durations=10 -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
 # Torch is no part of any lock file: its CPU build is asked for by itself, before what needs it.
 dense: venv ## Add the extra `dense` and the model that tests use to .venv.

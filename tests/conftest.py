@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,11 +47,22 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put slow tests last, so that most mistakes show within seconds; otherwise the order stays as it was."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+    items.sort(key=is_slow)
+    if hasattr(
+        config, "workerinput"
+    ):  # A file is one process's: those that take long come first, and none is last alone.
+        weights: Counter[Path] = Counter()
+        for item in items:
+            weights[item.path] += 1 + 30 * is_slow(item)
+        items.sort(key=lambda item: -weights[item.path])
     if config.option.draw:
         drawn = draw(items, config.option.draw, random.Random(config.option.draw_seed))
         config.hook.pytest_deselected(items=[item for item in items if item not in drawn])
         items[:] = [item for item in items if item in drawn]
+
+
+def is_slow(item: pytest.Item) -> bool:
+    return item.get_closest_marker("slow") is not None
 
 
 def draw(items: list[pytest.Item], count: int, rng: random.Random) -> list[pytest.Item]:

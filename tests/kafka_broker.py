@@ -173,7 +173,7 @@ def make_broker(folder: Path) -> Broker:
         f"127.0.0.1:{ports[0]}", home, folder, login=f"127.0.0.1:{ports[2]}", private=private, secret=secret
     )
     (folder / "server.properties").write_text("".join(f"{k}={v}\n" for k, v in properties(folder, ports).items()))
-    cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    cluster = urlsafe_b64encode(bytes(1) + uuid.uuid4().bytes[1:]).decode().rstrip("=")  # It may not begin with a dash.
     settings = str(folder / "server.properties")
     scram = f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"
     broker.tool("kafka-storage.sh", "format", "--standalone", "-t", cluster, "-c", settings, "--add-scram", scram)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from builders import captured
 from click.testing import CliRunner
+from soaked import soaked
 from test_embedders import Server, cut_off, fails_on, rubbish, too_many
 from test_embedders import server as server  # A fixture.
 from test_embedding import A, call, recorded, said
@@ -253,7 +254,8 @@ def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("answer", "said_then"), [("n", "download = true"), ("y", "could not be downloaded"), ("", "")]
+    ("answer", "said_then"),
+    soaked([("n", "download = true"), ("y", "could not be downloaded"), ("", "")], ("n", "download = true")),
 )
 def test_a_missing_local_model_is_asked_for_at_a_terminal_alone(home: Home, answer: str, said_then: str) -> None:
     pytest.importorskip("sentence_transformers", reason="pip install '.[dense]'")

@@ -311,6 +311,7 @@ def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opene
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_duplicates_and_rewinds_change_nothing")
 def test_figures_beside_the_bare_client_are_printed(kafka: Broker, opened: Open, tmp_path: Path) -> None:
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 

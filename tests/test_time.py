@@ -12,6 +12,7 @@ from pathlib import Path
 import lance
 import pytest
 from builders import MINUTE, captured
+from soaked import soaked
 from test_vault_people import page_of
 from test_views import SCOPES, filled, history, project, vault_bytes
 
@@ -94,7 +95,7 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
+@pytest.mark.parametrize("name", soaked(DAMAGE, "a snapshot with a flipped bit", "a missing snapshot"))
 def test_a_doubtful_snapshot_is_discarded_and_said(home: Home, often: None, name: str) -> None:
     log = in_steps(home, 300)
     expected = sound(home, log).state_hash
