@@ -48,9 +48,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put slow tests last, so that most mistakes show within seconds; otherwise the order stays as it was."""
     items.sort(key=is_slow)
-    if hasattr(
-        config, "workerinput"
-    ):  # A file is one process's: those that take long come first, and none is last alone.
+    if hasattr(config, "workerinput"):  # Of files, which are not shared out further, the long ones come first.
         weights: Counter[Path] = Counter()
         for item in items:
             weights[item.path] += 1 + 30 * is_slow(item)

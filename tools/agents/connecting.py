@@ -23,6 +23,11 @@ from memtape.tools.keep.starting import python_of
 
 FOLDER = "plugins"
 STEP_TIMEOUT_S = 120
+CODEX_WAITS = (
+    "Codex asks its model without tools that are not there after a second: `mcp_optional_startup_grace_ms = 5000`"
+    " at the top of ~/.codex/config.toml has it wait for five."
+)
+"""The setting is one of all servers, so that it is the user's to choose. A server takes a second and more to start."""
 SHOWN_LINES, SHOWN_CHARS = 8, 300
 """How much of a host's error is shown: the reason stands first with one host, last with another."""
 _LISTS = (
@@ -60,7 +65,8 @@ CONNECTABLE = {
         (("plugin", "marketplace", "add", "{folder}"), ("plugin", "add", SELECTOR)),
         (("plugin", "remove", SELECTOR), ("plugin", "marketplace", "remove", MARKETPLACE)),
         _LISTS,
-        "Start `codex` anew, open `/hooks` and trust those of memtape: until then it skips them without a word.",
+        "Start `codex` anew, open `/hooks` and trust those of memtape: until then it skips them without a word."
+        f" {CODEX_WAITS}",
     ),
     "gemini": Connectable(
         "gemini",

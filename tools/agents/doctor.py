@@ -29,7 +29,7 @@ from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.tools.agents.connecting import CONNECTABLE, own_command, plugin_folder, run_host
+from memtape.tools.agents.connecting import CODEX_WAITS, CONNECTABLE, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.plugins import PLUGIN, SELECTOR, started_by
 from memtape.tools.ask.telling import held
@@ -43,6 +43,7 @@ RECENT_US = DAY_US
 ANSWER_WAIT_S = 20
 MODEL_WAIT_S = 5.0
 MUCH_LAG = 2_000
+CODEX_WAITS_MS = 1_000
 
 State = Literal["good", "to do", "bad", "not there"]
 
@@ -150,7 +151,8 @@ def _server(subject: str, home: Home) -> Finding:
     tools = listed.get("result", {}).get("tools", [])
     if not tools:
         return Finding(subject, "bad", "It does not answer with its tools.", f"Run `{' '.join(words)}` to see why.")
-    return Finding(subject, "good", f"It offers {len(tools)} tools after {took_ms} ms.")
+    todo = CODEX_WAITS if took_ms > CODEX_WAITS_MS and shutil.which("codex") else ""
+    return Finding(subject, "good", f"It offers {len(tools)} tools after {took_ms:,} ms.", todo)
 
 
 def _claude(subject: str, home: Home) -> Finding:
