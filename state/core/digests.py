@@ -33,9 +33,6 @@ RULES |= {"views": VIEWS_VERSION, "duplicates": DUPLICATES_VERSION}
 
 _COLUMNS = ".columns"
 
-FIRST = ("captures", "tombstones", "embeddings", "recalls", "memories", "usage", "edges")
-"""The subjects whose leaf stands also where they hold nothing; a later one then has none, and moves no older hash."""
-
 
 def rules_version() -> str:
     """Return what views are made under, as one word: rule versions, the columns of rows, and Python's Unicode version.
@@ -70,7 +67,7 @@ def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
         for scope in partition.scopes.values():
             for subject in SUBJECTS:
                 items = list(subject.digest(getattr(scope, subject.name), scope))
-                if items or subject.name in FIRST:
+                if items or not subject.sparse:
                     leaves[f"scope/{scope.name}/{subject.name}@{RULES[subject.name]}"] = digest(items)
     return leaves
 

@@ -35,8 +35,10 @@ _BY_USAGE: tuple[Fed, ...] = ("uses", *_BY_EDGES)
 _BY_MEMORIES: tuple[Fed, ...] = ("memories", *_BY_USAGE)
 
 
-def _subject(name: str, version: int, new: Callable[[], Any], module: ModuleType, feeds: tuple[Fed, ...]) -> Subject:
-    return Subject(name, version, feeds, new, module.evolve, module.snapshot, module.restore, module.digest)
+def _subject(
+    name: str, version: int, new: Callable[[], Any], module: ModuleType, feeds: tuple[Fed, ...], *, sparse: bool = False
+) -> Subject:
+    return Subject(name, version, feeds, new, module.evolve, module.snapshot, module.restore, module.digest, sparse)
 
 
 SUBJECTS = (
@@ -45,7 +47,7 @@ SUBJECTS = (
     _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
     _subject("recalls", 2, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 3, Memories, memories, _BY_MEMORIES),
-    _subject("pins", 1, Pins, pins, ("memories", "turns", "pages")),
+    _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
     _subject("usage", 1, Usage, usage, _BY_USAGE),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
 )

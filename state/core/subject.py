@@ -17,7 +17,7 @@ class Subject(NamedTuple):
     `feeds` are the tables whose rows another rule here may change, also by way of the subjects that read this one.
     `evolve` takes in any event and returns the rows and entries that it touched; it never raises. `restore` gets the
     scope, of which the subjects that stand before in the table are restored already. `digest` yields what the hash
-    covers.
+    covers. A `sparse` subject has no leaf where it holds nothing, so that one more subject moves no older hash.
     """
 
     name: str
@@ -28,3 +28,4 @@ class Subject(NamedTuple):
     snapshot: Callable[[Any], bytes]
     restore: Callable[[bytes, Any], Any]
     digest: Callable[[Any, Any], Iterable[Any]]
+    sparse: bool = False
