@@ -103,7 +103,8 @@ soak: venv ## Run the long versions of all tests.
 # What it draws is new each time, also where CI is set, and it says how to draw the same again.
 soak-short: venv ## Run DRAW tests that have long versions, one case each, and new examples of each law.
 	$(BIN)/python -m pytest -m soak --draw $(DRAW) -n auto --maxprocesses 4 --dist loadfile $(SOAK_FLAGS)
-	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m hypothesis tests/test_laws.py tests/test_erasures.py $(SOAK_FLAGS)
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m hypothesis tests/test_laws.py tests/test_erasures.py -n auto --maxprocesses 4 \
+		$(SOAK_FLAGS)
 
 mutants: venv ## Break the product on purpose, and see that the tests notice each time.
 	$(BIN)/python tests/mutants.py

@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -33,9 +34,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the seed before the processes of xdist start: they are told the seed, and so draw the same tests."""
-    if config.option.draw and config.option.draw_seed is None:
+    """Choose the seed once: the processes of xdist take that of the one which started them, and draw the same tests."""
+    if hasattr(config, "workerinput"):
+        config.option.draw_seed = config.workerinput["draw_seed"]
+    elif config.option.draw and config.option.draw_seed is None:
         config.option.draw_seed = random.randrange(10**6)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of xdist the seed."""
+    node.workerinput["draw_seed"] = node.config.option.draw_seed
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
