@@ -306,27 +306,26 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.keep import copying
 
 copying.PAGE_SLOTS = 5
-def slow(phase, done, total):
-    print(phase, done, total, flush=True)
-    time.sleep(0.02)
+def wait_there(phase, done, total):
+    if [phase, str(done)] == sys.argv[3:]:
+        print("there", flush=True)
+        time.sleep(600)
 
-copying.copy_log(EmbeddedLog(Path(sys.argv[1])), sys.argv[2], slow)
+copying.copy_log(EmbeddedLog(Path(sys.argv[1])), sys.argv[2], wait_there)
 """
 
 
 def killed_at(source: EmbeddedLog, to: str, at: Sequence[str]) -> None:
-    """Copy in a process of its own and kill it when it says that it is there."""
+    """Copy in a process of its own, which waits once it is there, and kill that process."""
     child = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(source.path), to],
+        [sys.executable, "-c", KILLED, str(source.path), to, *at],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert child.stdout
-    for line in child.stdout:
-        if line.split()[:2] == list(at):
-            break
-    child.send_signal(signal.SIGKILL)
+    assert child.stdout.readline() == "there\n"
+    child.kill()
     assert child.wait() == -signal.SIGKILL
     child.stdout.close()
 
