@@ -26,11 +26,13 @@ from memtape.schemas.errors import InvalidEvent, NotFound, StillHeld
 from memtape.schemas.events import Captured, Embedded, Erased, Event, Forgotten, Media, Recalled, Restored, Used
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import texts_of_body, with_texts
+from memtape.sinks.home.copies import remember_copy
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import Needles, search_home
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard
+from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.erasing import plan, prove
@@ -630,3 +632,23 @@ def test_a_word_of_the_text_in_a_label_of_another_event_leaves_it_unproven(clien
     assert result.exit_code == 1 and "Not proven" in result.output and "saffron, lighthouse" in result.output
     result = call("erase", other, client=client)
     assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("file", ["settings.toml", "folders.json", "copies.json"])
+def test_a_word_that_a_path_of_the_machine_has_too_does_not_keep_a_text_from_being_gone(
+    client: Client, tmp_path: Path, file: str
+) -> None:
+    place = tmp_path / "saffron"
+    id = client.capture("The vault opens with saffron-lighthouse.").id
+    match file:
+        case "settings.toml":
+            (client.home.path / file).write_text('[model]\nurl = "http://saffron.example/v1"\n')
+        case "folders.json":
+            place.mkdir()
+            scope_of_folder(place, client.home)
+        case "copies.json":
+            remember_copy(client.home, client.log, str(place))
+    assert "saffron" in (client.home.path / file).read_text()
+    result = call("erase", id, client=client)
+    assert result.exit_code == 0, result.output
+    assert "nothing of it was found" in result.output
