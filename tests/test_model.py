@@ -505,8 +505,12 @@ class Life:
             "restored": Life.restore, "erased": Life.erase, "unfolded": Life.unfold, "pinned": Life.pin,
             "configured": Life.configure, "ticked": Life.tick,
         }  # fmt: skip
-        while types := missing(events_of(self.log)):
+        for _ in range(1_000):
+            if not (types := missing(events_of(self.log))):
+                return
             self.capture()
+            if types[0] == "unfolded":
+                self.configure()  # Under settings by which nothing folds, nothing can be unfolded.
             steps.get(types[0], Life.embed)(self)
 
     # What must be so.

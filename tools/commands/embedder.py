@@ -10,6 +10,7 @@ import msgspec
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.schemas.embedding import FLOOR, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
+from memtape.schemas.visible import many
 from memtape.sinks.home.settings import CHOICE_VARIABLE, CHOICES, local_settings, prefer_embedder
 from memtape.tools.client import Client
 from memtape.tools.commands.options import print_json, say, with_home
@@ -99,7 +100,7 @@ def retry(client: Client, as_json: bool) -> None:
     if as_json:
         print_json({"refused": refused})
     else:
-        say(f"{refused:,} texts were refused; `memtape run --once` tries them again, and a running one does.")
+        say(f"Refused so far: {many(refused, 'text')}. `memtape run --once` tries again, and a running one does.")
 
 
 @embedder.command()
