@@ -15,8 +15,8 @@ from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tes
 
 # No deadline anywhere: a loaded machine is not a wrong answer. CI draws the same examples every time, so that a failure
 # there is a failure of the change. `soak` finds new ones for some minutes, and `nightly` for a night.
-settings.register_profile("dev", deadline=None, max_examples=50)
-settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, print_blob=True)
+settings.register_profile("dev", deadline=None, max_examples=30)
+settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True, print_blob=True)
 settings.register_profile("soak", deadline=None, max_examples=200)
 settings.register_profile("nightly", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.too_slow])
 # No test writes to a log that whoever runs it works with.
@@ -25,6 +25,11 @@ os.environ.pop("MEMTAPE_LOG", None)
 os.environ["MEMTAPE_EMBEDDER"] = "floor"
 # Nor does any note something where the doctor of the user's own home looks.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
+# Tests write through to the disk thousands of times, which proves nothing that a kill would not prove: where memory has
+# room for their files, they stand there.
+MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 * 1024**3
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 

@@ -168,10 +168,10 @@ def test_several_processes_make_what_one_makes(home: Home, tmp_path: Path, proce
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", soaked((3, len(STEPS)), 3))
-def test_any_number_of_processes_and_workers_may_follow_any_other(home: Home, tmp_path: Path, count: int) -> None:
+@pytest.mark.soak(short="test_several_processes_make_what_one_makes")
+def test_any_number_of_processes_and_workers_may_follow_any_other(home: Home, tmp_path: Path) -> None:
     log, events = EmbeddedLog(home.log_path), history(500)
-    for number, (processes, workers) in enumerate(STEPS[:count]):
+    for number, (processes, workers) in enumerate(STEPS):
         log.append(events[number * 100 : (number + 1) * 100])
         assert share(home, log, processes, workers) == []
         assert verify(home, log).ok
@@ -183,7 +183,7 @@ def test_any_number_of_processes_and_workers_may_follow_any_other(home: Home, tm
     ("killed", "kills"),
     soaked(
         [("owner", KILLS[1:2]), ("process", KILLS[:1]), ("owner", KILLS), ("process", KILLS)],
-        ("owner", KILLS[1:2]), ("process", KILLS[:1]),
+        ("owner", KILLS[1:2]),
     ),
 )  # fmt: skip
 def test_a_cluster_that_is_killed_goes_on_with_any_other_number(
@@ -265,7 +265,8 @@ def test_a_cluster_that_serves_takes_what_comes_and_stops_in_order(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delay_s", soaked([0.0, 0.5, 2.0], 0.5))
+@pytest.mark.soak(short="test_a_cluster_that_serves_takes_what_comes_and_stops_in_order")
+@pytest.mark.parametrize("delay_s", [0.0, 0.5, 2.0])
 def test_a_cluster_is_stopped_wherever_it_is(home: Home, run: Run, delay_s: float) -> None:
     log = filled(home, 20)
     log.append(history(6_000, seed=51))
@@ -280,6 +281,7 @@ def test_a_cluster_is_stopped_wherever_it_is(home: Home, run: Run, delay_s: floa
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_a_living_projector_erases_when_it_is_asked")
 def test_an_erasure_that_a_serving_cluster_meets_is_done_by_its_owner(home: Home, run: Run, tmp_path: Path) -> None:
     log = filled(home, 100)
     log.append([captured("The codename is Zebrafish.", "secret", scope=A)])
@@ -303,6 +305,7 @@ def test_an_erasure_that_a_serving_cluster_meets_is_done_by_its_owner(home: Home
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_a_doubtful_recovery_store_is_discarded_and_said")
 def test_a_recovery_store_that_no_process_can_use_is_made_anew(home: Home) -> None:
     log = filled(home, 100)
     share(home, log, 2)

@@ -111,7 +111,7 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", soaked((2, 40), 2))
+@pytest.mark.parametrize("kills", soaked((1, 40), 1))
 def test_a_killed_projector_leaves_what_the_next_one_makes_right(tmp_path: Path, kills: int) -> None:
     seed = random.randrange(2**32)
     print(f"seed {seed}: repeat with python tests/crash.py --kills {kills} --seed {seed}")

@@ -272,6 +272,7 @@ def composed(tmp_path: Path) -> Iterator[Broker]:
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_what_is_remembered_is_on_volumes_and_is_kept")
 def test_the_settings_of_the_compose_file_make_a_broker_that_keeps_everything(composed: Broker) -> None:
     from kafka import KafkaAdminClient
     from kafka.admin import ConfigResource, ConfigResourceType

@@ -22,6 +22,7 @@ from typing import IO
 
 import pytest
 from builders import START, captured
+from soaked import soaked
 from test_logs import SCOPES, A, check_producers, events, everything, payloads, said
 
 import memtape
@@ -186,14 +187,17 @@ def test_eight_producers_and_four_readers_at_once(start: Start, path: Path, tmp_
 
 
 @pytest.mark.slow
-def test_a_killed_producer_loses_nothing_that_it_acknowledged(start: Start, path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", soaked((15, 100), 15))
+def test_a_killed_producer_loses_nothing_that_it_acknowledged(
+    start: Start, path: Path, tmp_path: Path, kills: int
+) -> None:
     seed = random.randrange(2**32)
     print(f"seed {seed}")
     rng = random.Random(seed)
     EmbeddedLog(path).close()
     taken: dict[str, Position] = {}
     batches: list[list[str]] = []
-    for kill in range(40):
+    for kill in range(kills):
         source = tmp_path / f"{kill}"
         workload(source, f"{kill}", 1_000, rng)
         batches += [[decode(payload).id for payload in line.split(b"\t")] for line in source.read_bytes().splitlines()]
@@ -211,11 +215,11 @@ def test_a_killed_producer_loses_nothing_that_it_acknowledged(start: Start, path
         for offset, event in enumerate(events(log, partition))
         if event.type == "captured"
     }
-    assert len(taken) > 40
+    assert len(taken) > kills
     assert taken.items() <= stands.items()
     # What was not acknowledged stands whole or not at all, and is at most one batch for each kill.
     assert all(len({id in stands for id in batch}) == 1 for batch in batches)
-    assert sum(batch[0] in stands and batch[0] not in taken for batch in batches) <= 40
+    assert sum(batch[0] in stands and batch[0] not in taken for batch in batches) <= kills
     check_producers(log, stands, len(stands))
     with edited(path) as db:
         assert is_whole(db)

@@ -275,7 +275,7 @@ def test_every_mutant_still_has_its_place_and_its_line() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("most", soaked((4, 100), 4))
+@pytest.mark.parametrize("most", soaked((2, 100), 2))
 def test_one_log_has_one_state_hash_whatever_projects_it(tmp_path: Path, most: int) -> None:
     """In the first rows, which have two levels of each factor or more, and in all of them."""
     from test_golden_log import copy_into

@@ -203,6 +203,7 @@ def test_a_broker_that_is_not_there_is_said_in_one_sentence(monkeypatch: pytest.
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_a_log_is_kept_and_projected_over_tls_with_a_password")
 def test_who_has_the_password_is_let_in_and_nobody_else(
     kafka: Broker, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,7 +238,7 @@ def test_a_broker_is_believed_only_with_a_certificate_that_is_trusted(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "value"), soaked(LOSING, LOSING[0], LOSING[-1]))
+@pytest.mark.parametrize(("name", "value"), soaked(LOSING, LOSING[-1]))
 def test_a_topic_that_would_lose_events_is_refused_with_the_command_that_mends_it(
     kafka: Broker, admin: Any, opened: Open, name: str, value: str
 ) -> None:
@@ -567,7 +568,7 @@ REWRITE_KILLS = [(*point, when) for point in REWRITE_POINTS for when in ("before
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("target", "nth", "when"), soaked(REWRITE_KILLS, *REWRITE_KILLS[1::4]))
+@pytest.mark.parametrize(("target", "nth", "when"), soaked(REWRITE_KILLS, *REWRITE_KILLS[1::8]))
 def test_a_rewriting_that_is_killed_goes_on_or_stands_as_it_was(
     opened: Open, admin: Any, target: str, nth: int, when: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

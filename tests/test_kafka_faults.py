@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import pytest
 from builders import captured, erased
 from kafka_broker import PASSWORD, USER, Broker, new_topic
+from soaked import soaked
 from test_views import history, vault_bytes
 
 from memtape.schemas.codec import decode, encode
@@ -259,7 +260,7 @@ def test_poison_becomes_dead_letters_and_stops_nothing(opened: Open, stranger: A
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mechanism", "processes"), [("PLAIN", 1), ("SCRAM-SHA-512", 2)])
+@pytest.mark.parametrize(("mechanism", "processes"), soaked([("PLAIN", 1), ("SCRAM-SHA-512", 2)], ("PLAIN", 1)))
 def test_a_log_is_kept_and_projected_over_tls_with_a_password(
     kafka: Broker, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str, processes: int
 ) -> None:
@@ -283,6 +284,7 @@ def test_a_log_is_kept_and_projected_over_tls_with_a_password(
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_views_of_a_log_on_kafka_are_what_the_log_says")
 def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opened: Open, tmp_path: Path) -> None:
     log = opened()
     events = history(800)

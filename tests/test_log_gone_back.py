@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import closing
 from itertools import product
@@ -137,7 +138,7 @@ GOING: dict[str, Callable[[Home], Going]] = {
     "a backup with its WAL": lambda home: Backup(home, with_wal=True),
     "a lost WAL": lambda home: LostWal(home, with_wal=False),
 }
-KEPT = [("memory", 0), ("a backup", 3), ("a backup with its WAL", 9), ("a lost WAL", 9)]
+KEPT = [("memory", 0), ("a backup", 3), ("a lost WAL", 9)]
 
 
 def said(history: str, count: int, first: int = 0) -> list[Event]:
@@ -349,7 +350,7 @@ def test_a_topic_that_was_made_anew_under_its_name_is_noticed(home: Home, kafka:
     def delete() -> None:
         admin.delete_topics([log.target.topic])
         while log.target.topic in admin.list_topics():
-            pass
+            time.sleep(0.05)
 
     delete()
     with closing(EmbeddedLog(tmp_path / "kept.db")) as kept:

@@ -17,6 +17,7 @@ import pytest
 from builders import MINUTE, START, captured, erased, forgotten, make_id, recalled, restored
 from kafka_broker import Broker
 from msgspec.structs import replace
+from soaked import soaked
 
 from memtape.schemas.codec import decode, encode
 from memtape.schemas.errors import InvalidEvent, OffsetOutOfRange
@@ -514,7 +515,7 @@ class LogContract:
         assert errors == []
         check_producers(log, taken, threads * batches * 2)
 
-    @pytest.mark.parametrize("seed", range(20))
+    @pytest.mark.parametrize("seed", soaked(range(20), *range(6)))
     def test_any_run_of_appends_is_what_a_few_lists_would_hold(self, tmp_path: Path, seed: int) -> None:
         """Beside the log stands the simplest thing that keeps its promise."""
         rng = random.Random(seed)

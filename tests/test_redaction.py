@@ -130,10 +130,15 @@ def test_secrets_that_somebody_else_thought_of_are_found() -> None:
     cases = [json.loads(line) for line in zstandard.decompress(OUTSIDE.read_bytes()).splitlines()]
     secret, innocent = ([case for case in cases if bool(case["secrets"]) is has] for has in (True, False))
     assert len(secret) > 1_300 and len(innocent) > 900
-    missed = [c["text"] for c in secret if any(one in redactor().text(c["text"]) for one in c["secrets"])]
-    wrong = [case["text"] for case in innocent if redactor().text(case["text"]) != case["text"]]
+    cleared = redactor()
+    missed = [case["text"] for case in secret if _holds_one(cleared.text(case["text"]), case["secrets"])]
+    wrong = [case["text"] for case in innocent if cleared.text(case["text"]) != case["text"]]
     assert len(missed) <= 0.01 * len(secret), missed  # Measured: none of either.
     assert len(wrong) <= 0.005 * len(innocent), wrong
+
+
+def _holds_one(text: str, secrets: list[str]) -> bool:
+    return any(secret in text for secret in secrets)
 
 
 def test_the_sources_of_this_project_hold_no_secret() -> None:
@@ -212,7 +217,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kib", soaked((24, 256), 24))
+@pytest.mark.parametrize("kib", soaked((8, 256), 8))
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_long_hostile_texts_end(piece: str, kib: int) -> None:
     """A quadratic expression would take minutes in the long version, and a cubic one in the short."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from builders import captured
+from soaked import soaked
 from test_feeds import otherwise, with_one
 from test_golden_log import copy_into
 from test_time import sound
@@ -115,7 +116,9 @@ def expected(projected: Path, tmp_path_factory: pytest.TempPathFactory) -> Held:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in SUBJECT_OF if name != "captures"])
+@pytest.mark.parametrize(
+    "name", soaked([name for name in SUBJECT_OF if name != "captures"], "tombstones", "memories", "pins")
+)
 def test_a_changed_rule_makes_anew_what_it_feeds_and_nothing_else(
     home: Home, log: EmbeddedLog, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +198,7 @@ CUTS: list[tuple[Any, str, Callable[[Any], Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("owner, step, how", CUTS, ids=[step for _, step, _ in CUTS])
+@pytest.mark.parametrize("owner, step, how", soaked(CUTS, *CUTS[::2]))
 def test_one_that_was_cut_short_comes_right(
     home: Home,
     log: EmbeddedLog,

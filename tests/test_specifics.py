@@ -91,6 +91,7 @@ def is_near(pair: dict[str, Any]) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_what_differs_never_passes_the_guard")
 @pytest.mark.skipif(
     find_spec("sentence_transformers") is None or find_spec(MODEL) is None,
     reason="the local model is not installed: pip install '.[dense-test]'",

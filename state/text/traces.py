@@ -14,6 +14,8 @@ HEAD_CHARS = 200
 """A longer line is also looked for by its beginning, since what shows a text may cut it."""
 LEAST_WORD_BYTES = 6
 """Shorter words stand in any file by chance."""
+FEW_MARKS = 100
+"""Up to so many words a text is first asked for each of them, which is quicker than taking the text apart."""
 
 _FIRST = 3
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -37,6 +39,7 @@ class Traces:
 
     def __init__(self, texts: Iterable[str], words: Iterable[str] = ()) -> None:
         self.texts = tuple(dict.fromkeys(texts))
+        words = tuple(words)
         self._words = frozenset(words)
         self._starting: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
         self._whole: dict[tuple[str, ...], list[int]] = {}
@@ -48,10 +51,15 @@ class Traces:
                 self._starting.setdefault(sought[:_FIRST], []).append((number, sought))
         self._firsts = frozenset(start[0] for start in self._starting)
         self._lengths = tuple(dict.fromkeys(map(len, self._starting)))
+        marks = dict.fromkeys((*(start[0] for start in (*self._starting, *self._whole) if start), *words))
+        self._marks = tuple(marks) if len(marks) <= FEW_MARKS and () not in self._whole else ("",)
 
     def find(self, text: str) -> Traced:
         """Return what another text carries of these texts and words, each once."""
-        said = tokens(text)
+        folded = text.casefold()
+        if not any(mark in folded for mark in self._marks):
+            return Traced([], [])
+        said = tuple(_TOKEN.findall(folded))
         found = dict.fromkeys(self._whole.get(said, ()))
         for place, token in enumerate(said):
             if token in self._firsts:
