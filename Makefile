@@ -50,11 +50,11 @@ demo: venv ## Show Memtape at work, in a throw-away home.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 # The files are shared out over the cores; a file's tests stay together, so that what they start is started once.
-# Three at once on two cores, since many tests wait for a broker or another process.
+# Four at once on two cores, since many tests wait for a broker or another process.
 # What is compiled is kept, also where the environment says otherwise: most tests start processes.
 test: export PYTHONDONTWRITEBYTECODE =
 test: venv ## Run a short version of every test, the fast ones of each file first.
-	$(BIN)/python -m pytest --durations=10 -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest --durations=10 -n 4 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
 # Torch is no part of any lock file: its CPU build is asked for by itself, before what needs it.
 dense: venv ## Add the extra `dense` and the model that tests use to .venv.

@@ -33,6 +33,9 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES:
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
+WITH_KAFKA = ("test_copying", "test_kafka", "test_kafka_faults", "test_log_by_url", "test_log_gone_back", "test_logs")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--draw", type=int, metavar="N", help="Run one case each of N tests, drawn anew each time.")
     parser.addoption("--draw-seed", type=int, metavar="SEED", help="Draw what the run with this seed drew.")
@@ -63,14 +66,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Put slow tests last, so that most mistakes show within seconds; otherwise the order stays as it was."""
     items.sort(key=is_slow)
     if hasattr(config, "workerinput"):  # Of files, which are not shared out further, the long ones come first.
-        weights: Counter[Path] = Counter()
+        weights: Counter[str] = Counter()
         for item in items:
-            weights[item.path] += 1 + 30 * is_slow(item)
-        items.sort(key=lambda item: -weights[item.path])
+            weights[scope_of(item.nodeid)] += 1 + 30 * is_slow(item)
+        items.sort(key=lambda item: -weights[scope_of(item.nodeid)])
     if config.option.draw:
         drawn = draw(items, config.option.draw, random.Random(config.option.draw_seed))
         config.hook.pytest_deselected(items=[item for item in items if item not in drawn])
         items[:] = [item for item in items if item in drawn]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share out whole files, but those with Kafka to one process, so that one broker is started for all of them."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class FilesScheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return scope_of(nodeid)
+
+    return FilesScheduling(config, log) if config.option.dist == "loadfile" else None
+
+
+def scope_of(nodeid: str) -> str:
+    """Return what of the tests is run by one process: a file, or all files that need a broker."""
+    file = nodeid.partition("::")[0]
+    return "kafka" if Path(file).stem in WITH_KAFKA else file
 
 
 def is_slow(item: pytest.Item) -> bool:

@@ -160,7 +160,7 @@ def test_a_log_in_memory_is_refused_since_no_other_process_can_read_it(home: Hom
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("processes", "workers"), soaked([(2, 1), (3, 2)], (3, 2)))
+@pytest.mark.parametrize(("processes", "workers"), soaked([(2, 1), (3, 2)], (2, 1)))
 def test_several_processes_make_what_one_makes(home: Home, tmp_path: Path, processes: int, workers: int) -> None:
     log = filled(home, 300)
     assert share(home, log, processes, workers) == []

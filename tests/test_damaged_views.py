@@ -29,6 +29,8 @@ from memtape.tools.commands.cli import main
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
+pytestmark = pytest.mark.slow
+
 A = "project:a"
 KEY = embedder_key("test", "1", 4)
 TABLES = ("memories", "turns", "tombstones", "uses", "edges", "dead_letters", "vectors-*", "watermarks")

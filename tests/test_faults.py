@@ -54,6 +54,9 @@ AGAIN = [("pwrite64", (2, 7)), ("fdatasync", (3,)), *product(("pwrite64", "fdata
 
 SIZES = (64, 700, 2_000, 5_000, 20_000, 60_000, 1_000_000)
 """How long a file may become, in bytes."""
+LEFT = (0, 8_192, 40_960, 81_920, 163_840, 409_600)
+"""How much room a disk has, in bytes."""
+FEW_LEFT = (0, 40_960, 163_840)
 A = "project:a"
 P = partition_of(A, 16)
 
@@ -320,11 +323,14 @@ def fill(folder: Path, left: int) -> Path:
 
 
 @pytest.mark.slow
-def test_a_full_disk_takes_nothing_and_loses_nothing(small_disk: Path, harness: crash.Harness) -> None:
+@pytest.mark.parametrize(("lefts",), soaked(((FEW_LEFT,), (LEFT,)), (FEW_LEFT,)))
+def test_a_full_disk_takes_nothing_and_loses_nothing(
+    small_disk: Path, harness: crash.Harness, lefts: tuple[int, ...]
+) -> None:
     home = Home(small_disk / "home")
     log = filled(home, 100)
     codes = []
-    for number, left in enumerate((0, 8_192, 40_960, 81_920, 163_840, 409_600)):
+    for number, left in enumerate(lefts):
         log.append([captured(f"{number} {place}", scope=A) for place in range(20)])
         filler = fill(small_disk, left)
         taken: list[str] = []

@@ -221,6 +221,7 @@ def test_who_has_the_password_is_let_in_and_nobody_else(
 
 
 @pytest.mark.slow
+@pytest.mark.soak(short="test_a_log_is_kept_and_projected_over_tls_with_a_password")
 def test_a_broker_is_believed_only_with_a_certificate_that_is_trusted(
     kafka: Broker, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from memtape.tools.client import Client
 
 ROOT = Path(__file__).resolve().parent.parent
 A = "project:a"
-READERS, ROUNDS, TEXTS = 4, 6, 12
+READERS, ROUNDS, TEXTS = 3, 6, 12
 
 # Asks each position in turn. It waits at each for a line on stdin, so that all of them ask at the same moment.
 READER = """

@@ -35,6 +35,8 @@ from memtape.tools.keep import rebuild as rebuilding
 from memtape.tools.keep.owner import Owner, rebuild_or_ask
 from memtape.tools.keep.verify import Verification, verify
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
