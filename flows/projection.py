@@ -23,6 +23,8 @@ SNAPSHOT_SHARE = 8
 
 So the state at the end of a log is near, and all snapshots together cost a few times what the last one does.
 """
+LAST_SNAPSHOT_EVENTS = 5_000
+"""So many are folded again in a moment; what a run has folded beyond that is kept at its end."""
 
 
 class SnapshotStore(Protocol):
@@ -69,9 +71,11 @@ class Projection:
             watermark=watermark_of(state, trail_from(self._last)),
         )
 
-    def keep(self) -> None:
-        """Write a snapshot if enough has been folded since the last one."""
+    def keep(self, *, last: bool = False) -> None:
+        """Write a snapshot if enough has been folded since the last one; less is enough at the end of a run."""
         enough = min(SNAPSHOT_EVENTS, max(LEAST_SNAPSHOT_EVENTS, self.state.offset // SNAPSHOT_SHARE))
+        if last:
+            enough = min(enough, LAST_SNAPSHOT_EVENTS)
         if not self.state.stale and self.state.offset - self._snapshot_offset >= enough:
             self._snapshots.write(self.state.offset, trail_from(self._last), snapshot(self.state))
             self._snapshot_offset = self.state.offset

@@ -196,6 +196,12 @@ class _Fold(StatefulBatchLogic[Slots, Delta, int]):
             self._control.stopping.set()
         return deltas, StatefulBatchLogic.RETAIN
 
+    @_noted
+    def on_eof(self) -> tuple[Iterable[Delta], bool]:
+        if self._projection is not None:
+            self._projection.keep(last=True)
+        return [], StatefulBatchLogic.RETAIN
+
     def snapshot(self) -> int:
         return self._projection.state.offset if self._projection else 0
 

@@ -76,6 +76,19 @@ def test_a_restart_goes_on_from_snapshot_and_log(home: Home, often: None) -> Non
     assert sound(home, log).events > 400
 
 
+def test_a_run_that_folded_much_keeps_the_state_at_its_end(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projection, "LAST_SNAPSHOT_EVENTS", 50)
+    number = partition_of("project:a", 16)
+    log = EmbeddedLog(home.log_path)
+    for texts, kept in ((60, True), (10, False), (45, True)):
+        log.append([captured(f"{texts} {place}", scope="project:a") for place in range(texts)])
+        project(home, log)
+        end = log.ends()[number]
+        offsets = [int(path.stem) for path in home.current().snapshots(number).glob("*.snapshot")]
+        assert (max(offsets) == end) is kept
+    sound(home, log)
+
+
 def test_a_start_reads_only_what_is_new(home: Home) -> None:
     log = filled(home, 200)
     assert project(home, log) >= 200

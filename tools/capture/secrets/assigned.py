@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.encoded import decoded
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, compiled
+from memtape.tools.capture.secrets.places import Places, Stems, compiled, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.random_strings import looks_random, turns
 
@@ -52,38 +52,49 @@ KEY = "|".join(
         rf"(?:{'|'.join(_SERVICES)})(?==)",
     )
 )
-PASSWORD_STEMS = tuple(
+PASSWORD_STEMS = stems(
     """
     pass pw pwd pgpass kennwort contrase mot senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
     haslo heslo parola
     şifre sifre парол κωδικός 密 パスワード 비밀번호 비번 암호 口令 ww clave mdp wifi wi-fi wlan wpa psk clé
     """.split()
 )
-KEY_STEMS = (
-    *"""
+KEY_STEMS = stems(
+    (
+        *"""
     api clé clave chave chiave access auth account client private signing encryption master license service
     storage app wallet
     deployer signer eth metamask
     session cookie secret token credential sharedaccesskey pat aes hmac jwt fernet cipher crypto webhook deploy
     admin global write server shared pk product activation subscription _key _salt _pepper
     """.split(),
-    *_SERVICES,
+        *_SERVICES,
+    )
 )
 """How the names begin; names that begin otherwise are not found."""
-_KEY_MARKS = (
-    "key",
-    "api",
-    "secret",
-    "token",
-    "credential",
-    "cookie",
-    "pat",
-    "_pk",
-    "_salt",
-    "_pepper",
-    *(f"{name}=" for name in _SERVICES),
+_KEY_MARKS = stems(
+    (
+        "key",
+        "api",
+        "secret",
+        "token",
+        "credential",
+        "cookie",
+        "pat",
+        "_pk",
+        "_salt",
+        "_pepper",
+        *(f"{name}=" for name in _SERVICES),
+    )
 )
 """One of these is in every name of a key."""
+NAME_STEMS = stems(PASSWORD_STEMS, KEY_STEMS)
+_ASSIGNED_OTHERS = stems(PASSWORD_STEMS, ("sshpass", "auth"))
+_ASSIGNED_STEMS = stems(NAME_STEMS, _ASSIGNED_OTHERS)
+_HEADER_STEMS = stems(("authorization", "bearer", "basic ", "_auth"))
+_COOKIES_STEMS = stems(("cookie", "set-cookie", "curl"))
+_SIGNED_STEMS = stems(("jwt.",))
+_VALUES = stems(("value", "default"))
 _ENDING = (
     r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref|store|manager|reset|prompt"
     r"|mode|required|enabled)[a-z0-9]{1,16})?"
@@ -122,7 +133,7 @@ _SESSION = (
     r"|remember_(?:user_)?token|__Secure-[\w.-]{1,64}|__Host-[\w.-]{1,64})=(?P<value>[^\s;,&\"'<>`]{16,4096})"
 )
 _SIGNED = r"jwt\.\w{1,16}\([^\n,]{1,120},\s*[\"'](?P<value>[^\"'\n]{6,256})[\"']"
-_SESSION_STEMS = (
+_SESSION_STEMS = stems(
     "sessid jsessionid asp.net aspnetcore connect.sid sessionid _session remember_ __secure- __host-".split()
 )
 _HOST = re.compile(r"(?<![^\s\"'`])[^\s\"'`:]+\Z")
@@ -208,22 +219,21 @@ def names_a_secret(text: str) -> bool:
 def assigned_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what is assigned, said or sent to be a password, key or token. Takes linear time."""
     text = places.text
-    for found in places.matches(_ASSIGNED, (*PASSWORD_STEMS, *key_stems(places), "sshpass", "auth")):
+    for found in places.matches(_ASSIGNED, _ASSIGNED_STEMS if may_name_key(places) else _ASSIGNED_OTHERS):
         yield from _assigned(text, found)
-    paired = (*PASSWORD_STEMS, *key_stems(places)) if places.has(("value", "default")) else ()
-    for found in places.matches(_PAIRED, paired):
+    for found in places.matches(_PAIRED, stems_of_names(places)) if places.has(_VALUES) else ():
         if found["password"]:
             if password_like(found["value"], quoted=True, shouted=False):
                 yield FoundSecret(*found.span("value"), "password")
         elif key_like(found["value"]):
             yield FoundSecret(*found.span("value"), "assigned-secret")
-    for found in places.matches(_HEADER, ("authorization", "bearer", "basic ", "_auth")):
+    for found in places.matches(_HEADER, _HEADER_STEMS):
         yield from _sent(found)
-    for found in places.matches(_COOKIES, ("cookie", "set-cookie", "curl")):
+    for found in places.matches(_COOKIES, _COOKIES_STEMS):
         for cookie in _COOKIE.finditer(text, *found.span("pairs" if found["pairs"] else "dict")):
             if any(map(str.isdigit, cookie["value"])) and not is_no_secret(cookie["value"]):
                 yield FoundSecret(*cookie.span("value"), "session-cookie")
-    for found in places.matches(_SIGNED, ("jwt.",)):
+    for found in places.matches(_SIGNED, _SIGNED_STEMS):
         if not is_no_secret(found["value"]):
             yield FoundSecret(*found.span("value"), "assigned-secret")
     for found in compiled(_SESSION).finditer(text) if places.has(_SESSION_STEMS) else ():
@@ -236,9 +246,14 @@ def assigned_secrets(places: Places) -> Iterator[FoundSecret]:
             yield FoundSecret(*line.span("value"), "password")
 
 
-def key_stems(places: Places) -> tuple[str, ...]:
-    """Return how the names of keys begin that may be in a text."""
-    return KEY_STEMS if places.has(_KEY_MARKS) else ()
+def may_name_key(places: Places) -> bool:
+    """Whether the name of a key may be in a text."""
+    return places.has(_KEY_MARKS)
+
+
+def stems_of_names(places: Places) -> Stems:
+    """Return how the names of passwords begin, and those of keys where one may be in a text."""
+    return NAME_STEMS if may_name_key(places) else PASSWORD_STEMS
 
 
 def is_cursor(text: str, place: int) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places
+from memtape.tools.capture.secrets.places import Places, stems
 from memtape.tools.capture.secrets.said import is_no_name
 
 _CALLED = (
@@ -18,11 +18,11 @@ _CALLED = (
     r"|(?:from_key|wallet|totp|hotp|fernet))(?:\(|\s=\s?\(|=\()(?P<given>[^()\n]{6,400})\)"
     r"|convertto-securestring\s+(?:-string\s+)?(?P<plain>[\"'][^\"'\n]{4,256}[\"'])"
 )
-_MARKS = (
-    *"login log_in sign auth connect pass user credential mysqli pdo fernet otp wallet".split(),
-    *("from_key", "convertto", "client("),
+_MARKS = stems(
+    "login log_in sign auth connect pass user credential mysqli pdo fernet otp wallet".split(),
+    ("from_key", "convertto", "client("),
 )
-_STEMS = tuple(
+_STEMS = stems(
     """
     login( log_in( signin( sign_in( authenticate( basicauth( basic_auth( httpbasic httpdigest httpproxy connect(
     getconnection( mysqli pdo( setpass set_pass withpass with_pass usingpass createuser( create_user( createsuperuser(
@@ -30,12 +30,13 @@ _STEMS = tuple(
     wallet( totp( hotp( fernet( convertto client(
     """.split()
 )
+_GIVEN = stems(('("', "('", ', "', ", '", "convertto"))
 _LITERAL = re.compile(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']")
 
 
 def call_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what calls that log somebody in are given as passwords. Takes linear time."""
-    if not places.has(('("', "('", ', "', ", '", "convertto")) or not places.has(_MARKS):
+    if not places.has(_GIVEN) or not places.has(_MARKS):
         return
     for found in places.matches(_CALLED, _STEMS):
         group = "plain" if found["plain"] else "given"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places
+from memtape.tools.capture.secrets.places import Places, stems
 
 _LOCKED = (
     "door|gate|alarm|entry|entrance|safe|lock(?:box|er)?|key\\s?(?:pad|box)|garage|building|unlock|phone|sim|card|vault"
@@ -35,13 +35,15 @@ _CODE = (
     r"|(?:has\sbeen|was)?\s?(?:changed|set|reset)\sto)(?:\s(?:now|jetzt))?:?\s+|\s(?:opens\s)?with\s|→\s?|[:：]\*\*\s*|は|是|为|は、|는|은|\s+)"
     r"[\"'`*#«“„「]?(?P<value>\d(?:[ -]?\d){3,11})(?![\d.,:/-]*\d)(?![A-Za-z0-9_-])#?"
 )
-_CODE_MARKS = (
-    "opens with",
-    "bike lock",
-    "gym lock",
-    *"pin code kod código codice combo combination код пин 暗証 ドア 门 현관 도어락 puk disarm".split(),
+_CODE_MARKS = stems(
+    (
+        "opens with",
+        "bike lock",
+        "gym lock",
+        *"pin code kod código codice combo combination код пин 暗証 ドア 门 현관 도어락 puk disarm".split(),
+    )
 )
-_CODE_STEMS = tuple(
+_CODE_STEMS = stems(
     """
     door gate alarm entry entrance safe lock key garage building unlock phone sim card vault voicemail security
     access panel bike
@@ -59,6 +61,9 @@ _TYPED = (
 )
 _IS_CODE = rf"(?i)\sis\sthe\s(?:\w+\s)?(?:(?:{_LOCKED})\s)?(?:pin|code|combination)(?!\s(?:for|review|base|path))"
 _CARD = r"(?i)(?<![^\W_])(?:cvv2?|cvc2?)(?:\s?[:=]|\s(?:is|was|code|number))?\s{0,2}(?P<value>\d{3,4})(?![\w-]|[.,]\d)"
+_TYPED_STEMS = stems(("enter ", "type ", "punch ", "dial ", "press ", "key in "))
+_CARD_STEMS = stems(("cvv", "cvc"))
+_IS_CODE_STEMS = stems((" is the ",))
 _NUMBER_BEFORE = re.compile(r"(?<![\w.-])(?P<value>\d{4,8})\Z")
 _TO_OPEN = re.compile(r"\s(?:to|and)\s(?:unlock|open|enter|log|get|pay)", re.IGNORECASE)
 _UNSAID = re.compile(
@@ -77,7 +82,7 @@ _CODES = (
     r"|kurtarma\skodlar[ıi]|yedek\skodlar|(?:резервные|коды\sвосстановления|запасные)(?:\sкоды)?|(?:恢复|备用"
     r"|备份)(?:代码|码)|(?:リカバリー|バックアップ|復旧)コード|(?:복구|백업)\s?코드)"
 )
-_CODES_STEMS = tuple(
+_CODES_STEMS = stems(
     """
     bitlocker recovery backup rescue scratch emergency restore one single 2fa mfa reset wiederherstellungs notfall
     sicherungs code codici herstel
@@ -109,7 +114,7 @@ _PHRASE = (
     r"[^\n]{0,60}?(?:[\"'`«“„:=：\[(]|\s(?:is|are|ist|lautet|est|es|é|è)|\n|是|は|\)\s|\s(?=1[.)]))\s*"
     r"[\"'`«“„]?(?P<value>(?:\d{1,2}[.):]?\s*)?[a-z]{3,8}(?:[\s,\"']+(?:\d{1,2}[.):]?\s*)?[a-z]{3,8}){11,23})(?![a-z])"
 )
-_PHRASE_STEMS = tuple(
+_PHRASE_STEMS = stems(
     """
     seed recovery mnemonic backup wallet restore bip metamask ledger trezor phantom wiederherstellungs phrase frase
     hdwallet frommnemonic from_mnemonic fromphrase write
@@ -130,6 +135,8 @@ _SEED = (
     r"|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|(?=[a-z]*\d)[a-z2-7]{16,64})(?![\w-])"
 )
 
+_SEED_STEMS = stems("2fa totp hotp otp mfa two one auth google oathtool".split(), ("setup key",))
+
 _LICENCE = (
     r"(?i)(?:licen[cs]e(?![a-z])|(?:product|produkt|activation|aktivierungs|registration|cd|serial|windows|office|volume)[\s-]?(?:key|code|number|schlüssel)"
     r"|produktschlüssel|lizenz|slmgr|/ipk|clé\s(?:de\s(?:licence|produit)|d['’]activation)|licencia|licença|licenza|licentie|licencji"
@@ -138,7 +145,7 @@ _LICENCE = (
 )
 """Groups of capitals and digits, after a word for what they license."""
 _GROUPS = re.compile(r"-[A-Z0-9]{4,8}-[A-Z0-9]{4}")
-_LICENCE_STEMS = tuple(
+_LICENCE_STEMS = stems(
     """
     licen product produkt activation aktivierungs registration cd serial windows office volume lizenz slmgr /ipk clé
     ライセンス プロダクトキー 许可证 激活码 产品密钥 라이 제품
@@ -156,13 +163,11 @@ def said_codes(places: Places) -> Iterator[FoundSecret]:
             and not _TO_OPEN.match(text, found.end())
         ):
             yield FoundSecret(*found.span("value"), "pin")
-    for found in (
-        places.matches(_TYPED, ("enter ", "type ", "punch ", "dial ", "press ", "key in ")) if places.numbered else ()
-    ):
+    for found in places.matches(_TYPED, _TYPED_STEMS) if places.numbered else ():
         yield FoundSecret(*found.span("value"), "pin")
-    for found in places.matches(_CARD, ("cvv", "cvc")) if places.numbered else ():
+    for found in places.matches(_CARD, _CARD_STEMS) if places.numbered else ():
         yield FoundSecret(*found.span("value"), "pin")
-    for found in places.matches(_IS_CODE, (" is the ",)) if places.numbered else ():
+    for found in places.matches(_IS_CODE, _IS_CODE_STEMS) if places.numbered else ():
         number = _NUMBER_BEFORE.search(text, max(0, found.start() - 16), found.start())
         if number:
             yield FoundSecret(*number.span("value"), "pin")
@@ -173,9 +178,7 @@ def said_codes(places: Places) -> Iterator[FoundSecret]:
     for found in places.matches(_PHRASE, _PHRASE_STEMS):
         if not _OF_SENTENCES.search(found["value"]):
             yield FoundSecret(*found.span("value"), "seed-phrase")
-    for found in places.matches(
-        _SEED, ("2fa", "totp", "hotp", "otp", "mfa", "two", "one", "auth", "google", "oathtool", "setup key")
-    ):
+    for found in places.matches(_SEED, _SEED_STEMS):
         yield FoundSecret(*found.span("value"), "otp-seed")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import is_no_secret, key_like
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, compiled
+from memtape.tools.capture.secrets.places import Places, compiled, stems
 
 _V = r"(?P<value>\"[^\"\n]{4,256}\"|'[^'\n]{4,256}'|[^\s\"'|;&<>]{4,256})"
 _AFTER = {
@@ -87,27 +87,29 @@ _SQL = (
     r"|wpa-psk|ppp\s+chap\s+password|snmp-server\s+community|(?:tacacs|radius)-server\s+key"
     r"|username\s+\S+\s+(?:privilege\s+\d+\s+)?(?:secret|password)(?:\s+\d)?)\s+[\"']?(?=\S*[\d!#$%^*@])(?P<said>[^\s\"']{6,256})"
 )
-_SQL_STEMS = (
-    "identified",
-    "password '",
-    "auth ",
-    "crypt(",
-    "requirepass",
-    "enable secret",
-    "send ",
-    "bindpw",
-    "rootpw",
-    "shared-key",
-    "wpa-psk",
-    "ppp",
-    "snmp-server",
-    "-server key",
-    "username ",
+_SQL_STEMS = stems(
+    (
+        "identified",
+        "password '",
+        "auth ",
+        "crypt(",
+        "requirepass",
+        "enable secret",
+        "send ",
+        "bindpw",
+        "rootpw",
+        "shared-key",
+        "wpa-psk",
+        "ppp",
+        "snmp-server",
+        "-server key",
+        "username ",
+    )
 )
 _TOKEN = (
     r"(?i)(?:auth(?:token)?|login|activate|token|api-?key)\s+(?=\S*\d)(?P<value>[\w.-]{20,512})[ \t]*(?:\n|\Z|[|&;])"
 )
-_TOKEN_STEMS = ("auth ", "authtoken ", "login ", "activate ", "token ", "key ")
+_TOKEN_STEMS = stems(("auth ", "authtoken ", "login ", "activate ", "token ", "key "))
 _COMMAND = re.compile(r"(?:^|\n|`)(?:[>$#\s]{0,4})(?:sudo\s|npx\s)?[a-z][\w.-]{1,30}\s(?:[a-z][\w-]{1,20}[\s-]){0,2}\Z")
 """A command that is given a token after the name of what it does with it."""
 MAX_LINE = 1_000

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memtape.tools.capture.secrets.places import compiled
+from memtape.tools.capture.secrets.places import Places, compiled, stems
 
 
 class FoundSecret(NamedTuple):
@@ -144,6 +144,11 @@ _FORMATS = (
     ("jwt", "eyJ", r"(?<![\w-])eyJ[\w-]{8,}={0,2}\.eyJ[\w-]{8,}={0,2}(?:\.[\w-]{8,})?"),
     ("jwt", "eyJ", r"(?<![\w-])eyJ[\w-]{8,}(?:\.[\w-]{0,4096}){4}(?![\w.-])"),
 )
+_BEGUN_BY: dict[str, list[int]] = {}
+"""Which of the formats have something in them, by that in lower case."""
+for _number, (_, _anchor, _) in enumerate(_FORMATS):
+    _BEGUN_BY.setdefault(_anchor.lower(), []).append(_number)
+_ANCHORS = stems(_BEGUN_BY)
 _KEY_MARK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_BODY = re.compile(r"(?:(?:\s|\\[nr]|[\"'>|])*[A-Za-z0-9+/=]{24,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{4,})?")
 _ENCODED_KEY = re.compile(
@@ -158,8 +163,9 @@ _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{40}")
 _PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})")
 
 
-def known_secrets(text: str) -> Iterator[FoundSecret]:
+def known_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what has the form of a known secret; findings may overlap. Takes time linear in the text."""
+    text = places.text
     if "PRIVATE KEY" in text:
         yield from _private_keys(text)
     if "Private-Lines" in text:
@@ -167,7 +173,8 @@ def known_secrets(text: str) -> Iterator[FoundSecret]:
     for found in _ENCODED_KEY.finditer(text) if any(mark in text for mark in _ENCODED_MARKS) else ():
         if len(found[0]) >= 40 and not (found[0].startswith("LS0t") and not _says_private(found[0])):
             yield FoundSecret(*found.span(), "private-key")
-    for kind, anchor, pattern in _FORMATS:
+    for number in sorted(number for anchor in places.among(_ANCHORS) for number in _BEGUN_BY[anchor]):
+        kind, anchor, pattern = _FORMATS[number]
         if anchor in text:
             yield from _whole(text, kind, compiled(pattern))
     if _MAY_BE_OF_LIBRARY.search(text):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import PASSWORD, PASSWORD_STEMS, is_no_secret, password_like
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places
+from memtape.tools.capture.secrets.places import Places, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.said import ended, is_no_name, of_sort, very_sure
 
@@ -30,7 +30,7 @@ _USER = (
     r"|:(?=[^\s/])|[,;:]?\s[/|]?\s?(?:key|psk|pw|pass)[:=]?\s|\s(?:and|und|et|y|e|en|i|och|ve|и|with|mit)\s)\s{0,2}[\"'`]?"
     r"(?P<bare>[!-~]{6,256})"
 )
-_USER_STEMS = tuple(
+_USER_STEMS = stems(
     """
     wifi wi-fi wlan ssid log sign cred account user zugangsdaten anmeldedaten benutzer identifiant connexion acceso
     usu acesso utente accesso inlog gebruiker
@@ -43,34 +43,36 @@ _WITH = (
     r"|credentials|anmelden|einloggen|entra|acceder|connecter|accedi)(?![a-z])[^\n]{0,60}?\s(?:with|using|as|via|mit|als|avec|con|com|met)\s"
     r"[\"'`]?[\w.@+-]{2,64}[\"'`]?(?P<by>\s[/|:]\s|[/:])[\"'`]?(?P<bare>[!-~]{6,128})"
 )
-_WITH_STEMS = (
-    *"access logged logs login connect cred anmelden einloggen entra acceder accedi".split(),
-    *("get in", "log in", "log-in", "sign in", "sign-in", "signed in"),
+_WITH_STEMS = stems(
+    (
+        *"access logged logs login connect cred anmelden einloggen entra acceder accedi".split(),
+        *("get in", "log in", "log-in", "sign in", "sign-in", "signed in"),
+    )
 )
 _NAMED = (
     rf"(?i)(?<![^\W_])(?:user(?:name)?|login|account|utilisateur|identifiant|usuario|usuário|utente|benutzer\w{{0,4}}|gebruiker|użytkownik"
     r"|användare|логин|kullanıcı)(?:\s?[:=]\s?|\sis\s|\s)[\"'`]?[\w.@+-]{2,64}[\"'`]?(?:\s?[,;/|\n]\s{0,4}|\s)(?:(?:and|und|et|y|e|en|i|och|ve|и|with|mit)\s)?"
     rf"(?:(?:the|le|la|das|o|a)\s)?(?:{PASSWORD}|pw|pass)(?:\s?[:=]\s?|\sis\s(?:just\s|still\s)?|\s)[\"'`]?(?P<bare>[^\s\"'`]{{6,128}})"
 )
-_NAMED_STEMS = (
-    "user login account utilisateur identifiant usu utente benutzer gebruiker użytkownik användare логин kullan".split()
+_NAMED_STEMS = stems(
+    "user login account utilisateur identifiant usu utente benutzer gebruiker".split(),
+    "użytkownik användare логин kullan".split(),
 )
+_BY = stems((" with ", " using ", " as ", " via ", " mit ", " als ", " avec ", " con ", " com ", " met "))
+_PAIR_STEMS = stems(("admin", "root", "guest", "demo", "@"))
+_BETWEEN = stems((" / ", " | "))
 _SHORT_VERSION = re.compile(r"v?\d[\w.-]{0,11}")
 
 
 def pair_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what stands beside the name of a user. Takes linear time."""
-    for found in places.matches(_NAMED, _NAMED_STEMS) if places.has_begun(PASSWORD_STEMS) else ():
+    for found in places.matches(_NAMED, _NAMED_STEMS) if places.has(PASSWORD_STEMS) else ():
         yield from _named(found)
-    for found in (
-        places.matches(_WITH, _WITH_STEMS)
-        if places.has((" with ", " using ", " as ", " via ", " mit ", " als ", " avec ", " con ", " com ", " met "))
-        else ()
-    ):
+    for found in places.matches(_WITH, _WITH_STEMS) if places.has(_BY) else ():
         yield from of_sort(found, "bare", is_beside_user)
     if not places.numbered:  # The others need a digit.
         return
-    for found in places.matches(_PAIR, ("admin", "root", "guest", "demo", "@")) if places.has((" / ", " | ")) else ():
+    for found in places.matches(_PAIR, _PAIR_STEMS) if places.has(_BETWEEN) else ():
         yield from of_sort(found, "bare", is_no_name)
     for found in places.matches(_USER, _USER_STEMS):
         yield from of_sort(found, "bare", very_sure)

@@ -1,25 +1,49 @@
-"""Where words that tell a secret may stand in a text, so that slow expressions are tried there alone."""
+"""Where words that tell a secret may stand in a text, so that slow expressions are tried there alone.
+
+All of them are looked for in one pass, by an automaton of a library.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NewType
+
+if TYPE_CHECKING:
+    from ahocorasick_rs import AhoCorasick
+
+Stems = NewType("Stems", frozenset[str])
+"""What is looked for together, in lower case; only `stems` makes it."""
 
 _DIGIT = re.compile(r"[0-9]")
+_EVERY: dict[str, None] = {}
+"""All that is ever looked for: each constant of this folder notes its own when it is imported."""
 
 
 compiled = lru_cache(maxsize=None)(re.compile)
 """An expression is compiled when it is first tried: to compile all of them takes as long as capturing a text."""
 
 
+def stems(*groups: Iterable[str]) -> Stems:
+    """Return what is to be looked for together; a constant, since each new one is looked for in every text."""
+    found = frozenset(stem for group in groups for stem in group)
+    _EVERY.update(dict.fromkeys(sorted(found)))
+    return Stems(found)
+
+
 @cache
-def _ascii(stems: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(stem for stem in stems if stem.isascii())
+def _automaton(size: int) -> tuple[tuple[str, ...], AhoCorasick]:
+    """Return all that is looked for, `size` words, and what finds it."""
+    from ahocorasick_rs import AhoCorasick
+
+    every = tuple(_EVERY)
+    assert len(every) == size
+    return every, AhoCorasick(every)
 
 
 class Places:
-    """A text in lower case, with the places of what was looked for in it, and whether it has a digit."""
+    """A text in lower case, with the places of all that is looked for in it, and whether it has a digit."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -27,38 +51,27 @@ class Places:
         # A few letters become two, which would move what follows.
         self.lower = lower if len(lower) == len(text) else "".join(char.lower()[:1] for char in text)
         self.numbered = _DIGIT.search(text) is not None
-        self._is_ascii = text.isascii()
         self._found: dict[str, list[int]] = {}
-        self._begun: dict[tuple[str, ...], list[int]] = {}
+        every, automaton = _automaton(len(_EVERY))
+        for number, start, _ in automaton.find_matches_as_indexes(self.lower, overlapping=True):
+            self._found.setdefault(every[number], []).append(start)
 
-    def has(self, stems: Iterable[str]) -> bool:
+    def has(self, sought: Stems) -> bool:
         """Whether any of these stands in the text, whatever its case."""
-        return any(stem in self.lower for stem in stems)
+        return not self._found.keys().isdisjoint(sought)
 
-    def has_begun(self, stems: tuple[str, ...]) -> bool:
-        """Whether one of the stems begins in the text; this is kept, so that `matches` finds it again."""
-        return bool(self._begins(stems))
+    def among(self, sought: Stems) -> set[str]:
+        """Return those of the stems that stand in the text."""
+        return self._found.keys() & sought
 
-    def matches(self, pattern: str, stems: Iterable[str]) -> Iterator[re.Match[str]]:
-        """Yield what a pattern matches where one of the stems begins, in order and apart from each other."""
+    def matches(self, pattern: str, sought: Stems) -> Iterable[re.Match[str]]:
+        """Return what a pattern matches where one of the stems begins, in order and apart from each other."""
+        begun = self._found.keys() & sought
+        return self._matched(pattern, sorted({place for stem in begun for place in self._found[stem]})) if begun else ()
+
+    def _matched(self, pattern: str, places: list[int]) -> Iterator[re.Match[str]]:
         end = 0
-        for place in self._begins(tuple(stems)):
+        for place in places:
             if place >= end and (found := compiled(pattern).match(self.text, place)):
                 yield found
                 end = found.end()
-
-    def _begins(self, stems: tuple[str, ...]) -> list[int]:
-        if stems not in self._begun:
-            sought = _ascii(stems) if self._is_ascii else stems
-            self._begun[stems] = sorted({place for stem in sought for place in self._of(stem)})
-        return self._begun[stems]
-
-    def _of(self, stem: str) -> list[int]:
-        if stem in self._found:
-            return self._found[stem]
-        found = self._found[stem] = []
-        place = self.lower.find(stem)
-        while place >= 0:
-            found.append(place)
-            place = self.lower.find(stem, place + 1)
-        return found

@@ -174,18 +174,19 @@ def findings(text: str, *, names: bool = False, more: Iterable[FoundSecret] = ()
 
 
 def _found(text: str, names: bool) -> Iterator[FoundSecret]:
-    yield from known_secrets(text)
+    places = Places(text)
+    yield from known_secrets(places)
     if not names:
-        yield from _told(text)
+        yield from _told(places)
         for found in random_strings(text):
             said = text_in_base64(text[found.start : found.end])
-            if said is None or any(known_secrets(said)) or any(_told(said)):
+            inner = None if said is None else Places(said)
+            if inner is None or any(known_secrets(inner)) or any(_told(inner)):
                 yield found
 
 
-def _told(text: str) -> Iterator[FoundSecret]:
+def _told(places: Places) -> Iterator[FoundSecret]:
     """Yield what something beside it tells to be a secret."""
-    places = Places(text)
     yield from assigned_secrets(places)
     yield from url_secrets(places)
     yield from command_secrets(places)

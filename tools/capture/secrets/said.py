@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from memtape.tools.capture.secrets.assigned import (
     KEY,
+    KEY_STEMS,
     PASSWORD,
     PASSWORD_STEMS,
     UUID,
@@ -19,12 +20,13 @@ from memtape.tools.capture.secrets.assigned import (
     is_no_secret,
     is_passphrase,
     key_like,
-    key_stems,
+    may_name_key,
     names_a_secret,
     password_like,
+    stems_of_names,
 )
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places
+from memtape.tools.capture.secrets.places import Places, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 
 _FOR = (
@@ -83,10 +85,12 @@ _KEY_OWNER = re.compile(
     re.IGNORECASE,
 )
 """Whose key it is: without one, a key is what finds a value."""
-_NEAR_STEMS = (
-    *PASSWORD_STEMS,
-    *"cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
-    *("wp-admin", "log in", "sign in", "get in", "get you in"),
+_NEAR_STEMS = stems(
+    (
+        *PASSWORD_STEMS,
+        *"cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
+        *("wp-admin", "log in", "sign in", "get in", "get you in"),
+    )
 )
 _NEAR_WORD = re.compile(
     r"(?<![^\s\"'`“„«(|,])(?:[a-z][\w.@-]{0,24}[:/](?!/))?(?P<bare>(?=[^\s\"']{0,63}\d)[A-Za-z0-9!-&*-.:;=?@^_~+]{8,64})"
@@ -112,7 +116,10 @@ _JOINED = (
     r"[「『“\"'`]?(?P<bare>[!-~]{6,256})"
 )
 """Scripts without spaces: what is said ends where ASCII ends."""
-_JOINED_STEMS = ("密", "口令", "令牌", "パスワード", "キー", "トークン", "비밀번호", "암호", "키", "토큰")
+_JOINED_STEMS = stems(("密", "口令", "令牌", "パスワード", "キー", "トークン", "비밀번호", "암호", "키", "토큰"))
+_KEY_TOLD_STEMS = stems(("key",))
+_LIST_STEMS = stems(("creds", "credentials", "passwords", "logins"))
+_WIFI_STEMS = stems(("wifi", "wi-fi", "wlan", "ssid", "hotspot"))
 _NAMED_VALUE = re.compile(r"[a-z_]{3,}=")
 _SHORTEST_USED = 8
 _WORD = re.compile(r"[!-~]{8,256}")
@@ -125,7 +132,7 @@ _NAMED = re.compile(
 
 def said_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what is said to be a password, key or token. Takes linear time."""
-    for found in places.matches(_SAID, (*PASSWORD_STEMS, *key_stems(places))):
+    for found in places.matches(_SAID, stems_of_names(places)):
         yield from _said(found)
     for found in places.matches(_JOINED, _JOINED_STEMS):
         yield from of_sort(found, "bare", _sure)
@@ -142,19 +149,19 @@ def said_secrets(places: Places) -> Iterator[FoundSecret]:
         return
     for found in places.matches(_BESIDE, PASSWORD_STEMS):
         yield from of_sort(found, "bare", _sure if found["quote"] else _beside)
-    for found in places.matches(_BESIDE_KEY, key_stems(places)):
+    for found in places.matches(_BESIDE_KEY, KEY_STEMS) if may_name_key(places) else ():
         if key_like(found["bare"]) and not is_cursor(places.text, found.start()) and not _is_compound(found["bare"]):
             yield FoundSecret(*found.span("bare"), "assigned-secret")
     for found in places.matches(_NEAR, _NEAR_STEMS):
         yield from _near(places.text, found)
-    for found in places.matches(_KEY_TOLD, ("key",)):
+    for found in places.matches(_KEY_TOLD, _KEY_TOLD_STEMS):
         owned = _KEY_OWNER.search(places.text, max(0, found.start() - 48), found.start())
         is_id = owned and owned[0].strip().lower() == "the" and UUID.fullmatch(found["bare"])
         if owned and not is_id and key_like(found["bare"]) and not _is_compound(found["bare"]):
             yield FoundSecret(*found.span("bare"), "assigned-secret")
-    for found in places.matches(_LIST, ("creds", "credentials", "passwords", "logins")):
+    for found in places.matches(_LIST, _LIST_STEMS):
         yield from _listed(places.text, found.end())
-    for found in places.matches(_WIFI, ("wifi", "wi-fi", "wlan", "ssid", "hotspot")):
+    for found in places.matches(_WIFI, _WIFI_STEMS):
         yield from of_sort(found, "bare", _beside)
 
 

@@ -11,11 +11,10 @@ from collections.abc import Generator, Iterator
 from memtape.tools.capture.secrets.assigned import (
     KEY,
     PASSWORD,
-    PASSWORD_STEMS,
     is_no_secret,
     key_like,
-    key_stems,
     password_like,
+    stems_of_names,
 )
 from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places, compiled
@@ -44,7 +43,7 @@ def table_secrets(places: Places) -> Iterator[FoundSecret]:
     if "\n" not in text or not any(mark in text for mark in _SEPARATORS):
         return
     read = 0
-    for label in places.matches(_LABEL, (*PASSWORD_STEMS, *key_stems(places))):
+    for label in places.matches(_LABEL, stems_of_names(places)):
         if label.start() < read:
             continue
         start = max(
