@@ -27,9 +27,10 @@ os.environ["MEMTAPE_EMBEDDER"] = "floor"
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
 # Tests write through to the disk thousands of times, which proves nothing that a kill would not prove: where memory has
 # room for their files, they stand there.
-MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 * 1024**3
-if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES:
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+MEMORY, ROOM_BYTES, ROOT_VARIABLE = Path("/dev/shm"), 4 * 1024**3, "PYTEST_DEBUG_TEMPROOT"
+IN_MEMORY = ""
+if ROOT_VARIABLE not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES:
+    IN_MEMORY = os.environ[ROOT_VARIABLE] = tempfile.mkdtemp(prefix="memtape-tests-", dir=MEMORY)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
@@ -53,6 +54,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Tell a process of xdist the seed."""
     node.workerinput["draw_seed"] = node.config.option.draw_seed
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(exitstatus: int) -> None:
+    """Free the memory in which the files of tests stand, unless one failed."""
+    if IN_MEMORY and not exitstatus:
+        shutil.rmtree(IN_MEMORY, ignore_errors=True)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
