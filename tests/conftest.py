@@ -25,16 +25,13 @@ os.environ.pop("MEMTAPE_LOG", None)
 os.environ["MEMTAPE_EMBEDDER"] = "floor"
 # Nor does any note something where the doctor of the user's own home looks.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
-# Tests write through to the disk thousands of times, which proves nothing that a kill would not prove: where memory has
-# room for their files, they stand there.
-MEMORY, ROOM_BYTES, ROOT_VARIABLE = Path("/dev/shm"), 4 * 1024**3, "PYTEST_DEBUG_TEMPROOT"
-IN_MEMORY = ""
-if ROOT_VARIABLE not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES:
-    IN_MEMORY = os.environ[ROOT_VARIABLE] = tempfile.mkdtemp(prefix="memtape-tests-", dir=MEMORY)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
 WITH_KAFKA = ("test_copying", "test_kafka", "test_kafka_faults", "test_log_by_url", "test_log_gone_back", "test_logs")
+
+
+MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 * 1024**3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,25 +39,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--draw-seed", type=int, metavar="SEED", help="Draw what the run with this seed drew.")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the seed once: the processes of xdist take that of the one which started them, and draw the same tests."""
+    """Choose once where the files of tests stand, and the seed: the processes of xdist take both from their starter."""
     if hasattr(config, "workerinput"):
         config.option.draw_seed = config.workerinput["draw_seed"]
-    elif config.option.draw and config.option.draw_seed is None:
+        return
+    if config.option.draw and config.option.draw_seed is None:
         config.option.draw_seed = random.randrange(10**6)
+    # Tests write through to the disk thousands of times, which proves nothing that a kill would not prove.
+    if not config.option.basetemp and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES:
+        config.option.basetemp = Path(tempfile.mkdtemp(prefix="", dir=MEMORY))  # Sockets have short paths.
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Free the memory in which the files of tests stand, unless one failed."""
+    place = session.config.option.basetemp
+    if place and not exitstatus and not hasattr(session.config, "workerinput") and Path(place).parent == MEMORY:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a process of xdist the seed."""
     node.workerinput["draw_seed"] = node.config.option.draw_seed
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(exitstatus: int) -> None:
-    """Free the memory in which the files of tests stand, unless one failed."""
-    if IN_MEMORY and not exitstatus:
-        shutil.rmtree(IN_MEMORY, ignore_errors=True)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
