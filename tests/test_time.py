@@ -80,12 +80,12 @@ def test_a_run_that_folded_much_keeps_the_state_at_its_end(home: Home, monkeypat
     monkeypatch.setattr(projection, "LAST_SNAPSHOT_EVENTS", 50)
     number = partition_of("project:a", 16)
     log = EmbeddedLog(home.log_path)
-    for texts, kept in ((60, True), (10, False), (45, True)):
+    for texts, is_kept in ((60, True), (10, False), (45, True)):
         log.append([captured(f"{texts} {place}", scope="project:a") for place in range(texts)])
         project(home, log)
         end = log.ends()[number]
         offsets = [int(path.stem) for path in home.current().snapshots(number).glob("*.snapshot")]
-        assert (max(offsets) == end) is kept
+        assert (max(offsets) == end) is is_kept
     sound(home, log)
 
 
