@@ -82,6 +82,27 @@ def test_the_order_of_documents_moves_nothing(made: list[Document], query: str, 
         assert math.isclose(score, of_second[id], abs_tol=1e-8)
 
 
+LANGUAGES = (
+    "the boats and the ports",
+    "die Boote und die Häfen",
+    "los barcos y los puertos",
+    "ports",
+    "puertos",
+    "Boote",
+)
+"""Some tell their language, others go by what most are in, so that the same text has other terms."""
+spoken = st.lists(st.builds(lambda text, n: place(text, str(n)), st.sampled_from(LANGUAGES), st.integers(0, 9)))
+
+
+@given(spoken, spoken, st.sampled_from(LANGUAGES))
+def test_a_corpus_made_after_another_ranks_as_one_made_at_once(
+    before: list[Document], made: list[Document], query: str
+) -> None:
+    after = Corpus(made, None, Corpus(made[::2], None, Corpus(before)))
+    assert ranked(after, query) == ranked(Corpus(made), query)
+    assert after.taken.keys() == {document.text for document in made}
+
+
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(documents, texts, st.data())
 def test_scores_are_finite_in_order_and_what_the_factors_say(

@@ -508,7 +508,8 @@ class Retriever:
         key = _Key(shard.path, watermark, versions, tuple(event.id for event in tail))
         ready = self._ready.get(scope)
         if ready is None or ready.key != key:
-            ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail, self.dense)
+            before = ready.corpus if ready is not None else None
+            ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail, self.dense, before)
         return ready
 
     def _only_grew(self, scope: str, ready: _Ready, shard: Shard) -> bool:
@@ -530,7 +531,13 @@ class Retriever:
 
 
 def _make_ready(
-    key: _Key, shard: Shard, scope: str, watermark: Watermark | None, tail: list[Event], dense: Dense | None
+    key: _Key,
+    shard: Shard,
+    scope: str,
+    watermark: Watermark | None,
+    tail: list[Event],
+    dense: Dense | None,
+    before: Corpus | None,
 ) -> _Ready:
     laid = overlay(shard.rows(MemoryRow, scope), shard.rows(TurnRow, scope), shard.rows(TombstoneRow, scope), tail)
     documents = results_of(laid)
@@ -542,7 +549,7 @@ def _make_ready(
     if uses := {row.id: row for row in shard.rows(UseRow, scope)}:
         ids_of = {row.id: row.ids for row in laid.memories} | {row.id: (row.id,) for row in laid.turns}
         use = _Use(ranked, uses, list(map(tie_of, shard.rows(EdgeRow, scope))), ids_of)
-    corpus = Corpus(ranked, vectors)
+    corpus = Corpus(ranked, vectors, before)
     return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors, use, {})
 
 
