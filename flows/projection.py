@@ -21,7 +21,7 @@ LEAST_SNAPSHOT_EVENTS = 2_000
 SNAPSHOT_SHARE = 8
 """A snapshot is written when an eighth of all events was folded since the last one, within these bounds.
 
-So the state at the end of a log is near, and all snapshots together cost a few times what the last one does.
+So the state at the end of a log is near, and all snapshots of one run together cost a few times what the last one does.
 """
 LAST_SNAPSHOT_EVENTS = 5_000
 """So many are folded again in a moment; what a run has folded beyond that is kept at its end."""

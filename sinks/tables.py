@@ -265,7 +265,7 @@ class Shard:
             table = self._create(name, data)
         else:
             table.merge_insert(key).when_matched_update_all(newer).when_not_matched_insert_all().execute(data)
-        self._written(name, table)
+        self._note_version(name, table)
 
     def _overwrite(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], key: str) -> None:
         """Let these be all rows of a table, in one step, which takes a third of the time of a merge."""
@@ -275,7 +275,7 @@ class Shard:
         data = pa.Table.from_pylist(records, schema=_keyed(schema, key))
         table = self._table(name)
         table = self._create(name, data) if table is None else lance.write_dataset(data, table, mode="overwrite")
-        self._written(name, table)
+        self._note_version(name, table)
 
     def _create(self, name: str, data: pa.Table) -> LanceDataset:
         """Make a table of its first rows."""
@@ -284,7 +284,7 @@ class Shard:
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         return lance.write_dataset(data, self.path / f"{name}.lance")
 
-    def _written(self, name: str, table: LanceDataset) -> None:
+    def _note_version(self, name: str, table: LanceDataset) -> None:
         """Note the version of a table that was written, and tidy the table now and then."""
         if table.version % OPTIMIZE_EVERY == 0:
             self._tidy(table)

@@ -1,5 +1,6 @@
 """What every test shares: how hard hypothesis tries, that fast tests come first, and how a soak is cut short."""
 
+import atexit
 import os
 import random
 import shutil
@@ -48,15 +49,22 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.draw and config.option.draw_seed is None:
         config.option.draw_seed = random.randrange(10**6)
     # Tests write through to the disk thousands of times, which proves nothing that a kill would not prove.
-    if not config.option.basetemp and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES:
-        config.option.basetemp = Path(tempfile.mkdtemp(prefix="", dir=MEMORY))  # Sockets have short paths.
+    if not config.option.basetemp and config.option.markexpr != "soak" and has_room(MEMORY):
+        place = tempfile.mkdtemp(prefix="", dir=MEMORY)  # Paths of sockets must be short.
+        config.option.basetemp = Path(place)
+        atexit.register(free, place, os.getpid())
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Free the memory in which the files of tests stand, unless one failed."""
-    place = session.config.option.basetemp
-    if place and not exitstatus and not hasattr(session.config, "workerinput") and Path(place).parent == MEMORY:
+def has_room(folder: Path) -> bool:
+    """Whether the files of all tests have room in a folder, and programs among them run there."""
+    if not os.access(folder, os.W_OK):
+        return False
+    return shutil.disk_usage(folder).free >= ROOM_BYTES and not os.statvfs(folder).f_flag & os.ST_NOEXEC
+
+
+def free(place: str, pid: int) -> None:
+    """Delete a folder at the end of the process that made it; `--basetemp` names one that stays."""
+    if os.getpid() == pid:
         shutil.rmtree(place, ignore_errors=True)
 
 
@@ -75,12 +83,14 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put slow tests last, so that most mistakes show within seconds; otherwise the order stays as it was."""
+    astray = {item.path.stem for item in items if "kafka" in getattr(item, "fixturenames", ())} - {*WITH_KAFKA}
+    assert not astray, f"{sorted(astray)} belong in WITH_KAFKA."
     items.sort(key=is_slow)
     if hasattr(config, "workerinput"):  # Of files, which are not shared out further, the long ones come first.
         weights: Counter[str] = Counter()
         for item in items:
             weights[scope_of(item.nodeid)] += 1 + 30 * is_slow(item)
-        items.sort(key=lambda item: -weights[scope_of(item.nodeid)])
+        items.sort(key=lambda item: (-weights[scope_of(item.nodeid)], item.path))
     if config.option.draw:
         drawn = draw(items, config.option.draw, random.Random(config.option.draw_seed))
         config.hook.pytest_deselected(items=[item for item in items if item not in drawn])

@@ -637,15 +637,16 @@ def test_a_word_of_the_text_in_a_label_of_another_event_leaves_it_unproven(clien
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.parametrize("text", ["The vault opens with saffron-lighthouse.", "saffron-lighthouse"])
 @pytest.mark.parametrize("file", ["settings.toml", "folders.json", "copies.json"])
 def test_a_word_that_a_path_of_the_machine_has_too_does_not_keep_a_text_from_being_gone(
-    client: Client, tmp_path: Path, file: str
+    client: Client, tmp_path: Path, file: str, text: str
 ) -> None:
-    place = tmp_path / "saffron"
-    id = client.capture("The vault opens with saffron-lighthouse.").id
+    place = tmp_path / "saffron-lighthouse"
+    id = client.capture(text).id
     match file:
         case "settings.toml":
-            (client.home.path / file).write_text('[model]\nurl = "http://saffron.example/v1"\n')
+            (client.home.path / file).write_text('[model]\nurl = "http://saffron-lighthouse.example/v1"\n')
         case "folders.json":
             place.mkdir()
             scope_of_folder(place, client.home)

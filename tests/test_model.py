@@ -512,6 +512,7 @@ class Life:
             if types[0] == "unfolded":
                 self.configure()  # Under settings by which nothing folds, nothing can be unfolded.
             steps.get(types[0], Life.embed)(self)
+        raise AssertionError(f"No life of this home meets {', '.join(types)}.")
 
     # What must be so.
 

@@ -23,7 +23,7 @@ from secret_cases import COUNT, TOKENS, Case, false_cases, true_cases
 from soaked import soaked
 
 from memtape.schemas.codec import decode
-from memtape.schemas.errors import Denied, MemtapeError
+from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
 from memtape.schemas.events import Actor, Captured, Forgotten, Recalled, Restored
 from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders
 from memtape.schemas.texts import texts_of, texts_of_body
@@ -34,6 +34,7 @@ from memtape.tools.capture.denied_paths import DENIED_PATHS, denied_by
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import known as known_secrets
 from memtape.tools.capture.secrets.met import MetSecrets
+from memtape.tools.capture.secrets.places import PIECE_CHARS
 from memtape.tools.capture.secrets.redaction import Redactor, findings
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -224,6 +225,14 @@ def test_long_hostile_texts_end(piece: str, kib: int) -> None:
     text = piece * (kib * 1024 // len(piece))
     for long in (text, f"{text}!", f"x{text}\n"):
         assert sum(found.end - found.start for found in findings(long)) <= len(long)
+
+
+def test_half_a_character_and_a_long_text_hide_no_secret_and_stop_nothing(client: Client) -> None:
+    for before in ("\ud800 \udfff ", "İ" * 9 + " ", "x " * PIECE_CHARS, "x" * (PIECE_CHARS - 4) + " "):
+        text = f"{before}api_key = {KEY}"
+        assert [text[found.start : found.end] for found in findings(text)] == [KEY]
+    with pytest.raises(InvalidEvent):
+        client.capture("half a \ud800 character")
 
 
 def test_the_library_is_asked_wherever_it_would_find_something() -> None:

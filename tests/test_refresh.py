@@ -27,8 +27,6 @@ from memtape.tools.keep import rebuild as rebuilding
 from memtape.tools.keep import refresh as refreshing
 from memtape.tools.keep.owner import Owner
 
-pytestmark = pytest.mark.slow
-
 Held = tuple[str, dict[str, bytes]]
 """The state hash of a home, and its pages."""
 SUBJECT_OF = {subject.name: subject for subject in SUBJECTS}

@@ -35,8 +35,6 @@ from memtape.tools.keep import rebuild as rebuilding
 from memtape.tools.keep.owner import Owner, rebuild_or_ask
 from memtape.tools.keep.verify import Verification, verify
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
@@ -68,6 +66,7 @@ def in_steps(home: Home, count: int = 400, step: int = 50) -> EmbeddedLog:
     return log
 
 
+@pytest.mark.slow
 def test_a_restart_goes_on_from_snapshot_and_log(home: Home, often: None) -> None:
     log = in_steps(home)
     snapshots = sorted(path.name for path in home.current().state.rglob("*.snapshot"))
@@ -142,6 +141,7 @@ def test_a_doubtful_recovery_store_is_discarded_and_said(home: Home, data: bytes
     assert sound(home, log) == before
 
 
+@pytest.mark.slow
 def test_what_recovery_stores_does_not_grow_with_the_state(home: Home) -> None:
     log = filled(home, 300)
     project(home, log)
@@ -167,6 +167,7 @@ def test_views_ahead_of_their_log_are_made_anew_with_a_sentence(home: Home) -> N
     sound(home, log)
 
 
+@pytest.mark.slow
 def test_a_rebuild_gives_the_same_views_and_appends_nothing(home: Home, often: None) -> None:
     log = in_steps(home)
     ends, before, vault = log.ends(), sound(home, log), vault_bytes(home)
@@ -242,6 +243,7 @@ def test_damaged_views_are_a_sentence_for_who_searches(home: Home) -> None:
             client.search("port", quiet=True)
 
 
+@pytest.mark.slow
 def test_searches_are_served_while_builds_are_switched(home: Home) -> None:
     log = filled(home, 200)
     project(home, log)
@@ -283,6 +285,7 @@ def test_one_scope_is_mended_in_place(home: Home, how: str) -> None:
     assert sound(home, log).state_hash == before
 
 
+@pytest.mark.slow
 def test_a_rebuild_that_was_cut_short_goes_on(home: Home, often: None, monkeypatch: pytest.MonkeyPatch) -> None:
     log = in_steps(home, 300)
     before = sound(home, log).state_hash
@@ -301,6 +304,7 @@ def test_a_rebuild_that_was_cut_short_goes_on(home: Home, often: None, monkeypat
     assert sound(home, log).state_hash == before
 
 
+@pytest.mark.slow
 def test_a_living_projector_is_asked_to_rebuild(home: Home, tmp_path: Path) -> None:
     log = filled(home, 200)
     project(home, log)
@@ -372,6 +376,7 @@ def test_a_dead_letter_that_has_become_readable_is_read(home: Home, monkeypatch:
     sound(home, log)
 
 
+@pytest.mark.slow
 def test_every_position_of_the_past_can_be_asked(home: Home, often: None) -> None:
     log = in_steps(home, 200)
     number = partition_of("project:a", 16)

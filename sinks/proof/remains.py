@@ -41,6 +41,11 @@ _KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?)\Z")
 """Files in which the id of an erased event may stand: headers of slots, the erasure itself, ids that are banned."""
 
 
+_NAMES_PLACES = re.compile(r"(settings\.toml|folders\.json|copies\.json)\Z")
+"""Files of settings and of the places of folders and copies. Nothing of an event is written there: words that are equal
+to those of an erased text are a person's own names, as ids are not."""
+
+
 class Needles(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked for: ids as they are; texts and single words whatever their case and what is between words.
 
@@ -115,6 +120,7 @@ def search_home(
     meanwhile are passed over.
     """
     traces, vectors, places = Traces(needles.texts, needles.words), _Vectors(needles.vectors), []
+    nothing = Traces(())
     files = {path: path.stat().st_size for path in sorted(home.rglob("*")) if path.is_file() and not path.is_symlink()}
     done = 0
     for path, size in files.items():
@@ -125,7 +131,8 @@ def search_home(
         try:
             opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
             ids_count = own or not _KEEPS_IDS.search(name)
-            place = _look(name, *opened, needles, traces, vectors, ids_count=ids_count)
+            sought = nothing if _NAMES_PLACES.fullmatch(name) else traces
+            place = _look(name, *opened, needles, sought, vectors, ids_count=ids_count)
             places.append(place._replace(own=own))
         except FileNotFoundError:
             continue

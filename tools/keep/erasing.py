@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -242,7 +241,7 @@ def erase(home: Home, log: Log, made: ErasurePlan, append: Append, on_phase: OnP
     if made.items and without_list(BuildViews(home, log)):
         scrub_or_ask(home, log, on_phase, on_note)
     if made.texts or made.labels:
-        needles = needles_of(home, log, gone, made.texts, made.labels)
+        needles = needles_of(log, gone, made.texts, made.labels)
         before = search(home, log, needles, lambda done, total: on_phase("searching before", done, total))
         _check_sight(before)
     for scope, again in list(_renewals(home, log, made)):
@@ -268,11 +267,11 @@ def erase(home: Home, log: Log, made: ErasurePlan, append: Append, on_phase: OnP
     return Erasure(made, before, after)
 
 
-def needles_of(home: Home, log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str] = ()) -> Needles:
+def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str] = ()) -> Needles:
     """Return what to look for: ids, texts and their longer lines, words and vectors, as far as nothing else has them.
 
-    Labels are looked for whole. What proves nothing is left out: what a living event still says in any of its strings,
-    what names a setting or a place of the machine, and what a home holds that was never told anything.
+    Labels are looked for whole. What a living event still says, in any of its strings, and what a home of nothing holds
+    by its structure alone, proves nothing.
     """
     sought = [*(part for text in texts for part in parts(text)), *labels]
     traces = Traces(part for part in sought if is_searched(part))
@@ -296,9 +295,6 @@ def needles_of(home: Home, log: Log, gone: Gone, texts: Sequence[str], labels: I
                 carried.update(dict.fromkeys(traces.find(string).texts))
                 for word in all_words(string):
                     words.pop(word, None)
-    for string in _settings_and_places(home):
-        for word in all_words(string):
-            words.pop(word, None)
     alone = tuple(text for number, text in enumerate(traces.texts) if number not in carried)
     alone_too = tuple(vector for vector, is_gone in vectors.items() if is_gone)
     needles = without_structure(Needles(ids=_ids(gone), texts=alone, words=tuple(words), vectors=alone_too))
@@ -307,16 +303,6 @@ def needles_of(home: Home, log: Log, gone: Gone, texts: Sequence[str], labels: I
     told = dict.fromkeys(word for text in texts for word in telling_words(text))
     only_labelled = tuple(word for word in told if word in labelled and word not in spoken)
     return msgspec.structs.replace(needles, said=len(texts), hidden=len(hidden), labelled=only_labelled)
-
-
-def _settings_and_places(home: Home) -> Iterator[str]:
-    """Yield what the files of a home say that have its settings and the places of folders and copies.
-
-    Such files never have words of an event.
-    """
-    for path in (home.settings_path, home.folders_path, home.copies_path):
-        with suppress(FileNotFoundError):
-            yield path.read_text(encoding="utf-8", errors="replace")
 
 
 def _ids(gone: Gone) -> tuple[str, ...]:
@@ -378,7 +364,7 @@ def prove(home: Home, log: Log, ids: Sequence[str], texts: Sequence[str]) -> Pro
         if event is not None and asked[slot.partition].covers(event) and event.body is not None:
             slots.append((slot.partition, slot.offset))
     carried = carried_by_others(log, {}, texts)
-    return Proven(slots, search(home, log, needles_of(home, log, gone, texts)), carried)
+    return Proven(slots, search(home, log, needles_of(log, gone, texts)), carried)
 
 
 def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Forgotten | Restored]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memtape.tools.capture.secrets.places import Places, compiled, stems
+from memtape.tools.capture.secrets.places import Places, compiled, marks
 
 
 class FoundSecret(NamedTuple):
@@ -148,7 +148,7 @@ _BEGUN_BY: dict[str, list[int]] = {}
 """Which of the formats have something in them, by that in lower case."""
 for _number, (_, _anchor, _) in enumerate(_FORMATS):
     _BEGUN_BY.setdefault(_anchor.lower(), []).append(_number)
-_ANCHORS = stems(_BEGUN_BY)
+_ANCHORS = marks(_BEGUN_BY)
 _KEY_MARK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_BODY = re.compile(r"(?:(?:\s|\\[nr]|[\"'>|])*[A-Za-z0-9+/=]{24,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{4,})?")
 _ENCODED_KEY = re.compile(

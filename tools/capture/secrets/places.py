@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 Stems = NewType("Stems", frozenset[str])
 """What is looked for together, in lower case; only `stems` makes it."""
 
+PIECE_CHARS = 65_536
+"""A long text is looked through in pieces, since all that is found in one stands in memory at once."""
 _DIGIT = re.compile(r"[0-9]")
-_EVERY: dict[str, None] = {}
-"""All that is ever looked for: each constant of this folder notes its own when it is imported."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_EVERY: dict[str, bool] = {}
+"""All that is ever looked for, and whether its places count: each constant of this folder notes its own at import."""
 
 
 compiled = lru_cache(maxsize=None)(re.compile)
@@ -28,18 +31,25 @@ compiled = lru_cache(maxsize=None)(re.compile)
 def stems(*groups: Iterable[str]) -> Stems:
     """Return what is to be looked for together; a constant, since each new one is looked for in every text."""
     found = frozenset(stem for group in groups for stem in group)
-    _EVERY.update(dict.fromkeys(sorted(found)))
+    _EVERY.update(dict.fromkeys(sorted(found), True))
     return Stems(found)
 
 
+def marks(found: Iterable[str]) -> Stems:
+    """Return the same of words of which it is only asked whether they stand in a text, and not where."""
+    for mark in found:
+        _EVERY.setdefault(mark, False)
+    return Stems(frozenset(found))
+
+
 @cache
-def _automaton(size: int) -> tuple[tuple[str, ...], AhoCorasick]:
-    """Return all that is looked for, `size` words, and what finds it."""
+def _automaton(size: int) -> tuple[list[tuple[str, bool]], int, AhoCorasick]:
+    """Return all that is looked for, `size` words, how long the longest is, and what finds them."""
     from ahocorasick_rs import AhoCorasick
 
-    every = tuple(_EVERY)
+    every = list(_EVERY.items())
     assert len(every) == size
-    return every, AhoCorasick(every)
+    return every, max(map(len, _EVERY)), AhoCorasick(list(_EVERY))
 
 
 class Places:
@@ -52,9 +62,16 @@ class Places:
         self.lower = lower if len(lower) == len(text) else "".join(char.lower()[:1] for char in text)
         self.numbered = _DIGIT.search(text) is not None
         self._found: dict[str, list[int]] = {}
-        every, automaton = _automaton(len(_EVERY))
-        for number, start, _ in automaton.find_matches_as_indexes(self.lower, overlapping=True):
-            self._found.setdefault(every[number], []).append(start)
+        every, longest, automaton = _automaton(len(_EVERY))
+        # The library takes whole characters only.
+        lower = self.lower if self.lower.isascii() else _SURROGATE.sub("\ufffd", self.lower)
+        for begin in range(0, len(lower), PIECE_CHARS):
+            piece = lower[begin : begin + PIECE_CHARS + longest - 1]
+            for number, start, _ in automaton.find_matches_as_indexes(piece, overlapping=True):
+                stem, has_places = every[number]
+                places = self._found.setdefault(stem, [])
+                if has_places and start < PIECE_CHARS:  # What begins behind the piece is found in the next.
+                    places.append(begin + start)
 
     def has(self, sought: Stems) -> bool:
         """Whether any of these stands in the text, whatever its case."""
