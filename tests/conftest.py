@@ -14,12 +14,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tests of a session that ask for one)
 
-# No deadline anywhere: a loaded machine is not a wrong answer. CI draws the same examples every time, so that a failure
-# there is a failure of the change. `soak` finds new ones for some minutes, and `nightly` for a night.
-settings.register_profile("dev", deadline=None, max_examples=30)
-settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True, print_blob=True)
-settings.register_profile("soak", deadline=None, max_examples=200)
-settings.register_profile("nightly", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.too_slow])
+# No deadline anywhere, and no health check by the clock: a loaded machine is not a wrong answer. CI draws the same examples
+# every time, so that a failure there is a failure of the change. `soak` finds new ones for some minutes, and `nightly`
+# for a night.
+PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("dev", max_examples=30, **PATIENT)
+settings.register_profile("ci", max_examples=30, derandomize=True, print_blob=True, **PATIENT)
+settings.register_profile("soak", max_examples=200, **PATIENT)
+settings.register_profile("nightly", max_examples=5_000, **PATIENT)
 # No test writes to a log that whoever runs it works with.
 os.environ.pop("MEMTAPE_LOG", None)
 # Nor does any load a model or ask an endpoint that happens to be there; those of embedders choose their own.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import slots, worlds
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtape import Client
@@ -196,7 +196,6 @@ def test_what_exceeds_the_whole_budget_is_cut_and_leaves_room() -> None:
     assert choose(items, 1, form, CHARACTERS.count).text == ""
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(max_size=12))
 def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
     """Wherever the views stand, of what came after them nothing is told that the whole fold hides; and whole views

@@ -48,7 +48,6 @@ def asked(**fields: Any) -> Filters:
 # In any world.
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(max_size=14), st.data())
 def test_what_passes_has_a_capture_that_does_and_what_has_a_living_one_passes(
     events: list[Event], data: st.DataObject

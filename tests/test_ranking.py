@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders import START
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.errors import MemtapeError
@@ -66,7 +66,6 @@ def ranked(corpus: Corpus, query: str, *given: object, **options: object) -> lis
     return list(corpus.rank(query, *given, **options).hits)  # type: ignore[arg-type]
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(documents, texts, st.data())
 def test_the_order_of_documents_moves_nothing(made: list[Document], query: str, data: st.DataObject) -> None:
     seeds = data.draw(st.lists(st.integers(0, 4), min_size=len(made), max_size=len(made)))
@@ -103,7 +102,6 @@ def test_a_corpus_made_after_another_ranks_as_one_made_at_once(
     assert after.taken.keys() == {document.text for document in made}
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(documents, texts, st.data())
 def test_scores_are_finite_in_order_and_what_the_factors_say(
     made: list[Document], query: str, data: st.DataObject
@@ -117,7 +115,6 @@ def test_scores_are_finite_in_order_and_what_the_factors_say(
         assert hit.lanes.keys() & {"sparse", "dense", "edges"} and all(map(math.isfinite, hit.lanes.values()))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(documents, texts, st.booleans())
 def test_the_parts_add_up_to_the_relevance_and_asking_for_them_moves_nothing(
     made: list[Document], query: str, by_words: bool
@@ -157,7 +154,6 @@ def test_what_of_a_question_counts_is_told() -> None:
     assert answered.told("hello")[0] == "assistant"
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(documents, texts, st.sets(st.sampled_from(LANES)))
 def test_a_lane_that_is_off_is_as_if_it_were_not_there(made: list[Document], query: str, off: set[Lane]) -> None:
     seeds = [n % 4 for n in range(len(made))]
@@ -179,7 +175,6 @@ def test_a_lane_that_is_off_is_as_if_it_were_not_there(made: list[Document], que
         ]
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(documents, texts)
 def test_filters_remove_and_move_nothing(made: list[Document], query: str) -> None:
     made = [document._replace(neighbours=(), hot=0) for document in made]

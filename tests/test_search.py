@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import START, worlds
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.codec import encode
@@ -109,7 +109,6 @@ def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
     return shown, {capture.id for capture in captures if not capture.hidden}
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(max_size=12))
 def test_the_tail_never_shows_what_is_forgotten(events: list[Event]) -> None:
     """Whatever stands behind the watermark, a reader shows no capture that the whole fold hides."""
