@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tests of a session that ask for one)
 
-# No deadline anywhere, and no health check by the clock: a loaded machine is not a wrong answer. CI draws the same examples
-# every time, so that a failure there is a failure of the change. `soak` finds new ones for some minutes, and `nightly`
-# for a night.
+# No deadline anywhere, and no health check by the clock: a loaded machine is not a wrong answer. CI draws the same
+# examples every time, so that a failure there is a failure of the change. `soak` finds new ones for some minutes, and
+# `nightly` for a night.
 PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("dev", max_examples=30, **PATIENT)
 settings.register_profile("ci", max_examples=30, derandomize=True, print_blob=True, **PATIENT)

@@ -176,7 +176,7 @@ def captured_with(client: Client) -> dict[str, Pairs]:
     return found
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     query=st.sampled_from(("kayaks", "What does the heron like?", "otter, lynx and kayaks")),
     origins=st.sets(st.sampled_from(ORIGINS), max_size=3),
