@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from stopwordsiso import stopwords
 
 from memtape.state.text import lexicon
-from memtape.state.text.normal import content_key, normal_text, words
+from memtape.state.text.normal import _all_words, _ascii_words, content_key, normal_text, words
+from memtape.state.text.terms import _LANGUAGES, _SCRIPTS, languages_told
 
 PAIRS: list[dict[str, Any]] = [
     json.loads(line)
@@ -291,3 +293,38 @@ def test_words(text: str, found: str) -> None:
 def test_words_of_a_name_are_found_in_all_its_spellings() -> None:
     for one, other in product(["getUserName", "get_user_name", "get-user-name", "get.user.name"], repeat=2):
         assert {"get", "user", "name"} <= set(words(one)) & set(words(other))
+
+
+RUNS = (
+    "the",
+    "and",
+    "Ada's",
+    "getUserName",
+    "HTTPServer2",
+    "docs/a.md",
+    "a_b",
+    "don't",
+    "--",
+    "5433",
+    "v1.2.3",
+    "U.S.",
+    " ",
+    "\n",
+    "@",
+    "x",
+)
+
+
+@given(st.lists(st.sampled_from(RUNS)).map(" ".join) | st.text(st.characters(max_codepoint=127)))
+def test_ascii_has_the_words_that_any_text_has(text: str) -> None:
+    assert _ascii_words(text) == _all_words(text)
+
+
+@given(st.lists(st.sampled_from("the und der los les of это στο 密 and die que il di".split())).map(" ".join))
+def test_a_language_is_told_by_the_most_of_its_commonest_words(text: str) -> None:
+    held = set(text.split())
+    counts = {name: len(held & stopwords(code)) for name, code in _LANGUAGES.items()}
+    most = max(counts.values())
+    by_words = [name for name, count in counts.items() if count == most] if most else []
+    by_script = [[name] for name, letter in _SCRIPTS.items() if letter.search(text)]
+    assert languages_told(text) == (by_script or [by_words])[0]

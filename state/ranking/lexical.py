@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memtape.schemas.times import format_time
+from memtape.schemas.times import DAY_US, format_day
 from memtape.state.ranking.asking import day_terms, terms_of_day
 from memtape.state.ranking.documents import Document, Flags, neighbours_of
 from memtape.state.ranking.postings import Floats, Ints, Postings, counts_of, inverse_frequencies
@@ -182,11 +182,11 @@ def _names(speakers: Mapping[str, Sequence[str]], documents: Sequence[Document])
 
 def _dated(documents: Sequence[Document]) -> dict[str, Ints]:
     """Return the places of texts by the terms of their days."""
-    days: dict[str, list[int]] = {}
+    days: dict[int, list[int]] = {}
     for place, document in enumerate(documents):
-        days.setdefault(format_time(document.at)[:10], []).append(place)
+        days.setdefault(document.at // DAY_US, []).append(place)
     dated: dict[str, list[int]] = {}
     for day, places in days.items():
-        for term in terms_of_day(day):
+        for term in terms_of_day(format_day(day * DAY_US)):
             dated.setdefault(term, []).extend(places)
     return {term: np.array(places, np.int64) for term, places in dated.items()}

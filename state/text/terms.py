@@ -64,21 +64,27 @@ _LATIN = re.compile(r"[a-zà-žß]+")
 def languages_told(text: str) -> list[str]:
     """Return the languages that a text may be in by its script or its commonest words; none if none tells."""
     lower = text.lower()
-    for language, letter in _SCRIPTS.items():
+    for language, letter in _SCRIPTS.items() if not text.isascii() else ():
         if letter.search(lower):
             return [language]
-    held = dict.fromkeys(_LETTERS.findall(lower))
-    counts = {language: sum(word in common for word in held) for language, common in _common().items()}
+    common, counts = _common(), dict.fromkeys(_LANGUAGES, 0)
+    for word in dict.fromkeys(_LETTERS.findall(lower)):
+        for language in common.get(word, ()):
+            counts[language] += 1
     most = max(counts.values())
     return [language for language, count in counts.items() if count == most] if most else []
 
 
 @cache
-def _common() -> dict[str, frozenset[str]]:
-    """Return the commonest words of the languages that are told apart."""
+def _common() -> dict[str, tuple[str, ...]]:
+    """Return the commonest words of the languages that are told apart, each with the languages that have it."""
     from stopwordsiso import stopwords
 
-    return {language: frozenset(stopwords(code)) for language, code in _LANGUAGES.items()}
+    having: dict[str, tuple[str, ...]] = {}
+    for language, code in _LANGUAGES.items():
+        for word in sorted(stopwords(code)):
+            having[word] = (*having.get(word, ()), language)
+    return having
 
 
 def language_of(text: str) -> str:
