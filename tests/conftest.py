@@ -32,8 +32,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 
 
 WITH_KAFKA = ("test_copying", "test_kafka", "test_kafka_faults", "test_log_by_url", "test_log_gone_back", "test_logs")
-
-
+"""Files that have a test with a broker."""
 MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 * 1024**3
 
 

@@ -55,7 +55,7 @@ class Taken(NamedTuple):
 class Lexical:
     """The words of one scope's texts, made ready to be asked many times.
 
-    Making it takes some 25 µs a text, and to take a text apart some 100 µs more. What `before` has taken apart is not
+    Making it takes some 25 µs a text, and to take a text apart some 50 µs more. What `before` has taken apart is not
     taken apart again.
     """
 

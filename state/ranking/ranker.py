@@ -61,7 +61,7 @@ class Ranking(NamedTuple):
 class Corpus:
     """The texts of one scope, made ready to be asked many times.
 
-    `vectors` has a row for each document. Making it takes some 25 µs a text, and some 100 µs more for each that the
+    `vectors` has a row for each document. Making it takes some 25 µs a text, and some 50 µs more for each that the
     corpus `before`, of most of the same texts, has not taken apart. Asking one of 100,000 texts takes some
     milliseconds, and with vectors of 384 dimensions some fifteen more.
     """

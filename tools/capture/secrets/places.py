@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ahocorasick_rs import AhoCorasick
 
 Stems = NewType("Stems", frozenset[str])
-"""What is looked for together, in lower case; only `stems` makes it."""
+"""What is looked for together, in lower case; only `stems` and `marks` make it."""
 
 PIECE_CHARS = 65_536
 """A long text is looked through in pieces, since all that is found in one stands in memory at once."""
