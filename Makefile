@@ -52,7 +52,7 @@ demo: venv ## Show Memtape at work, in a throw-away home.
 # The files are shared out over the cores; a file's tests stay together, so that what they start is started once.
 # Four at once on two cores, since many tests wait for a broker or another process.
 # What is compiled is kept, also where the environment says otherwise: most tests start processes.
-test: export PYTHONDONTWRITEBYTECODE =
+test soak soak-short: export PYTHONDONTWRITEBYTECODE =
 test: venv ## Run a short version of every test, the fast ones of each file first.
 	$(BIN)/python -m pytest --durations=10 -n 4 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
