@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from stopwordsiso import stopwords
 
 from memtape.state.text import lexicon
-from memtape.state.text.normal import _all_words, _ascii_words, content_key, normal_text, words
+from memtape.state.text.normal import _ASCII_WORD, _PAIRED_CHAR, _WORD, content_key, normal_text, words
 from memtape.state.text.terms import _LANGUAGES, _SCRIPTS, languages_told
 
 PAIRS: list[dict[str, Any]] = [
@@ -317,7 +317,8 @@ RUNS = (
 
 @given(st.lists(st.sampled_from(RUNS)).map(" ".join) | st.text(st.characters(max_codepoint=127)))
 def test_ascii_has_the_words_that_any_text_has(text: str) -> None:
-    assert _ascii_words(text) == _all_words(text)
+    assert _ASCII_WORD.findall(text) == _WORD.findall(unicodedata.normalize("NFKC", text))
+    assert not any(map(_PAIRED_CHAR.match, text))
 
 
 @given(st.lists(st.sampled_from("the und der los les of это στο 密 and die que il di".split())).map(" ".join))

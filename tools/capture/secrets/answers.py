@@ -15,7 +15,7 @@ _ASKED = (
     rf"(?i)(?<![^\W_])(?:(?:{PASSWORD})s?|pws?|pass|creds|credentials|login|zugangsdaten|identifiants|api[\s-]?(?:key|token))"
     r"(?![a-z_])(?P<rest>[^\n]{0,80})\n{1,2}"
 )
-_STEMS = stems((*PASSWORD_STEMS, *"pass cred login zugang identifiants api".split()))
+_STEMS = stems(PASSWORD_STEMS, "pass cred login zugang identifiants api".split())
 _ASKS = re.compile(
     r"[?？]|(?<![^\W_])(?:need|what|which|send|give|tell|remind|forgot|got|share|anyone|who|where|can|could|want|looking"
     r"|brauche|wie|was|welches|kennt|hast|weiß|besoin|quel|quelle|donne|necesito|cuál|cual|qual|preciso|dame"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.encoded import decoded
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, Stems, compiled, stems
+from memtape.tools.capture.secrets.places import Places, Stems, compiled, marks, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.random_strings import looks_random, turns
 
@@ -60,19 +60,17 @@ PASSWORD_STEMS = stems(
     """.split()
 )
 KEY_STEMS = stems(
-    (
-        *"""
+    """
     api clé clave chave chiave access auth account client private signing encryption master license service
     storage app wallet
     deployer signer eth metamask
     session cookie secret token credential sharedaccesskey pat aes hmac jwt fernet cipher crypto webhook deploy
     admin global write server shared pk product activation subscription _key _salt _pepper
     """.split(),
-        *_SERVICES,
-    )
+    _SERVICES,
 )
 """How the names begin; names that begin otherwise are not found."""
-_KEY_MARKS = stems(
+_KEY_MARKS = marks(
     (
         "key",
         "api",
@@ -94,7 +92,7 @@ _ASSIGNED_STEMS = stems(NAME_STEMS, _ASSIGNED_OTHERS)
 _HEADER_STEMS = stems(("authorization", "bearer", "basic ", "_auth"))
 _COOKIES_STEMS = stems(("cookie", "set-cookie", "curl"))
 _SIGNED_STEMS = stems(("jwt.",))
-_VALUES = stems(("value", "default"))
+_VALUES = marks(("value", "default"))
 _ENDING = (
     r"(?:_(?!hash|name|type|url|id|min|max|len|count|file|path|policy|field|ttl|exp|arn|ref|store|manager|reset|prompt"
     r"|mode|required|enabled)[a-z0-9]{1,16})?"
@@ -133,7 +131,7 @@ _SESSION = (
     r"|remember_(?:user_)?token|__Secure-[\w.-]{1,64}|__Host-[\w.-]{1,64})=(?P<value>[^\s;,&\"'<>`]{16,4096})"
 )
 _SIGNED = r"jwt\.\w{1,16}\([^\n,]{1,120},\s*[\"'](?P<value>[^\"'\n]{6,256})[\"']"
-_SESSION_STEMS = stems(
+_SESSION_STEMS = marks(
     "sessid jsessionid asp.net aspnetcore connect.sid sessionid _session remember_ __secure- __host-".split()
 )
 _HOST = re.compile(r"(?<![^\s\"'`])[^\s\"'`:]+\Z")

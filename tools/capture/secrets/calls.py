@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, stems
+from memtape.tools.capture.secrets.places import Places, marks, stems
 from memtape.tools.capture.secrets.said import is_no_name
 
 _CALLED = (
@@ -18,7 +18,7 @@ _CALLED = (
     r"|(?:from_key|wallet|totp|hotp|fernet))(?:\(|\s=\s?\(|=\()(?P<given>[^()\n]{6,400})\)"
     r"|convertto-securestring\s+(?:-string\s+)?(?P<plain>[\"'][^\"'\n]{4,256}[\"'])"
 )
-_MARKS = stems(
+_MARKS = marks(
     "login log_in sign auth connect pass user credential mysqli pdo fernet otp wallet".split(),
     ("from_key", "convertto", "client("),
 )
@@ -30,7 +30,7 @@ _STEMS = stems(
     wallet( totp( hotp( fernet( convertto client(
     """.split()
 )
-_GIVEN = stems(('("', "('", ', "', ", '", "convertto"))
+_GIVEN = marks(('("', "('", ', "', ", '", "convertto"))
 _LITERAL = re.compile(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']")
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, stems
+from memtape.tools.capture.secrets.places import Places, marks, stems
 
 _LOCKED = (
     "door|gate|alarm|entry|entrance|safe|lock(?:box|er)?|key\\s?(?:pad|box)|garage|building|unlock|phone|sim|card|vault"
@@ -35,7 +35,7 @@ _CODE = (
     r"|(?:has\sbeen|was)?\s?(?:changed|set|reset)\sto)(?:\s(?:now|jetzt))?:?\s+|\s(?:opens\s)?with\s|→\s?|[:：]\*\*\s*|は|是|为|は、|는|은|\s+)"
     r"[\"'`*#«“„「]?(?P<value>\d(?:[ -]?\d){3,11})(?![\d.,:/-]*\d)(?![A-Za-z0-9_-])#?"
 )
-_CODE_MARKS = stems(
+_CODE_MARKS = marks(
     (
         "opens with",
         "bike lock",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import is_no_secret, key_like
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, compiled, stems
+from memtape.tools.capture.secrets.places import Places, compiled, marks, stems
 
 _V = r"(?P<value>\"[^\"\n]{4,256}\"|'[^'\n]{4,256}'|[^\s\"'|;&<>]{4,256})"
 _AFTER = {
@@ -87,7 +87,7 @@ _SQL = (
     r"|wpa-psk|ppp\s+chap\s+password|snmp-server\s+community|(?:tacacs|radius)-server\s+key"
     r"|username\s+\S+\s+(?:privilege\s+\d+\s+)?(?:secret|password)(?:\s+\d)?)\s+[\"']?(?=\S*[\d!#$%^*@])(?P<said>[^\s\"']{6,256})"
 )
-_SQL_STEMS = stems(
+_SQL_STEMS = marks(
     (
         "identified",
         "password '",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import PASSWORD, PASSWORD_STEMS, is_no_secret, password_like
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, stems
+from memtape.tools.capture.secrets.places import Places, marks, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.said import ended, is_no_name, of_sort, very_sure
 
@@ -58,9 +58,9 @@ _NAMED_STEMS = stems(
     "user login account utilisateur identifiant usu utente benutzer gebruiker".split(),
     "użytkownik användare логин kullan".split(),
 )
-_BY = stems((" with ", " using ", " as ", " via ", " mit ", " als ", " avec ", " con ", " com ", " met "))
+_BY = marks((" with ", " using ", " as ", " via ", " mit ", " als ", " avec ", " con ", " com ", " met "))
 _PAIR_STEMS = stems(("admin", "root", "guest", "demo", "@"))
-_BETWEEN = stems((" / ", " | "))
+_BETWEEN = marks((" / ", " | "))
 _SHORT_VERSION = re.compile(r"v?\d[\w.-]{0,11}")
 
 

@@ -35,11 +35,12 @@ def stems(*groups: Iterable[str]) -> Stems:
     return Stems(found)
 
 
-def marks(found: Iterable[str]) -> Stems:
+def marks(*groups: Iterable[str]) -> Stems:
     """Return the same of words of which it is only asked whether they stand in a text, and not where."""
-    for mark in found:
+    found = frozenset(mark for group in groups for mark in group)
+    for mark in sorted(found):
         _EVERY.setdefault(mark, False)
-    return Stems(frozenset(found))
+    return Stems(found)
 
 
 @cache
@@ -83,7 +84,7 @@ class Places:
 
     def matches(self, pattern: str, sought: Stems) -> Iterable[re.Match[str]]:
         """Return what a pattern matches where one of the stems begins, in order and apart from each other."""
-        begun = self._found.keys() & sought
+        begun = self.among(sought)
         return self._matched(pattern, sorted({place for stem in begun for place in self._found[stem]})) if begun else ()
 
     def _matched(self, pattern: str, places: list[int]) -> Iterator[re.Match[str]]:

@@ -86,11 +86,9 @@ _KEY_OWNER = re.compile(
 )
 """Whose key it is: without one, a key is what finds a value."""
 _NEAR_STEMS = stems(
-    (
-        *PASSWORD_STEMS,
-        *"cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
-        *("wp-admin", "log in", "sign in", "get in", "get you in"),
-    )
+    PASSWORD_STEMS,
+    "cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
+    ("wp-admin", "log in", "sign in", "get in", "get you in"),
 )
 _NEAR_WORD = re.compile(
     r"(?<![^\s\"'`“„«(|,])(?:[a-z][\w.@-]{0,24}[:/](?!/))?(?P<bare>(?=[^\s\"']{0,63}\d)[A-Za-z0-9!-&*-.:;=?@^_~+]{8,64})"
