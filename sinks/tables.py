@@ -11,7 +11,7 @@ import os
 import shutil
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import cache, wraps
@@ -41,6 +41,9 @@ from memtape.schemas.rows import (
     VectorRow,
     Watermark,
 )
+from memtape.sinks.home.folders import write_whole
+from memtape.sinks.search_index import Opened, SearchIndex, indexed_scopes, open_index, scope_folder
+from memtape.state.views.indexed import FOUND, KEPT
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,6 +53,9 @@ VECTORS = "vectors-"
 """What the names of the tables of vectors begin with; the rest is a digest of the embedder's key."""
 OPTIMIZE_EVERY = 64
 """Versions of a table between two clean-ups: a thousand one-row commits make reads ten times slower."""
+WATERMARK, INDEX = "watermark.json", "index"
+"""What stands in the folder of a partition beside its tables."""
+ROWS_AT_ONCE = 20_000
 KEEP_VERSIONS = timedelta(minutes=10)
 """Old versions stay this long for readers that hold one open."""
 
@@ -87,9 +93,10 @@ def _reads(
 
 
 class _Written(msgspec.Struct):
-    """What else stands in a watermark: the tables that there were when it was written, each with its version."""
+    """What else stands with a watermark: each table with its version, and each scope with that of its search index."""
 
     tables: dict[str, int] = {}
+    indexes: dict[str, int] = {}
 
 
 class Shard:
@@ -103,7 +110,10 @@ class Shard:
         self.partition = partition
         self._tables: dict[str, LanceDataset] = {}
         self._versions: dict[str, int] = {}
-        self._mark: tuple[int, Watermark | None, _Written] | None = None
+        self._mark: tuple[tuple[int, int, int], Watermark | None, _Written] | None = None
+        self._index = SearchIndex(path / INDEX)
+        self._made: dict[str, None] = {}
+        self._opened: dict[str, Opened] = {}
 
     def exists(self) -> bool:
         """Whether a first row has ever come."""
@@ -111,25 +121,52 @@ class Shard:
 
     def write(self, rows: Sequence[Guarded], dead_letters: Sequence[DeadLetter]) -> None:
         """Write rows and dead letters; a row that is not newer than the one that is there changes nothing."""
-        self._write(rows, _NEWER)
+        known = self._index.known(rows) if self._made else []
+        self._write(rows, _NEWER, known)
+        self._index.write(rows)
         if dead_letters:
             records = [msgspec.to_builtins(letter) for letter in dead_letters]
             self._merge("dead_letters", _schema(DeadLetter, guarded=False), records, "offset", None)
 
     def replace(self, rows: Sequence[Guarded]) -> None:
-        """Write rows whatever stands there, to mend what was damaged behind the guards' back."""
-        self._write(rows, None)
+        """Write all rows of their scopes whatever stands there, to mend what was damaged behind the guards' back."""
+        self._write(rows, None, [True] * len(rows))
+        self._index.write(rows, anew=True)
+
+    @_reads
+    def index_anew(self) -> None:
+        """Make the search index of the rows of the tables, which it follows from. The watermark comes after it."""
+        self._index.discard()
+        for rows in self._guarded_rows():
+            self._index.write(rows)
+
+    def _guarded_rows(self) -> Iterator[list[Guarded]]:
+        """Yield the rows of all tables with their guards, some at once; of a gone one its key is left."""
+        for name in (*FOUND, *KEPT):
+            table = self._table(name)
+            if table is None:
+                continue
+            fields = [field for field in table.schema.names if field in TABLES[name].__struct_fields__]
+            for batch in table.to_batches(columns=[*fields, "gone", "generation", "offset"], batch_size=ROWS_AT_ONCE):
+                yield [_guarded(name, record) for record in batch.to_pylist()]
 
     def write_watermark(self, watermark: Watermark) -> None:
         """Say up to where everything that was written is true; call it last."""
         for path in sorted(self.path.glob("*.lance")):
             # Asked once: nobody else writes here, and what this writes it notes.
-            if path.stem not in ("watermarks", *self._versions) and (table := self._table(path.stem)) is not None:
+            if path.stem not in self._versions and (table := self._table(path.stem)) is not None:
                 self._versions[path.stem] = table.version
-        written = _Written({name: version for name, version in self._versions.items() if name != "watermarks"})
-        said = canonical(msgspec.to_builtins(watermark) | msgspec.to_builtins(written)).decode()
-        record = {"partition": watermark.partition, "watermark": said}
-        self._overwrite("watermarks", _watermark_schema(), [record], "partition")
+        indexes = self._marked()[1].indexes | self._index.numbers if self._readable() else self._index.numbers
+        said = msgspec.to_builtins(watermark) | msgspec.to_builtins(_Written(self._versions, indexes))
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(self.path / WATERMARK, canonical(said))
+
+    def _readable(self) -> bool:
+        """Whether there is a watermark that can be read."""
+        with suppress(msgspec.MsgspecError):
+            self._marked()
+            return True
+        return False
 
     @_reads
     def watermark(self) -> Watermark | None:
@@ -137,19 +174,39 @@ class Shard:
         return self._marked()[0]
 
     def _marked(self) -> tuple[Watermark | None, _Written]:
-        table = self._table("watermarks")
-        if table is None:
-            return None, _Written()
-        version = table.version
-        if self._mark is None or self._mark[0] != version:
-            rows = table.to_table(limit=1).to_pylist()
-            mark, written = None, _Written()
-            if rows:
+        path = self.path / WATERMARK
+        try:
+            found = path.stat()
+            written = found.st_ino, found.st_mtime_ns, found.st_size
+            if self._mark is None or self._mark[0] != written:
+                data = path.read_bytes()
+                msgspec.json.decode(data)
+                mark, others = None, _Written()
                 with suppress(msgspec.ValidationError):
-                    mark = msgspec.json.decode(rows[0]["watermark"], type=Watermark)
-                    written = msgspec.json.decode(rows[0]["watermark"], type=_Written)
-            self._mark = version, mark, written
+                    mark = msgspec.json.decode(data, type=Watermark)
+                    others = msgspec.json.decode(data, type=_Written)
+                self._mark = written, mark, others
+        except (FileNotFoundError, NotADirectoryError):
+            return None, _Written()
         return self._mark[1:]
+
+    @_reads
+    def index(self, scope: str) -> Opened | None:
+        """Return the search index of a scope as it is now, None where no row of it was ever written."""
+        opened = open_index(scope_folder(self.path / INDEX, scope), self._opened.get(scope))
+        written = self._marked()[1].indexes.get(scope, 0)
+        if (0 if opened is None else opened.manifest.number) < written:
+            raise FileNotFoundError(f"The newest search index of {scope} is gone.")
+        if opened is not None:
+            self._opened[scope] = opened
+        return opened
+
+    @_reads
+    def indexes(self) -> dict[str, Opened]:
+        """Return the search index of every scope that has one, by scope."""
+        names = indexed_scopes(self.path / INDEX)
+        found = {name: self.index(name) for name in dict.fromkeys((*names, *self._marked()[1].indexes))}
+        return {name: opened for name, opened in found.items() if opened is not None}
 
     @_reads
     def check(self) -> None:
@@ -160,6 +217,9 @@ class Shard:
             if table is not None:
                 for batch in table.to_batches():
                     batch.validate(full=True)
+        for opened in self.indexes().values():
+            for _ in opened.rows():
+                pass
 
     @_reads
     def rows(self, row_type: type[RowT], scope: str | None = None, where: str = "") -> list[RowT]:
@@ -219,10 +279,10 @@ class Shard:
         return sorted(letters, key=lambda letter: letter.offset)[:limit]
 
     def keep_from(self, other: Shard, without: Collection[str]) -> None:
-        """Take over the tables of another shard but these and its watermark, file by file, without copying a byte."""
+        """Take over the tables of another shard but these, file by file, without copying a byte; no others."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path in other.path.glob("*.lance"):
-            if path.stem != "watermarks" and _name_of(path.stem) not in without:
+            if _name_of(path.stem) not in without:
                 shutil.copytree(path, self.path / path.name, copy_function=os.link)
 
     def discard(self) -> None:
@@ -230,6 +290,9 @@ class Shard:
         self._tables.clear()
         self._versions.clear()
         self._mark = None
+        self._opened.clear()
+        self._made.clear()
+        self._index.discard()
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _names(self, row_type: type[Any]) -> list[str]:
@@ -239,13 +302,19 @@ class Shard:
             return sorted({name for name in known if name.startswith(VECTORS)})
         return [next(name for name, kind in TABLES.items() if kind is row_type)]
 
-    def _write(self, rows: Sequence[Guarded], newer: str | None) -> None:
+    def _write(self, rows: Sequence[Guarded], newer: str | None, known: Sequence[bool]) -> None:
+        """Write rows to their tables; `known` says which of them may be there, if this object has made a table."""
         for name, row_type in TABLES.items():
-            records = [_record(row_type, guarded) for guarded in rows if guarded.table == name]
-            if records and row_type is VectorRow:
-                self._write_vectors(records, newer)
-            elif records:
-                self._merge(name, _schema(row_type), records, "key", newer)
+            own = [n for n, guarded in enumerate(rows) if guarded.table == name]
+            if own and row_type is VectorRow:
+                self._write_vectors([_record(row_type, rows[n]) for n in own], newer)
+                continue
+            new = [n for n in own if name in self._made and not known[n]]
+            if new:
+                self._append(name, _schema(row_type), [_record(row_type, rows[n]) for n in new])
+            if len(new) < len(own):
+                merged = [_record(row_type, rows[n]) for n in own if name not in self._made or known[n]]
+                self._merge(name, _schema(row_type), merged, "key", newer)
 
     def _write_vectors(self, records: list[dict[str, Any]], newer: str | None) -> None:
         by_embedder: dict[str, list[dict[str, Any]]] = {}
@@ -267,20 +336,20 @@ class Shard:
             table.merge_insert(key).when_matched_update_all(newer).when_not_matched_insert_all().execute(data)
         self._note_version(name, table)
 
-    def _overwrite(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], key: str) -> None:
-        """Let these be all rows of a table, in one step, which takes a third of the time of a merge."""
+    def _append(self, name: str, schema: pa.Schema, records: list[dict[str, Any]]) -> None:
+        """Add rows that are surely new, in a third of the time of a merge, which does not grow with the table."""
         import lance
         import pyarrow as pa
 
-        data = pa.Table.from_pylist(records, schema=_keyed(schema, key))
         table = self._table(name)
-        table = self._create(name, data) if table is None else lance.write_dataset(data, table, mode="overwrite")
-        self._note_version(name, table)
+        data = pa.Table.from_pylist(records, schema=_keyed(schema, "key"))
+        self._note_version(name, lance.write_dataset(data, table, mode="append"))
 
     def _create(self, name: str, data: pa.Table) -> LanceDataset:
         """Make a table of its first rows."""
         import lance
 
+        self._made[name] = None
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         return lance.write_dataset(data, self.path / f"{name}.lance")
 
@@ -300,7 +369,7 @@ class Shard:
         if name not in self._tables:
             # A maker that was killed leaves a folder without a version, which is no table yet.
             if not any((self.path / f"{name}.lance" / "_versions").glob("*.manifest")):
-                if name != "watermarks" and name in self._marked()[1].tables:
+                if name in self._marked()[1].tables:
                     raise FileNotFoundError(f"The table {name} is gone.")
                 return None
             import lance
@@ -309,7 +378,7 @@ class Shard:
         table = self._tables[name]
         table.checkout_latest()  # type: ignore[no-untyped-call]
         # Where the newest version is lost, Lance opens the one before it without a word.
-        if name != "watermarks" and table.version < self._marked()[1].tables.get(name, 0):
+        if table.version < self._marked()[1].tables.get(name, 0):
             raise FileNotFoundError(f"The newest version of the table {name} is gone.")
         return table
 
@@ -345,6 +414,12 @@ def _record(row_type: type[Any], guarded: Guarded) -> dict[str, Any]:
     gone = isinstance(guarded.row, GoneRow)
     record = {name: fields.get(name) for name in row_type.__struct_fields__}
     return {**record, "gone": gone, "generation": guarded.generation, "offset": guarded.offset}
+
+
+def _guarded(name: TableName, record: dict[str, Any]) -> Guarded:
+    gone, generation, offset = (record.pop(field) for field in ("gone", "generation", "offset"))
+    row_type: Any = GoneRow if gone else TABLES[name]
+    return Guarded(name, msgspec.convert(record, row_type), generation, offset)
 
 
 @cache
@@ -396,15 +471,6 @@ def _records(found: pa.Table) -> list[dict[str, Any]]:
     matrix = _matrix(found.column("vector")).astype("<i2")
     rest = found.drop_columns(["vector"]).to_pylist()
     return [{**record, "vector": row.tobytes()} for record, row in zip(rest, matrix, strict=True)]
-
-
-@cache
-def _watermark_schema() -> pa.Schema:
-    import pyarrow as pa
-
-    return pa.schema(
-        [pa.field("partition", pa.int64(), nullable=False), pa.field("watermark", pa.string(), nullable=False)]
-    )
 
 
 def _arrow_type(hint: Any) -> pa.DataType:

@@ -61,6 +61,7 @@ from memtape.schemas.settings import Settings  # noqa: E402
 from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
 from memtape.sinks.home.requests import Request, Requests  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
+from memtape.sinks.tables import INDEX, WATERMARK  # noqa: E402
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
 KILLS_A_LIFE = 5
@@ -652,8 +653,13 @@ def _lose_shard(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
 
 
 def _damage_watermark(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    for manifest in (rng.choice(_shards(home)) / "watermarks.lance" / "_versions").glob("*"):
-        manifest.write_bytes(b"")
+    (rng.choice(_shards(home)) / WATERMARK).write_bytes(b"")
+
+
+def _damage_index(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
+    for path in sorted(rng.choice(_shards(home)).glob(f"{INDEX}/*/*")):
+        if rng.random() < 0.5:
+            path.write_bytes(rng.choice((b"", path.read_bytes()[:-7])))
 
 
 def _lose_recovery_store(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
@@ -694,6 +700,7 @@ DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], None]] = {
     "a lost vault": _lose_vault,
     "a lost shard": _lose_shard,
     "a damaged watermark": _damage_watermark,
+    "a damaged search index": _damage_index,
     "no recovery store": _lose_recovery_store,
     "a damaged recovery store": _damage_recovery_store,
     "damaged snapshots": _damage_snapshots,

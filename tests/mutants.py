@@ -304,8 +304,8 @@ MUTANTS = [
     Mutant(
         "a tail whose tombstones are ignored",
         "state/views/tail.py",
-        "            case Forgotten(ids=ids):\n                bans.forget(ids)\n",
-        "            case Forgotten(ids=ids):\n                pass\n",
+        "                case Forgotten(ids=ids):\n                    self._forget(ids)\n",
+        "                case Forgotten(ids=ids):\n                    pass\n",
         ("tests/test_search.py",),
     ),
     Mutant(
@@ -381,8 +381,8 @@ MUTANTS = [
     Mutant(
         "a tail that ignores erasures",
         "state/views/tail.py",
-        "                bans.erase(ids)\n",
-        "                pass\n",
+        "                    self._erase(ids)\n",
+        "                    pass\n",
         ("tests/test_erase.py::test_it_is_gone_for_every_reader_before_any_byte_is",),
     ),
     Mutant(

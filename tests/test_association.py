@@ -433,6 +433,12 @@ def test_a_table_of_older_rules_is_read_until_it_is_made_anew(memory: Client, tm
         number = next(n for n in range(client.log.partitions) if client.log.ends()[n] > 2)
         shard = Shard(client.home.current().shard(number), number)
         lance.dataset(shard.path / "edges.lance").drop_columns(["learned", "learned_windows", "learned_at"])
+        mark = shard.watermark()
+        assert mark is not None
+        shard = Shard(shard.path, number)
+        shard.index_anew()
+        shard.write_watermark(mark)
+    with Client(tmp_path, scope="project:a", origin="user") as client:
         (found,) = client.edge_candidates().edges
         assert (found.windows, found.learned) == (3, 0.0)
         assert [edge.target for edge in before] == [found.target]

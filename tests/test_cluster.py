@@ -26,6 +26,7 @@ from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.tables import WATERMARK
 from memtape.state.core.partition import Partition
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
@@ -342,7 +343,8 @@ def test_ports_of_a_cluster_are_free_and_on_loopback() -> None:
 
 def marks(home: Home) -> set[Path]:
     """Return what has been written of how far the views are, found so quickly that a cluster is still at work then."""
-    return set(home.current().path.glob("lance/*/watermarks.lance/_versions/*"))
+    paths = home.current().path.glob(f"lance/*/{WATERMARK}")
+    return {path / str(path.stat().st_mtime_ns) for path in paths}
 
 
 def _written(home: Home, log: EmbeddedLog) -> list[int]:

@@ -22,7 +22,9 @@ from soaked import soaked
 from memtape.schemas.embedding import embedder_key
 from memtape.schemas.events import Embedded, make_embedded
 from memtape.sinks.home.folders import Home
+from memtape.sinks.index_files import MANIFEST
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.tables import INDEX, WATERMARK
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -31,8 +33,10 @@ from memtape.tools.keep.verify import verify
 
 A = "project:a"
 KEY = embedder_key("test", "1", 4)
-TABLES = ("memories", "turns", "tombstones", "uses", "edges", "dead_letters", "vectors-*", "watermarks")
+TABLES = ("memories", "turns", "tombstones", "uses", "edges", "dead_letters", "vectors-*")
 FILES = ("_versions/*.manifest", "data/*.lance", "_transactions/*.txn")
+BESIDE = (WATERMARK, f"{INDEX}/*/{MANIFEST}", f"{INDEX}/*/[0-9]*")
+"""What stands beside the tables: the watermark, and the manifests and other files of the search index."""
 
 
 def _empty(path: Path) -> None:
@@ -61,13 +65,16 @@ KEPT = [
     ("edges", "_transactions/*.txn", "flipped"),
     ("dead_letters", "data/*.lance", "emptied"),
     ("vectors-*", "_versions/*.manifest", "cut"),
-    ("watermarks", "data/*.lance", "cut"),
+    ("", BESIDE[0], "cut"),
+    ("", BESIDE[1], "emptied"),
+    ("", BESIDE[2], "cut"),
+    ("", BESIDE[2], "deleted"),
     ("turns", "_versions/*.manifest", "newest deleted"),
-    ("watermarks", "_versions/*.manifest", "newest deleted"),
 ]
 """In which every table, every file and every damage is met."""
 CASES = [(table, files, damage) for table in TABLES for files in FILES for damage in DAMAGES]
 CASES += [(table, FILES[0], NEWEST) for table in TABLES]
+CASES += [("", files, damage) for files in BESIDE for damage in DAMAGES]
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +112,7 @@ def home(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 def damage(home: Home, table: str, files: str, how: str) -> None:
-    paths = sorted(home.current().shard(0).glob(f"{table}.lance/{files}"))
+    paths = sorted(home.current().shard(0).glob(f"{table}.lance/{files}" if table else files))
     assert paths
     if how == NEWEST:
         max(paths, key=lambda path: path.stat().st_mtime_ns).unlink()
@@ -172,7 +179,7 @@ def test_damage_that_nobody_has_met_is_met_by_run(home: Home) -> None:
 
 
 def test_a_search_mends_what_the_one_before_has_met(home: Home) -> None:
-    damage(home, "memories", "_versions/*.manifest", "emptied")
+    damage(home, "", BESIDE[1], "emptied")
     log = EmbeddedLog(home.log_path)
     with Client(home, scope=A, log=log) as client:
         first = call("search", "lighthouse", "--quiet", "--scope", A)

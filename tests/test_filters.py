@@ -28,7 +28,7 @@ from memtape.state.views.rows import all_changes, row_of
 from memtape.state.views.tail import overlay
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.ask.comparing import recalls_of
-from memtape.tools.ask.retrieval import results_of
+from memtape.tools.ask.results import results_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -333,6 +333,8 @@ def test_views_of_older_rules_answer_by_the_text_that_speaks_until_they_are_made
         mark = shard.watermark()
         assert mark is not None
         lance.dataset(shard.path / "memories.lance").drop_columns(["provenance"])
+        shard = Shard(shard.path, shard.partition)
+        shard.index_anew()
         shard.write_watermark(msgspec.structs.replace(mark, rules="views=3"))
     with Client(home, scope=SCOPE) as client:
         assert len(texts(client)) == 3

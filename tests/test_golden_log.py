@@ -31,6 +31,7 @@ from memtape.state.core.digests import RULES, digest, root, rows_digest, state_l
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.replay import Replay, replay
+from memtape.state.views.index_proof import expected_index, index_leaf
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes, row_of
 
@@ -68,6 +69,7 @@ def tree(replayed: Replay) -> dict[str, str]:
             rows = [row_of(partition.scopes[c.scope], c) for c in changes if c.table == table]
             if rows:
                 leaves[f"view/{table}/{number}@{RULES['views']}"] = rows_digest(rows)
+        leaves |= index_leaf(number, {name: expected_index(scope) for name, scope in partition.scopes.items()})
         for name, pages in pages_by_scope(partition).items():
             leaves[f"view/vault/{name}@{RULES['views']}"] = digest(sorted(pages.items()))
     return leaves

@@ -71,12 +71,13 @@ def change(monkeypatch: pytest.MonkeyPatch, subject: Subject) -> None:
 
 def files(home: Home) -> dict[str, dict[str, int]]:
     """The files of each table by their paths, with what names their bytes on the disk."""
-    found: dict[str, dict[str, int]] = {name: {} for name in (*TABLES, "dead_letters", "watermarks")}
+    found: dict[str, dict[str, int]] = {name: {} for name in (*TABLES, "dead_letters", "watermark", "index")}
     lance = home.current().path / "lance"
     for path in lance.rglob("*"):
         if path.is_file():
             place = path.relative_to(lance)
-            found[place.parts[1].removesuffix(".lance").partition("-")[0]][str(place)] = path.stat().st_ino
+            name = place.parts[1].removesuffix(".lance").removesuffix(".json").partition("-")[0]
+            found[name][str(place)] = path.stat().st_ino
     return found
 
 
@@ -129,7 +130,7 @@ def test_a_changed_rule_makes_anew_what_it_feeds_and_nothing_else(
     after = files(home)
     assert home.current().number == served + 1
     for table, found in after.items():
-        if table in SUBJECT_OF[name].feeds or table == "watermarks":
+        if table in SUBJECT_OF[name].feeds or table in ("watermark", "index"):
             assert set(found.values()).isdisjoint(before[table].values()), table
         else:
             assert found == before[table] != {}, table

@@ -18,8 +18,10 @@ from memtape.schemas.log import Slot
 from memtape.schemas.rows import TABLES, GoneRow, MemoryRow, TombstoneRow, TurnRow
 from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
-from memtape.state.ranking.documents import Document, answers_of
-from memtape.state.ranking.ranker import Corpus
+from memtape.state.index.documents import Document
+from memtape.state.index.entries import Entry
+from memtape.state.index.texts import Flags, Texts, part_of
+from memtape.state.ranking.ranker import corpus_of
 from memtape.state.ranking.sure import sure_for
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of
@@ -41,8 +43,13 @@ def found(client: Client, query: str) -> list[tuple[str, float]]:
 
 
 def best(chat: list[Document], query: str) -> int | None:
-    hit = next(iter(Corpus(chat).rank(query).hits), None)
+    hit = next(iter(corpus_of(chat).rank(query).hits), None)
     return None if hit is None else hit.place
+
+
+def answers_of(said: list[Document]) -> Flags | None:
+    """Which turns an assistant gave."""
+    return Texts([part_of([Entry(document, b"", 0) for document in said])]).answers
 
 
 def test_thousands_of_rows_of_another_scope_change_nothing(client: Client) -> None:
@@ -124,11 +131,11 @@ def documents(*texts: str, **fields: object) -> list[Document]:
 
 
 def test_scores_come_from_the_corpus_and_ties_keep_its_order() -> None:
-    corpus = Corpus(documents("tabs and spaces", "tabs", "nothing of it", "tabs"))
+    corpus = corpus_of(documents("tabs and spaces", "tabs", "nothing of it", "tabs"))
     hits = list(corpus.rank("tabs tabs").hits)
     assert [hit.place for hit in hits] == [1, 3, 0]
     assert hits[0].score == hits[1].score > hits[2].score > 0
-    assert list(Corpus([]).rank("tabs").hits) == []
+    assert list(corpus_of([]).rank("tabs").hits) == []
     assert list(corpus.rank("?!").hits) == []
 
 
@@ -139,7 +146,7 @@ def test_inflections_languages_and_scripts_are_found_by_one_form() -> None:
         "Las bases de datos son grandes.",
         "東京の予算は三百万円です",
     )
-    corpus = Corpus(documents(*texts))
+    corpus = corpus_of(documents(*texts))
     queries = ("going to a lake", "Welche Datenbank ist es?", "una base de datos", "東京の予算")
     assert [next(iter(corpus.rank(query).hits)).place for query in queries] == [0, 1, 2, 3]
 
@@ -147,7 +154,7 @@ def test_inflections_languages_and_scripts_are_found_by_one_form() -> None:
 def test_a_turn_is_found_by_the_question_that_it_answers() -> None:
     chat = documents("Where did you leave the violin?", "In the attic.", "Fine.", "Bye.", turn=True, session="s")
     alone = documents("In the attic.", "Unrelated words of others.", turn=True, session="t")
-    hits = list(Corpus([*chat, *alone]).rank("violin").hits)
+    hits = list(corpus_of([*chat, *alone]).rank("violin").hits)
     assert [hit.place for hit in hits[:2]] == [1, 0]
     assert all(hit.place < 4 for hit in hits)
 
@@ -158,12 +165,12 @@ def test_who_is_named_when_and_what_kind_of_answer_is_asked_for_moves_the_order(
         *documents("I bought a kayak.", turn=True, session="b", speaker="Ben"),
         *documents("I bought a kayak last week.", turn=True, session="c", speaker="Cleo"),
     ]
-    corpus = Corpus(said)
+    corpus = corpus_of(said)
     assert next(iter(corpus.rank("What did Ben buy?").hits)).place == 1
     assert next(iter(corpus.rank("When was the kayak bought?").hits)).place == 2
     dated = [*documents("We met.", at=START), *documents("We met.", at=START + 86_400_000_000 * 40)]
-    assert next(iter(Corpus(dated).rank("who met in September").hits)).place == 0
-    assert next(iter(Corpus(dated).rank("met on 31 October").hits)).place == 1
+    assert next(iter(corpus_of(dated).rank("who met in September").hits)).place == 0
+    assert next(iter(corpus_of(dated).rank("met on 31 October").hits)).place == 1
 
 
 def test_with_an_assistant_the_users_own_words_come_first_unless_the_answer_is_asked_for() -> None:
@@ -173,8 +180,8 @@ def test_with_an_assistant_the_users_own_words_come_first_unless_the_answer_is_a
     ]
     assert answers_of(chat) is not None
     assert answers_of(chat[:1]) is None
-    assert next(iter(Corpus(chat).rank("budget of 400 euros").hits)).place == 0
-    assert next(iter(Corpus(chat).rank("which one did you recommend for my budget of 400 euros").hits)).place == 1
+    assert next(iter(corpus_of(chat).rank("budget of 400 euros").hits)).place == 0
+    assert next(iter(corpus_of(chat).rank("which one did you recommend for my budget of 400 euros").hits)).place == 1
 
 
 def test_a_few_words_of_a_tool_make_no_assistant_and_great_length_does() -> None:
@@ -260,8 +267,8 @@ def test_short_texts_of_other_languages_are_found_by_their_own_forms(texts: list
 
 
 def test_a_weak_hit_of_one_scope_is_not_as_good_as_a_whole_one_of_another() -> None:
-    whole = Corpus(documents("The staging gateway listens on port 5433.", "Something else."))
-    weak = Corpus(documents("A gateway drug.", "Something else."))
+    whole = corpus_of(documents("The staging gateway listens on port 5433.", "Something else."))
+    weak = corpus_of(documents("A gateway drug.", "Something else."))
     query = "staging gateway port"
     assert next(iter(whole.rank(query).hits)).score > 2 * next(iter(weak.rank(query).hits)).score
 
@@ -272,7 +279,7 @@ def test_any_text_can_be_asked_of_any_corpus(texts: list[str], query: str, answe
     chat = [
         Document(text, f"s{n % 2}", f"p{n % 3}", n % 4 > 0, answers and n % 2 == 0, START + n) for n, text in places
     ]
-    hits = list(Corpus(chat).rank(query).hits)
+    hits = list(corpus_of(chat).rank(query).hits)
     assert len({hit.place for hit in hits}) == len(hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 

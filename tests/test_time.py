@@ -9,7 +9,6 @@ import threading
 import time
 from pathlib import Path
 
-import lance
 import pytest
 from builders import MINUTE, captured
 from soaked import soaked
@@ -26,7 +25,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.requests import Request, Requests
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.page_files import kept
-from memtape.sinks.tables import Shard
+from memtape.sinks.tables import INDEX, WATERMARK, Shard
 from memtape.sinks.vault import Vault
 from memtape.state.core.replay import replay
 from memtape.tools.ask.as_of import parse_position
@@ -202,6 +201,9 @@ def break_views(home: Home, log: EmbeddedLog, how: str) -> None:
             shard = Shard(path, number)
             row = shard.rows(TurnRow)[0]
             shard.write([Guarded("turns", GoneRow(row.key, row.id, row.scope), 5, 10_000)], [])
+        case "a damaged index":
+            for manifest in path.glob(f"{INDEX}/*/manifest.json"):
+                manifest.write_bytes(b"")
         case "an edited page":
             next(home.vault.rglob("MEMORY.md")).write_text("edited\n")
         case "a page too many":
@@ -214,8 +216,8 @@ def break_views(home: Home, log: EmbeddedLog, how: str) -> None:
     "how",
     soaked(
         ["a deleted table", "a deleted shard", "a zero-byte manifest", "flipped bits", "a changed row",
-         "an edited page", "a page too many"],
-        "flipped bits", "a changed row", "a page too many",
+         "an edited page", "a page too many", "a damaged index"],
+        "flipped bits", "a changed row", "a page too many", "a damaged index",
     ),
 )  # fmt: skip
 def test_damage_is_found_and_mended_by_a_rebuild(home: Home, how: str) -> None:
@@ -236,7 +238,7 @@ def test_damage_is_found_and_mended_by_a_rebuild(home: Home, how: str) -> None:
 def test_damaged_views_are_a_sentence_for_who_searches(home: Home) -> None:
     log = filled(home, 200)
     project(home, log)
-    break_views(home, log, "a zero-byte manifest")
+    break_views(home, log, "a damaged index")
     with Client(home.path, scope="project:a", log=log) as client, pytest.raises(MemtapeError, match="cannot be read"):
         for scope in SCOPES:
             client._scope = scope
@@ -352,7 +354,7 @@ def test_views_of_another_version_are_made_anew(home: Home) -> None:
     for number in range(16):
         shard = Shard(home.current().shard(number), number)
         if shard.exists():
-            lance.dataset(shard.path / "watermarks.lance").update({"watermark": "'{\"offset\": 3}'"})
+            (shard.path / WATERMARK).write_text('{"offset": 3}')
     with Client(home.path, scope="project:a", log=log) as client:
         assert client.status().lag > 0
         assert client.search("port", quiet=True).answer.results

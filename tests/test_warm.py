@@ -27,11 +27,9 @@ from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer
 from memtape.tools.agents.warm import Asked, Warm, ask
-from memtape.tools.ask import retrieval
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
-from memtape.tools.keep.erasing import plan
 
 PORT = "The staging database listens on port 5433."
 QUESTION = "Which port has the staging database?"
@@ -182,41 +180,6 @@ def test_no_hook_waits_for_another(home: Path, project: Path) -> None:
                 with ask(home, asked_of(home, project, prompt), WAIT_S) as answered:
                     assert answered.text == prompt
         go_on.set()
-
-
-@pytest.mark.slow
-def test_a_large_scope_is_not_read_again_for_what_only_adds_to_it(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(retrieval, "HELD_FROM", 3)
-    ids = said(home, project, PORT, "Mira likes green tea.", "Releases are cut on Tuesdays.", "Tides are in feet.")
-    scope = scope_of_folder(project, Home(home))
-    made: list[str] = []
-    make = retrieval._make_ready
-
-    def counted(key: Any, shard: Any, name: str, *rest: Any) -> Any:
-        made.append(name)
-        return make(key, shard, name, *rest)
-
-    with Client(home, scope=scope) as client:
-        client.project()
-        client.prepare()
-        monkeypatch.setattr(retrieval, "_make_ready", counted)
-
-        def offered() -> list[str]:
-            return [result.id for result in client.offer(QUESTION, sure_for(QUESTION, "s-1"), 3).results]
-
-        assert offered() == ids[:1] and not made
-        said(home, project, QUESTION, kind="turn", session="s-1")
-        assert offered() == ids[:1] and not [name for name in made if name == scope]
-        client.forget(ids[0])
-        assert offered() == [] and scope in made
-        client.restore(ids[0])
-        assert offered() == ids[:1]
-        made.clear()
-
-        client.erase(plan(client.home, client.log, scope, [ids[0]], only=False))
-        assert offered() == []
 
 
 # --- What is recorded ---

@@ -1,6 +1,7 @@
 """Everything that the bytes of a home still hold, whatever its formats say is deleted: the eye of an erasure's proof.
 
-Each file is decoded as what it is (LanceDB's data files of every version, SQLite's pages and frames, Markdown),
+Each file is decoded as what it is (LanceDB's data files of every version, segments of the search index, SQLite's pages
+and frames, Markdown),
 since compressed text cannot be found by looking at bytes. Nothing is skipped: what cannot be read is said.
 """
 
@@ -18,11 +19,15 @@ from numpy.typing import NDArray
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.sqlite_files import opened
+from memtape.sinks.index_files import SEGMENT_NAME, read_segment
 from memtape.sinks.proof.sqlite_pages import MAGIC as SQLITE_MAGIC
 from memtape.sinks.proof.sqlite_pages import Piece, pages_of_database, pages_of_wal
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
+from memtape.sinks.tables import INDEX
+from memtape.state.index.entries import take
 from memtape.state.text.traces import Traces
 from memtape.state.vectors.recorded import recorded
+from memtape.state.views.indexed import GONE, entry_of, row_of_record
 
 PIECE_BYTES = 4 * 1024 * 1024
 OVERLAP_BYTES = 256 * 1024
@@ -217,6 +222,8 @@ def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
     """Return what a file is, what it is counted in, and its text piece by piece."""
     if path.suffix == ".lance":
         return "LanceDB data", "batches", _lance(path)
+    if path.parent.parent.name == INDEX and SEGMENT_NAME.fullmatch(path.name):
+        return "search index", "batches", _index(path)
     if path.suffix == ".idx":
         return "LanceDB index", "batches", _lance(path)
     with opened(path) as file:
@@ -272,6 +279,30 @@ def _lance(path: Path) -> Iterator[_Grain]:
                 yield _Grain(
                     f"rows {number * ROWS_AT_ONCE}…, column {name}", " \x00x\x00 ".join(texts), frozenset(living)
                 )
+
+
+def _index(path: Path) -> Iterator[_Grain]:
+    """Yield what the records of a segment say.
+
+    Its terms are stems, so that one may be equal to a word that nobody says any more. They are held against the texts.
+    """
+    segment = read_segment(path)
+    terms: dict[str, None] = {}
+    for start in range(0, len(segment.tables), ROWS_AT_ONCE):
+        rows = range(start, min(start + ROWS_AT_ONCE, len(segment.tables)))
+        found = [
+            row_of_record(int(segment.tables[row]), segment.record(row)) for row in rows if segment.tables[row] != GONE
+        ]
+        for row, shown in zip(rows, found, strict=False):
+            if row < segment.size:
+                text = entry_of(shown).document.text
+                terms |= dict.fromkeys(take(text, int(segment.told[row]), int(segment.read[row])).terms)
+        texts = list(_texts([msgspec.to_builtins(row) for row in found]))
+        yield _Grain(f"rows {start}…", " \x00x\x00 ".join(texts), frozenset(texts))
+    names = segment.speaker_names()
+    yield _Grain("names", " \x00x\x00 ".join(names), frozenset(names))
+    if any(term not in terms for term in segment.term_list()):
+        raise MemtapeError("it has terms that its texts do not have")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -27,8 +27,11 @@ VIEWS_VERSION = 6
 DUPLICATES_VERSION = 2
 """The version of the rule which event of an id counts, and which erases; no leaf of its own depends on it."""
 
+INDEX_VERSION = 1
+"""The version of the rules by which texts are taken apart for the search index, which follows from the rows."""
+
 RULES = {subject.name: subject.version for subject in SUBJECTS}
-RULES |= {"views": VIEWS_VERSION, "duplicates": DUPLICATES_VERSION}
+RULES |= {"views": VIEWS_VERSION, "duplicates": DUPLICATES_VERSION, "index": INDEX_VERSION}
 """The version of each subject's rules."""
 
 _COLUMNS = ".columns"
@@ -51,9 +54,12 @@ def changed_rules(recorded: str) -> list[str]:
 
 
 def fed_by(rules: Iterable[str]) -> list[Fed]:
-    """Return what is to be made anew where these rules have changed: all, unless they are of subjects or of columns."""
+    """Return what is to be made anew where these rules have changed: all, unless they are of subjects or of columns.
+
+    The search index is made of the rows anyway, and so is named by nothing here.
+    """
     feeds: dict[str, tuple[Fed, ...]] = {f"{name}{_COLUMNS}": (name, "pages") for name in TABLES}
-    feeds |= {subject.name: subject.feeds for subject in SUBJECTS}
+    feeds |= {subject.name: subject.feeds for subject in SUBJECTS} | {"index": ()}
     return list(dict.fromkeys(fed for rule in rules for fed in feeds.get(rule, ALL_FED)))
 
 

@@ -5,7 +5,7 @@ Which texts a lane finds is in `ranking`. Scores are answers and never state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memtape.schemas.lanes import Lane
 from memtape.schemas.times import HOUR_US
-from memtape.state.ranking.postings import Floats, Ints
+from memtape.state.index.texts import Floats, Ints
 
 DAY_US = 24 * HOUR_US
 SPARSE_HITS = 1_000
@@ -59,7 +59,7 @@ def age_factor(days: Floats, ages: NDArray[np.bool_]) -> Floats:
     return factors
 
 
-def use_factor(uses: Ints) -> Floats:
+def use_factor(uses: Floats) -> Floats:
     """Return 1 + min(0.02 n, 0.5) for n uses."""
     factors: Floats = 1 + np.minimum(USE_STEP * uses, MOST_USE)
     return factors
@@ -75,12 +75,15 @@ def freshness(days: Floats) -> Floats:
     return np.clip(1 - np.maximum(days, 0) / FRESH_DAYS, 0, 1)
 
 
-def first_of(scores: Floats, places: Ints, most: int, order: Ints) -> Ints:
-    """Return those of `places` with the greatest positive scores, at most so many; `order` decides among equals."""
+def first_of(scores: Floats, places: Ints, most: int, order: Callable[[Ints], Ints]) -> Ints:
+    """Return those of `places` with the greatest positive scores, at most so many, in the order in which they came.
+
+    `order` gives the rank of each of some places, and decides among equals.
+    """
     places = places[scores[places] > 0]
     if len(places) <= most:
         return places
     least = np.partition(scores[places], -most)[-most]
     near = places[scores[places] >= least]
-    best: Ints = near[np.lexsort((order[near], -scores[near]))[:most]]
+    best: Ints = near[np.lexsort((order(near), -scores[near]))[:most]]
     return best

@@ -6,18 +6,18 @@ Statistics come from the scope alone, so that nothing in another scope can move 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from memtape.schemas.times import DAY_US, format_day
-from memtape.state.ranking.asking import day_terms, terms_of_day
-from memtape.state.ranking.documents import Document, Flags, neighbours_of
-from memtape.state.ranking.postings import Floats, Ints, Postings, counts_of, inverse_frequencies
-from memtape.state.ranking.recipes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1, ContextRecipe
-from memtape.state.text.terms import ENGLISH, languages_told, terms
+from memtape.state.index.sorted_values import distinct, is_one_of
+from memtape.state.index.texts import ContextRecipe, Floats, Ints, Scorer, Texts
+from memtape.state.ranking.recipes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1
+from memtape.state.text.asking import day_terms, terms_of_day
+from memtape.state.text.terms import TOLD_LANGUAGES, terms
 
 SCAFFOLDING = frozenset(
     terms("list order mention conversation discussion discuss tell say talk chat session summary summarize", "english")
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\w[\w'’-]*")
 
 
 class Worded(NamedTuple):
-    """What words found: the scores of texts and of their sessions, the greatest of each 1, and who was named.
+    """What words found: the scores of texts and of sessions, the greatest of each 1, and who was named.
 
     `strength` is the share of what was asked that the best text holds, by which scopes can be compared.
     """
@@ -44,68 +44,37 @@ class Worded(NamedTuple):
         return Worded(np.zeros_like(self.texts), np.zeros_like(self.sessions), self.named, 0.0)
 
 
-class Taken(NamedTuple):
-    """What a text was taken apart into: the languages that it may be in, the one that it was read in, and its terms."""
-
-    told: list[str]
-    language: str
-    terms: list[str]
-
-
 class Lexical:
-    """The words of one scope's texts, made ready to be asked many times.
+    """The words of one scope's texts, made ready to be asked many times."""
 
-    Making it takes some 25 µs a text, and to take a text apart some 50 µs more. What `before` has taken apart is not
-    taken apart again.
-    """
-
-    def __init__(
-        self,
-        documents: Sequence[Document],
-        context: ContextRecipe,
-        answers: Flags | None,
-        session: Ints,
-        sessions: int,
-        before: Mapping[str, Taken],
-    ) -> None:
-        self._assisted = answers is not None
+    def __init__(self, texts: Texts, context: ContextRecipe) -> None:
+        self._texts = texts
         self._k1 = context.k1
-        self._session = session
-        self.taken = _taken([document.text for document in documents], before)
-        taken = [self.taken[document.text] for document in documents]
-        tokens = [its.terms for its in taken]
-        self._languages = list(dict.fromkeys(its.language for its in taken))
-        self._number = {term: n for n, term in enumerate(dict.fromkeys(term for found in tokens for term in found))}
-        counts = counts_of(tokens, self._number)
-        self._idf = inverse_frequencies(counts, len(self._number))
-        around = counts.with_neighbours(*neighbours_of(documents, counts.lengths, context, answers))
-        self._texts = Postings(around, self._idf, context.k1, context.b)
-        self._sessions = Postings(counts.together(session, sessions), self._idf, SESSION_K1, SESSION_B)
-        people = (it for n, it in enumerate(documents) if it.turn and (answers is None or not answers[n]))
+        self._assisted = texts.answers is not None
+        self._scorer = Scorer(texts, context, SESSION_K1, SESSION_B)
+        self._languages = [TOLD_LANGUAGES[number] for number in texts.languages]
         self._speakers = {
-            name: [term for language in self._languages for term in terms(name, language)]
-            for name in dict.fromkeys(document.speaker for document in people)
+            name: [term for language in self._languages for term in terms(name, language)] for name in texts.speakers
         }
-        self._names = _names(self._speakers, documents)
-        self._dated = _dated(documents)
+        self._names = dict.fromkeys(term for its in self._speakers.values() for term in its)
 
     def ask(self, query: str) -> Worded:
         """Return what the words of a question find."""
         called = self._called(query)
         readings = self._readings(query, called)
         known = self._known(readings)
-        texts = self._texts.score(known)
+        texts = self._scorer.score(known)
         for term in day_terms(query):
             if term in self._dated:
-                texts[self._dated[term]] += self._idf_of(term)
+                texts[self._on_day(term)] += self._texts.idf(term)
         best = float(texts.max(initial=0))
-        sessions = self._sessions.score(known)
+        sessions = self._scorer.score_sessions(known)
         named = [name for name, its in self._speakers.items() if any(term in called for term in its)]
         # A word is looked for in all languages of the scope, and asked for in one.
-        most = min(sum(map(self._idf_of, dict.fromkeys(reading))) for reading in readings) * (self._k1 + 1)
+        most = min(sum(map(self._texts.idf, dict.fromkeys(reading))) for reading in readings) * (self._k1 + 1)
         return Worded(
             texts / (best or 1),
-            (sessions / (sessions.max(initial=0) or 1))[self._session],
+            sessions / (sessions.max(initial=0) or 1),
             named,
             min(1.0, best / most) if best else 0.0,
         )
@@ -130,63 +99,39 @@ class Lexical:
         found: dict[str, None] = {}
         for word in _WORD.findall(query):
             for term in (term for language in self._languages for term in terms(word, language)):
-                if term in self._names and not (word[0].islower() and self._names[term]):
+                if term in self._names and not (word[0].islower() and self._texts.found(term).lower):
                     found[term] = None
         return found
 
-    def _known(self, readings: list[list[str]]) -> list[tuple[int, float]]:
+    def _known(self, readings: list[list[str]]) -> list[tuple[str, float]]:
         asked = dict.fromkeys(term for reading in readings for term in reading)
         return [
-            (self._number[term], SCAFFOLD_WEIGHT if self._assisted and term in SCAFFOLDING else 1.0)
+            (term, SCAFFOLD_WEIGHT if self._assisted and term in SCAFFOLDING else 1.0)
             for term in dict.fromkeys(held for term in asked for held in self._held(term))
         ]
 
     def _held(self, term: str) -> list[str]:
         """Return the terms of texts that one of a question stands for: itself, or all pairs with an ideograph."""
-        if term in self._number:
+        if len(self._texts.found(term).rows):
             return [term]
         if len(term) == 1 and term > LAST_LETTER:
-            return [pair for pair in self._number if len(pair) == 2 and term in pair]
+            return [pair for pair in self._texts.terms_with(term) if len(pair) == 2]
         return []
 
-    def _idf_of(self, term: str) -> float:
-        """Return the weight of a term, the greatest of all for one that no text holds."""
-        return float(self._idf[self._number.get(term, -1)])
+    @cached_property
+    def _dated(self) -> dict[str, list[int]]:
+        """The days on which something was said, by their terms."""
+        dated: dict[str, list[int]] = {}
+        for day in distinct(self._days[self._texts.shown]).tolist():
+            for term in terms_of_day(format_day(day * DAY_US)):
+                dated.setdefault(term, []).append(day)
+        return dated
 
+    @cached_property
+    def _days(self) -> Ints:
+        days: Ints = self._texts.whole("at") // DAY_US
+        return days
 
-def _taken(texts: Sequence[str], before: Mapping[str, Taken]) -> dict[str, Taken]:
-    """Take each text apart in the language that it says itself, or else in what most of the texts are in."""
-    told = {text: before[text].told if text in before else languages_told(text) for text in dict.fromkeys(texts)}
-    sure = Counter(told[text][0] for text in texts if len(told[text]) == 1)
-    usual = min(sure, key=lambda language: (-sure[language], language), default=ENGLISH)
-    taken: dict[str, Taken] = {}
-    for text, languages in told.items():
-        language = usual if usual in languages or not languages else languages[0]
-        known = before.get(text)
-        taken[text] = (
-            known if known and known.language == language else Taken(languages, language, terms(text, language))
-        )
-    return taken
-
-
-def _names(speakers: Mapping[str, Sequence[str]], documents: Sequence[Document]) -> dict[str, bool]:
-    """Return the terms of the names of those who speak, and whether texts use each as a word, in lower case."""
-    by_word = {word.lower(): its for name, its in speakers.items() for word in _WORD.findall(name)}
-    used: dict[str, bool] = dict.fromkeys((term for its in speakers.values() for term in its), False)
-    if by_word:
-        pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, by_word))})\b")
-        for word in dict.fromkeys(word for document in documents for word in pattern.findall(document.text)):
-            used.update(dict.fromkeys(by_word[word], True))
-    return used
-
-
-def _dated(documents: Sequence[Document]) -> dict[str, Ints]:
-    """Return the places of texts by the terms of their days."""
-    days: dict[int, list[int]] = {}
-    for place, document in enumerate(documents):
-        days.setdefault(document.at // DAY_US, []).append(place)
-    dated: dict[str, list[int]] = {}
-    for day, places in days.items():
-        for term in terms_of_day(format_day(day * DAY_US)):
-            dated.setdefault(term, []).extend(places)
-    return {term: np.array(places, np.int64) for term, places in dated.items()}
+    def _on_day(self, term: str) -> Ints:
+        """Return the texts whose day has a term."""
+        return np.flatnonzero(is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown)

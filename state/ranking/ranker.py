@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.lanes import LANES, Lane
+from memtape.state.index.documents import Document
+from memtape.state.index.entries import AGES, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN, Entry
+from memtape.state.index.sorted_values import distinct, firsts
+from memtape.state.index.texts import Floats, Ints, Texts, part_of
 from memtape.state.ranking import lanes as rules
-from memtape.state.ranking.asking import first_person, held_by_answers, is_about_answers
-from memtape.state.ranking.documents import Document, answers_of, sessions_of
 from memtape.state.ranking.lanes import Hit, first_of
-from memtape.state.ranking.lexical import Taken, Worded
-from memtape.state.ranking.postings import Floats, Ints
+from memtape.state.ranking.lexical import Worded
 from memtape.state.ranking.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
 from memtape.state.ranking.wording import Reading, Wording
+from memtape.state.text.asking import first_person, held_by_answers, is_about_answers
 from memtape.state.text.passages import Passages
 
 NOWHERE = -2
@@ -30,6 +34,8 @@ DIGITS = 9
 """Scores are rounded, so that the order in which a machine adds does not decide between equals."""
 
 PartsOf = Callable[[int], Mapping[str, float]]
+Among = Callable[[Ints], Ints]
+"""Gives those of some places that may be returned."""
 Vectors = NDArray[np.int16]
 """Quantised vectors (`state/vectors/recorded.py`), one a row; of zeros where there is none."""
 
@@ -58,60 +64,61 @@ class Ranking(NamedTuple):
     scale: Scale
 
 
+class Used(NamedTuple):
+    """How often a text was used, how much lately on any scale from 0 on, and the texts it was used with, by id.
+
+    Each of these has the weight of the edge to it, 1 for a full one.
+    """
+
+    uses: int = 0
+    hot: float = 0
+    neighbours: tuple[tuple[str, float], ...] = ()
+
+
 class Corpus:
     """The texts of one scope, made ready to be asked many times.
 
-    `vectors` has a row for each document. Making it takes some 25 µs a text, and some 50 µs more for each that the
-    corpus `before`, of most of the same texts, has not taken apart. Asking one of 100,000 texts takes some
-    milliseconds, and with vectors of 384 dimensions some fifteen more.
+    `text_of` gives the whole text of a place, `place_of` the place of an id, None for one that is not shown. `vectors`
+    has a row for each place, and `used` what is known of the use of some.
     """
 
     def __init__(
-        self, documents: Sequence[Document], vectors: Vectors | None = None, before: Corpus | None = None
+        self,
+        texts: Texts,
+        text_of: Callable[[int], str],
+        place_of: Callable[[str], int | None],
+        vectors: Vectors | None = None,
+        used: Mapping[int, Used] = MappingProxyType({}),
     ) -> None:
-        self._documents = documents
-        self._answers = answers_of(documents)
+        self._texts = texts
+        self._text_of = text_of
+        self._place_of = place_of
+        self._answers = texts.answers
         self._recipe = PEERS if self._answers is None else ASSISTED
-        session, sessions = sessions_of(documents)
-        taken = before.taken if before is not None else {}
-        self._words = Wording(documents, self._recipe.context, self._answers, session, sessions, taken)
-        self._turns = np.fromiter((document.turn for document in documents), np.bool_, len(documents))
-        self._meaning = _Meaning(vectors, session, sessions) if vectors is not None and vectors.any() else None
-        self._passages = Passages([document.text for document in documents])
-        self._facts: dict[tuple[object, ...], NDArray[np.bool_]] = {}
-        ordered = sorted(range(len(documents)), key=lambda place: (documents[place].kind, documents[place].id, place))
-        self._order = np.empty(len(documents), np.int64)
-        self._order[ordered] = np.arange(len(documents))
-        self._at = np.fromiter((document.at for document in documents), np.int64, len(documents))
-        self._latest = int(self._at.max(initial=0))
-        self._ages = np.fromiter((document.ages_from is not None for document in documents), np.bool_, len(documents))
-        self._ages_from = np.fromiter((document.ages_from or 0 for document in documents), np.int64, len(documents))
-        self._set_use()
-        self._confidence = np.fromiter((document.confidence for document in documents), np.float64, len(documents))
-        self._place_of = {document.id: place for place, document in enumerate(documents) if document.id}
+        self._words = Wording(texts, self._recipe.context)
+        self._meaning = _Meaning(vectors, texts) if vectors is not None and vectors.any() else None
+        self._passages = Passages(text_of)
+        self._set_use(used)
 
     @property
-    def taken(self) -> Mapping[str, Taken]:
-        """What each text was taken apart into."""
-        return self._words.taken
+    def count(self) -> int:
+        """How many texts are shown."""
+        return self._texts.count
 
     @property
     def latest(self) -> int:
         """The time of the latest text, 0 where there is none."""
-        return self._latest
+        return self._texts.latest
 
-    def with_use(self, documents: Sequence[Document]) -> Corpus:
+    def with_use(self, used: Mapping[int, Used]) -> Corpus:
         """Return the same texts with other uses, hotness and edges, at the cost of these alone."""
         changed = copy(self)
-        changed._documents = documents
-        changed._set_use()
+        changed._set_use(used)
         return changed
 
-    def _set_use(self) -> None:
-        documents = self._documents
-        self._uses = np.fromiter((document.uses for document in documents), np.int64, len(documents))
-        hot = np.fromiter((document.hot for document in documents), np.float64, len(documents))
-        self._hot = hot / (hot.max(initial=0) or 1)
+    def _set_use(self, used: Mapping[int, Used]) -> None:
+        self._used = used
+        self._hottest = max((its.hot for its in used.values()), default=0) or 1
 
     def to_encode(self, query: str) -> str | None:
         """Return the question as it is to be encoded for `rank`; None where no text has a vector."""
@@ -134,7 +141,7 @@ class Corpus:
 
     def held(self, place: int, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return which of a question's terms stand in a text, and which only around it or in its day."""
-        return self._words.held(place, self._documents[place].text, reading)
+        return self._words.held(place, self._text_of(place), reading)
 
     def rank(
         self,
@@ -142,15 +149,15 @@ class Corpus:
         query_vector: Vectors | None = None,
         *,
         lanes: Collection[Lane] = LANES,
-        among: Callable[[int], bool] | None = None,
+        among: Among | None = None,
         now: int | None = None,
         explain: bool = False,
     ) -> Ranking:
         """Return what the lanes find of a query, best first, by kind and id among equals.
 
-        `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` says which places may
-        be returned, and moves no score. `now` is in microseconds, by default the time of the latest text. With
-        `explain` each has the parts of its relevance.
+        `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` gives those of some
+        places that may be returned, and moves no score. `now` is in microseconds, by default the time of the latest
+        text. With `explain` each has the parts of its relevance.
         """
         words = self._words.ask(query)
         if "sparse" not in lanes:
@@ -158,19 +165,17 @@ class Corpus:
         similar = None
         if self._meaning is not None and query_vector is not None and "dense" in lanes:
             similar = self._meaning.ask(query_vector)
-        allowed = np.arange(len(self._documents))
-        if among is not None:
-            allowed = np.fromiter(filter(among, range(len(self._documents))), np.int64)
-        found = self._found(words, similar, allowed, lanes)
-        places = np.unique(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
+        among = among or (lambda places: places)
+        found = self._found(words, similar, among, lanes)
+        places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
             return Ranking(dict.fromkeys(found, 0), iter(()), Scale(0, 1, words.strength))
-        days = ((self._latest if now is None else now) - self._at[places]) / rules.DAY_US
+        days = ((self.latest if now is None else now) - self._texts.column("at", places)) / rules.DAY_US
         found |= self._moved(places, days, lanes)
         summed = self._sum(query, words, similar, places, found)
         found_by_sum, relevance = places, summed.relevance()
         if "edges" in lanes:
-            lent = self._lent(places, relevance, allowed)
+            lent = self._lent(places, relevance, among)
             places, relevance, found["edges"] = _highest(places, relevance, lent)
         parts_of = _parts_of(found_by_sum, summed.parts) if explain else lambda place: {}
         return Ranking(
@@ -180,29 +185,38 @@ class Corpus:
         )
 
     def _found(
-        self, words: Worded, similar: Similar | None, allowed: Ints, lanes: Collection[Lane]
+        self, words: Worded, similar: Similar | None, among: Among, lanes: Collection[Lane]
     ) -> dict[Lane, _Part]:
-        """Return what words and vectors find among the allowed places, with BM25 / its greatest and cosines."""
+        """Return what words and vectors find among the places that may be, with BM25 / its greatest and cosines."""
         found: dict[Lane, _Part] = {}
         if "sparse" in lanes:
-            places = first_of(words.texts, allowed, rules.SPARSE_HITS, self._order)
+            places = first_of(words.texts, among(np.flatnonzero(words.texts > 0)), rules.SPARSE_HITS, self._order)
             found["sparse"] = _Part(places, words.texts[places])
         if similar is not None:
-            near = allowed[similar.texts[allowed] >= rules.LEAST_COSINE]
+            near = among(np.flatnonzero(similar.texts >= rules.LEAST_COSINE))
             places = first_of(similar.texts, near, rules.DENSE_HITS, self._order)
             found["dense"] = _Part(places, similar.texts[places])
         return found
 
+    def _order(self, places: Ints) -> Ints:
+        """Return the rank of each of some places, in ascending order, by kind and id."""
+        ids = self._texts.column("ids", places).reshape(-1, 2)
+        ordered = np.lexsort((places, ids[:, 1], ids[:, 0], self._texts.column("kinds", places)))
+        ranks = np.empty(len(places), np.int64)
+        ranks[ordered] = np.arange(len(places))
+        return ranks
+
     def _moved(self, places: Ints, days: Floats, lanes: Collection[Lane]) -> dict[Lane, _Part]:
         """Return which of what was found is hot, as a share of the hottest in the scope, and which is fresh."""
         moved: dict[Lane, _Part] = {}
+        hot = self._of_use(places, lambda used: used.hot / self._hottest)
         movers: tuple[tuple[Lane, Floats, int], ...] = (
-            ("hot", self._hot[places], rules.HOT_HITS),
+            ("hot", hot, rules.HOT_HITS),
             ("fresh", rules.freshness(days), rules.FRESH_HITS),
         )
         for lane, scores, most in movers:
             if lane in lanes:
-                here = first_of(scores, np.arange(len(places)), most, self._order[places])
+                here = first_of(scores, np.arange(len(places)), most, lambda some: self._order(places[some]))
                 moved[lane] = _Part(places[here], scores[here])
         return moved
 
@@ -212,7 +226,7 @@ class Corpus:
         Where even the best holds little of the question, it is less by the share that it holds.
         """
         weights = self._recipe.by_words if similar is None else self._recipe.with_vectors
-        parts = {"words": words.texts[places], "session": weights.session * words.sessions[places]}
+        parts = {"words": words.texts[places], "session": weights.session * words.sessions[self._sessions[places]]}
         strength = words.strength
         if similar is not None:
             # What has no vector yet is taken for one like the others.
@@ -231,63 +245,86 @@ class Corpus:
     def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> dict[str, Floats]:
         """Return what is added for who said a text, what kind of thing it holds, and whether it asks itself."""
         # Without one name everybody gets half, which changes no order, and memories always do, which nobody says.
-        by_named = self._is(Document.speaks, named[0])[places] if len(named) == 1 else HALF
+        flags = self._texts.flags[places]
+        by_named = self._texts.spoken_by(named[0], places) if len(named) == 1 else HALF
         hint = held_by_answers(query)
         sides: dict[str, Any] = {
-            "speaker": weights.speaker * np.where(self._turns[places], by_named, HALF),
-            "prior": weights.own_words * self._preferred(query)[places],
-            "question": weights.question * self._is(Document.asks)[places],
+            "speaker": weights.speaker * np.where(flags & TURN != 0, by_named, HALF),
+            "prior": weights.own_words * self._preferred(query, places),
+            "question": weights.question * (flags & ENDS_ASKING != 0),
         }
         if hint is not None and weights.hint:
-            sides["hint"] = weights.hint * self._is(Document.holds, hint)[places]
+            sides["hint"] = weights.hint * (flags & HOLDS[hint] != 0)
         return sides
 
-    def _preferred(self, query: str) -> Floats:
+    def _preferred(self, query: str, places: Ints) -> Floats:
         """Return how far each text is of those whom a question is about: people, or the assistant."""
         if self._answers is None:
-            return np.zeros(len(self._documents))
+            return np.zeros(len(places))
         of_people, of_answers = (ASKED_PEOPLE, ASKED_ANSWERS) if is_about_answers(query) else (1.0, 0.0)
-        preferred: Floats = np.where(self._answers, of_answers, of_people)
+        preferred: Floats = np.where(self._answers[places], of_answers, of_people)
         return preferred
 
-    def _lent(self, places: Ints, relevance: Floats, allowed: Ints) -> _Part:
+    def _lent(self, places: Ints, relevance: Floats, among: Among) -> _Part:
         """Return what the edges of the best lead to, with the share of a seed's relevance that each is lent."""
-        seeds = first_of(relevance, np.arange(len(places)), rules.SEEDS, self._order[places])
-        permitted = np.zeros(len(self._documents), np.bool_)
-        permitted[allowed] = True
+        if not self._used:
+            return _Part(np.zeros(0, np.int64), np.zeros(0))
+        seeds = np.sort(
+            first_of(relevance, np.arange(len(places)), rules.SEEDS, lambda some: self._order(places[some]))
+        )
         lent: dict[int, float] = {}
-        for seed in seeds[np.lexsort((self._order[places[seeds]], -relevance[seeds]))].tolist():
-            walked = sorted(self._documents[places[seed]].neighbours, key=lambda edge: (-edge[1], edge[0]))
+        for seed in seeds[np.lexsort((self._order(places[seeds]), -relevance[seeds]))].tolist():
+            used = self._used.get(int(places[seed]))
+            walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
             for id, weight in walked[: rules.HITS_A_SEED]:
-                place = self._place_of.get(id)
-                if place is None or not permitted[place] or (place not in lent and len(lent) == rules.EDGE_HITS):
+                place = self._place_of(id)
+                if place is None or (place not in lent and len(lent) == rules.EDGE_HITS):
                     continue
-                share = rules.LENT * float(relevance[seed]) * min(1.0, max(0.0, weight))
-                lent[place] = max(lent.get(place, 0.0), share)
+                if len(among(np.array([place]))):
+                    share = rules.LENT * float(relevance[seed]) * min(1.0, max(0.0, weight))
+                    lent[place] = max(lent.get(place, 0.0), share)
         return _Part(np.array(list(lent), np.int64), np.array(list(lent.values()), np.float64))
 
     def _hits(
         self, places: Ints, relevance: Floats, found: dict[Lane, _Part], now: int | None, parts_of: PartsOf
     ) -> Iterator[Hit]:
         """Yield places in order, each with its factors and lanes."""
-        days = ((self._latest if now is None else now) - self._ages_from[places]) / rules.DAY_US
-        age = rules.age_factor(days, self._ages[places])
-        use = rules.use_factor(self._uses[places])
-        confidence = rules.confidence_factor(self._confidence[places])
+        column = self._texts.column
+        days = ((self.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
+        age = rules.age_factor(days, self._texts.flags[places] & AGES != 0)
+        use = rules.use_factor(self._of_use(places, lambda used: used.uses))
+        confidence = rules.confidence_factor(column("confidences", places) / FULL_CONFIDENCE)
         scores = np.round(relevance * age * use * confidence, DIGITS)
         lanes = {lane: dict(zip(*(values.tolist() for values in its), strict=True)) for lane, its in found.items()}
-        for n in np.lexsort((self._order[places], -scores)).tolist():
+        for n in np.lexsort((self._order(places), -scores)).tolist():
             place = int(places[n])
             by = {lane: float(scores_of[place]) for lane, scores_of in lanes.items() if place in scores_of}
             score, own, aged, used, sure = (float(values[n]) for values in (scores, relevance, age, use, confidence))
             yield Hit(place, score, own, aged, used, sure, by, parts_of(place))
 
-    def _is(self, fact: Callable[..., bool], *about: object) -> NDArray[np.bool_]:
-        """Return of every document whether something is so; it is found out once."""
-        key = (fact.__name__, *about)
-        if key not in self._facts:
-            self._facts[key] = np.fromiter((fact(document, *about) for document in self._documents), np.bool_)
-        return self._facts[key]
+    def _of_use(self, places: Ints, value: Callable[[Used], float]) -> Floats:
+        """Return a value of the use of each of some places, 0 of one that was not used."""
+        if not self._used:
+            return np.zeros(len(places))
+        nothing = Used()
+        return np.array([value(self._used.get(place, nothing)) for place in places.tolist()], np.float64)
+
+    @cached_property
+    def _sessions(self) -> Ints:
+        return self._texts.sessions[0]
+
+
+def corpus_of(documents: Sequence[Document], vectors: Vectors | None = None) -> Corpus:
+    """Return a corpus of documents that stand nowhere else, each at its place in the sequence."""
+    entries = [Entry(document, document.text.encode("utf-8", "surrogatepass"), 0) for document in documents]
+    texts = Texts([part_of(entries)])
+    place_of = {document.id: place for place, document in enumerate(documents) if document.id}
+    used = {
+        place: Used(document.uses, document.hot, document.neighbours)
+        for place, document in enumerate(documents)
+        if document.uses or document.hot or document.neighbours
+    }
+    return Corpus(texts, lambda place: documents[place].text, place_of.get, vectors, used)
 
 
 class _Part(NamedTuple):
@@ -313,21 +350,27 @@ class _Sum(NamedTuple):
 class _Meaning:
     """The vectors of one scope's texts. Dots of quantised vectors are exact in float32, in whatever order of sums."""
 
-    def __init__(self, vectors: Vectors, session: Ints, sessions: int) -> None:
+    def __init__(self, vectors: Vectors, texts: Texts) -> None:
+        session, sessions = texts.sessions
         self._vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         norms = np.sqrt(np.square(self._vectors, dtype=np.float64).sum(axis=1))
-        self._known = norms > 0
+        self._known = (norms > 0) & texts.shown
         self._norms = np.where(self._known, norms, 1)
         self._session = session
         self._grouped = np.argsort(session, kind="stable")
-        self._starts = np.searchsorted(session[self._grouped], np.arange(sessions))
+        grouped = session[self._grouped]
+        self._starts = np.flatnonzero(firsts(grouped))
+        self._numbers = grouped[self._starts]
+        self._count = sessions
 
     def ask(self, query: Vectors) -> Similar:
         """Return the cosines to a question; a vector of other dimensions is a `ValueError`."""
         asked = np.asarray(query, dtype=np.float32)
         norm = float(np.sqrt(np.square(asked, dtype=np.float64).sum())) or 1.0
         cosines: Floats = (self._vectors @ asked) / (self._norms * norm)
-        best = np.maximum.reduceat(np.where(self._known, cosines, NOWHERE)[self._grouped], self._starts)
+        cosines = np.where(self._known, cosines, 0)
+        best = np.full(self._count, float(NOWHERE))
+        best[self._numbers] = np.maximum.reduceat(np.where(self._known, cosines, NOWHERE)[self._grouped], self._starts)
         return Similar(cosines, best[self._session], self._known)
 
 
@@ -338,7 +381,7 @@ def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:
 
 def _highest(places: Ints, relevance: Floats, lent: _Part) -> tuple[Ints, Floats, _Part]:
     """Return all places with the greater of their own relevance and what they are lent, and what of that moved one."""
-    every = np.union1d(places, lent.places)
+    every = distinct(np.concatenate([places, lent.places]))
     values = np.zeros(len(every))
     values[np.searchsorted(every, places)] = relevance
     raised = lent.scores > values[np.searchsorted(every, lent.places)]

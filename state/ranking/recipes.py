@@ -7,20 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-
-class ContextRecipe(NamedTuple):
-    """BM25's constants, and the shares that a turn gets of its neighbours' terms.
-
-    Of the one before (`asked` if that holds a question mark, else `before`), the one before that, and the two after.
-    """
-
-    k1: float
-    b: float
-    asked: float
-    before: float
-    before_that: float
-    after: float
-    after_that: float
+from memtape.state.index.texts import ContextRecipe
 
 
 class Weights(NamedTuple):
@@ -61,5 +48,3 @@ ASKED_PEOPLE, ASKED_ANSWERS = 0.5, 1.0
 """How far people's words and the assistant's are preferred where a question is about what the assistant said."""
 SESSION_K1, SESSION_B = 1.2, 0.75
 SCAFFOLD_WEIGHT = HALF = 0.5
-UNEQUAL_LENGTHS = 2.5
-"""From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from memtape.state.ranking.asking import day_terms
 from memtape.state.ranking.lexical import Lexical
+from memtape.state.text.asking import day_terms
 from memtape.state.text.lexicon import SEARCH_STOP
 from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms
@@ -36,14 +36,14 @@ class Wording(Lexical):
     def weights(self, query: str) -> dict[str, float]:
         """Return what each term that is asked for is worth where a text holds it."""
         asked = self._asked(query, self._called(query))
-        return {held: self._idf_of(held) for term in asked for held in self._held(term) or [term]}
+        return {held: self._texts.idf(held) for term in asked for held in self._held(term) or [term]}
 
     def reading(self, query: str) -> Reading:
         """Return what of a question counts and what does not."""
         called = self._called(query)
         asked = self._asked(query, called)
         days = (term for term in day_terms(query) if term in self._dated)
-        used = {term: self._idf_of(term) for term in (*(held for term in asked for held in self._held(term)), *days)}
+        used = {term: self._texts.idf(term) for term in (*(held for term in asked for held in self._held(term)), *days)}
         names = tuple(term for term in called if term not in asked)
         return Reading(used, self._unheld(query, {**used, **dict.fromkeys(names)}), names, _common(query))
 
@@ -70,9 +70,8 @@ class Wording(Lexical):
         return tuple(term for term in reading.used if term in own), tuple(around)
 
     def _is_around(self, term: str, place: int) -> bool:
-        number = self._number.get(term)
-        by_turns = number is not None and self._texts.score([(number, 1.0)])[place] > 0
-        return bool(by_turns or (term in self._dated and place in self._dated[term]))
+        by_turns = self._scorer.score([(term, 1.0)])[place] > 0
+        return bool(by_turns or (term in self._dated and int(self._days[place]) in self._dated[term]))
 
 
 def _common(query: str) -> tuple[str, ...]:

@@ -30,10 +30,10 @@ class Cut(NamedTuple):
 class Passages:
     """The passages of texts that are asked many times; a long one is cut when it is first asked, and stays so."""
 
-    def __init__(self, texts: Sequence[str], chars: int = PASSAGE_CHARS) -> None:
-        self._texts = texts
+    def __init__(self, text_of: Callable[[int], str], chars: int = PASSAGE_CHARS) -> None:
+        self._text_of = text_of
         self._chars = chars
-        self._cut: Callable[[int], Cut] = lru_cache(CUT_TEXTS)(lambda place: cut(texts[place], chars))
+        self._cut: Callable[[int], Cut] = lru_cache(CUT_TEXTS)(lambda place: cut(text_of(place), chars))
 
     def best(self, place: int, weights: Mapping[str, float]) -> str:
         """Return a text that is short enough, else the run of whole sentences in it that is worth most.
@@ -41,7 +41,7 @@ class Passages:
         A sentence is worth the `weights` of its terms, each once; the earliest run of equals is taken. A sentence that
         is too long by itself is cut.
         """
-        text = self._texts[place]
+        text = self._text_of(place)
         if len(text) <= self._chars:
             return text
         spans, held = self._cut(place)

@@ -164,13 +164,14 @@ def polarity(text: str) -> Polarity:
 
 def standing(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that say what is wanted from now on: its rules, and what it says of memory."""
-    if not _has_cue(text):
+    if not has_cue(text):
         return ()
-    sentences = (sentence for sentence in _sentences(text) if _has_cue(sentence))
+    sentences = (sentence for sentence in _sentences(text) if has_cue(sentence))
     return tuple(sentence for sentence in sentences if _of_sentence(sentence) in ("rule", "meta"))
 
 
-def _has_cue(text: str) -> bool:
+def has_cue(text: str) -> bool:
+    """Whether a text has a word without which it holds no rule and nothing about memory."""
     lowered = text.lower()
     return any(cue in lowered for cue in CUES)
 

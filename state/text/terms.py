@@ -57,7 +57,9 @@ _SCRIPTS = {
     "armenian": re.compile(r"[ա-և]"),
 }
 """Languages that their script tells, in lower case."""
-_STEMMERS = {language: stemmer(language) for language in (*_LANGUAGES, *_SCRIPTS)}
+TOLD_LANGUAGES = (*_LANGUAGES, *_SCRIPTS)
+"""Every language that a text can be told to be in; English first. The index stores their places: add at the end."""
+_STEMMERS = {language: stemmer(language) for language in TOLD_LANGUAGES}
 _LATIN = re.compile(r"[a-zà-žß]+")
 
 
@@ -95,8 +97,13 @@ def language_of(text: str) -> str:
 
 def terms(text: str, language: str | None = None) -> list[str]:
     """Return the terms of a text in order; of one that says nothing but common words, these."""
-    language = language or language_of(text)
-    return [_stem(word, language) for word in words(text) if word not in SEARCH_STOP] or words(text)
+    return [term for _, term in worded_terms(text, language or language_of(text))]
+
+
+def worded_terms(text: str, language: str) -> list[tuple[str, str]]:
+    """Return each word of a text with its term, in order; of one of common words alone, these as they are."""
+    found = words(text)
+    return [(word, _stem(word, language)) for word in found if word not in SEARCH_STOP] or [(it, it) for it in found]
 
 
 @lru_cache(maxsize=65_536)

@@ -6,7 +6,7 @@ stand by themselves, and tombstones and erasures hide rather a little more than 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from memtape.schemas.events import Captured, Erased, Event, Forgotten, Restored, may_write
@@ -27,87 +27,112 @@ def overlay(
     memories: Sequence[MemoryRow], turns: Sequence[TurnRow], tombstones: Iterable[TombstoneRow], tail: Iterable[Event]
 ) -> Overlay:
     """Return what of the rows (hidden ones included) and of the tail's captures is visible after the tail."""
-    bans = _Bans(memories, turns, tombstones)
-    captured: dict[str, Event] = {}
-    for event in tail:
-        if not may_write(event):
-            continue
-        match event.body:
-            case Captured(text=text, kind=kind):
-                if event.id not in captured and event.id not in bans.keys_of:
-                    captured[event.id] = event
-                    bans.learn(event.id, [text_row_id(normal_digest(text))] if kind in FAMILIES else [])
-                    if bans.waits_for(event.id):
-                        bans.forget([event.id])
-            case Forgotten(ids=ids):
-                bans.forget(ids)
-            case Restored(ids=ids):
-                bans.restore(ids)
-            case Erased(ids=ids):
-                bans.erase(ids)
-            case _:
-                pass
+    keys_of = {turn.id: keys_of_row(turn) for turn in turns}
+    for memory in memories:
+        keys_of |= dict.fromkeys(memory.ids, keys_of_row(memory))
+    banned = {row.id for row in tombstones}
+    bans = Bans(keys_of.get, banned.__contains__)
+    captured = bans.walk(tail)
     return Overlay(
-        [row for row in memories if not bans.hide(row.id, row.hidden)],
-        [row for row in turns if not bans.hide(row.id, row.hidden)],
-        [event for event in captured.values() if not bans.hide(event.id, False)],
+        [row for row in memories if not bans.hide(keys_of_row(row), row.hidden)],
+        [row for row in turns if not bans.hide(keys_of_row(row), row.hidden)],
+        captured,
     )
 
 
-class _Bans:
-    """The bans of the views, moved on by the tail. `keys_of` says by which bans an id can be hidden."""
+def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:
+    """Return what a row can be hidden by: tombstones on its id, its text, or the memory as a whole."""
+    if isinstance(row, TurnRow):
+        return [f"id:{row.id}"]
+    texts = [text_row_id(normal_digest(row.text))] if row.kind in FAMILIES else []
+    return [f"id:{row.id}", *texts, f"memory:{row.id}"]
 
-    def __init__(
-        self, memories: Iterable[MemoryRow], turns: Iterable[TurnRow], tombstones: Iterable[TombstoneRow]
-    ) -> None:
-        self.keys_of: dict[str, list[str]] = {}
-        self._banned = {row.id for row in tombstones}
+
+class Bans:
+    """The bans of the views, moved on by the tail.
+
+    `keys_of` gives by what the row that an id resolves to can be hidden, None where no view has the id; `banned` says
+    whether a ban stands in the views.
+    """
+
+    def __init__(self, keys_of: Callable[[str], list[str] | None], banned: Callable[[str], bool]) -> None:
+        self._keys_of_row = keys_of
+        self._banned = banned
+        self._own: dict[str, list[str]] = {}
         self._shown: set[str] = set()
         self._hidden: set[str] = set()
         self._erased: set[str] = set()
-        for memory in memories:
-            texts = [text_row_id(normal_digest(memory.text))] if memory.kind in FAMILIES else []
-            for id in memory.ids:
-                self.learn(id, [*texts, f"memory:{memory.id}"])
-        for turn in turns:
-            self.learn(turn.id, [])
+        self._set: set[str] = set()
+        self._ended: set[str] = set()
+        self.touched: dict[str, None] = {}
+        """Every id that the tail named, whose rows may be hidden or shown by now."""
 
-    def learn(self, id: str, keys: list[str]) -> None:
-        """Note that an id can be hidden by its own ban and by these."""
-        self.keys_of[id] = [f"id:{id}", *keys]
+    def walk(self, tail: Iterable[Event]) -> list[Event]:
+        """Take in the events of the tail, and return its captures that are visible."""
+        captured: dict[str, Event] = {}
+        for event in tail:
+            if not may_write(event):
+                continue
+            match event.body:
+                case Captured(text=text, kind=kind):
+                    if event.id not in captured and self._keys_of_row(event.id) is None:
+                        captured[event.id] = event
+                        texts = [text_row_id(normal_digest(text))] if kind in FAMILIES else []
+                        self._own[event.id] = [f"id:{event.id}", *texts]
+                        if self._is_banned(f"id:{event.id}"):  # Forgotten before it came; its text is then banned too.
+                            self._forget([event.id])
+                case Forgotten(ids=ids):
+                    self._forget(ids)
+                case Restored(ids=ids):
+                    self._restore(ids)
+                case Erased(ids=ids):
+                    self._erase(ids)
+                case _:
+                    pass
+        return [event for event in captured.values() if not self.hide(self._own[event.id], False)]
 
-    def waits_for(self, id: str) -> bool:
-        """Whether an id was forgotten before its capture came, whose text is then banned as well."""
-        return f"id:{id}" in self._banned
+    def _keys(self, id: str) -> list[str]:
+        """Return by what an id can be hidden: its own ban, and what its row can be hidden by."""
+        self.touched[id] = None
+        if id in self._own:
+            return self._own[id]
+        keys = self._keys_of_row(id) or []
+        return list(dict.fromkeys([f"id:{id}", *(key for key in keys if not key.startswith("id:"))]))
 
-    def forget(self, ids: Iterable[str]) -> None:
+    def _is_banned(self, key: str) -> bool:
+        return key in self._set or (key not in self._ended and self._banned(key))
+
+    def _forget(self, ids: Iterable[str]) -> None:
         """Apply a tombstone to ids and all that shares a key with them."""
         for id in ids:
-            keys = self.keys_of.get(id, [f"id:{id}"])
+            keys = self._keys(id)
             self._hidden.update(keys)
             self._shown.difference_update(keys)
-            self._banned.update(keys)
+            self._set.update(keys)
+            self._ended.difference_update(keys)
 
-    def restore(self, ids: Iterable[str]) -> None:
+    def _restore(self, ids: Iterable[str]) -> None:
         """End the tombstones on ids and all that shares a key with them."""
         for id in ids:
-            keys = self.keys_of.get(id, [f"id:{id}"])
+            keys = self._keys(id)
             self._shown.update(keys)
             self._hidden.difference_update(keys)
-            self._banned.difference_update(keys)
+            self._set.difference_update(keys)
+            self._ended.update(keys)
 
-    def erase(self, ids: Iterable[str]) -> None:
+    def _erase(self, ids: Iterable[str]) -> None:
         """Hide ids for good, and every row that may speak with the text of one of them."""
         for id in ids:
-            self._erased.update(key for key in self.keys_of.get(id, ()) if not key.startswith("text:"))
+            self._erased.update(key for key in self._keys(id) if not key.startswith("text:"))
 
-    def hide(self, id: str, hidden_in_view: bool) -> bool:
-        """Whether an id is hidden: erased; else what the tail says, else what the view says, else a ban on its text."""
-        keys = self.keys_of[id]
-        if not self._erased.isdisjoint(keys):
-            return True
-        if not self._hidden.isdisjoint(keys):
+    def hide(self, keys: Sequence[str], hidden_in_view: bool) -> bool:
+        """Whether what has these keys is hidden: erased; else as the tail says, else the view, else a ban."""
+        if not self._erased.isdisjoint(keys) or not self._hidden.isdisjoint(keys):
             return True
         if not self._shown.isdisjoint(keys):
             return False
-        return hidden_in_view or not self._banned.isdisjoint(keys)
+        return hidden_in_view or any(map(self._is_banned, keys))
+
+    def texts(self) -> list[str]:
+        """Return the bans on texts that the tail has set or ended."""
+        return sorted(key for key in self._set | self._ended if key.startswith("text:"))

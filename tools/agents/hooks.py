@@ -19,6 +19,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.folders import default_home
+from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
 from memtape.tools.capture.injected import without_tags, wrap
@@ -41,6 +42,8 @@ LATE_START = (
     " later."
 )
 RECALL_WAIT_S = 0.3
+MOST_UNREAD = 2_000
+"""Each process that searches takes the events behind the views apart anew: so many cost some tenths of a second."""
 CONTEXT_WAIT_S = 0.7
 """Below what it costs to load the libraries of a search here, which is done where no server answers."""
 FLUSH_CHARS = 4_000
@@ -220,8 +223,27 @@ def _prompt(turn: _Turn) -> bytes:
         with ask(turn.home, asked, RECALL_WAIT_S) as answered:
             _capture(turn, client, text, "user", native)
             tell_session(turn.home, client.scope, client.session or "")
-            answered.shown()
-            return _context(turn, answered.text)
+            if answered.by_a_server:
+                answered.shown()
+                return _context(turn, answered.text)
+        return _context(turn, _recalled(client, asked["prompt"]))
+
+
+def _recalled(client: Client, prompt: str) -> str:
+    """Return what a prompt surely needs, found by words in the views as they are; nothing where they are far behind.
+
+    Vectors are left to a server, since no prompt can wait for an embedder.
+    """
+    settings = local_settings(client.home)
+    if not settings.prompt_recall or client.reader.unread() > MOST_UNREAD:
+        return ""
+    from memtape.tools.agents.offering import offered
+
+    client.reader.retriever.dense = None
+    text, answer = offered(client, prompt, client.session or "", settings.prompt_recall_chars)
+    if answer.results:
+        client.handed_out(prompt, answer)
+    return text
 
 
 def _asked(client: Client) -> dict[str, str]:

@@ -47,6 +47,11 @@ class Answered:
         self.text = text
         self._asking = asking
 
+    @property
+    def by_a_server(self) -> bool:
+        """Whether a server has answered, if only that there is nothing."""
+        return self._asking is not None
+
     def shown(self) -> None:
         """Tell the server that the agent was shown it."""
         if self._asking is not None and self.text:

@@ -15,7 +15,8 @@ from memtape.tools.ask.edges import EdgeList, edges_of, proposed
 from memtape.tools.ask.inspection import Explained, Opened, Status, counted, explained, opened, status
 from memtape.tools.ask.naming import Ids
 from memtape.tools.ask.reading import Reader
-from memtape.tools.ask.retrieval import Answer, Result, Retriever
+from memtape.tools.ask.results import Result
+from memtape.tools.ask.retrieval import Answer, Retriever
 from memtape.tools.capture.writing import Writer
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
 from memtape.tools.keep.rebuild import OnPhase
@@ -75,7 +76,7 @@ class Asking:
     def offer(self, prompt: str, sure: Callable[[Result], bool], limit: int) -> Answer:
         """Return those of the best results for a prompt that are `sure`, from what is held ready."""
         prompt, scope = self._writer.redactor.question(prompt), self._writer.scope
-        answer = self._reader.held(lambda views: views.search(scope, prompt, OFFERED_FROM, NO_FILTERS, held=True))
+        answer = self._reader.held(lambda views: views.search(scope, prompt, OFFERED_FROM, NO_FILTERS))
         return answer._replace(results=[result for result in answer.results if sure(result)][:limit])
 
     def handed_out(self, prompt: str, answer: Answer) -> str | None:

@@ -17,12 +17,9 @@ from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import one_line
-from memtape.sinks.tables import any_of, quoted
 from memtape.sinks.vault import escape
-from memtape.state.text.polarity import CUES
-from memtape.state.views.context import INSTRUCTING, ContextItem, Form, Known, Section, choose, items_of
+from memtape.state.views.context import ContextItem, Form, Known, Section, choose, items_of
 from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.scope_rows import scope_rows
 from memtape.tools.ask.tokens import Tokenizer, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
 
@@ -71,14 +68,9 @@ def context_of(
     if form not in FORMS:
         raise MemtapeError(f"There is no form {form!r}.", f"The forms are {', '.join(FORMS)}.")
     counted = counted_by or tokenizer()
-    of_people = f"{any_of('origin', INSTRUCTING)} AND regexp_like(text, {quoted('(?i)' + '|'.join(CUES))})"
-    found = {name: scope_rows(retriever, name, of_people) for name in scopes_read(scope)}
-    known = [
-        known
-        for rows in found.values()
-        for known in _known([*rows.rows.memories, *rows.rows.turns], rows.rows.captured)
-    ]
-    now = retriever.now([rows.view for rows in found.values()])
+    read = [retriever.found(name) for name in scopes_read(scope)]
+    known = [known for found, _ in read for known in _known(found.known(), found.captured)]
+    now = retriever.now([view for _, view in read])
     chosen = choose(items_of(known, now), budget_tokens, _form(form, scope, now), counted.count)
     return ProjectContext(
         text=chosen.text,
@@ -90,7 +82,7 @@ def context_of(
         items=chosen.items,
         omitted=chosen.omitted,
         now=now,
-        lag=sum(rows.view.lag for rows in found.values()),
+        lag=sum(view.lag for _, view in read),
     )
 
 

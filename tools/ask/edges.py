@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from memtape.schemas.events import Captured, Event, Kind
-from memtape.schemas.rows import EdgeRow, MemoryRow, TurnRow
-from memtape.sinks.tables import any_of
+from memtape.schemas.events import Kind
+from memtape.schemas.rows import EdgeRow
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, candidates, resolved, tie_of
 from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.scope_rows import scope_rows
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,28 +70,20 @@ class _Listed(msgspec.Struct):
 
 def _resolved(retriever: Retriever, scope: str) -> tuple[_Listed, dict[str, End]]:
     """Return all edges of a scope between what is visible, and their ends by id."""
-    rows = scope_rows(retriever, scope, "false")
-    edges = rows.shard.rows(EdgeRow, scope)
-    if edges:
-        ends = dict.fromkeys(id for edge in edges for id in (edge.source, edge.target))
-        rows = scope_rows(retriever, scope, any_of("id", ends))
+    found, view = retriever.found(scope)
+    edges = [row for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
     shown: dict[str, End] = {}
     name_of: dict[str, str] = {}
-    visible: list[MemoryRow | TurnRow | Event] = [*rows.rows.memories, *rows.rows.turns, *rows.rows.captured]
-    for row in visible:
-        shown[row.id] = _end(row)
-        name_of.update(dict.fromkeys(row.ids if isinstance(row, MemoryRow) else (row.id,), row.id))
-    now = retriever.now([rows.view])
+    for id in dict.fromkeys(id for edge in edges for id in (edge.source, edge.target)):
+        place = found.texts.called(id)
+        if place is not None:
+            result = found.result(place)
+            shown[result.id] = End(id=result.id, kind=result.kind, text=result.text)
+            name_of[id] = result.id
+    now = retriever.now([view])
     ties = resolved(map(tie_of, edges), name_of, now)
-    lag = rows.view.lag + retriever.uses_behind(scope, rows.view.mark.offset)
+    lag = view.lag + retriever.uses_behind(scope, view.mark.offset)
     return _Listed(scope, now, lag, ties), shown
-
-
-def _end(row: MemoryRow | TurnRow | Event) -> End:
-    if isinstance(row, Event):
-        assert isinstance(row.body, Captured)
-        return End(id=row.id, kind=row.body.kind, text=row.body.text)
-    return End(id=row.id, kind=row.kind, text=row.text)
 
 
 def _edge_list(listed: _Listed, ties: Sequence[Tie], ends: dict[str, End]) -> EdgeList:

@@ -7,6 +7,7 @@ log's, or does not answer, the search goes by words, and says so.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,8 @@ from memtape.schemas.rows import Watermark
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import Shard
+from memtape.state.index.entries import number_of
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.ask.retrieval import Result
 
 ASK_AGAIN_S = 60
 """So long after an embedder failed it is not asked again."""
@@ -59,8 +60,13 @@ class RecordedVectors:
         self._failed_at, self.note = None, ""
         return np.frombuffer(vector, dtype="<i2").astype(np.int16)
 
-    def of_results(
-        self, results: list[Result], shard: Shard, watermark: Watermark | None, scope: str
+    def of_texts(
+        self,
+        spoken: NDArray[np.uint64],
+        text_of: Callable[[int], str],
+        shard: Shard,
+        watermark: Watermark | None,
+        scope: str,
     ) -> NDArray[np.int16] | None:
         """Return a row for each text of a scope, of zeros where it has no vector under the embedder that decides."""
         if watermark is None or watermark.embedder == FLOOR:
@@ -68,10 +74,12 @@ class RecordedVectors:
         ids, matrix = shard.vectors(scope, watermark.embedder)
         if not ids:
             return None
-        place_of = {id: place for place, id in enumerate(ids)}
-        places = np.array([place_of.get(result.canonical, -1) for result in results], dtype=np.intp)
-        rows = np.zeros((len(results), matrix.shape[1]), dtype=np.int16)
-        rows[places >= 0] = matrix[places[places >= 0]]
+        numbers = np.array([number_of(id) for id in ids], np.uint64)
+        order = np.argsort(numbers)
+        places = order[np.minimum(np.searchsorted(numbers[order], spoken), len(ids) - 1)]
+        known = numbers[places] == spoken
+        rows = np.zeros((len(spoken), matrix.shape[1]), dtype=np.int16)
+        rows[known] = matrix[places[known]]
         return rows
 
     def _open(self, embedder: str) -> None:

@@ -6,7 +6,7 @@ A project's search reads its scope and `global`, each scored from its own texts 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -19,39 +19,39 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
-from memtape.schemas.events import Captured, Event, Filters, Mark, Origin
+from memtape.schemas.events import Captured, Event, Filters, Mark
 from memtape.schemas.lanes import LANES, Lane
-from memtape.schemas.log import Log, Slot
+from memtape.schemas.log import Log
 from memtape.schemas.rows import (
-    TABLES,
-    Displayed,
     EdgeRow,
     MemoryRow,
-    Provenance,
-    TombstoneRow,
     TurnRow,
     UseRow,
+    VectorRow,
     Watermark,
-    marks,
 )
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.search_index import Opened
 from memtape.sinks.tables import Shard, any_of, quoted
 from memtape.state.core.erasures import erasures_of
-from memtape.state.ranking.documents import Document
-from memtape.state.ranking.lanes import MODELS_CONFIDENCE, Hit
-from memtape.state.ranking.ranker import Corpus, Ranking
+from memtape.state.index.entries import TURN
+from memtape.state.index.sorted_values import numbered
+from memtape.state.index.texts import Texts
+from memtape.state.ranking.lanes import Hit
+from memtape.state.ranking.ranker import Corpus, Ranking, Used
 from memtape.state.ranking.wording import Reading
-from memtape.state.subjects.captures import FAMILIES, normal_digest
+from memtape.state.subjects.captures import normal_digest
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
-from memtape.state.views.effects import HIDING_TYPES, TAIL_TYPES
-from memtape.state.views.filters import NO_FILTERS, passes
-from memtape.state.views.tail import Overlay, overlay
+from memtape.state.views.effects import TAIL_TYPES
+from memtape.state.views.filters import NO_FILTERS
+from memtape.tools.ask.found import Found, among_of, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
+from memtape.tools.ask.results import Read, Result, Why
 from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
@@ -59,74 +59,9 @@ if TYPE_CHECKING:
 
 ReadT = TypeVar("ReadT")
 
-ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
-"""Origins whose turns are taken for an assistant's answers."""
 PAGE_SLOTS = 5_000
-HELD_FROM = 1_000
-"""A scope of so many texts takes longer to read than a hook waits."""
 
 _UNTIL_THEN = "What the log holds is found by words, and `memtape run --once` makes the views anew."
-
-
-class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why a result stands where it stands: its score is relevance (0 to 1) x age x use x confidence.
-
-    `lanes` has the score of each lane that found or moved it: BM25 as a share of the best text's, a cosine, use as a
-    share of the hottest text's, youth (1 now, 0 at three days), and the relevance that an edge lent, where that is more
-    than its own. Where it was asked for, `parts` adds up to the relevance as the `Reading` of its scope says, `terms`
-    are those of the question that the text holds, and `around` those that only the turns around it or its day do.
-    """
-
-    relevance: float
-    age: float
-    use: float
-    confidence: float
-    lanes: dict[Lane, float]
-    parts: Mapping[str, float] = {}
-    terms: tuple[str, ...] = ()
-    around: tuple[str, ...] = ()
-
-
-class Read(msgspec.Struct, frozen=True, kw_only=True):
-    """How a question was read in one scope.
-
-    A relevance is (sum of parts - `least`) / (`most` - `least`), from 0 to 1, x `strength`, the share of the question
-    that the best text holds. `recipe` is for "people" or for an "assistant". `terms` has the weights of those that
-    count, `unheld` what no text has, `names` what is left out since it names who speaks, `common` the words left out.
-    """
-
-    scope: str
-    recipe: str
-    least: float
-    most: float
-    strength: float
-    terms: dict[str, float]
-    unheld: tuple[str, ...]
-    names: tuple[str, ...]
-    common: tuple[str, ...]
-
-
-class Result(Displayed, frozen=True, kw_only=True):
-    """One answer. `text` is whole, `passage` the best 1,200 characters of it; `score` compares within one search only.
-
-    `marks` is what a reader is told beside the text. `canonical` is the capture that speaks for a memory, else the id.
-    `provenance` has the origin and session of each capture behind it that lives, each once.
-    `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
-    the latest confirmation of what folds, else None. `again` is how many more turns that were found say the same.
-    """
-
-    canonical: str
-    passage: str = ""
-    score: float
-    provenance: tuple[Provenance, ...]
-    marks: tuple[str, ...] = ()
-    confirmations: int
-    captions: tuple[str, ...]
-    lanes: tuple[Lane, ...] = ()
-    why: Why | None = None
-    last_at: int | None = None
-    again: int = 0
-    projected: bool
 
 
 class Dense(Protocol):
@@ -139,10 +74,18 @@ class Dense(Protocol):
     def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
         """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""
 
-    def of_results(
-        self, results: list[Result], shard: Shard, watermark: Watermark | None, scope: str
+    def of_texts(
+        self,
+        spoken: NDArray[np.uint64],
+        text_of: Callable[[int], str],
+        shard: Shard,
+        watermark: Watermark | None,
+        scope: str,
     ) -> NDArray[np.int16] | None:
-        """Return a row for each text of a scope, of zeros where it has no vector; None where nothing has one."""
+        """Return a row for each text of a scope, of zeros where it has no vector; None where nothing has one.
+
+        `spoken` has the numbers of the ids of the captures whose texts they are, `text_of` gives a text.
+        """
 
 
 class Answer(NamedTuple):
@@ -183,57 +126,60 @@ class Plain(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """What a scope's documents were made from: the tables, how far they were, and the ids of the tail's events."""
+    """What a scope's texts were made from: the tables, how far they were, and the ids of the tail's events."""
 
     path: Path
     watermark: Watermark | None
-    versions: tuple[int, ...]
+    number: int
+    vectors: int
     tail: tuple[str, ...]
 
 
 class _Ready(NamedTuple):
-    """A scope's visible documents, ready to be ranked for as long as `key` stays what it is."""
+    """A scope's visible texts, ready to be ranked for as long as `key` stays what it is."""
 
     key: _Key
     view: ScopeView
-    documents: list[Result]
+    found: Found
     corpus: Corpus
     embedder: str
     vectors: NDArray[np.int16] | None
     use: _Use | None
-    said: dict[int, bytes | str]
     use_at: int = 0
 
 
 class _Use(NamedTuple):
     """What a scope's uses and edges are made from, at whatever time they are asked."""
 
-    documents: list[Document]
     uses: dict[str, UseRow]
     ties: list[Tie]
-    ids_of: Mapping[str, tuple[str, ...]]
+    texts: Texts
+    name_of: Callable[[int], str]
 
-    def at(self, now: int) -> list[Document]:
-        """Return the documents with how often and how lately each was used in the scope, and what it was used with."""
+    def at(self, now: int) -> dict[int, Used]:
+        """Return how often and how lately each text that was used was used in the scope, and what it was used with."""
         times = {id: row.times for id, row in self.uses.items()}
-        name_of = {id: name for name, ids in self.ids_of.items() for id in ids}
-        neighbours: dict[str, list[tuple[str, float]]] = {}
+        ids_at: dict[int, list[str]] = {}
+        for id in self.uses:
+            if (place := self.texts.called(id)) is not None:
+                ids_at.setdefault(place, []).append(id)
+        ends = dict.fromkeys(id for tie in self.ties for id in (tie.source, tie.target))
+        place_of = {id: place for id in ends if (place := self.texts.called(id)) is not None}
+        name_of = {id: self.name_of(place) for id, place in place_of.items()}
+        named = {name: place_of[id] for id, name in name_of.items()}
+        neighbours: dict[int, list[tuple[str, float]]] = {}
         for tie in resolved(self.ties, name_of, now):
             weight = min(1.0, weight_at(tie, now) / ONE)
-            neighbours.setdefault(tie.source, []).append((tie.target, weight))
-            neighbours.setdefault(tie.target, []).append((tie.source, weight))
-
-        def used(document: Document) -> Document:
-            ids = [id for id in self.ids_of.get(document.id, ()) if id in self.uses]
-            if not ids and document.id not in neighbours:
-                return document
-            return document._replace(
-                uses=sum(self.uses[id].used for id in ids),
-                hot=hot(times_of(ids, times, own=True), now) / ONE,
-                neighbours=tuple(neighbours.get(document.id, ())),
+            neighbours.setdefault(named[tie.source], []).append((tie.target, weight))
+            neighbours.setdefault(named[tie.target], []).append((tie.source, weight))
+        return {
+            place: Used(
+                sum(self.uses[id].used for id in ids_at.get(place, ())),
+                hot(times_of(ids_at.get(place, ()), times, own=True), now) / ONE,
+                tuple(neighbours.get(place, ())),
             )
-
-        return list(map(used, self.documents))
+            for place in dict.fromkeys((*ids_at, *neighbours))
+        }
 
 
 class Retriever:
@@ -368,18 +314,16 @@ class Retriever:
         now: int | None = None,
         explain: bool = False,
         repeats: bool = False,
-        held: bool = False,
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
         `now` is that of a search which is asked again, by default as `Retriever.now` says. With `explain` every result
         has the parts of its relevance. Of turns that say the same only the best placed is returned, with the count of
-        the others, unless `repeats` are asked for, as who measures by the ids of turns does. With `held` a large scope
-        answers from what was read of it before, if nothing but captures came since.
+        the others, unless `repeats` are asked for, as who measures by the ids of turns does.
         """
         found: list[Result] = []
         counts: dict[Lane, int] = {}
-        readies = [self._get_ready(name, held) for name in scopes_read(scope)]
+        readies = [self._get_ready(name) for name in scopes_read(scope)]
         views = [ready.view for ready in readies]
         # What was said within the hour is told apart by when it was said; `now` is never before it.
         now = max(self.now(views), *(ready.corpus.latest for ready in readies)) if now is None else now
@@ -392,7 +336,7 @@ class Retriever:
             hits = ((hit, 0) for hit in islice(ranking.hits, limit)) if repeats else _best(ready, ranking, limit)
             found += [_told(ready, hit, passage_of(hit.place), reading, again) for hit, again in hits]
             counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
-            if explain and ready.documents:
+            if explain and ready.corpus.count:
                 reads.append(_read(name, ready, query, ranking))
         found.sort(key=lambda result: (-result.score, result.kind, result.id))
         return Answer(
@@ -404,7 +348,7 @@ class Retriever:
             counts,
             self.dense.note if self.dense is not None else "",
             tuple(reads),
-            len(readies[0].documents),
+            readies[0].corpus.count,
             self.warnings(partition_of(name, self._log.partitions) for name in scopes_read(scope)),
         )
 
@@ -416,25 +360,29 @@ class Retriever:
         vector = None
         if self.dense is not None and encoded is not None:
             vector = self.dense.of_query(encoded, ready.embedder)
-        among = None if filters == NO_FILTERS else lambda place: passes(ready.documents[place], filters)
+        among = None if filters == NO_FILTERS else among_of(ready.found, filters)
         return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, explain=explain)
 
     def plain(self, scope: str) -> Plain:
         """Return everything that a search in a scope reads, `global` included, for who ranks it otherwise."""
         readies = [self._get_ready(name) for name in scopes_read(scope)]
-        documents = [document for ready in readies for document in ready.documents]
+        places = [ready.found.places() for ready in readies]
+        documents = [ready.found.result(n) for ready, its in zip(readies, places, strict=True) for n in its]
         own = readies[0].vectors
         if own is None or self.dense is None:
             return Plain(documents, None, lambda text: None)
-        others = (
-            ready.vectors
+        rows = [
+            ready.vectors[its]
             if ready.vectors is not None and ready.embedder == readies[0].embedder
-            else np.zeros((len(ready.documents), own.shape[1]), np.int16)
-            for ready in readies[1:]
-        )
-        return Plain(
-            documents, np.concatenate([own, *others]), partial(self.dense.of_query, embedder=readies[0].embedder)
-        )
+            else np.zeros((len(its), own.shape[1]), np.int16)
+            for ready, its in zip(readies, places, strict=True)
+        ]
+        return Plain(documents, np.concatenate(rows), partial(self.dense.of_query, embedder=readies[0].embedder))
+
+    def found(self, scope: str) -> tuple[Found, ScopeView]:
+        """Return what can be found in a scope, and where its views stand."""
+        ready = self._get_ready(scope)
+        return ready.found, ready.view
 
     def encoded(self, scope: str, query: str) -> str:
         """Return a question as a search in a scope has it encoded."""
@@ -496,29 +444,21 @@ class Retriever:
         """Hold what another retriever of the same home has read, which neither changes."""
         self._ready |= other._ready
 
-    def _get_ready(self, scope: str, held: bool = False) -> _Ready:
-        """Return a scope's documents. The watermark is read first: rows may only be newer than it."""
+    def _get_ready(self, scope: str) -> _Ready:
+        """Return a scope's texts. The watermark is read first: the index may only be newer than it."""
         partition = partition_of(scope, self._log.partitions)
         shard = self.shard(partition)
-        if held and (last := self._ready.get(scope)) and self._only_grew(scope, last, shard):
-            return last
         watermark = self.watermark(partition)
         tail = list(self.tail(scope, watermark.offset if watermark else 0))
-        versions = tuple(shard.version(row_type) for row_type in TABLES.values())
-        key = _Key(shard.path, watermark, versions, tuple(event.id for event in tail))
+        opened = shard.index(scope) if shard.exists() else None
+        embedder = watermark.embedder if watermark is not None else FLOOR
+        vectors = 0 if embedder == FLOOR else shard.version(VectorRow)
+        number = opened.manifest.number if opened is not None else 0
+        key = _Key(shard.path, watermark, number, vectors, tuple(event.id for event in tail))
         ready = self._ready.get(scope)
         if ready is None or ready.key != key:
-            before = ready.corpus if ready is not None else None
-            ready = self._ready[scope] = _make_ready(key, shard, scope, watermark, tail, self.dense, before)
+            ready = self._ready[scope] = _make_ready(key, shard, scope, opened, tail, self.dense)
         return ready
-
-    def _only_grew(self, scope: str, ready: _Ready, shard: Shard) -> bool:
-        """Whether a scope is large, and nothing that was read of it is hidden or gone by now."""
-        if len(ready.documents) < HELD_FROM or ready.key.path != shard.path or not shard.exists():
-            return False
-        mark, known = ready.view.mark, dict.fromkeys(ready.key.tail)
-        hiding = self._log.read(mark.partition, mark.offset, PAGE_SLOTS, scope=scope, types=HIDING_TYPES)
-        return len(hiding) < PAGE_SLOTS and all(_id_of(slot) in known for slot in hiding)
 
     def _used_at(self, ready: _Ready, scope: str, now: int) -> _Ready:
         """Return what is ready with its uses and edges as of the hour of `now`, by which they hardly change."""
@@ -531,26 +471,21 @@ class Retriever:
 
 
 def _make_ready(
-    key: _Key,
-    shard: Shard,
-    scope: str,
-    watermark: Watermark | None,
-    tail: list[Event],
-    dense: Dense | None,
-    before: Corpus | None,
+    key: _Key, shard: Shard, scope: str, opened: Opened | None, tail: list[Event], dense: Dense | None
 ) -> _Ready:
-    laid = overlay(shard.rows(MemoryRow, scope), shard.rows(TurnRow, scope), shard.rows(TombstoneRow, scope), tail)
-    documents = results_of(laid)
-    vectors = dense.of_results(documents, shard, watermark, scope) if dense is not None else None
+    found = found_of(opened, tail)
+    texts, watermark = found.texts, key.watermark
+    vectors = None
+    if dense is not None:
+        vectors = dense.of_texts(texts.whole("spoken"), found.text, shard, watermark, scope)
     mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
     view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, last_sent(scope, watermark, tail))
-    ranked = list(map(_ranked, documents))
     use = None
-    if uses := {row.id: row for row in shard.rows(UseRow, scope)}:
-        ids_of = {row.id: row.ids for row in laid.memories} | {row.id: (row.id,) for row in laid.turns}
-        use = _Use(ranked, uses, list(map(tie_of, shard.rows(EdgeRow, scope))), ids_of)
-    corpus = Corpus(ranked, vectors, before)
-    return _Ready(key, view, documents, corpus, watermark.embedder if watermark else FLOOR, vectors, use, {})
+    if uses := {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}:
+        ties = [tie_of(row) for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
+        use = _Use(uses, ties, texts, lambda place: found.result(place).id)
+    corpus = Corpus(texts, found.text, texts.called, vectors)
+    return _Ready(key, view, found, corpus, watermark.embedder if watermark else FLOOR, vectors, use)
 
 
 def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:
@@ -578,24 +513,22 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
         offset = slots[-1].offset + 1
 
 
-def _id_of(slot: Slot) -> str | None:
-    """Return the id of a slot's event, None where it cannot be read."""
-    event = event_of(slot.payload)
-    return event.id if event is not None else None
-
-
 def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:
     """Yield the best hits, at most `limit`, each with how many more turns that were found say the same."""
-    best: dict[bytes | str, Hit] = {}
-    again: Counter[bytes | str] = Counter()
-    for hit in ranking.hits:
-        said = ready.said.get(hit.place)
-        if said is None:
-            said = ready.said[hit.place] = _said(ready.documents[hit.place])
-        again[said] += 1
+    hits = list(ranking.hits)
+    places = np.array([hit.place for hit in hits], np.int64)
+    ordered, back = numbered(places)
+    texts = ready.found.texts
+    turns = (texts.flags[ordered] & TURN != 0)[back].tolist()
+    said = texts.column("said", ordered)[back].tolist() if len(hits) else []
+    best: dict[object, Hit] = {}
+    again: Counter[object] = Counter()
+    for hit, turn, number in zip(hits, turns, said, strict=True):
+        same = number if turn else (hit.place,)
+        again[same] += 1
         if len(best) < limit:
-            best.setdefault(said, hit)
-    yield from ((hit, again[said] - 1) for said, hit in best.items())
+            best.setdefault(same, hit)
+    yield from ((hit, again[same] - 1) for same, hit in best.items())
 
 
 def _said(result: Result) -> bytes | str:
@@ -628,7 +561,7 @@ def _told(ready: _Ready, hit: Hit, passage: str, reading: Reading | None, again:
         terms=own,
         around=around,
     )
-    document = ready.documents[hit.place]
+    document = ready.found.result(hit.place)
     lanes = tuple(hit.lanes)
     return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=lanes, why=why, again=again)
 
@@ -646,74 +579,4 @@ def _read(scope: str, ready: _Ready, query: str, ranking: Ranking) -> Read:
         unheld=reading.unheld,
         names=reading.names,
         common=reading.common,
-    )
-
-
-def results_of(laid: Overlay) -> list[Result]:
-    """Return everything visible as results that nobody has asked for yet: memories, turns, captures of the tail."""
-    return [*map(_from_memory, laid.memories), *map(_from_turn, laid.turns), *map(_from_event, laid.captured)]
-
-
-def _result(
-    row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str], last_at: int | None = None
-) -> Result:
-    return Result(
-        **{name: getattr(row, name) for name in Displayed.__struct_fields__},
-        canonical=row.canonical if isinstance(row, MemoryRow) else row.id,
-        score=0.0,
-        provenance=(row.provenance if isinstance(row, MemoryRow) else ()) or (Provenance(row.origin, row.session),),
-        marks=marks(row),
-        confirmations=confirmations,
-        captions=tuple(captions),
-        last_at=last_at,
-        projected=True,
-    )
-
-
-def _ranked(result: Result) -> Document:
-    turn = result.kind == "turn"
-    text = "\n".join((result.text, *result.captions))
-    return Document(
-        text,
-        result.session,
-        result.actor,
-        turn,
-        turn and result.origin in ANSWERING,
-        result.at,
-        kind=result.kind,
-        id=result.id,
-        ages_from=result.last_at,
-        confidence=MODELS_CONFIDENCE if result.origin == "model" and not turn else 1,
-    )
-
-
-def _from_memory(row: MemoryRow) -> Result:
-    return _result(row, row.confirmations, (), row.last_at if row.kind in FAMILIES else None)
-
-
-def _from_turn(row: TurnRow) -> Result:
-    return _result(row, 0, row.captions)
-
-
-def _from_event(event: Event) -> Result:
-    body = event.body
-    assert isinstance(body, Captured) and event.scope is not None
-    return Result(
-        id=event.id,
-        canonical=event.id,
-        text=body.text,
-        kind=body.kind,
-        scope=event.scope,
-        score=0.0,
-        at=event.at,
-        source=body.source,
-        origin=event.actor.origin,
-        actor=event.actor.name,
-        session=event.session,
-        provenance=(Provenance(event.actor.origin, event.session),),
-        tags=body.tags,
-        confirmations=0,
-        captions=tuple(media.caption for media in body.media if media.caption),
-        last_at=event.at if body.kind in FAMILIES else None,
-        projected=False,
     )

@@ -16,7 +16,7 @@ from memtape.schemas.errors import NotEmbedded
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.ask.retrieval import Result
+from memtape.tools.ask.results import Result, embedded_text
 
 RETRIEVERS = ("bm25", "dense", "rrf", "memtape")
 """Plain BM25, cosine alone, reciprocal rank fusion of these two, and the ordinary search."""
@@ -60,16 +60,19 @@ class EmbedderVectors:
             self.spent_s += time.perf_counter() - start
         return self._queries[text]
 
-    def of_results(self, results: Sequence[Result], *_: object) -> NDArray[np.int16] | None:
-        """Return a row for each text; None for no texts."""
-        texts = [embedded_text(result) for result in results]
+    def of_texts(
+        self, spoken: NDArray[np.uint64], text_of: Callable[[int], str], *_: object
+    ) -> NDArray[np.int16] | None:
+        """Return a row for each text of a scope; None for no texts."""
+        return self._of([text_of(place) for place in range(len(spoken))])
+
+    def of_results(self, results: Sequence[Result]) -> NDArray[np.int16] | None:
+        """Return a row for each result; None for no results."""
+        return self._of([embedded_text(result) for result in results])
+
+    def _of(self, texts: Sequence[str]) -> NDArray[np.int16] | None:
         self.prepare(texts, lambda done, total: None)
         return np.stack([self._texts[text] for text in texts]) if texts else None
-
-
-def embedded_text(result: Result) -> str:
-    """Return what of a result its vector is made from: the text with its captions."""
-    return "\n".join((result.text, *result.captions))
 
 
 def rivals(

@@ -35,7 +35,7 @@ from memtape.tools.commands.project import say_where_it_was
 
 if TYPE_CHECKING:
     from memtape.tools.ask.inspection import Behind, Opened, Status
-    from memtape.tools.ask.retrieval import Result
+    from memtape.tools.ask.results import Result
 
 FOLLOW_S = 0.2
 

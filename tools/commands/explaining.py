@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from memtape.schemas.visible import one_line
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.retrieval import Answer, Read, Result
+    from memtape.tools.ask.results import Read, Result
+    from memtape.tools.ask.retrieval import Answer
 
 PARTS = {
     "words": "BM25 of a text with the turns around it, as a share of the best text's",

@@ -88,7 +88,7 @@ def _is_made(views: BuildViews, build: Build, number: int, mark: Watermark) -> b
 def _make(views: BuildViews, build: Build, number: int, mark: Watermark, fed: Collection[Fed]) -> bool:
     """Make the tables of a partition as of its watermark, in a folder that takes its name when it is whole.
 
-    Returns whether nothing was erased meanwhile.
+    Returns whether nothing was erased meanwhile, and whatever was kept can be read.
     """
     state = state_at(views.log, build, number, mark.offset)
     if state.erasures.count != mark.erased:
@@ -101,6 +101,10 @@ def _make(views: BuildViews, build: Build, number: int, mark: Watermark, fed: Co
     unfinished.keep_from(views.shards[number], without=fed)
     for rows in rows_at(state, mark.offset, fed):
         unfinished.write(rows, [])
+    try:
+        unfinished.index_anew()
+    except DamagedViews:
+        return False
     unfinished.write_watermark(watermark_of(state, trail))
     shard.discard()
     unfinished.path.rename(shard.path)

@@ -11,12 +11,14 @@ from memtape.schemas.scopes import partition_of
 from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import kept
+from memtape.sinks.search_index import Opened
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.digests import RULES, digest, logical_row, root, rows_digest, state_leaves
 from memtape.state.core.partition import Partition
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
+from memtape.state.views.index_proof import content, expected_index, index_leaf, is_sound, usual_of
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes, row_of
 
@@ -49,13 +51,17 @@ class Verification(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What the views of one partition hold: rows by table and key, pages by scope and path, `listed` those of ours."""
+    """What the views of one partition hold: rows by table and key, pages by scope and path, `listed` those of ours.
+
+    `indexes` are the search indexes by scope.
+    """
 
     offset: int
     rows: dict[str, dict[str, Row]]
     pages: dict[str, dict[str, bytes]]
     listed: dict[str, list[str]]
     differences: list[Difference]
+    indexes: dict[str, Opened]
 
 
 def verify(
@@ -89,6 +95,7 @@ def verify(
         scopes |= dict.fromkeys(state.scopes)
         leaves |= _of_scope(state_leaves([state]), scope)
         differences += [*views.differences, *_compare_tables(state, views, scope, leaves)]
+        differences += _compare_indexes(state, views, scope, leaves)
         pages = list(_compare_pages(state, views, scope, leaves))
         differences += pages if vault is not None else []
         done += views.offset
@@ -109,7 +116,7 @@ def _listed_pages(vault: Vault, scope: str) -> list[str]:
 
 def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str | None) -> _Found:
     shard = Shard(build.shard(number), number)
-    found = _Found(0, {}, {}, {}, [])
+    found = _Found(0, {}, {}, {}, [], {})
     if not shard.exists():
         if vault is not None and vault.covered(number):
             found.differences.append(Difference("watermarks", "", str(number), "missing"))
@@ -123,9 +130,13 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str |
             found.rows[table] = {row.key: row for row in shard.all_rows(table) if scope in (None, row.scope)}
         except Exception:  # As above.
             found.differences.append(Difference(table, "", str(number), "unreadable"))
+    try:
+        found.indexes.update((name, its) for name, its in shard.indexes().items() if scope in (None, name))
+    except Exception:  # As above.
+        found.differences.append(Difference("index", "", str(number), "unreadable"))
     scopes = dict.fromkeys(row.scope for rows in found.rows.values() for row in rows.values())
     if watermark is not None and foreign(log, watermark):
-        return _Found(0, {}, {}, {}, [Difference("watermarks", "", str(number), "unexpected")])
+        return _Found(0, {}, {}, {}, [Difference("watermarks", "", str(number), "unexpected")], {})
     if vault is not None:
         found.pages.update((name, vault.read(name)) for name in scopes)
         found.listed.update((name, vault.listed(name)) for name in scopes)
@@ -157,6 +168,37 @@ def _compare_tables(state: Partition, views: _Found, scope: str | None, leaves: 
             if what:
                 row = expected.get(key) or found[key]
                 yield Difference(table, row.scope, row.id, what)
+
+
+def _compare_indexes(
+    state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]
+) -> Iterator[Difference]:
+    """Yield what the search index of a scope says otherwise than one would that is made of the rows of its state."""
+    if any(difference.view == "index" for difference in views.differences):
+        return
+    indexed: dict[str, dict[tuple[str, str], str]] = {}
+    for name in sorted({found.name for found in _scopes(state, scope)} | views.indexes.keys()):
+        expected = expected_index(state.scopes[name]) if name in state.scopes else {}
+        indexed[name] = expected
+        try:
+            found = _found_index(views.indexes.get(name))
+        except Exception:  # Whatever is damaged: arrays that do not fit each other, records that are none.
+            yield Difference("index", name, "", "unreadable")
+            continue
+        for key in sorted(expected.keys() | found.keys()):
+            what = _difference(expected.get(key), found.get(key))
+            if what:
+                yield Difference("index", name, key[1], what)
+    leaves |= index_leaf(state.number, indexed)
+
+
+def _found_index(opened: Opened | None) -> dict[tuple[str, str], str]:
+    """Return what an index says. Raises `ValueError` for one that does not follow from itself."""
+    if opened is None:
+        return {}
+    if not all(map(is_sound, opened.segments)) or usual_of(opened.segments, opened.living) != opened.manifest.usual:
+        raise ValueError("The index does not follow from itself.")
+    return dict(content(opened.segments, opened.living))
 
 
 def _compare_pages(state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]) -> Iterator[Difference]:

@@ -15,7 +15,8 @@ from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, fitted
 from memtape.tools.ask.inspection import Behind, Explained, Opened, Status
-from memtape.tools.ask.retrieval import Answer, Result
+from memtape.tools.ask.results import Result
+from memtape.tools.ask.retrieval import Answer
 from memtape.tools.ask.telling import confirmed, held, said_of, when_of
 from memtape.tools.capture.injected import without_tags, wrap
 

@@ -11,25 +11,26 @@ from collections.abc import Iterable
 MONTHS = (
     "january february march april may june july august september october november december".split()  # As they are said.
 )
-_TIME = re.compile(
-    rf"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|week(?:end)?s?|months?|years?|days?|morning|evening|"
-    rf"(?:mon|tues|wednes|thurs|fri|satur|sun)day|{'|'.join(month for month in MONTHS if month != 'may')}|"
-    r"\d{4}|\d{1,2}(?:st|nd|rd|th)|\d{1,2}:\d{2})\b",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|couple|few|dozen|several)\b", re.IGNORECASE
-)
+_TIMES = frozenset(
+    "yesterday today tonight tomorrow last next ago since week weeks weekend weekends month months year years day days "
+    "morning evening monday tuesday wednesday thursday friday saturday sunday".split()
+) | (frozenset(MONTHS) - {"may"})
+_WRITTEN_TIME = re.compile(r"\d{4}|\d{1,2}(?:st|nd|rd|th)")
+_CLOCK = re.compile(r"\b\d{1,2}:\d{2}\b")
+_NUMBERS = frozenset("one two three four five six seven eight nine ten twice couple few dozen several".split())
+_RUN, _DIGIT = re.compile(r"\w+"), re.compile(r"\d")
 _PLACE = re.compile(
     r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?)\s+(?:the\s+|my\s+|a\s+)?[A-Z]|"
     r"\b(?:city|town|country|beach|park|home|street|village|state|mountains?|lake|cafe|restaurant)\b"
 )
+ANSWERS_HOLD = ("time", "number", "place")
+"""What a text can hold that a question asks for."""
 _HINTS = (
-    (re.compile(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b", re.IGNORECASE), _TIME),
-    (re.compile(r"\bhow (?:many|much|often)\b", re.IGNORECASE), _NUMBER),
-    (re.compile(r"\bwhere\b|\bwhich (?:city|country|place|state)\b", re.IGNORECASE), _PLACE),
+    re.compile(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b", re.IGNORECASE),
+    re.compile(r"\bhow (?:many|much|often)\b", re.IGNORECASE),
+    re.compile(r"\bwhere\b|\bwhich (?:city|country|place|state)\b", re.IGNORECASE),
 )
-"""What a question asks for, and what a text holds that could answer it."""
+"""What a question asks by, in the order of `ANSWERS_HOLD`."""
 _ABOUT_ANSWERS = re.compile(
     r"\bdid you\b|\byou (?:said|told|recommended|suggested|mentioned|advised|gave|proposed|explained)\b|"
     r"\byour (?:advice|answer|explanation|proposal|recommendation|suggestion)|"
@@ -81,9 +82,22 @@ def _named_day(match: re.Match[str]) -> list[str]:
     return [*([str(int(number))] if number else []), MONTHS[_MONTHS[name.lower()] - 1]]
 
 
-def held_by_answers(query: str) -> re.Pattern[str] | None:
-    """Return the pattern of what an answer would hold: a time, number or place; None where none is asked for."""
-    return next((held for question, held in _HINTS if question.search(query)), None)
+def held_by_answers(query: str) -> int | None:
+    """Return which of `ANSWERS_HOLD` an answer would have; None where a question asks for none of them."""
+    return next((number for number, question in enumerate(_HINTS) if question.search(query)), None)
+
+
+def held(text: str) -> tuple[bool, bool, bool]:
+    """Return whether a text holds each of `ANSWERS_HOLD`."""
+    runs = frozenset(_RUN.findall(text.lower()))
+    digits = _DIGIT.search(text) is not None
+    time = not runs.isdisjoint(_TIMES) or (digits and _is_written_time(text, runs))
+    return time, digits or not runs.isdisjoint(_NUMBERS), _PLACE.search(text) is not None
+
+
+def _is_written_time(text: str, runs: Iterable[str]) -> bool:
+    written = any(_WRITTEN_TIME.fullmatch(run) for run in runs if run[0].isdigit())
+    return written or (":" in text and _CLOCK.search(text) is not None)
 
 
 def is_about_answers(query: str) -> bool:

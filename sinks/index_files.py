@@ -1,0 +1,115 @@
+"""The files of the search index: how a segment lies on disk, and the manifest that names the segments of a scope.
+
+A segment's file is laid out as safetensors describes it: the length of a JSON header in eight bytes, the header with
+the type, shape and place of each array, then the arrays. It is written whole, never changed, and mapped by readers.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.sinks.home.folders import write_whole
+from memtape.state.index.segments import Segment, type_of
+
+FORMAT = 1
+"""The format of segments and manifests; files of another one are made anew."""
+MANIFEST = "manifest.json"
+SEGMENT_NAME = re.compile(r"\d+-\d+")
+MAPPED_BYTES = 1 << 20
+
+_NAMES = {"|u1": "U8", "<u2": "U16", "<u4": "U32", "<u8": "U64", "<i8": "I64"}
+_TYPES = {name: np.dtype(code) for code, name in _NAMES.items()}
+_PAD = 8
+
+
+class Tensor(msgspec.Struct, frozen=True):
+    """An array in the header of a file."""
+
+    dtype: str
+    shape: list[int]
+    data_offsets: tuple[int, int]
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A segment in a manifest: the name of its file, its rows, and the size of the file in bytes."""
+
+    name: str
+    rows: int
+    bytes: int
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What the index of a scope is made of.
+
+    `number` counts the manifests of the scope. `usual` is the language in which texts are read that may be in several.
+    `living` names the file with a bit for each row of all segments, 0 for one that is replaced or gone, if any is.
+    """
+
+    format: int
+    scope: str
+    number: int
+    usual: int
+    segments: list[Named]
+    living: str = ""
+
+
+def write_segment(path: Path, segment: Segment) -> int:
+    """Write a segment and return its size in bytes."""
+    # The widest first, so that each array begins where its type may.
+    arrays = sorted(segment._asdict().items(), key=lambda item: -np.dtype(type_of(item[0])).itemsize)
+    header: dict[str, Tensor] = {}
+    end = 0
+    for name, array in arrays:
+        header[name] = Tensor(_NAMES[type_of(name)], list(array.shape), (end, end + array.nbytes))
+        end += array.nbytes
+    said = msgspec.json.encode(header)
+    said += b" " * (-len(said) % _PAD)
+    with path.open("wb") as file:
+        file.write(len(said).to_bytes(8, "little") + said)
+        for _, array in arrays:
+            file.write(np.ascontiguousarray(array).data)
+    return 8 + len(said) + end
+
+
+def read_segment(path: Path, size: int | None = None) -> Segment:
+    """Map a segment. Raises `ValueError` for a file that is none, or that has another size than it had."""
+    with path.open("rb") as file:
+        # A mapping keeps the file open; of small ones there may be many, and reading them takes no longer.
+        large = os.fstat(file.fileno()).st_size >= MAPPED_BYTES
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if large else file.read()
+    if size is not None and len(mapped) != size:
+        raise ValueError(f"{path.name} has {len(mapped)} bytes and not {size}.")
+    begin = 8 + int.from_bytes(mapped[:8], "little")
+    header = msgspec.json.decode(mapped[8:begin], type=dict[str, Tensor])
+    return Segment(**{name: _array(mapped, begin, name, header[name]) for name in Segment._fields})
+
+
+def _array(mapped: mmap.mmap | bytes, begin: int, name: str, tensor: Tensor) -> NDArray[Any]:
+    dtype = _TYPES[tensor.dtype]
+    if dtype != np.dtype(type_of(name)):
+        raise ValueError(f"{name} is of another type than it should be.")
+    start, end = tensor.data_offsets
+    count = (end - start) // dtype.itemsize
+    return np.frombuffer(mapped, dtype, count, begin + start).reshape(tensor.shape)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Name the segments of a scope; call it last."""
+    write_whole(folder / MANIFEST, msgspec.json.encode(manifest))
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """Return what a scope's index is made of, None where there is none. Raises what is wrong with it."""
+    try:
+        data = (folder / MANIFEST).read_bytes()
+    except FileNotFoundError:
+        return None
+    return msgspec.json.decode(data, type=Manifest)

@@ -1,0 +1,373 @@
+"""The search index of one partition: a folder a scope, with segments that never change and a manifest that names them.
+
+One process writes, any number read. A write makes new files and renames the manifest last, so that a reader finds the
+index before or after it. What a row means, and how texts are taken apart, is in `state`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from memtape.schemas.rows import GoneRow, Guarded, LivingRow, MemoryRow, TableName, TurnRow
+from memtape.sinks.index_files import (
+    FORMAT,
+    MANIFEST,
+    Manifest,
+    Named,
+    read_manifest,
+    read_segment,
+    write_manifest,
+    write_segment,
+)
+from memtape.state.index.entries import TURN, Entry, Guard, language_read, number_of, take, told_of, usual_language
+from memtape.state.index.segments import Flags, Other, Segment, merged, segment_of
+from memtape.state.index.sorted_values import is_one_of
+from memtape.state.index.texts import Part, counted_languages, shown_of
+from memtape.state.text.terms import TOLD_LANGUAGES
+from memtape.state.views.indexed import (
+    FOUND,
+    GONE,
+    KEPT,
+    TABLE_NAMES,
+    entry_of,
+    key_of,
+    record_of,
+    row_of_record,
+    table_number,
+)
+
+DELTA_ROWS = 512
+"""Rows that come one by one gather in a segment of so many, which is written anew each time."""
+TIER = 8
+"""So many segments of one size become one of the next."""
+MOST_ROWS = 262_144
+"""A segment has no more rows: a merge of so many takes some hundred megabytes."""
+OPEN_SCOPES = 64
+"""The segments of so many scopes stay open to be written."""
+
+
+class Opened(NamedTuple):
+    """The index of one scope as a manifest names it: its segments, and of each a flag for each row that lives."""
+
+    manifest: Manifest
+    segments: tuple[Segment, ...]
+    living: tuple[Flags, ...]
+
+    def parts(self) -> list[Part]:
+        """Return the segments with what of each is shown."""
+        return [
+            Part(segment, shown_of(segment, alive)) for segment, alive in zip(self.segments, self.living, strict=True)
+        ]
+
+    def rows(self, table: TableName | None = None) -> Iterator[LivingRow]:
+        """Yield the rows that live, of one table or of all."""
+        wanted = None if table is None else table_number(table)
+        for segment, alive in zip(self.segments, self.living, strict=True):
+            chosen = alive & (segment.tables != GONE) if wanted is None else alive & (segment.tables == wanted)
+            for place in np.flatnonzero(chosen).tolist():
+                yield row_of_record(int(segment.tables[place]), segment.record(place))
+
+    def called(self, id: str) -> list[tuple[int, int]]:
+        """Return (segment, row) of the texts that live and can be called by an id."""
+        pairs = zip(self.segments, self.living, strict=True)
+        return [(n, row) for n, (part, alive) in enumerate(pairs) for row in part.called(id).tolist() if alive[row]]
+
+    def saying(self, said: int) -> list[tuple[int, int]]:
+        """Return (segment, row) of the memories that live and whose text has this number."""
+        found = []
+        for n, (segment, alive) in enumerate(zip(self.segments, self.living, strict=True)):
+            same = (segment.said == np.uint64(said)) & alive[: segment.size] & (segment.flags & TURN == 0)
+            found += [(n, row) for row in np.flatnonzero(same).tolist()]
+        return found
+
+    def row(self, table: TableName, id: str) -> LivingRow | None:
+        """Return the row of a table under an id."""
+        key = key_of(table, id)
+        for segment, alive in zip(self.segments, self.living, strict=True):
+            for place in segment.rows_of(key).tolist():
+                if alive[place] and segment.tables[place] != GONE:
+                    found: LivingRow = row_of_record(int(segment.tables[place]), segment.record(place))
+                    return found
+        return None
+
+
+NOTHING = Opened(Manifest(format=FORMAT, scope="", number=0, usual=usual_language([]), segments=[]), (), ())
+"""The index of a scope of which nothing was written."""
+
+
+def scope_folder(folder: Path, scope: str) -> Path:
+    """Return where the index of a scope lies: a scope's name may hold what no file's name may."""
+    return folder / f"{number_of(scope):016x}"
+
+
+def indexed_scopes(folder: Path) -> list[str]:
+    """Return the scopes that have an index in a partition's folder, sorted."""
+    manifests = map(read_manifest, sorted(folder.iterdir()) if folder.is_dir() else ())
+    return sorted(manifest.scope for manifest in manifests if manifest is not None)
+
+
+def open_index(folder: Path, before: Opened | None = None) -> Opened | None:
+    """Return the index of a scope in its folder, None where there is none; segments of `before` are not opened again.
+
+    Raises what is wrong with an index that is damaged.
+    """
+    while True:
+        manifest = read_manifest(folder)
+        if manifest is None or (before is not None and manifest == before.manifest):
+            return before if manifest is not None else None
+        try:
+            return _opened(folder, manifest, before)
+        except FileNotFoundError:
+            if read_manifest(folder) == manifest:  # No writer has been here meanwhile.
+                raise
+
+
+def _opened(folder: Path, manifest: Manifest, before: Opened | None) -> Opened:
+    if manifest.format != FORMAT:
+        raise ValueError(f"The index has the format {manifest.format} and not {FORMAT}.")
+    known = dict(zip(before.manifest.segments, before.segments, strict=True)) if before is not None else {}
+    segments = [known.get(named) or read_segment(folder / named.name, named.bytes) for named in manifest.segments]
+    sizes = [named.rows for named in manifest.segments]
+    flags = np.ones(sum(sizes), np.bool_)
+    if manifest.living:
+        packed = np.frombuffer((folder / manifest.living).read_bytes(), np.uint8)
+        flags = np.unpackbits(packed, count=sum(sizes)).astype(np.bool_)
+    ends = np.cumsum(sizes)
+    return Opened(manifest, tuple(segments), tuple(np.split(flags, ends[:-1]) if sizes else ()))
+
+
+class SearchIndex:
+    """Writes the indexes of one partition's scopes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._scopes: OrderedDict[str, Opened | None] = OrderedDict()
+        self.numbers: dict[str, int] = {}
+        """The number of the manifest of each scope that was written."""
+
+    def write(self, rows: Sequence[Guarded], *, anew: bool = False) -> None:
+        """Write rows; one that is not newer than what stands under its key changes nothing.
+
+        With `anew` the rows are all that their scopes have.
+        """
+        for scope, its in _by_scope(enumerate(rows)).items():
+            self._write_scope(scope, [guarded for _, guarded in its], anew)
+
+    def known(self, rows: Sequence[Guarded]) -> list[bool]:
+        """Return of each row whether one may stand under its key; of tables that are not indexed all may."""
+        known = [True] * len(rows)
+        for scope, its in _by_scope(enumerate(rows)).items():
+            opened = self._open(scope) or NOTHING
+            keys = np.array([key_of(guarded.table, guarded.row.id) for _, guarded in its], "<u8")
+            held = np.zeros(len(its), np.bool_)
+            for segment in opened.segments:
+                held |= is_one_of(keys, segment.keys)
+            for (n, _), is_held in zip(its, held.tolist(), strict=True):
+                known[n] = is_held
+        return known
+
+    def _open(self, scope: str) -> Opened | None:
+        opened = open_index(scope_folder(self._folder, scope), self._scopes.pop(scope, None))
+        self._scopes[scope] = opened
+        while len(self._scopes) > OPEN_SCOPES:
+            self._scopes.popitem(last=False)
+        return opened
+
+    def _write_scope(self, scope: str, rows: Sequence[Guarded], anew: bool) -> None:
+        folder = scope_folder(self._folder, scope)
+        opened = self._open(scope)
+        made = _Making(opened if not anew else None)
+        made.add(rows)
+        if made.changed or anew or opened is None:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            opened = made.written(folder, scope, opened.manifest.number + 1 if opened is not None else 1)
+            self.numbers[scope] = opened.manifest.number
+            self._scopes[scope] = opened
+
+    def discard(self) -> None:
+        """Delete all of it."""
+        self._scopes.clear()
+        self.numbers.clear()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class _Making:
+    """The index of a scope while rows are added to it: segments, old and new, and which of their rows live."""
+
+    def __init__(self, opened: Opened | None) -> None:
+        self._segments = list(opened.segments) if opened is not None else []
+        self._living = [alive.copy() for alive in opened.living] if opened is not None else []
+        self._names = list(opened.manifest.segments) if opened is not None else []
+        self._usual = opened.manifest.usual if opened is not None else usual_language([])
+        self.changed = False
+
+    def add(self, rows: Sequence[Guarded]) -> None:
+        """Take in what of some rows is newer than what is there."""
+        newest: dict[int, Guarded] = {}
+        for guarded in rows:
+            key = key_of(guarded.table, guarded.row.id)
+            known = newest.get(key)
+            if known is None or _guard(known) < _guard(guarded):
+                newest[key] = guarded
+        for key in self._replaced(newest):
+            del newest[key]
+        if not newest:
+            return
+        self.changed = True
+        entries = {
+            key: entry_of(guarded.row)
+            for key, guarded in newest.items()
+            if isinstance(guarded.row, (MemoryRow, TurnRow))
+        }
+        told = {key: told_of(entry.document.text) for key, entry in entries.items()}
+        self._settle_language(newest, entries, told)
+        documents = [
+            (
+                entry,
+                take(entry.document.text, told[key], language_read(told[key], self._usual)),
+                Guard(key, *_guard(newest[key])),
+                table_number(newest[key].table),
+            )
+            for key, entry in entries.items()
+        ]
+        others = [
+            (
+                Other(GONE, b"") if isinstance(row, GoneRow) else Other(table_number(guarded.table), record_of(row)),
+                Guard(key, *_guard(guarded)),
+            )
+            for key, guarded in newest.items()
+            if not isinstance(row := guarded.row, (MemoryRow, TurnRow))
+        ]
+        self._append(segment_of(documents, others))
+        self._merge()
+
+    def _replaced(self, newest: dict[int, Guarded]) -> list[int]:
+        """Let what the new rows replace live no more; return the keys of those that are not newer."""
+        older: list[int] = []
+        keys = np.array(sorted(newest), "<u8")
+        for segment, alive in zip(self._segments, self._living, strict=True):
+            starts = np.searchsorted(segment.keys, keys, "left")
+            ends = np.searchsorted(segment.keys, keys, "right")
+            for n in np.flatnonzero(starts < ends).tolist():
+                key = int(keys[n])
+                for row in segment.by_key[int(starts[n]) : int(ends[n])].tolist():
+                    if not alive[row]:
+                        continue
+                    if _guard(newest[key]) > (int(segment.generations[row]), int(segment.offsets[row])):
+                        alive[row] = False
+                    else:
+                        older.append(key)
+        return older
+
+    def _settle_language(self, newest: dict[int, Guarded], entries: dict[int, Entry], told: dict[int, int]) -> None:
+        """Find out in which language most texts are; those that are read otherwise now are taken in again."""
+        counts = counted_languages(
+            [Part(part, shown_of(part, alive)) for part, alive in zip(self._segments, self._living, strict=True)],
+            len(TOLD_LANGUAGES),
+        )
+        for key, its in told.items():
+            if its.bit_count() == 1 and not entries[key].hidden:
+                counts[its.bit_length() - 1] += 1
+        usual = usual_language(counts)
+        if usual == self._usual:
+            return
+        self._usual = usual
+        for segment, alive in zip(self._segments, self._living, strict=True):
+            read = np.array([language_read(its, usual) for its in segment.told.tolist()], np.uint8)
+            keys = segment.row_keys()
+            for row in np.flatnonzero(alive[: segment.size] & (read != segment.read)).tolist():
+                table, key = int(segment.tables[row]), int(keys[row])
+                found = row_of_record(table, segment.record(row))
+                guard = int(segment.generations[row]), int(segment.offsets[row])
+                newest[key] = Guarded(TABLE_NAMES[table], found, *guard)
+                entries[key], told[key] = entry_of(found), int(segment.told[row])
+                alive[row] = False
+
+    def _append(self, segment: Segment) -> None:
+        self._segments.append(segment)
+        self._living.append(np.ones(len(segment.tables), np.bool_))
+        self._names.append(_UNWRITTEN)
+
+    def _merge(self) -> None:
+        """Bring small segments together, and those of which most rows are dead."""
+        while len(self._segments) > 1 and self._alive(-1) + self._alive(-2) <= DELTA_ROWS:
+            self._join([len(self._segments) - 2, len(self._segments) - 1])
+        for place in range(len(self._segments)):
+            if 2 * self._alive(place) < len(self._living[place]):
+                self._join([place])
+        while True:
+            tiers: dict[int, list[int]] = {}
+            for place in range(len(self._segments)):
+                tiers.setdefault(_tier(self._alive(place)), []).append(place)
+            due = [
+                places[:TIER]
+                for places in tiers.values()
+                if len(places) >= TIER and sum(map(self._alive, places[:TIER])) <= MOST_ROWS
+            ]
+            if not due:
+                return
+            self._join(due[0])
+
+    def _alive(self, place: int) -> int:
+        return int(self._living[place].sum())
+
+    def _join(self, places: Sequence[int]) -> None:
+        """Let one segment stand for several."""
+        made = merged([self._segments[place] for place in places], [self._living[place] for place in places])
+        first, *rest = places
+        self._segments[first], self._names[first] = made, _UNWRITTEN
+        self._living[first] = np.ones(len(made.tables), np.bool_)
+        for place in reversed(rest):
+            del self._segments[place], self._living[place], self._names[place]
+
+    def written(self, folder: Path, scope: str, number: int) -> Opened:
+        """Write what is new, name it in a manifest, and delete the files that no manifest names any more."""
+        for place, named in enumerate(self._names):
+            if named is _UNWRITTEN:
+                name = f"{number}-{place}"
+                size = write_segment(folder / name, self._segments[place])
+                self._names[place] = Named(name, len(self._living[place]), size)
+                self._segments[place] = read_segment(folder / name, size)
+        living = ""
+        if not all(alive.all() for alive in self._living):
+            living = f"{number}-living"
+            (folder / living).write_bytes(np.packbits(np.concatenate(self._living)).tobytes())
+        manifest = Manifest(
+            format=FORMAT, scope=scope, number=number, usual=self._usual, segments=self._names, living=living
+        )
+        write_manifest(folder, manifest)
+        known = {MANIFEST, living, *(segment.name for segment in manifest.segments)}
+        for path in folder.iterdir():
+            if path.name not in known:
+                path.unlink(missing_ok=True)
+        return Opened(manifest, tuple(self._segments), tuple(self._living))
+
+
+_UNWRITTEN = Named("", 0, 0)
+
+
+def _by_scope(rows: Iterable[tuple[int, Guarded]]) -> dict[str, list[tuple[int, Guarded]]]:
+    """Return the rows of tables that the index has by their scopes, each with its number."""
+    by_scope: dict[str, list[tuple[int, Guarded]]] = {}
+    for n, guarded in rows:
+        if guarded.table in (*FOUND, *KEPT):
+            by_scope.setdefault(guarded.row.scope, []).append((n, guarded))
+    return by_scope
+
+
+def _guard(guarded: Guarded) -> tuple[int, int]:
+    return guarded.generation, guarded.offset
+
+
+def _tier(rows: int) -> int:
+    """Return the tier of a segment: 0 up to 512 rows, and one more for each eightfold."""
+    tier = 0
+    while rows > DELTA_ROWS * TIER**tier:
+        tier += 1
+    return tier

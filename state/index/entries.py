@@ -1,0 +1,144 @@
+"""What the search index keeps of one text: its terms, its language, and what can be told of it before it is asked for.
+
+Taking a text apart costs more than all else that is done with it, so this is done once, when the text is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple, get_args
+
+from memtape.schemas.events import Kind, Origin
+from memtape.state.index.documents import Document
+from memtape.state.text.asking import ANSWERS_HOLD, held
+from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, languages_told, worded_terms
+
+KINDS = ("", *sorted(get_args(Kind)))
+"""Kinds in the order in which equals are shown; a text without one is first."""
+ORIGINS = ("", *get_args(Origin))
+
+TURN, ANSWERS, HIDDEN, ENDS_ASKING, ASKS, AGES, TAGGED, CUED = (1 << n for n in range(8))
+"""Flags of a text: said in a session, an answer of an assistant, hidden, a question at its end, a question mark in it,
+a kind that ages, something with tags, and words that an instruction of a person could have."""
+HOLDS = tuple(1 << n for n in range(8, 8 + len(ANSWERS_HOLD)))
+"""Flags for what a text holds that a question can ask for, in the order of `ANSWERS_HOLD`."""
+IN_LOWER_CASE = 1 << 15
+"""Beside the count of a term in a text: the text has a word of that term in lower case."""
+MOST_COUNT = IN_LOWER_CASE - 1
+FULL_CONFIDENCE = 1_000
+
+_RAW_WORD = re.compile(r"\w+")
+
+
+class Taken(NamedTuple):
+    """What a text was taken apart into, read in one language: `told` has a bit for each that it may be in.
+
+    `terms` has how often each term occurs, in order, with `IN_LOWER_CASE` where it applies. `length` counts all.
+    """
+
+    told: int
+    read: int
+    length: int
+    terms: dict[str, int]
+
+
+class Entry(NamedTuple):
+    """One text as the index takes it in. `hidden` keeps it from being found until that ends.
+
+    `record` is what is shown of it, in whatever form the caller reads. `said` is equal for texts that say the same.
+    `ids` are all by which it can be called, `spoken` is that of the capture whose text it is, by default its own.
+    """
+
+    document: Document
+    record: bytes
+    said: int
+    ids: tuple[str, ...] = ()
+    spoken: str = ""
+    origin: str = ""
+    hidden: bool = False
+    tagged: bool = False
+    cued: bool = False
+
+
+class Guard(NamedTuple):
+    """Under which key a row stands, and which event caused it, by generation and offset."""
+
+    key: int
+    generation: int
+    offset: int
+
+
+@lru_cache(maxsize=65_536)
+def number_of(text: str) -> int:
+    """Return 64 bits of blake2b of a text, by which terms, sessions and keys are told apart."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def told_of(text: str) -> int:
+    """Return the languages that a text may be in, a bit each in the order of `TOLD_LANGUAGES`."""
+    return sum(1 << TOLD_LANGUAGES.index(language) for language in languages_told(text))
+
+
+def language_read(told: int, usual: int) -> int:
+    """Return the language in which a text is read: the usual one where that may be, else the first that it tells."""
+    if not told or told >> usual & 1:
+        return usual
+    return (told & -told).bit_length() - 1
+
+
+def usual_language(sure: Iterable[int]) -> int:
+    """Return the language that most texts tell by themselves, by how many do so of each; English where none does."""
+    counts = list(sure)
+    if not any(counts):
+        return TOLD_LANGUAGES.index(ENGLISH)
+    return min(range(len(counts)), key=lambda number: (-counts[number], TOLD_LANGUAGES[number]))
+
+
+def take(text: str, told: int, read: int) -> Taken:
+    """Take a text apart as one in the language of number `read`."""
+    raw = frozenset(_RAW_WORD.findall(text))
+    pairs = worded_terms(text, TOLD_LANGUAGES[read])
+    counts: Counter[str] = Counter()
+    lower: dict[str, None] = {}
+    for word, term in pairs:
+        counts[term] += 1
+        if word in raw:
+            lower[term] = None
+    return Taken(
+        told,
+        read,
+        len(pairs),
+        {term: min(n, MOST_COUNT) | (IN_LOWER_CASE if term in lower else 0) for term, n in counts.items()},
+    )
+
+
+def flags_of(entry: Entry) -> int:
+    """Return the flags of a text."""
+    document = entry.document
+    flags = (
+        TURN * document.turn
+        | ANSWERS * document.answers
+        | HIDDEN * entry.hidden
+        | ENDS_ASKING * document.asks()
+        | ASKS * ("?" in document.text)
+        | AGES * (document.ages_from is not None)
+        | TAGGED * entry.tagged
+        | CUED * entry.cued
+    )
+    return flags | sum(flag for flag, is_held in zip(HOLDS, held(document.text), strict=True) if is_held)
+
+
+def id_numbers(id: str) -> tuple[int, int]:
+    """Return two numbers that are ordered as ids are: the 128 bits of a UUID, else the first 16 bytes of a text."""
+    bare = id.replace("-", "")
+    if len(id) == 36 and len(bare) == 32:
+        try:
+            return int(bare[:16], 16), int(bare[16:], 16)
+        except ValueError:
+            pass
+    data = id.encode("utf-8", "surrogatepass")[:16].ljust(16, b"\0")
+    return int.from_bytes(data[:8], "big"), int.from_bytes(data[8:], "big")

@@ -1,0 +1,369 @@
+"""A segment of the search index: immutable arrays over some texts and rows, how they are made, and how they are merged.
+
+A segment has `documents`, which are searched, and after them `others`, rows that are only kept. Both are counted in the
+order in which they came: row 0 to D are documents. Nothing here reads a file, and what a row means is for the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.state.index.entries import (
+    FULL_CONFIDENCE,
+    KINDS,
+    ORIGINS,
+    TURN,
+    Entry,
+    Guard,
+    Taken,
+    flags_of,
+    id_numbers,
+    number_of,
+)
+from memtape.state.index.sorted_values import distinct, firsts, numbered
+
+Array = NDArray[Any]
+Flags = NDArray[np.bool_]
+NO_SESSION = 0
+"""The number of no session, which no session has but by a chance of 2^-64."""
+
+
+class Segment(NamedTuple):
+    """Arrays of a segment with D documents, R rows, T terms, P postings and S sessions; a blob has a number for a byte.
+
+    `terms` (T, ascending) and `starts` (T + 1) lead to `rows` (P, ascending within a term) and `counts` (as `Taken` has
+    them); `term_text` has the terms in UTF-8 in that order, each up to `term_ends`. Of documents, `sessions` has the
+    place of its session in `session_keys` (S, ascending), `speakers` that of its speaker in the JSON list `names`, and
+    `spoken` the number of the id of the capture whose text it is. `order` has the documents by session, turns first,
+    then by time and id. `aliases` (ascending) are numbers of ids by which documents can be called, `alias_rows` the
+    document of each. Of each row there are `generations`, `offsets` and `tables`; `keys` are theirs, ascending, and
+    `by_key` has the row of each. The record of row r ends at `record_ends[r]`.
+    """
+
+    terms: Array
+    starts: Array
+    term_text: Array
+    term_ends: Array
+    rows: Array
+    counts: Array
+    ids: Array
+    kinds: Array
+    origins: Array
+    flags: Array
+    told: Array
+    read: Array
+    speakers: Array
+    names: Array
+    sessions: Array
+    session_keys: Array
+    at: Array
+    ages_from: Array
+    confidences: Array
+    lengths: Array
+    chars: Array
+    said: Array
+    spoken: Array
+    order: Array
+    keys: Array
+    generations: Array
+    offsets: Array
+    tables: Array
+    by_key: Array
+    aliases: Array
+    alias_rows: Array
+    records: Array
+    record_ends: Array
+
+    @property
+    def size(self) -> int:
+        """How many documents there are."""
+        return len(self.at)
+
+    def record(self, row: int) -> bytes:
+        """Return the record of a row."""
+        start = int(self.record_ends[row - 1]) if row else 0
+        return self.records[start : int(self.record_ends[row])].tobytes()
+
+    def postings(self, term: int) -> tuple[Array, Array]:
+        """Return the rows that hold a term, by its number, ascending, and the counts of each."""
+        place = int(np.searchsorted(self.terms, np.uint64(term)))
+        if place == len(self.terms) or int(self.terms[place]) != term:
+            return self.rows[:0], self.counts[:0]
+        part = slice(int(self.starts[place]), int(self.starts[place + 1]))
+        return self.rows[part], self.counts[part]
+
+    def sizes(self) -> Array:
+        """Return how many documents hold each term."""
+        starts = self.starts.astype(np.int64)
+        return starts[1:] - starts[:-1]
+
+    def rows_of(self, key: int) -> Array:
+        """Return the rows that stand under a key, living or not."""
+        start, end = (int(np.searchsorted(self.keys, np.uint64(key), side)) for side in ("left", "right"))
+        return self.by_key[start:end]
+
+    def called(self, id: str) -> Array:
+        """Return the documents that can be called by an id, living or not."""
+        number = np.uint64(number_of(id))
+        start, end = (int(np.searchsorted(self.aliases, number, side)) for side in ("left", "right"))
+        return self.alias_rows[start:end]
+
+    def row_keys(self) -> Array:
+        """Return the key of each row."""
+        keys = np.empty_like(self.keys)
+        keys[self.by_key] = self.keys
+        return keys
+
+    def speaker_names(self) -> list[str]:
+        """Return the names of those who speak."""
+        return msgspec.json.decode(self.names.tobytes(), type=list[str])
+
+    def term_list(self) -> list[str]:
+        """Return the terms as text, in the order of their numbers."""
+        ends = [0, *self.term_ends.tolist()]
+        text = self.term_text.tobytes()
+        return [text[start : end - 1].decode("utf-8", "surrogatepass") for start, end in pairwise(ends)]
+
+    def terms_with(self, part: str) -> list[str]:
+        """Return the terms in which a text stands."""
+        if part.encode("utf-8", "surrogatepass") not in self.term_text.tobytes():
+            return []
+        return [term for term in self.term_list() if part in term]
+
+
+COLUMNS = (
+    *("kinds", "origins", "flags", "told", "read", "at", "ages_from", "confidences", "lengths", "chars"),
+    *("said", "spoken"),
+)
+"""The columns that say something of each document by themselves."""
+_ROW = ("generations", "offsets", "tables")
+_TYPES: dict[str, str] = {
+    "terms": "<u8",
+    "starts": "<u4",
+    "term_text": "|u1",
+    "term_ends": "<u4",
+    "rows": "<u4",
+    "counts": "<u2",
+    "ids": "<u8",
+    "kinds": "|u1",
+    "origins": "|u1",
+    "flags": "<u2",
+    "told": "<u2",
+    "read": "|u1",
+    "speakers": "<u4",
+    "names": "|u1",
+    "sessions": "<u4",
+    "session_keys": "<u8",
+    "at": "<i8",
+    "ages_from": "<i8",
+    "confidences": "<u2",
+    "lengths": "<u4",
+    "chars": "<u4",
+    "said": "<u8",
+    "spoken": "<u8",
+    "order": "<u4",
+    "keys": "<u8",
+    "generations": "<i8",
+    "offsets": "<i8",
+    "tables": "|u1",
+    "by_key": "<u4",
+    "aliases": "<u8",
+    "alias_rows": "<u4",
+    "records": "|u1",
+    "record_ends": "<u8",
+}
+
+
+def type_of(name: str) -> str:
+    """Return the numpy type of an array of a segment, by its name."""
+    return _TYPES[name]
+
+
+class Other(NamedTuple):
+    """A row that is kept and not searched: of a table, by its number, with its record."""
+
+    table: int
+    record: bytes
+
+
+def segment_of(
+    documents: Sequence[tuple[Entry, Taken, Guard, int]], others: Sequence[tuple[Other, Guard]] = ()
+) -> Segment:
+    """Return a segment of documents, each with what it was taken apart into, its guard and its table, and of others."""
+    entries = [entry for entry, _, _, _ in documents]
+    taken = [its for _, its, _, _ in documents]
+    spoken = [entry.document for entry in entries]
+    numbers = {term: number_of(term) for its in taken for term in its.terms}
+    ordered = sorted(numbers, key=numbers.__getitem__)
+    encoded = [f"{term}\n".encode("utf-8", "surrogatepass") for term in ordered]
+    place_of = {term: place for place, term in enumerate(ordered)}
+    sizes = [len(its.terms) for its in taken]
+    places = np.fromiter((place_of[term] for its in taken for term in its.terms), np.int64, sum(sizes))
+    counts = np.fromiter((count for its in taken for count in its.terms.values()), np.uint16, len(places))
+    by_term = np.argsort(places, kind="stable")
+    names = list(dict.fromkeys(document.speaker for document in spoken))
+    name_places = {name: place for place, name in enumerate(names)}
+    keys = [NO_SESSION if document.session is None else number_of(document.session) for document in spoken]
+    session_keys, sessions = numbered(np.array(keys, "<u8"))
+    guards = [*(guard for _, _, guard, _ in documents), *(guard for _, guard in others)]
+    records = [*(entry.record for entry in entries), *(other.record for other, _ in others)]
+    return _finished(
+        terms=[numbers[term] for term in ordered],
+        starts=np.searchsorted(places[by_term], np.arange(len(ordered) + 1)),
+        term_text=np.frombuffer(b"".join(encoded), np.uint8),
+        term_ends=np.cumsum([len(data) for data in encoded], dtype=np.uint64),
+        rows=np.repeat(np.arange(len(spoken)), sizes)[by_term],
+        counts=counts[by_term],
+        ids=np.array([id_numbers(document.id) for document in spoken], "<u8").reshape(-1, 2),
+        kinds=[KINDS.index(document.kind) for document in spoken],
+        origins=[ORIGINS.index(entry.origin) for entry in entries],
+        flags=[flags_of(entry) for entry in entries],
+        told=[its.told for its in taken],
+        read=[its.read for its in taken],
+        speakers=[name_places[document.speaker] for document in spoken],
+        names=np.frombuffer(msgspec.json.encode(names), np.uint8),
+        sessions=sessions,
+        session_keys=session_keys,
+        at=[document.at for document in spoken],
+        ages_from=[document.ages_from or 0 for document in spoken],
+        confidences=[round(document.confidence * FULL_CONFIDENCE) for document in spoken],
+        lengths=[its.length for its in taken],
+        chars=[len(document.text) for document in spoken],
+        said=[entry.said for entry in entries],
+        spoken=[number_of(entry.spoken or entry.document.id) for entry in entries],
+        keys=[guard.key for guard in guards],
+        generations=[guard.generation for guard in guards],
+        offsets=[guard.offset for guard in guards],
+        tables=[*(table for *_, table in documents), *(other.table for other, _ in others)],
+        aliases=[number_of(id) for entry in entries for id in entry.ids],
+        alias_rows=[row for row, entry in enumerate(entries) for _ in entry.ids],
+        records=np.frombuffer(b"".join(records), np.uint8),
+        record_ends=np.cumsum([len(record) for record in records], dtype=np.uint64),
+    )
+
+
+def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
+    """Return one segment with the living rows of several, in their order; `living` has a flag for each row of each."""
+    of_documents = [alive[: segment.size] for segment, alive in zip(segments, living, strict=True)]
+    terms, starts, term_text, term_ends, rows, counts = _merged_postings(segments, of_documents)
+    names, name_places = _union([segment.speaker_names() for segment in segments])
+    session_keys = distinct(np.concatenate([part.session_keys for part in segments]))
+    sessions = [np.searchsorted(session_keys, part.session_keys)[part.sessions] for part in segments]
+    speakers = [np.array(places, np.int64)[part.speakers] for places, part in zip(name_places, segments, strict=True)]
+
+    def kept(arrays: Sequence[Array]) -> Array:
+        """Return what lives of arrays over documents, one a segment."""
+        return np.concatenate([array[alive] for array, alive in zip(arrays, of_documents, strict=True)])
+
+    def all_rows(name: str) -> Array:
+        """Return what lives of an array over all rows: documents, then others."""
+        arrays = [part.row_keys() if name == "keys" else getattr(part, name) for part in segments]
+        pairs = [(array, part.size, alive) for array, part, alive in zip(arrays, segments, living, strict=True)]
+        before = [array[:size][alive[:size]] for array, size, alive in pairs]
+        return np.concatenate([*before, *(array[size:][alive[size:]] for array, size, alive in pairs)])
+
+    records, record_ends = _merged_records(segments, living)
+    bases = np.cumsum([0, *(int(alive.sum()) for alive in of_documents)]).tolist()
+    called = [_called(part, alive, base) for part, alive, base in zip(segments, of_documents, bases, strict=False)]
+    return _finished(
+        terms=terms,
+        starts=starts,
+        term_text=term_text,
+        term_ends=term_ends,
+        rows=rows,
+        counts=counts,
+        ids=kept([part.ids for part in segments]),
+        speakers=kept(speakers),
+        names=np.frombuffer(msgspec.json.encode(names), np.uint8),
+        sessions=kept(sessions),
+        session_keys=session_keys,
+        aliases=np.concatenate([aliases for aliases, _ in called]),
+        alias_rows=np.concatenate([rows for _, rows in called]),
+        records=records,
+        record_ends=record_ends,
+        **{name: kept([getattr(part, name) for part in segments]) for name in COLUMNS},
+        **{name: all_rows(name) for name in (*_ROW, "keys")},
+    )
+
+
+def _called(segment: Segment, alive: Flags, base: int) -> tuple[Array, Array]:
+    """Return the aliases of the documents that live, and the rows of these, which are counted from `base` on."""
+    kept = alive[segment.alias_rows]
+    return segment.aliases[kept], (base + np.cumsum(alive) - 1)[segment.alias_rows[kept]]
+
+
+def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> tuple[Array, ...]:
+    """Return terms, starts, their text with its ends, rows and counts of the living documents of segments."""
+    base, terms, rows, counts = 0, [], [], []
+    for segment, alive in zip(segments, living, strict=True):
+        moved = base + np.cumsum(alive) - 1
+        kept = alive[segment.rows]
+        held = np.repeat(segment.terms, segment.sizes())
+        terms.append(held[kept])
+        rows.append(moved[segment.rows[kept]])
+        counts.append(segment.counts[kept])
+        base += int(alive.sum())
+    every = np.concatenate(terms)
+    unique, places = numbered(every)
+    # Rows of a term are ascending in each segment, and segments follow each other, so that a stable sort keeps them so.
+    by_term = np.argsort(places, kind="stable")
+    sources = np.concatenate([segment.terms for segment in segments])
+    by_source = np.argsort(sources, kind="stable")
+    first = by_source[firsts(sources[by_source])]
+    known = sources[first]
+    text, ends = _gathered(
+        [segment.term_text for segment in segments],
+        [segment.term_ends for segment in segments],
+        first[np.searchsorted(known, unique)],
+    )
+    starts = np.searchsorted(places[by_term], np.arange(len(unique) + 1))
+    return unique, starts, text, ends, np.concatenate(rows)[by_term], np.concatenate(counts)[by_term]
+
+
+def _merged_records(segments: Sequence[Segment], living: Sequence[Flags]) -> tuple[Array, Array]:
+    base, documents, others = 0, [], []
+    for segment, alive in zip(segments, living, strict=True):
+        documents.append(base + np.flatnonzero(alive[: segment.size]))
+        others.append(base + segment.size + np.flatnonzero(alive[segment.size :]))
+        base += len(alive)
+    return _gathered(
+        [segment.records for segment in segments],
+        [segment.record_ends for segment in segments],
+        np.concatenate([*documents, *others]),
+    )
+
+
+def _gathered(blobs: Sequence[Array], ends: Sequence[Array], places: Array) -> tuple[Array, Array]:
+    """Return pieces of blobs in a new order, with their ends; `places` counts the pieces of all blobs in turn."""
+    shifts = np.cumsum([0, *(len(blob) for blob in blobs)])
+    stops = np.concatenate([its.astype(np.int64) + shift for its, shift in zip(ends, shifts, strict=False)])
+    begins = np.append(0, stops[:-1])  # A piece begins where the one before it ends, also from blob to blob.
+    whole = np.concatenate(blobs).data
+    first, last = begins[places].tolist(), stops[places].tolist()
+    joined = b"".join([whole[start:stop] for start, stop in zip(first, last, strict=True)])
+    return np.frombuffer(joined, np.uint8), np.cumsum(stops[places] - begins[places])
+
+
+def _union(lists: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
+    """Return every text once, and where those of each list are."""
+    every = {name: place for place, name in enumerate(dict.fromkeys(name for names in lists for name in names))}
+    return list(every), [[every[name] for name in names] for names in lists]
+
+
+def _finished(**arrays: Any) -> Segment:
+    """Return a segment of these arrays (`keys` as of the rows), each in its type, with the orders that follow."""
+    made = {name: np.ascontiguousarray(np.asarray(array, _TYPES[name])) for name, array in arrays.items()}
+    not_turns = made["flags"] & TURN == 0
+    keys = made["session_keys"][made["sessions"]]
+    made["order"] = np.lexsort((made["ids"][:, 1], made["ids"][:, 0], made["at"], not_turns, keys)).astype("<u4")
+    by_key = np.argsort(made["keys"], kind="stable")
+    made["by_key"], made["keys"] = by_key.astype("<u4"), made["keys"][by_key]
+    by_alias = np.argsort(made["aliases"], kind="stable")
+    made["aliases"], made["alias_rows"] = made["aliases"][by_alias], made["alias_rows"][by_alias]
+    return Segment(**made)

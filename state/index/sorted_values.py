@@ -1,0 +1,36 @@
+"""Distinct values of arrays. `numpy.unique` and `numpy.isin` import masked arrays, which costs as much as a search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Return each value once, ascending."""
+    ordered = np.sort(values)
+    return ordered[firsts(ordered)]
+
+
+def firsts(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which of some values in ascending order are the first of their kind."""
+    first = np.ones(len(ordered), np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return first
+
+
+def numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return each value once, ascending, and the place of each of the values there."""
+    known = distinct(values)
+    return known, np.searchsorted(known, values)
+
+
+def is_one_of(values: NDArray[Any], known: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which of some values are among others."""
+    if not len(known):
+        return np.zeros(len(values), np.bool_)
+    ordered = np.sort(known)
+    found: NDArray[np.bool_] = ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values
+    return found

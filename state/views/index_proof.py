@@ -1,0 +1,128 @@
+"""What a search index says, row by row, so that one can be held against the rows that it is to be made of.
+
+It is the content that counts: where rows lie, in which segments and in which order, is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+import numpy as np
+
+from memtape.schemas.rows import GoneRow, LivingRow, MemoryRow, TableName, TurnRow
+from memtape.state.core.digests import RULES, digest, logical_row
+from memtape.state.core.scope import Scope
+from memtape.state.index.entries import Guard, language_read, number_of, take, told_of, usual_language
+from memtape.state.index.segments import COLUMNS, Flags, Other, Segment, merged, segment_of
+from memtape.state.index.texts import Part, counted_languages, shown_of
+from memtape.state.text.terms import TOLD_LANGUAGES
+from memtape.state.views.indexed import (
+    FOUND,
+    GONE,
+    KEPT,
+    TABLE_NAMES,
+    entry_of,
+    key_of,
+    record_of,
+    row_of_record,
+    table_number,
+)
+from memtape.state.views.rows import all_changes, row_of
+
+ROWS_AT_ONCE = 5_000
+
+
+def is_sound(segment: Segment) -> bool:
+    """Whether what follows from a segment's own arrays is what stands in it."""
+    again = merged([segment], [np.ones(len(segment.tables), np.bool_)])
+    same = all(np.array_equal(own, other) for own, other in zip(segment, again, strict=True))
+    return same and [number_of(term) for term in segment.term_list()] == segment.terms.tolist()
+
+
+def usual_of(segments: Sequence[Segment], living: Sequence[Flags]) -> int:
+    """Return the language that most texts tell which are shown."""
+    parts = [Part(segment, shown_of(segment, alive)) for segment, alive in zip(segments, living, strict=True)]
+    return usual_language(counted_languages(parts, len(TOLD_LANGUAGES)))
+
+
+def content(segments: Sequence[Segment], living: Sequence[Flags]) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the table and id of every row that lives, with a digest of all that the index says of it."""
+    for segment, alive in zip(segments, living, strict=True):
+        yield from _content(segment, alive)
+
+
+def expected_content(rows: Iterable[tuple[TableName, LivingRow]], usual: int) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield what `content` should yield of these rows, where texts that may be in several languages are in `usual`."""
+    left = iter([pair for pair in rows if pair[0] in (*FOUND, *KEPT)])
+    while some := list(islice(left, ROWS_AT_ONCE)):
+        segment = _segment_of(some, usual)
+        yield from _content(segment, np.ones(len(segment.tables), np.bool_))
+
+
+def usual_of_rows(rows: Iterable[LivingRow | GoneRow]) -> int:
+    """Return the language that most of the texts among these rows tell which are not hidden."""
+    counts = [0] * len(TOLD_LANGUAGES)
+    for row in rows:
+        if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden:
+            told = told_of(entry_of(row).document.text)
+            if told.bit_count() == 1:
+                counts[told.bit_length() - 1] += 1
+    return usual_language(counts)
+
+
+def expected_index(scope: Scope) -> dict[tuple[str, str], str]:
+    """Return what the index of a scope should say, by table and id."""
+    rows = [(change.table, row_of(scope, change)) for change in all_changes(scope) if change.table != "journal"]
+    living = [(table, row) for table, row in rows if not isinstance(row, GoneRow)]
+    usual = usual_of_rows(row for _, row in living)
+    return dict(expected_content(living, usual))
+
+
+def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]]) -> dict[str, str]:
+    """Return the leaf of the state hash for the indexes of a partition's scopes, none where they say nothing."""
+    digests = [(name, *key, said) for name, its in sorted(expected.items()) for key, said in sorted(its.items())]
+    return {f"view/index/{number}@{RULES['index']}": digest(digests)} if digests else {}
+
+
+def _segment_of(rows: Sequence[tuple[TableName, LivingRow]], usual: int) -> Segment:
+    documents, others = [], []
+    for table, row in rows:
+        guard = Guard(key_of(table, row.id), 0, 0)
+        if isinstance(row, (MemoryRow, TurnRow)):
+            entry = entry_of(row)
+            told = told_of(entry.document.text)
+            taken = take(entry.document.text, told, language_read(told, usual))
+            documents.append((entry, taken, guard, table_number(table)))
+        else:
+            others.append((Other(table_number(table), record_of(row)), guard))
+    return segment_of(documents, others)
+
+
+def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], str]]:
+    by_row = np.argsort(segment.rows, kind="stable")
+    starts = np.searchsorted(segment.rows[by_row], np.arange(segment.size + 1))
+    held = np.repeat(np.arange(len(segment.terms)), segment.sizes())[by_row]
+    counts, terms, names = segment.counts[by_row], segment.term_list(), segment.speaker_names()
+    called = [0] * len(segment.tables)
+    for alias, row in zip(segment.aliases.tolist(), segment.alias_rows.tolist(), strict=True):
+        called[row] ^= alias
+    keys = segment.row_keys()
+    for row in np.flatnonzero(alive).tolist():
+        table = int(segment.tables[row])
+        if table == GONE:
+            continue
+        found: LivingRow = row_of_record(table, segment.record(row))
+        said: list[object] = [int(keys[row]), logical_row(found), called[row]]
+        if row < segment.size:
+            part = slice(int(starts[row]), int(starts[row + 1]))
+            of_terms = sorted(zip([terms[n] for n in held[part].tolist()], counts[part].tolist(), strict=True))
+            said += [int(getattr(segment, name)[row]) for name in COLUMNS]
+            session = int(segment.session_keys[segment.sessions[row]])
+            said += [segment.ids[row].tolist(), names[int(segment.speakers[row])], session, of_terms]
+        yield (TABLE_NAMES[table], found.id), digest([_plain(said)])
+
+
+def _plain(said: list[object]) -> list[object]:
+    """Return numbers of more than 63 bits as text, which JSON has no place for."""
+    return [str(value) if isinstance(value, int) and value >> 63 else value for value in said]

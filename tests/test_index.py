@@ -1,0 +1,285 @@
+"""The search index: however rows come, it says what one says that was made of them at once, and ranks as that does.
+
+What it says is held against the rows by `state/views/index_proof.py`, which `verify` uses as well.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from builders import START
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import load_file
+from soaked import soaked
+
+from memtape.schemas.events import Kind
+from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow
+from memtape.sinks import index_files, search_index
+from memtape.sinks.search_index import Opened, SearchIndex, open_index, scope_folder
+from memtape.state.index.texts import Part, Texts, part_of
+from memtape.state.ranking.ranker import Corpus
+from memtape.state.views.index_proof import content, expected_content, is_sound, usual_of, usual_of_rows
+from memtape.state.views.indexed import entry_of
+
+A = "project:a"
+DAY = 86_400_000_000
+SAID = (
+    "Where is the kayak?", "The kayak is by the river, at the old boathouse.", "kayak", "Ada owns two violins.", "who",
+    "die Boote und die Häfen", "los barcos y los puertos", "Boote", "puertos", "the boats and the ports", "東京タワー",
+    "", "Mark sings.", "I mark the line.", "port 5433 since 2023",
+)  # fmt: skip
+QUESTIONS = ("Where is the kayak?", "mark", "Boote puertos ports", "東", "What did Ada say in May?", "port 5433", "Ben")
+
+turns = st.builds(
+    lambda text, session, actor, origin, day, hidden: ("turns", text, session, actor, origin, day, hidden),
+    st.sampled_from(SAID), st.sampled_from([None, "s", "t", "u"]), st.sampled_from(["Ada", "Ben", "Mark"]),
+    st.sampled_from(["user", "user", "agent"]), st.integers(0, 90), st.booleans(),
+)  # fmt: skip
+facts = st.builds(
+    lambda text, day, hidden: ("memories", text, "s", "Ada", "user", day, hidden),
+    st.sampled_from(SAID), st.integers(0, 90), st.booleans(),
+)  # fmt: skip
+banned = st.just(("tombstones", "", None, "", "user", 0, False))
+gone = st.sampled_from(["turns", "memories", "tombstones"]).map(lambda table: ("gone", table, None, "", "", 0, False))
+steps = st.lists(
+    st.lists(st.tuples(st.integers(0, 11), st.one_of(turns, turns, facts, banned, gone)), min_size=1, max_size=6),
+    min_size=1,
+    max_size=8,
+)
+
+
+def id_of(number: int) -> str:
+    return f"0191{number:04x}-0000-7000-8000-{number * 7919 % 997:012x}"
+
+
+def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
+    """A row of a table under the id of a number, as an event at an offset caused it."""
+    table, text, session, actor, origin, day, hidden = what
+    kind: Kind = "turn" if table == "turns" else "fact"
+    id, at = id_of(number), START + day * DAY + number
+    shown: dict[str, Any] = {
+        "key": f"{A}/{id}", "id": id, "scope": A, "kind": kind, "text": text, "tags": (), "source": None,
+        "actor": actor, "origin": origin, "session": session, "at": at, "branch": None, "path": None, "seq": number,
+        "hidden": hidden,
+    }  # fmt: skip
+    if table == "gone":
+        return Guarded(text, GoneRow(f"{A}/{id}", id, A), 1, offset)
+    if table == "tombstones":
+        tombstone = TombstoneRow(key=f"{A}/{id}", id=id, scope=A, forgotten_by=id, at=START)
+        return Guarded("tombstones", tombstone, 1, offset)
+    if table == "turns":
+        return Guarded("turns", TurnRow(**shown, captions=(), offset_of=offset), 1, offset)
+    more: dict[str, Any] = {
+        "canonical": id, "importance_given": None, "first_at": at, "last_at": at, "confirmations": 0, "ids": (id,),
+        "members": (), "echoes": (), "revises": None, "similarity": 0, "replaced": False,
+    }  # fmt: skip
+    return Guarded("memories", MemoryRow(**shown, **more), 1, offset)
+
+
+def written(folder: Path, given: Sequence[Sequence[tuple[int, tuple[Any, ...]]]]) -> dict[tuple[str, str], Guarded]:
+    """Write rows batch by batch, each also once more and late; return what should stand there by table and id."""
+    index, standing, offset = SearchIndex(folder), {}, 0
+    late: list[Guarded] = []
+    for batch in given:
+        rows = []
+        for number, what in batch:
+            offset += 1
+            rows.append(row_of(number, what, offset))
+        index.write([*rows, *late])
+        late = rows[:1]
+        standing |= {(guarded.table, guarded.row.id): guarded for guarded in rows}
+    return standing
+
+
+def living(standing: dict[tuple[str, str], Guarded]) -> list[tuple[Any, Any]]:
+    return [(its.table, its.row) for its in standing.values() if not isinstance(its.row, GoneRow)]
+
+
+def check(opened: Opened, standing: dict[tuple[str, str], Guarded]) -> None:
+    """The index says what the rows say, of which it was made."""
+    rows = living(standing)
+    usual = usual_of_rows(row for _, row in rows)
+    assert dict(content(opened.segments, opened.living)) == dict(expected_content(rows, usual))
+    assert usual == opened.manifest.usual == usual_of(opened.segments, opened.living)
+    assert all(map(is_sound, opened.segments))
+
+
+def ranked(parts: Sequence[Part], names: Callable[[Texts, int], str], question: str) -> list[tuple[str, float]]:
+    texts = Texts(parts)
+    corpus = Corpus(texts, lambda place: "", texts.called)
+    return [(names(texts, hit.place), hit.score) for hit in corpus.rank(question).hits]
+
+
+def named(texts: Texts, place: int) -> str:
+    return f"{int(texts.column('ids', np.array([place]))[0][0]):016x}"
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments are sealed and merged after a few rows."""
+    monkeypatch.setattr(search_index, "DELTA_ROWS", 3)
+    monkeypatch.setattr(search_index, "TIER", 2)
+    monkeypatch.setattr(search_index, "MOST_ROWS", 9)
+
+
+@given(steps)
+def test_however_rows_come_the_index_says_and_ranks_as_one_made_at_once(
+    tmp_path_factory: pytest.TempPathFactory, given: Any
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_index, "DELTA_ROWS", 3)
+        patch.setattr(search_index, "TIER", 2)
+        patch.setattr(search_index, "MOST_ROWS", 9)
+        folder = tmp_path_factory.mktemp("index")
+        standing = written(folder, given)
+        opened = open_index(scope_folder(folder, A))
+    assert opened is not None
+    check(opened, standing)
+    entries = [entry_of(row) for _, row in living(standing) if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden]
+    at_once = [part_of(entries, opened.manifest.usual)]
+    for question in QUESTIONS:
+        assert ranked(opened.parts(), named, question) == ranked(at_once, named, question)
+
+
+def test_a_history_meets_every_shape_of_an_index(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sealed segments, merges, a segment at its most, dead rows, a session in several segments, a changed language."""
+    said = [("turns", text, "s", "Ada", "user", n, False) for n, text in enumerate(SAID)]
+    german = [("turns", "die Boote und die Häfen", "s", "Ben", "user", n, False) for n in range(9)]
+    standing = written(tmp_path, [[(n, what)] for n, what in enumerate([*said, *german])])
+    opened = open_index(scope_folder(tmp_path, A))
+    assert opened is not None and len(opened.segments) > 2 and opened.manifest.usual == 1
+    assert max(segment.size for segment in opened.segments) > 3
+    texts = Texts(opened.parts())
+    assert len(texts._several([s + p.segment.order for s, p in zip(texts.starts, texts.parts, strict=False)]))
+    check(opened, standing)
+    monkeypatch.setattr(search_index, "TIER", 9)  # So that what died is not merged away at once.
+    index = SearchIndex(tmp_path)
+    large = max(opened.segments, key=lambda segment: segment.size)
+    first = next(its for its in standing.values() if its.row.id.replace("-", "")[:16] == f"{int(large.ids[0][0]):016x}")
+    index.write([Guarded("turns", GoneRow(first.row.key, first.row.id, A), 1, 999)])
+    again = open_index(scope_folder(tmp_path, A), opened)
+    assert again is not None and again.manifest.living and list(dead_rows(again))
+    assert any(segment is other for segment in again.segments for other in opened.segments), "opened only once"
+
+
+def test_a_writer_that_is_killed_at_any_step_leaves_an_index_that_is_whole(
+    tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader finds what was there before or after, and the next write makes it right, whatever was left lying."""
+    history = [[(n, ("turns", text, "s", "Ada", "user", n, False))] for n, text in enumerate(SAID)]
+    met, step = 0, 0
+    while met == step:
+        step += 1
+        folder = tmp_path / str(step)
+        before = written(folder, history[:-1])
+        number, what = history[-1][0]
+        row = row_of(number, what, 99)
+        with monkeypatch.context() as patch:
+            met = killed_at(patch, step, partial(SearchIndex(folder).write, [row]))
+        opened = open_index(scope_folder(folder, A))
+        assert opened is not None
+        rows = dict(content(opened.segments, opened.living))
+        after = before | {("turns", row.row.id): row}
+        assert rows in [dict(expected_content(living(its), opened.manifest.usual)) for its in (before, after)]
+        SearchIndex(folder).write([row])
+        again = open_index(scope_folder(folder, A))
+        assert again is not None
+        check(again, after)
+    assert step > 4, "it has written, renamed and deleted"
+
+
+def killed_at(patch: pytest.MonkeyPatch, step: int, action: Callable[[], object]) -> int:
+    """Do something whose writing ends at a step, halfway through a file; return how many steps were met."""
+    met = 0
+
+    def met_one() -> bool:
+        nonlocal met
+        met += 1
+        return met == step
+
+    def write_segment(path: Path, segment: Any) -> int:
+        size = index_files.write_segment(path, segment)
+        if met_one():
+            path.write_bytes(path.read_bytes()[: size // 2])
+            raise SystemExit
+        return size
+
+    def write_manifest(folder: Path, manifest: Any) -> None:
+        if met_one():
+            (folder / f".{index_files.MANIFEST}.new").write_bytes(b"{")
+            raise SystemExit
+        index_files.write_manifest(folder, manifest)
+        if met_one():
+            raise SystemExit
+
+    unlink = Path.unlink
+
+    def deleted(path: Path, **options: Any) -> None:
+        if met_one():
+            raise SystemExit
+        unlink(path, **options)
+
+    patch.setattr(search_index, "write_segment", write_segment)
+    patch.setattr(search_index, "write_manifest", write_manifest)
+    patch.setattr(Path, "unlink", deleted)
+    with suppress(SystemExit):
+        action()
+    return met
+
+
+@pytest.mark.parametrize("rows", soaked([400, 60], 60))
+def test_readers_beside_a_writer_find_what_was_written_and_never_half_of_it(
+    tmp_path: Path, small: None, rows: int
+) -> None:
+    done, found, wrong = threading.Event(), [0], []
+
+    def read() -> None:
+        opened: Opened | None = None
+        while not done.is_set():
+            least = found[-1]
+            try:
+                opened = open_index(scope_folder(tmp_path, A), opened)
+                count = 0 if opened is None else sum(1 for _ in opened.rows())
+                if count < least:
+                    wrong.append(f"{count} rows after {least}")
+            except Exception as error:
+                wrong.append(repr(error))
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    index = SearchIndex(tmp_path)
+    for n in range(rows):
+        index.write([row_of(n, ("turns", SAID[n % len(SAID)], "s", "Ada", "user", n, False), n + 1)])
+        found.append(n + 1)
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert wrong == []
+
+
+def test_a_segment_is_a_file_of_safetensors(tmp_path: Path) -> None:
+    segment = part_of([entry_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)]).segment  # type: ignore[arg-type]
+    size = index_files.write_segment(tmp_path / "one", segment)
+    assert size == (tmp_path / "one").stat().st_size
+    for name, array in load_file(tmp_path / "one").items():
+        assert np.array_equal(array, getattr(segment, name)) and array.dtype == getattr(segment, name).dtype
+    again = index_files.read_segment(tmp_path / "one")
+    assert all(np.array_equal(own, other) for own, other in zip(segment, again, strict=True))
+    for damaged in (b"", (tmp_path / "one").read_bytes()[:-1]):
+        (tmp_path / "two").write_bytes(damaged)
+        with pytest.raises(ValueError):
+            index_files.read_segment(tmp_path / "two", size)
+
+
+def dead_rows(opened: Opened) -> Iterator[int]:
+    for alive in opened.living:
+        yield from np.flatnonzero(~alive).tolist()

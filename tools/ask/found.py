@@ -1,0 +1,131 @@
+"""What can be found in one scope: the texts of its search index, and the events behind the watermark laid over them.
+
+Nothing is ranked here, and no table is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from memtape.schemas.events import Event, Filters
+from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.sinks.search_index import NOTHING, Opened
+from memtape.state.index.entries import CUED, KINDS, ORIGINS, TAGGED, TURN, Entry
+from memtape.state.index.sorted_values import is_one_of
+from memtape.state.index.texts import Ints, Texts, part_of
+from memtape.state.ranking.ranker import Among
+from memtape.state.views.filters import passes
+from memtape.state.views.indexed import row_of_record, said_of_row_id, text_entry
+from memtape.state.views.tail import Bans, keys_of_row
+from memtape.tools.ask.results import Result, embedded_text, result_of
+
+
+class Found(NamedTuple):
+    """The texts of a scope that can be found, those of the tail last, and how what is shown of each is read."""
+
+    texts: Texts
+    opened: Opened
+    captured: list[Event]
+    results: dict[int, Result]
+
+    @property
+    def indexed(self) -> int:
+        """How many texts stand before those of the tail."""
+        return self.texts.size - len(self.captured)
+
+    def row(self, place: int) -> MemoryRow | TurnRow | Event:
+        """Return what stands at a place: a row of the index, or a capture of the tail."""
+        if place >= self.indexed:
+            return self.captured[place - self.indexed]
+        n, row = self.texts.where(place)
+        return _row_at(self.opened, n, row)
+
+    def result(self, place: int) -> Result:
+        """Return what stands at a place as a result that nobody has asked for yet."""
+        if place not in self.results:
+            self.results[place] = result_of(self.row(place))
+        return self.results[place]
+
+    def text(self, place: int) -> str:
+        """Return a whole text with what is written under its media."""
+        return embedded_text(self.result(place))
+
+    def known(self) -> list[MemoryRow | TurnRow]:
+        """Return the rows that are shown of memories, and of turns of people that may instruct, by their keys."""
+        flags = self.texts.flags[: self.indexed]
+        wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self.texts.shown[: self.indexed]
+        rows = [row for place in np.flatnonzero(wanted).tolist() if not isinstance(row := self.row(place), Event)]
+        return sorted(rows, key=lambda row: row.key)
+
+    def places(self) -> list[int]:
+        """Return the places of all that is shown."""
+        return np.flatnonzero(self.texts.shown).tolist()
+
+
+def found_of(opened: Opened | None, tail: Iterable[Event]) -> Found:
+    """Return what is visible of an index after the tail, and the tail's captures behind it."""
+    usual = None if opened is None else opened.manifest.usual
+    opened = opened or NOTHING
+
+    def keys_of(id: str) -> list[str] | None:
+        for n, place in opened.called(id):
+            return keys_of_row(_row_at(opened, n, place))
+        return None
+
+    bans = Bans(keys_of, lambda key: opened.row("tombstones", key) is not None)
+    captured = bans.walk(tail)
+    parts = opened.parts()
+    touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
+    touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
+    for n, place in touched:
+        row = _row_at(opened, n, place)
+        parts[n].shown[place] = not bans.hide(keys_of_row(row), row.hidden)
+    if captured:
+        parts.append(part_of([_entry_of_event(event) for event in captured], usual))
+    return Found(Texts(parts), opened, captured, {})
+
+
+def _row_at(opened: Opened, n: int, place: int) -> MemoryRow | TurnRow:
+    segment = opened.segments[n]
+    row: MemoryRow | TurnRow = row_of_record(int(segment.tables[place]), segment.record(place))
+    return row
+
+
+def _entry_of_event(event: Event) -> Entry:
+    result = result_of(event)
+    return text_entry(result, result.captions, result.last_at, b"")
+
+
+def among_of(found: Found, filters: Filters) -> Among:
+    """Return what gives those of some places that pass the filters. What columns can tell is told by them."""
+    texts = found.texts
+    kinds = [KINDS.index(kind) for kind in filters.kinds]
+    origins = [ORIGINS.index(origin) for origin in filters.origins]
+    sessions = [texts.session_number(session) for session in filters.sessions]
+
+    def among(places: Ints) -> Ints:
+        flags, at = texts.flags[places], texts.column("at", places)
+        turns = flags & TURN != 0
+        keep = np.ones(len(places), np.bool_)
+        if kinds:
+            keep &= is_one_of(texts.column("kinds", places), np.array(kinds))
+        if filters.since is not None:
+            keep &= at >= filters.since
+        if filters.until is not None:
+            keep &= at < filters.until
+        if filters.tags:
+            keep &= flags & TAGGED != 0
+        if origins:
+            keep &= ~turns | is_one_of(texts.column("origins", places), np.array(origins))
+        if sessions:
+            known = [number for number in sessions if number is not None]
+            keep &= ~turns | is_one_of(texts.sessions[0][places], np.array(known, np.int64))
+        kept: Ints = places[keep]
+        if not (filters.tags or origins or sessions):
+            return kept
+        return np.array([place for place in kept.tolist() if passes(found.result(place), filters)], np.int64)
+
+    return among

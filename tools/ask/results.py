@@ -1,0 +1,140 @@
+"""What a search answers with: a result, why it stands where it stands, and how a row of the views becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from memtape.schemas.events import Captured, Event
+from memtape.schemas.lanes import Lane
+from memtape.schemas.rows import Displayed, MemoryRow, Provenance, TurnRow, marks
+from memtape.state.subjects.captures import FAMILIES
+from memtape.state.views.tail import Overlay
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Why a result stands where it stands: its score is relevance (0 to 1) x age x use x confidence.
+
+    `lanes` has the score of each lane that found or moved it: BM25 as a share of the best text's, a cosine, use as a
+    share of the hottest text's, youth (1 now, 0 at three days), and the relevance that an edge lent, where that is more
+    than its own. Where it was asked for, `parts` adds up to the relevance as the `Reading` of its scope says, `terms`
+    are those of the question that the text holds, and `around` those that only the turns around it or its day do.
+    """
+
+    relevance: float
+    age: float
+    use: float
+    confidence: float
+    lanes: dict[Lane, float]
+    parts: Mapping[str, float] = {}
+    terms: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()
+
+
+class Read(msgspec.Struct, frozen=True, kw_only=True):
+    """How a question was read in one scope.
+
+    A relevance is (sum of parts - `least`) / (`most` - `least`), from 0 to 1, x `strength`, the share of the question
+    that the best text holds. `recipe` is for "people" or for an "assistant". `terms` has the weights of those that
+    count, `unheld` what no text has, `names` what is left out since it names who speaks, `common` the words left out.
+    """
+
+    scope: str
+    recipe: str
+    least: float
+    most: float
+    strength: float
+    terms: dict[str, float]
+    unheld: tuple[str, ...]
+    names: tuple[str, ...]
+    common: tuple[str, ...]
+
+
+class Result(Displayed, frozen=True, kw_only=True):
+    """One answer. `text` is whole, `passage` the best 1,200 characters of it; `score` compares within one search only.
+
+    `marks` is what a reader is told beside the text. `canonical` is the capture that speaks for a memory, else the id.
+    `provenance` has the origin and session of each capture behind it that lives, each once.
+    `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
+    the latest confirmation of what folds, else None. `again` is how many more turns that were found say the same.
+    """
+
+    canonical: str
+    passage: str = ""
+    score: float
+    provenance: tuple[Provenance, ...]
+    marks: tuple[str, ...] = ()
+    confirmations: int
+    captions: tuple[str, ...]
+    lanes: tuple[Lane, ...] = ()
+    why: Why | None = None
+    last_at: int | None = None
+    again: int = 0
+    projected: bool
+
+
+def results_of(laid: Overlay) -> list[Result]:
+    """Return everything visible as results that nobody has asked for yet: memories, turns, captures of the tail."""
+    shown: list[MemoryRow | TurnRow | Event] = [*laid.memories, *laid.turns, *laid.captured]
+    return list(map(result_of, shown))
+
+
+def result_of(shown: MemoryRow | TurnRow | Event) -> Result:
+    """Return a row, or a capture of the tail, as a result that nobody has asked for yet."""
+    if isinstance(shown, Event):
+        return _from_event(shown)
+    return _from_memory(shown) if isinstance(shown, MemoryRow) else _from_turn(shown)
+
+
+def embedded_text(result: Result) -> str:
+    """Return what of a result is searched, and what its vector is made from: the text with its captions."""
+    return "\n".join((result.text, *result.captions))
+
+
+def _result(
+    row: MemoryRow | TurnRow, confirmations: int, captions: Sequence[str], last_at: int | None = None
+) -> Result:
+    return Result(
+        **{name: getattr(row, name) for name in Displayed.__struct_fields__},
+        canonical=row.canonical if isinstance(row, MemoryRow) else row.id,
+        score=0.0,
+        provenance=(row.provenance if isinstance(row, MemoryRow) else ()) or (Provenance(row.origin, row.session),),
+        marks=marks(row),
+        confirmations=confirmations,
+        captions=tuple(captions),
+        last_at=last_at,
+        projected=True,
+    )
+
+
+def _from_memory(row: MemoryRow) -> Result:
+    return _result(row, row.confirmations, (), row.last_at if row.kind in FAMILIES else None)
+
+
+def _from_turn(row: TurnRow) -> Result:
+    return _result(row, 0, row.captions)
+
+
+def _from_event(event: Event) -> Result:
+    body = event.body
+    assert isinstance(body, Captured) and event.scope is not None
+    return Result(
+        id=event.id,
+        canonical=event.id,
+        text=body.text,
+        kind=body.kind,
+        scope=event.scope,
+        score=0.0,
+        at=event.at,
+        source=body.source,
+        origin=event.actor.origin,
+        actor=event.actor.name,
+        session=event.session,
+        provenance=(Provenance(event.actor.origin, event.session),),
+        tags=body.tags,
+        confirmations=0,
+        captions=tuple(media.caption for media in body.media if media.caption),
+        last_at=event.at if body.kind in FAMILIES else None,
+        projected=False,
+    )
