@@ -23,7 +23,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench crash soak soak-short mutants schemas \
+.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench bench-scale crash soak soak-short mutants schemas \
 	lock clean
 
 help: ## List the targets.
@@ -90,6 +90,9 @@ wheel: venv ## Build the wheel and the sdist, and try the wheel in a scratch env
 
 bench: venv ## Run the benchmarks.
 	$(BIN)/python -m memtape.tools.measure.bench $(BENCH_FLAGS)
+
+bench-scale: venv ## Measure at 2,000 to 100,000 texts, and write docs/scale.md.
+	$(BIN)/python -m memtape.tools.measure.scale $(SCALE_FLAGS)
 
 crash: venv ## Kill projectors at KILLS points and see that what they leave comes right.
 	$(BIN)/python tests/crash.py --kills $(KILLS)

@@ -1,4 +1,4 @@
-"""Draws what `memtape eval` measured as a small SVG: a group of bars for each cut, a bar for each retriever.
+"""Draws what was measured as a small SVG: bars for what `memtape eval` found, curves for what things cost.
 
 It is drawn by hand: pygal 3.1.3 takes about half the lines, but at its own size the values over nine bars lie on each
 other (17 px apart, 38 px wide), two charts of the same figures differ, and each has a script and four times the bytes.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from math import ceil, floor, log10
 from textwrap import wrap
 from typing import Any
 
@@ -28,6 +29,8 @@ COLOURS = {
 }
 """A retriever has one colour in every chart, whatever stands beside it."""
 OTHER = "#444444"
+CURVES = ("#2a6fdb", "#3d9a8b", "#e07a5f", "#9aa5b1", "#c9a227", "#a06cd5")
+PLOT = 480
 TENTHS = (0, 2, 4, 6, 8, 10)
 
 
@@ -53,6 +56,41 @@ def bars(title: str, measured: Mapping[str, Mapping[str, Any]]) -> str:
         y = top + HEIGHT + 44 + place * ROW
         parts.append(f'<rect x="{LEFT}" y="{y - 10}" width="12" height="12" fill="{COLOURS.get(name, OTHER)}"/>')
         parts.append(_text(LEFT + 18, y, name, "start"))
+    return _svg(width, height, parts)
+
+
+def curves(title: str, series: Mapping[str, Mapping[int, float]]) -> str:
+    """Return the SVG of seconds against sizes, both by powers of ten; each series has the seconds of some sizes."""
+    sizes = sorted({size for values in series.values() for size in values})
+    seconds = [value for values in series.values() for value in values.values()]
+    low, high = floor(log10(min(seconds))), ceil(log10(max(seconds)))
+    first, last = log10(sizes[0]), max(log10(sizes[-1]), log10(sizes[0]) + 1)
+    width, top = LEFT + PLOT + GAP, TOP
+
+    def at(size: int, value: float) -> tuple[int, int]:
+        """Return where a point stands."""
+        right = PLOT * (log10(size) - first) / (last - first)
+        return LEFT + round(right), top + HEIGHT - round(HEIGHT * (log10(value) - low) / (high - low))
+
+    parts = [_text(LEFT, 24, title, "start", 15)]
+    for power in range(low, high + 1):
+        _, y = at(sizes[0], 10.0**power)
+        parts.append(f'<line x1="{LEFT}" x2="{width - GAP}" y1="{y}" y2="{y}" stroke="#d9dee3"/>')
+        parts.append(_text(LEFT - 6, y + 4, f"{10.0**power:g} s", "end"))
+    parts += [_text(at(size, 10.0**low)[0], top + HEIGHT + 18, f"{size:,}", "middle") for size in sizes]
+    for place, (name, values) in enumerate(series.items()):
+        colour = CURVES[place % len(CURVES)]
+        points = [at(size, value) for size, value in sorted(values.items())]
+        joined = " ".join(f"{x},{y}" for x, y in points)
+        parts.append(f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts += [f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>' for x, y in points]
+        y = top + HEIGHT + 44 + place * ROW
+        parts.append(f'<rect x="{LEFT}" y="{y - 10}" width="12" height="12" fill="{colour}"/>')
+        parts.append(_text(LEFT + 18, y, name, "start"))
+    return _svg(width, top + HEIGHT + 40 + ROW * len(series), parts)
+
+
+def _svg(width: int, height: int, parts: list[str]) -> str:
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         'font-family="sans-serif"><rect width="100%" height="100%" fill="white"/>'

@@ -1,0 +1,304 @@
+"""What it costs at which size. `make bench-scale` makes the data, measures each stage in a process of its own, and
+writes `docs/scale.md` with a chart.
+
+Processor time is what counts here, since two noisy cores say little by the clock; both are given. Nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memtape.sinks.logs.opening import LOG_VARIABLE
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
+from memtape.tools.keep.starting import python_of
+
+SCOPE = "project:scale"
+SEED = 7
+VOCABULARY = 30_000
+TURNS_A_SESSION = 20
+QUESTIONS = 60
+BATCH = 5_000
+AFTER_CAPTURE = 20
+HOOKS = 20
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+Figures = dict[str, float]
+
+
+def texts(count: int) -> Iterator[tuple[str, str]]:
+    """Yield (session, text): words of a made-up language by Zipf's law, as many in a text as people say in a chat."""
+    rng = random.Random(SEED)
+    syllables = "ba ke li mo nu ra se ti vo za dri fle gon hul jin kar lem por sta wen".split()
+    words = ["".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(VOCABULARY)]
+    weights = [1 / (rank + 3) for rank in range(VOCABULARY)]
+    total, sums = 0.0, []
+    for weight in weights:
+        total += weight
+        sums.append(total)
+    for number in range(count):
+        said = rng.choices(words, cum_weights=sums, k=rng.randint(6, 36))
+        yield f"session {number // TURNS_A_SESSION}", " ".join(said).capitalize() + rng.choice(".....?")
+
+
+def lines(count: int) -> Iterator[Line]:
+    """Yield so many turns of two people."""
+    for number, (session, text) in enumerate(texts(count)):
+        yield Line(text=text, kind="turn", actor=("Ada", "Ben")[number % 2], origin="user", session=session)
+
+
+def questions() -> list[str]:
+    """Return what is asked: some words of texts that are at every size."""
+    rng = random.Random(SEED + 1)
+    return [
+        "When did Ada say " + " ".join(rng.sample(text.lower().strip(".?").split(), 4)) + "?"
+        for _, text in islice(texts(2_000), 0, 2_000, 2_000 // QUESTIONS)
+    ][:QUESTIONS]
+
+
+class Meter:
+    """Processor and wall seconds since it was made, and the most memory of this process in megabytes."""
+
+    def __init__(self) -> None:
+        self._processor, self._wall = time.process_time(), time.perf_counter()
+
+    def told(self, name: str) -> Figures:
+        """Return the figures under a name."""
+        return {
+            f"{name}_s": time.process_time() - self._processor,
+            f"{name}_wall_s": time.perf_counter() - self._wall,
+            f"{name}_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+
+
+def fill(home: Path, count: int) -> Figures:
+    """Capture everything."""
+    with Client(home, scope=SCOPE, origin="user") as client:
+        made = lines(count)
+        meter = Meter()
+        while batch := list(islice(made, BATCH)):
+            client.capture_many(batch)
+        return meter.told("capture")
+
+
+def project(home: Path, count: int) -> Figures:
+    """Bring the views up to date, with the share of each part of an epoch."""
+    from memtape.flows import projection
+    from memtape.sinks.search_index import SearchIndex
+    from memtape.sinks.tables import Shard
+    from memtape.sinks.vault import Vault
+
+    parts: Figures = {}
+    for name, owner, method in (
+        ("fold", projection, "fold"),
+        ("rows", projection, "guarded_rows"),
+        ("pages", projection, "pages_of"),
+        ("tables", Shard, "_write"),
+        ("index", SearchIndex, "write"),
+        ("vault", Vault, "write"),
+        ("watermark", Shard, "write_watermark"),
+    ):
+        setattr(owner, method, _counted(getattr(owner, method), f"part_{name}_s", parts))
+    with Client(home, scope=SCOPE) as client:
+        meter = Meter()
+        client.project()
+        return meter.told("project") | parts
+
+
+def _counted(method: Callable[..., Any], name: str, parts: Figures) -> Callable[..., Any]:
+    """Return a function that adds the processor time of its thread to a part."""
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        start = time.thread_time()
+        try:
+            return method(*args, **kwargs)
+        finally:
+            parts[name] = parts.get(name, 0) + time.thread_time() - start
+
+    return counted
+
+
+def restart(home: Path, count: int) -> Figures:
+    """Start a projector that has nothing to do."""
+    with Client(home, scope=SCOPE) as client:
+        meter = Meter()
+        client.project()
+        return meter.told("restart")
+
+
+def rebuild(home: Path, count: int) -> Figures:
+    """Make all views anew, with the proof."""
+    from memtape.tools.keep.owner import rebuild_or_ask
+
+    with Client(home, scope=SCOPE) as client:
+        meter = Meter()
+        rebuild_or_ask(client.home, client.log, None, lambda *_: None, lambda _: None)
+        return meter.told("rebuild")
+
+
+def search(home: Path, count: int) -> Figures:
+    """Search in a new process: beyond the imports, warm, and after a capture that no view holds yet."""
+    import memtape.tools.ask.asking  # noqa: F401
+
+    with Client(home, scope=SCOPE, origin="user") as client:
+
+        def ask(question: str) -> float:
+            start = time.process_time()
+            client.offer(question, lambda result: True, 10)
+            return time.process_time() - start
+
+        asked = questions()
+        first = ask(asked[0])
+        warm = sorted(ask(question) for question in [*asked, *asked, *asked])
+        after = []
+        for question in asked[:AFTER_CAPTURE]:
+            client.capture(f"After {question}", kind="turn")
+            after.append(ask(question) - ask(question))
+        return {
+            "first_s": first,
+            "warm_p50_s": warm[len(warm) // 2],
+            "warm_p95_s": warm[int(len(warm) * 0.95)],
+            "after_capture_s": sorted(after)[len(after) // 2],
+            "reader_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+
+
+def beside(home: Path, count: int) -> Figures:
+    """Capture beside a running `run`, and wait until it is projected; then ask hooks of a host, without a server."""
+    running = subprocess.Popen([*python_of(), "run", "--home", str(home)], stdout=subprocess.DEVNULL)
+    try:
+        with Client(home, scope=SCOPE, origin="user") as client:
+            _until(lambda: not client.reader.unread())
+            taken = []
+            for number in range(AFTER_CAPTURE):
+                start = time.perf_counter()
+                client.capture(f"Beside {number}.", kind="turn")
+                _until(lambda: not client.reader.unread())
+                taken.append(time.perf_counter() - start)
+            hooks = sorted(_hook_s(home, question) for question in questions()[:HOOKS])
+        taken.sort()
+        return {
+            "projected_p50_s": taken[len(taken) // 2],
+            "projected_p95_s": taken[int(len(taken) * 0.95)],
+            "hook_p50_s": hooks[len(hooks) // 2],
+            "hook_p95_s": hooks[int(len(hooks) * 0.95)],
+        }
+    finally:
+        running.terminate()
+        running.wait()
+
+
+def _until(done: Callable[[], bool]) -> None:
+    while not done():
+        time.sleep(0.002)
+
+
+def _hook_s(home: Path, question: str) -> float:
+    folder = home / "work"
+    if not folder.is_dir():
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+        subprocess.run(["git", "-C", str(folder), "config", "memtape.scope", SCOPE], check=True)
+    told = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": question, "cwd": str(folder)}
+    command = [*python_of(), "hook", "--host", "claude", "--home", str(home)]
+    start = time.perf_counter()
+    subprocess.run(command, input=json.dumps(told).encode(), check=True, capture_output=True, cwd=folder)
+    return time.perf_counter() - start
+
+
+def rivals(home: Path, count: int) -> Figures:
+    """Ask others the same of the same texts: rank-bm25, numpy's cosine, SQLite's FTS5; and fold in a plain loop."""
+    import sqlite3
+
+    import numpy as np
+    from rank_bm25 import BM25Okapi
+
+    from memtape.schemas.codec import encode
+    from memtape.schemas.log import Slot
+    from memtape.state.core.replay import replay
+
+    held, asked, found = [text for _, text in texts(count)], questions(), {}
+    words = BM25Okapi([text.lower().split() for text in held])
+    found["rank_bm25_s"] = _median(lambda: words.get_top_n(next(turns).lower().split(), held, 10), turns := iter(asked))
+    vectors = np.random.default_rng(SEED).standard_normal((count, 384), np.float32)
+    found["cosine_s"] = _median(lambda: np.argpartition(vectors @ vectors[next(some)], -10), some := iter(range(60)))
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE VIRTUAL TABLE said USING fts5(text)")
+    base.executemany("INSERT INTO said VALUES (?)", ([text] for text in held))
+    query = "SELECT rowid FROM said WHERE said MATCH ? ORDER BY rank LIMIT 10"
+    match = iter([" OR ".join(question.rstrip("?").split()) for question in asked])
+    found["fts5_s"] = _median(lambda: base.execute(query, [next(match)]).fetchall(), match)
+    with Client(home / "loop", scope=SCOPE, origin="user") as client:
+        events = [event for line in lines(count) for event in client.events_of(line, {})]
+    slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(events)]
+    start = time.process_time()
+    replay(slots)
+    return found | {"reducers_s": time.process_time() - start}
+
+
+def _median(action: Callable[[], object], _: Iterator[Any]) -> float:
+    """Return the median processor time of an action, done until what it takes from is at its end, 40 times at most."""
+    taken = []
+    with suppress(StopIteration):
+        for _number in range(40):
+            start = time.process_time()
+            action()
+            taken.append(time.process_time() - start)
+    return sorted(taken)[len(taken) // 2]
+
+
+STAGES = {stage.__name__: stage for stage in (fill, project, restart, search, beside, rebuild, rivals)}
+
+
+@click.command()
+@click.option("--sizes", default="2000,20000,100000", show_default=True, help="How many texts, with commas between.")
+@click.option("--write/--no-write", default=True, help="Write docs/scale.md and docs/scale.svg.")
+@click.option("--stage", type=click.Choice(list(STAGES)), hidden=True)
+@click.option("--home", type=click.Path(path_type=Path), hidden=True)
+def main(sizes: str, write: bool, stage: str | None, home: Path | None) -> None:
+    """Measure at several sizes; a line of each figure as it comes."""
+    os.environ.pop(LOG_VARIABLE, None)  # What is made up here is not for a log that somebody works with.
+    counts = [int(size) for size in sizes.split(",")]
+    if stage is not None:
+        assert home is not None
+        click.echo(json.dumps(STAGES[stage](home, counts[0])))
+        return
+    measured = {count: _measured(count) for count in counts}
+    if write:
+        from memtape.tools.measure.scale_page import drawn, page
+
+        (DOCS / "scale.svg").write_text(drawn(measured), encoding="utf-8")
+        (DOCS / "scale.md").write_text(page(measured), encoding="utf-8")
+
+
+def _measured(count: int) -> Figures:
+    figures: Figures = {}
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        home.mkdir()
+        (home / "settings.toml").write_text("catch_up = false\n")
+        for name in STAGES:
+            command = [sys.executable, "-m", __spec__.name, "--stage", name, "--home", str(home), "--sizes", str(count)]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            found: Figures = json.loads(done.stdout.splitlines()[-1])
+            for figure, value in found.items():
+                click.echo(f"{count:>9,}  {figure:<24} {value:>12.4f}")
+            figures |= found
+    return figures
+
+
+if __name__ == "__main__":
+    main()

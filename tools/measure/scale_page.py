@@ -1,0 +1,106 @@
+"""`docs/scale.md` as it is written from what `scale` measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from memtape.tools.measure.chart import curves
+from memtape.tools.measure.scale import Figures
+
+Said = Callable[[Figures], str]
+PARTS = ("fold", "rows", "pages", "tables", "index", "vault", "watermark")
+
+HEAD = """# What it costs at which size
+
+Written by `make bench-scale` (`tools/measure/scale.py`), and not by hand. One scope, turns of two people in sessions of
+20, made-up words by Zipf's law. Two cores that others share: processor time is given, wall time in brackets. Each stage
+ran in a process of its own.
+
+![Processor time of a search, and of projecting a text, against the number of texts](scale.svg)
+"""
+
+
+def _ms(name: str) -> Said:
+    return lambda figures: f"{figures[name] * 1_000:,.1f} ms"
+
+
+def _s(name: str) -> Said:
+    return lambda figures: f"{figures[f'{name}_s']:,.1f} s ({figures[f'{name}_wall_s']:,.1f})"
+
+
+def _mb(name: str) -> Said:
+    return lambda figures: f"{figures[f'{name}_mb']:,.0f} MB"
+
+
+ROWS: tuple[tuple[str, Said], ...] = (
+    ("search in a new process, beyond the imports", _ms("first_s")),
+    ("warm search, p50", _ms("warm_p50_s")),
+    ("warm search, p95", _ms("warm_p95_s")),
+    ("search right after a capture, above warm", _ms("after_capture_s")),
+    ("memory of a reader", _mb("reader")),
+    ("capture", _s("capture")),
+    ("`run --once` of all", _s("project")),
+    ("memory of that", _mb("project")),
+    ("`run --once` with nothing new", _s("restart")),
+    ("rebuild with its proof", _s("rebuild")),
+    ("memory of that", _mb("rebuild")),
+    ("a capture until it is projected beside `run`, p50, wall", _ms("projected_p50_s")),
+    ("the same, p95, wall", _ms("projected_p95_s")),
+    ("hook of a prompt without a server, p50, wall", _ms("hook_p50_s")),
+    ("the same, p95, wall", _ms("hook_p95_s")),
+)
+RIVALS: tuple[tuple[str, Said], ...] = (
+    ("Memtape, warm", _ms("warm_p50_s")),
+    ("rank-bm25, `get_top_n`", _ms("rank_bm25_s")),
+    ("SQLite FTS5, words joined by OR", _ms("fts5_s")),
+    ("numpy, cosine of 384 dimensions", _ms("cosine_s")),
+)
+
+
+DRAWN = {
+    "search in a new process, beyond the imports": "first_s",
+    "warm search": "warm_p50_s",
+    "rank-bm25": "rank_bm25_s",
+    "SQLite FTS5": "fts5_s",
+    "run --once of all": "project_s",
+    "rebuild with its proof": "rebuild_s",
+}
+
+
+def drawn(measured: Mapping[int, Figures]) -> str:
+    """Return the chart."""
+    series = {name: {count: figures[key] for count, figures in measured.items()} for name, key in DRAWN.items()}
+    return curves("Processor time against the number of texts", series)
+
+
+def page(measured: Mapping[int, Figures]) -> str:
+    """Return the whole page; `measured` has the figures of each number of texts."""
+    return "\n".join(
+        [
+            HEAD,
+            *_table("texts", ROWS, measured),
+            "\nThe same questions asked of others, in the same run, median:\n",
+            *_table("texts", RIVALS, measured),
+            "\nThey know no session, no neighbour and no scope. The cosine compares all vectors. The reducers alone, in",
+            "a plain loop, beside `run --once`:\n",
+            *_table("texts", (("fold alone", _fold),), measured),
+            "\nWhere the time of `run --once` goes, in shares of processor time; the rest is Bytewax and reading:\n",
+            *_table("texts", tuple((part, _share(part)) for part in PARTS), measured),
+            "",
+        ]
+    )
+
+
+def _fold(figures: Figures) -> str:
+    return f"{figures['reducers_s']:,.1f} s of {figures['project_s']:,.1f} s"
+
+
+def _share(part: str) -> Said:
+    return lambda figures: f"{figures.get(f'part_{part}_s', 0) / figures['project_s']:.0%}"
+
+
+def _table(what: str, rows: tuple[tuple[str, Said], ...], measured: Mapping[int, Figures]) -> list[str]:
+    head = [what, *(f"{count:,}" for count in measured)]
+    body = [[name, *(said(figures) for figures in measured.values())] for name, said in rows]
+    ruled = [head, ["---", *("---:" for _ in measured)], *body]
+    return [f"| {' | '.join(cells)} |" for cells in ruled]
