@@ -17,7 +17,7 @@ from memtape.state.index.sorted_values import distinct, is_one_of
 from memtape.state.index.texts import ContextRecipe, Floats, Ints, Scorer, Texts
 from memtape.state.ranking.recipes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1
 from memtape.state.text.asking import day_terms, terms_of_day
-from memtape.state.text.terms import TOLD_LANGUAGES, terms
+from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, terms
 
 SCAFFOLDING = frozenset(
     terms("list order mention conversation discussion discuss tell say talk chat session summary summarize", "english")
@@ -88,7 +88,7 @@ class Lexical:
 
         What it calls those who speak by, who are in every session, is left out if something remains.
         """
-        readings = [terms(query, language) for language in self._languages] or [terms(query)]
+        readings = [terms(query, language) for language in self._languages] or [terms(query, ENGLISH)]
         return [[term for term in reading if term not in called] or reading for reading in readings]
 
     def _called(self, query: str) -> dict[str, None]:

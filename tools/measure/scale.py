@@ -22,6 +22,7 @@ from typing import Any
 
 import click
 
+from memtape.schemas.scopes import partition_of
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -182,12 +183,17 @@ def beside(home: Path, count: int) -> Figures:
     running = subprocess.Popen([*python_of(), "run", "--home", str(home)], stdout=subprocess.DEVNULL)
     try:
         with Client(home, scope=SCOPE, origin="user") as client:
-            _until(lambda: not client.reader.unread())
+            number = partition_of(SCOPE, client.log.partitions)
+
+            def is_projected() -> bool:
+                return client.reader.retriever.offset(number) >= client.log.ends()[number]
+
+            _until(is_projected)
             taken = []
-            for number in range(AFTER_CAPTURE):
+            for count in range(AFTER_CAPTURE):
                 start = time.perf_counter()
-                client.capture(f"Beside {number}.", kind="turn")
-                _until(lambda: not client.reader.unread())
+                client.capture(f"Beside {count}.", kind="turn")
+                _until(is_projected)
                 taken.append(time.perf_counter() - start)
             hooks = sorted(_hook_s(home, question) for question in questions()[:HOOKS])
         taken.sort()
