@@ -5,8 +5,10 @@ What it says is held against the rows by `state/views/index_proof.py`, which `ve
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -24,8 +26,10 @@ from memtape.schemas.events import Kind
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow
 from memtape.sinks import index_files, search_index
 from memtape.sinks.search_index import Opened, SearchIndex, open_index, scope_folder
+from memtape.state.index.entries import take
 from memtape.state.index.texts import Part, Texts, part_of
 from memtape.state.ranking.ranker import Corpus
+from memtape.state.text import terms as terms_module
 from memtape.state.views.index_proof import content, expected_content, is_sound, usual_of, usual_of_rows
 from memtape.state.views.indexed import entry_of
 
@@ -283,3 +287,22 @@ def test_a_segment_is_a_file_of_safetensors(tmp_path: Path) -> None:
 def dead_rows(opened: Opened) -> Iterator[int]:
     for alive in opened.living:
         yield from np.flatnonzero(~alive).tolist()
+
+
+def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:
+    """Partitions are written side by side; a stemmer that two threads shared gave one text the terms of another."""
+    words = [
+        f"{first}{second}ing{third}" for first in "lmnoprst" for second in ("ara", "ebe", "ine") for third in "sly"
+    ]
+    said = [f"{one} the {other}ies" for one, other in zip(words, reversed(words), strict=True)]
+    terms_module._stem.cache_clear()
+    alone = [take(text, 1, 0) for text in said]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(5):
+                terms_module._stem.cache_clear()
+                assert list(pool.map(lambda text: take(text, 1, 0), said)) == alone
+    finally:
+        sys.setswitchinterval(before)

@@ -59,7 +59,6 @@ _SCRIPTS = {
 """Languages that their script tells, in lower case."""
 TOLD_LANGUAGES = (*_LANGUAGES, *_SCRIPTS)
 """Every language that a text can be told to be in; English first. The index stores their places: add at the end."""
-_STEMMERS = {language: stemmer(language) for language in TOLD_LANGUAGES}
 _LATIN = re.compile(r"[a-zà-žß]+")
 
 
@@ -111,7 +110,8 @@ def _stem(word: str, language: str) -> str:
     bare = _CLITIC.sub("", word) or word
     if language == ENGLISH:
         bare = IRREGULAR.get(bare, bare)
-    stem = str(_STEMMERS[language].stemWord(bare)) if bare.isalpha() else bare
+    # A stemmer holds the word that it is at, so that two threads must not share one.
+    stem = str(stemmer(language).stemWord(bare)) if bare.isalpha() else bare
     if stem.isascii() or not _LATIN.fullmatch(stem):
         return stem
     return "".join(char for char in unicodedata.normalize("NFD", stem) if not unicodedata.combining(char))
