@@ -16,7 +16,7 @@ import time
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,15 @@ class Broker:
             pytest.skip("the broker is not ours to stop")
         self._process.send_signal(number)
 
+    def _states(self) -> list[str]:
+        """Return the state of each thread of the broker, none where the system does not say."""
+        assert self._process is not None
+        found = []
+        for path in Path(f"/proc/{self._process.pid}/task").glob("*/stat"):
+            with suppress(OSError):  # A thread may have ended meanwhile.
+                found.append(path.read_text().rpartition(")")[2].split()[0])
+        return found
+
     def kill(self) -> None:
         """End the broker at once, as a crash would."""
         self.signal(signal.SIGKILL)
@@ -99,6 +108,9 @@ class Broker:
     def frozen(self) -> Iterator[None]:
         """Let the broker hang: it holds its connections and says nothing."""
         self.signal(signal.SIGSTOP)
+        # A signal stops the threads one by one, and one that still runs may answer.
+        while any(state != "T" for state in self._states()):
+            time.sleep(0.01)
         try:
             yield
         finally:
