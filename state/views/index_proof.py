@@ -6,7 +6,6 @@ It is the content that counts: where rows lie, in which segments and in which or
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from memtape.state.views.indexed import (
     record_of,
     row_of_record,
     table_number,
+    text_of,
 )
 from memtape.state.views.rows import all_changes, row_of
 
@@ -52,31 +52,30 @@ def content(segments: Sequence[Segment], living: Sequence[Flags]) -> Iterator[tu
         yield from _content(segment, alive)
 
 
-def expected_content(rows: Iterable[tuple[TableName, LivingRow]], usual: int) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield what `content` should yield of these rows, where texts that may be in several languages are in `usual`."""
-    left = iter([pair for pair in rows if pair[0] in (*FOUND, *KEPT)])
-    while some := list(islice(left, ROWS_AT_ONCE)):
-        segment = _segment_of(some, usual)
+def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield what `content` should yield of these rows."""
+    indexed = [(table, row) for table, row in rows if table in (*FOUND, *KEPT)]
+    told = [told_of(text_of(row)) if isinstance(row, (MemoryRow, TurnRow)) else 0 for _, row in indexed]
+    usual = usual_language(counted([row for _, row in indexed], told))
+    for start in range(0, len(indexed), ROWS_AT_ONCE):
+        some = slice(start, start + ROWS_AT_ONCE)
+        segment = _segment_of(indexed[some], told[some], usual)
         yield from _content(segment, np.ones(len(segment.tables), np.bool_))
 
 
-def usual_of_rows(rows: Iterable[LivingRow | GoneRow]) -> int:
-    """Return the language that most of the texts among these rows tell which are not hidden."""
+def counted(rows: Iterable[LivingRow], told: Iterable[int]) -> list[int]:
+    """Return of each language how many texts that are not hidden tell it and no other."""
     counts = [0] * len(TOLD_LANGUAGES)
-    for row in rows:
-        if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden:
-            told = told_of(entry_of(row).document.text)
-            if told.bit_count() == 1:
-                counts[told.bit_length() - 1] += 1
-    return usual_language(counts)
+    for row, its in zip(rows, told, strict=True):
+        if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden and its.bit_count() == 1:
+            counts[its.bit_length() - 1] += 1
+    return counts
 
 
 def expected_index(scope: Scope) -> dict[tuple[str, str], str]:
     """Return what the index of a scope should say, by table and id."""
     rows = [(change.table, row_of(scope, change)) for change in all_changes(scope) if change.table != "journal"]
-    living = [(table, row) for table, row in rows if not isinstance(row, GoneRow)]
-    usual = usual_of_rows(row for _, row in living)
-    return dict(expected_content(living, usual))
+    return dict(expected_content([(table, row) for table, row in rows if not isinstance(row, GoneRow)]))
 
 
 def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]]) -> dict[str, str]:
@@ -85,14 +84,13 @@ def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]
     return {f"view/index/{number}@{RULES['index']}": digest(digests)} if digests else {}
 
 
-def _segment_of(rows: Sequence[tuple[TableName, LivingRow]], usual: int) -> Segment:
+def _segment_of(rows: Sequence[tuple[TableName, LivingRow]], told: Sequence[int], usual: int) -> Segment:
     documents, others = [], []
-    for table, row in rows:
+    for (table, row), its in zip(rows, told, strict=True):
         guard = Guard(key_of(table, row.id), 0, 0)
         if isinstance(row, (MemoryRow, TurnRow)):
             entry = entry_of(row)
-            told = told_of(entry.document.text)
-            taken = take(entry.document.text, told, language_read(told, usual))
+            taken = take(entry.document.text, its, language_read(its, usual))
             documents.append((entry, taken, guard, table_number(table)))
         else:
             others.append((Other(table_number(table), record_of(row)), guard))

@@ -53,6 +53,11 @@ def row_of_record(table: int, record: bytes) -> Any:
 _DECODERS = [msgspec.msgpack.Decoder(TABLES[name]) for name in TABLE_NAMES]
 
 
+def text_of(row: MemoryRow | TurnRow) -> str:
+    """Return what of a memory or turn is searched: its text, with what is written under its media."""
+    return "\n".join((row.text, *row.captions)) if isinstance(row, TurnRow) else row.text
+
+
 def entry_of(row: MemoryRow | TurnRow) -> Entry:
     """Return a memory or turn as the index takes it in."""
     if isinstance(row, TurnRow):
