@@ -7,7 +7,7 @@ index before or after it. What a row means, and how texts are taken apart, is in
 from __future__ import annotations
 
 import shutil
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +25,17 @@ from memtape.sinks.index_files import (
     write_manifest,
     write_segment,
 )
-from memtape.state.index.entries import TURN, Entry, Guard, language_read, number_of, take, told_of, usual_language
+from memtape.state.index.entries import (
+    HIDDEN,
+    TURN,
+    Entry,
+    Guard,
+    language_read,
+    number_of,
+    take,
+    told_of,
+    usual_language,
+)
 from memtape.state.index.segments import Flags, Other, Segment, merged, segment_of
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Part, counted_languages, shown_of
@@ -72,6 +82,24 @@ class Opened(NamedTuple):
             chosen = alive & (segment.tables != GONE) if wanted is None else alive & (segment.tables == wanted)
             for place in np.flatnonzero(chosen).tolist():
                 yield row_of_record(int(segment.tables[place]), segment.record(place))
+
+    def counts(self) -> Counter[str]:
+        """Return how many `memories` and `turns` are shown, and how many are `hidden`."""
+        counts: Counter[str] = Counter()
+        for segment, alive in zip(self.segments, self.living, strict=True):
+            shown = shown_of(segment, alive)
+            counts["hidden"] += int(alive[: segment.size].sum()) - int(shown.sum())
+            for table in FOUND:
+                counts[table] += int((segment.tables[: segment.size][shown] == table_number(table)).sum())
+        return counts
+
+    def hidden(self, most: int) -> list[str]:
+        """Return the ids of some texts that are hidden."""
+        ids: list[str] = []
+        for segment, alive in zip(self.segments, self.living, strict=True):
+            places = np.flatnonzero(alive[: segment.size] & (segment.flags & HIDDEN != 0))[: most - len(ids)]
+            ids += [row_of_record(int(segment.tables[row]), segment.record(row)).id for row in places.tolist()]
+        return ids
 
     def called(self, id: str) -> list[tuple[int, int]]:
         """Return (segment, row) of the texts that live and can be called by an id."""

@@ -246,15 +246,6 @@ class Shard:
         return list(self.rows(TABLES[name]))  # type: ignore[type-var]
 
     @_reads
-    def visibility(self, name: Literal["memories", "turns"]) -> list[tuple[str, str, bool]]:
-        """Return (scope, id, hidden) of every row of a table that is not gone."""
-        table = self._table(name)
-        if table is None:
-            return []
-        found = table.to_table(columns=["scope", "id", "hidden"], filter="NOT gone")
-        return list(zip(*(found.column(field).to_pylist() for field in ("scope", "id", "hidden")), strict=True))
-
-    @_reads
     def version(self, row_type: type[Row]) -> int:
         """Return the version of a table, by which a reader knows that what it holds is still true; 0 for none."""
         tables = map(self._table, self._names(row_type))

@@ -24,6 +24,7 @@ from memtape.flows.projection import basis_of
 from memtape.schemas.codec import canonical, decode
 from memtape.schemas.errors import InvalidEvent, NotFound, StillHeld
 from memtape.schemas.events import Captured, Embedded, Erased, Event, Forgotten, Media, Recalled, Restored, Used
+from memtape.schemas.rows import MemoryRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import texts_of_body, with_texts
 from memtape.sinks.home.copies import remember_copy
@@ -410,7 +411,7 @@ def test_a_reader_that_holds_an_old_table_open_has_nothing_that_a_file_holds(cli
     client.project()
     number = partition_of(SCOPE, client.log.partitions)
     held = Shard(client.home.current().shard(number), number)
-    assert held.visibility("memories")
+    assert held.rows(MemoryRow)
     assert erase(client, id).ok
     assert remains(client.home) == []
 

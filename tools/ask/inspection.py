@@ -183,12 +183,12 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
             continue
         _add(counters, mark.counters)
         shard = retriever.shard(number)
-        for table in ("memories", "turns"):
-            for scope, id, is_hidden in shard.visibility(table):
-                scopes.setdefault(scope, Counter())["hidden" if is_hidden else table] += 1
-                if is_hidden:
-                    hidden.append(id)
-        dead_letters += shard.dead_letters(LISTED)
+        for scope, opened in shard.indexes().items():
+            if counts := +opened.counts():
+                scopes[scope] = counts
+                hidden += opened.hidden(LISTED - len(hidden))
+        if mark.counters.dead_letters:
+            dead_letters += shard.dead_letters(LISTED)
     totals = sum(scopes.values(), Counter())
     return Status(
         home=str(home.path),
