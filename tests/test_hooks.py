@@ -84,6 +84,40 @@ def events_of(home: Path, project: Path, *types: str) -> list[Event]:
         return [event for slot in slots if (event := decode(slot.payload)).scope == client.scope]
 
 
+def test_a_prompt_is_answered_without_a_server_by_words(home: Path, project: Path) -> None:
+    with Client(home, folder=project, origin="user", session="before") as client:
+        port = client.capture("The staging kayak listens on port 5433.").id
+        client.project()
+        client.capture("The staging kayak is behind the proxy.")  # No view holds it yet.
+    asked = told(project, "UserPromptSubmit", prompt="On which port does the staging kayak listen?")
+    context = json.loads(hook(home, "claude", asked))["hookSpecificOutput"]["additionalContext"]
+    assert "port 5433" in context and "proxy" in context
+    (shown,) = events_of(home, project, "recalled")
+    assert isinstance(shown.body, Recalled) and port in shown.body.results and shown.session == "s-1"
+    (home / "settings.toml").write_text("prompt_recall = false\n")
+    assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Which port has the staging kayak?")) == b""
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from memtape.tools.agents import hooks
+hooks.WAIT_S = 5.0
+hooks._recalled = lambda client, prompt: time.sleep(600)
+sys.stdout.buffer.write(hooks.run("claude", Path(sys.argv[1]), sys.stdin.buffer.read()))
+"""
+
+
+def test_a_recall_that_takes_too_long_loses_the_context_and_captures_nothing_twice(home: Path, project: Path) -> None:
+    asked = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
+    done = subprocess.run(
+        [sys.executable, "-c", SLOW, str(home)], input=asked, capture_output=True, cwd=ROOT, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+    time.sleep(2)  # So long another process would have taken to capture it again.
+    assert len(events_of(home, project, "captured")) == 1
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_prompts_and_answers_are_captured_under_the_ids_of_an_import(host: str, home: Path, project: Path) -> None:
     prompt = "<system-reminder>not said</system-reminder>Where is staging?"

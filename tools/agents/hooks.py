@@ -132,6 +132,7 @@ class _Turn:
         self.home = home
         self.alone = alone
         self.folder = Path(told.folder).absolute() if told.folder and Path(told.folder).is_dir() else Path.cwd()
+        self.captured = False
         self._data = data
         self._ending = threading.Lock()
 
@@ -151,7 +152,7 @@ class _Turn:
         self._ending.acquire()
 
     def give_up(self) -> None:
-        """End here, since the agent should not wait, and leave what is to be captured to another process."""
+        """End here, since the agent should not wait; what is not captured yet is left to another process."""
         if not self._ending.acquire(blocking=False):
             return
         try:
@@ -159,7 +160,7 @@ class _Turn:
                 late = MemtapeError(f"It gave no context within {START_WAIT_S:.0f} s.")
                 note_error(self.home, f"hook {self.told.host} {self.told.event}", late)
                 tell(_context(self, LATE_START))
-            else:
+            elif not self.captured:
                 # What is captured twice has one id and counts once.
                 self.go_on()
         finally:
@@ -200,6 +201,7 @@ def _start(turn: _Turn) -> bytes:
         with ask(turn.home, _asked(client), CONTEXT_WAIT_S) as answered:
             if answered.text:
                 return _context(turn, answered.text)
+        _spare_threads()
         # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
         context = client.context(CONTEXT_TOKENS, as_is=True)
         if context.lag:
@@ -229,11 +231,17 @@ def _prompt(turn: _Turn) -> bytes:
         return _context(turn, _recalled(client, asked["prompt"]))
 
 
+def _spare_threads() -> None:
+    """Let numpy start no threads for its algebra: that takes longer than a search, which has no use for them."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 def _recalled(client: Client, prompt: str) -> str:
     """Return what a prompt surely needs, found by words in the views as they are; nothing where they are far behind.
 
     Vectors are left to a server, since no prompt can wait for an embedder.
     """
+    _spare_threads()
     settings = local_settings(client.home)
     if not settings.prompt_recall or client.reader.unread() > MOST_UNREAD:
         return ""
@@ -343,6 +351,7 @@ def _capture(turn: _Turn, client: Client, text: str, role: Role, native: str | N
         split=True,
     )
     client.capture_many([line])
+    turn.captured = True
 
 
 def _native(turn: _Turn, client: Client, text: str, role: Role) -> str | None:

@@ -27,6 +27,7 @@ from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import python_of
+from memtape.tools.measure.scale_page import Figures, drawn, page
 
 SCOPE = "project:scale"
 SEED = 7
@@ -37,8 +38,6 @@ BATCH = 5_000
 AFTER_CAPTURE = 20
 HOOKS = 20
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-
-Figures = dict[str, float]
 
 
 def texts(count: int) -> Iterator[tuple[str, str]]:
@@ -284,8 +283,6 @@ def main(sizes: str, write: bool, stage: str | None, home: Path | None) -> None:
         return
     measured = {count: _measured(count) for count in counts}
     if write:
-        from memtape.tools.measure.scale_page import drawn, page
-
         (DOCS / "scale.svg").write_text(drawn(measured), encoding="utf-8")
         (DOCS / "scale.md").write_text(page(measured), encoding="utf-8")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from memtape.tools.measure.chart import curves
-from memtape.tools.measure.scale import Figures
 
+Figures = dict[str, float]
+"""What was measured at one size: seconds end in `_s`, megabytes in `_mb`."""
 Said = Callable[[Figures], str]
 PARTS = ("fold", "rows", "pages", "tables", "index", "vault", "watermark")
 
