@@ -57,11 +57,20 @@ class Scale(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """Texts, best first, to be read once, and how many each lane that was asked has found or moved."""
+    """The places of texts, best first, and how many each lane that was asked has found or moved.
+
+    `hit` gives what is told of the text at a number in that order.
+    """
 
     counts: dict[Lane, int]
-    hits: Iterator[Hit]
+    places: Ints
+    hit: Callable[[int], Hit]
     scale: Scale
+
+    @property
+    def hits(self) -> Iterator[Hit]:
+        """What is told of each text, best first."""
+        return map(self.hit, range(len(self.places)))
 
 
 class Used(NamedTuple):
@@ -169,7 +178,7 @@ class Corpus:
         found = self._found(words, similar, among, lanes)
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
-            return Ranking(dict.fromkeys(found, 0), iter(()), Scale(0, 1, words.strength))
+            return Ranking(dict.fromkeys(found, 0), places, _no_hit, Scale(0, 1, words.strength))
         days = ((self.latest if now is None else now) - self._texts.column("at", places)) / rules.DAY_US
         found |= self._moved(places, days, lanes)
         summed = self._sum(query, words, similar, places, found)
@@ -178,11 +187,8 @@ class Corpus:
             lent = self._lent(places, relevance, among)
             places, relevance, found["edges"] = _highest(places, relevance, lent)
         parts_of = _parts_of(found_by_sum, summed.parts) if explain else lambda place: {}
-        return Ranking(
-            {lane: len(its.places) for lane, its in found.items()},
-            self._hits(places, relevance, found, now, parts_of),
-            summed.scale,
-        )
+        counts = {lane: len(its.places) for lane, its in found.items()}
+        return Ranking(counts, *self._hits(places, relevance, found, now, parts_of), summed.scale)
 
     def _found(
         self, words: Worded, similar: Similar | None, among: Among, lanes: Collection[Lane]
@@ -287,8 +293,8 @@ class Corpus:
 
     def _hits(
         self, places: Ints, relevance: Floats, found: dict[Lane, _Part], now: int | None, parts_of: PartsOf
-    ) -> Iterator[Hit]:
-        """Yield places in order, each with its factors and lanes."""
+    ) -> tuple[Ints, Callable[[int], Hit]]:
+        """Return places in order, and what gives each with its factors and lanes by its number there."""
         column = self._texts.column
         days = ((self.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
         age = rules.age_factor(days, self._texts.flags[places] & AGES != 0)
@@ -296,11 +302,16 @@ class Corpus:
         confidence = rules.confidence_factor(column("confidences", places) / FULL_CONFIDENCE)
         scores = np.round(relevance * age * use * confidence, DIGITS)
         lanes = {lane: dict(zip(*(values.tolist() for values in its), strict=True)) for lane, its in found.items()}
-        for n in np.lexsort((self._order(places), -scores)).tolist():
+        order = np.lexsort((self._order(places), -scores))
+
+        def hit(number: int) -> Hit:
+            n = int(order[number])
             place = int(places[n])
             by = {lane: float(scores_of[place]) for lane, scores_of in lanes.items() if place in scores_of}
             score, own, aged, used, sure = (float(values[n]) for values in (scores, relevance, age, use, confidence))
-            yield Hit(place, score, own, aged, used, sure, by, parts_of(place))
+            return Hit(place, score, own, aged, used, sure, by, parts_of(place))
+
+        return places[order], hit
 
     def _of_use(self, places: Ints, value: Callable[[Used], float]) -> Floats:
         """Return a value of the use of each of some places, 0 of one that was not used."""
@@ -325,6 +336,10 @@ def corpus_of(documents: Sequence[Document], vectors: Vectors | None = None) -> 
         if document.uses or document.hot or document.neighbours
     }
     return Corpus(texts, lambda place: documents[place].text, place_of.get, vectors, used)
+
+
+def _no_hit(number: int) -> Hit:
+    raise IndexError(number)
 
 
 class _Part(NamedTuple):

@@ -39,11 +39,10 @@ from memtape.sinks.tables import Shard, any_of, quoted
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.entries import TURN
 from memtape.state.index.sorted_values import numbered
-from memtape.state.index.texts import Texts
+from memtape.state.index.texts import Ints, Texts
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.ranker import Corpus, Ranking, Used
 from memtape.state.ranking.wording import Reading
-from memtape.state.subjects.captures import normal_digest
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
@@ -234,14 +233,17 @@ class Retriever:
         if self.past is not None:
             return ""
         shard = self._served(partition)
-        self._unfit.pop(shard.path, None)
         if self._home.current().damage_path(partition).exists():
             return f"The views of partition {partition} are damaged. `memtape run --once` makes them anew."
         why = self._why_unfit(shard)
         return f"The views are not of the log as it is: {why}. {_UNTIL_THEN}" if why else ""
 
     def warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
-        """Return the warnings of some partitions."""
+        """Return the warnings of some partitions, as they are looked up anew."""
+        self._unfit.clear()
+        return self._warnings(partitions)
+
+    def _warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
         return tuple(filter(None, map(self.warning, dict.fromkeys(partitions))))
 
     def reading(self, action: Callable[[], ReadT]) -> ReadT:
@@ -321,7 +323,7 @@ class Retriever:
         has the parts of its relevance. Of turns that say the same only the best placed is returned, with the count of
         the others, unless `repeats` are asked for, as who measures by the ids of turns does.
         """
-        found: list[Result] = []
+        found: list[tuple[Result, int | None]] = []
         counts: dict[Lane, int] = {}
         readies = [self._get_ready(name) for name in scopes_read(scope)]
         views = [ready.view for ready in readies]
@@ -333,14 +335,16 @@ class Retriever:
             ranking = self._ranking(ready, query, filters, lanes, now, explain)
             reading = ready.corpus.told(query)[1] if explain else None
             passage_of = ready.corpus.passages(query)
-            hits = ((hit, 0) for hit in islice(ranking.hits, limit)) if repeats else _best(ready, ranking, limit)
-            found += [_told(ready, hit, passage_of(hit.place), reading, again) for hit, again in hits]
+            hits = [(hit, 0) for hit in islice(ranking.hits, limit)] if repeats else list(_best(ready, ranking, limit))
+            results = [_told(ready, hit, passage_of(hit.place), reading, again) for hit, again in hits]
+            said = _said(ready, np.array([hit.place for hit, _ in hits], np.int64))
+            found += zip(results, said, strict=True)
             counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
             if explain and ready.corpus.count:
                 reads.append(_read(name, ready, query, ranking))
-        found.sort(key=lambda result: (-result.score, result.kind, result.id))
+        found.sort(key=lambda its: (-its[0].score, its[0].kind, its[0].id))
         return Answer(
-            (found if repeats else _once(found))[:limit],
+            ([result for result, _ in found] if repeats else _once(found))[:limit],
             tuple({view.mark.partition: view.mark for view in views}.values()),
             sum(view.lag for view in views),
             views[0].revision,
@@ -349,7 +353,7 @@ class Retriever:
             self.dense.note if self.dense is not None else "",
             tuple(reads),
             readies[0].corpus.count,
-            self.warnings(partition_of(name, self._log.partitions) for name in scopes_read(scope)),
+            self._warnings(partition_of(name, self._log.partitions) for name in scopes_read(scope)),
         )
 
     def _ranking(
@@ -515,36 +519,33 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
 
 def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:
     """Yield the best hits, at most `limit`, each with how many more turns that were found say the same."""
-    hits = list(ranking.hits)
-    places = np.array([hit.place for hit in hits], np.int64)
+    places = ranking.places.tolist()
+    pairs = zip(places, _said(ready, ranking.places), strict=True)
+    said: list[object] = [(place,) if number is None else number for place, number in pairs]
+    again = Counter(said)
+    first: dict[object, int] = {}
+    for number, same in enumerate(said):
+        if len(first) == limit:
+            break
+        first.setdefault(same, number)
+    yield from ((ranking.hit(number), again[same] - 1) for same, number in first.items())
+
+
+def _said(ready: _Ready, places: Ints) -> list[int | None]:
+    """Return of each text the number that turns have in common which say the same; None for what is no turn."""
     ordered, back = numbered(places)
-    texts = ready.found.texts
-    turns = (texts.flags[ordered] & TURN != 0)[back].tolist()
-    said = texts.column("said", ordered)[back].tolist() if len(hits) else []
-    best: dict[object, Hit] = {}
-    again: Counter[object] = Counter()
-    for hit, turn, number in zip(hits, turns, said, strict=True):
-        same = number if turn else (hit.place,)
-        again[same] += 1
-        if len(best) < limit:
-            best.setdefault(same, hit)
-    yield from ((hit, again[same] - 1) for same, hit in best.items())
+    turns = (ready.found.texts.flags[ordered] & TURN != 0)[back].tolist()
+    said = ready.found.texts.column("said", ordered)[back].tolist()
+    return [number if turn else None for turn, number in zip(turns, said, strict=True)]
 
 
-def _said(result: Result) -> bytes | str:
-    """Return what turns that say the same have in common, else an id: memories fold by themselves."""
-    if result.kind != "turn":
-        return result.id
-    return normal_digest("\n".join((result.text, *result.captions)))
-
-
-def _once(found: Iterable[Result]) -> list[Result]:
+def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
     """Return results with each turn that another scope has too once, where it is placed best."""
-    best: dict[bytes | str, Result] = {}
-    for result in found:
-        said = _said(result)
-        known = best.get(said)
-        best[said] = result if known is None else msgspec.structs.replace(known, again=known.again + result.again + 1)
+    best: dict[int | str, Result] = {}
+    for result, said in found:
+        same = result.id if said is None else said
+        known = best.get(same)
+        best[same] = result if known is None else msgspec.structs.replace(known, again=known.again + result.again + 1)
     return list(best.values())
 
 
