@@ -7,9 +7,9 @@ answers and never state. Making it costs some 40 ns a text, and asking it what t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +41,13 @@ LEAST_SHARE = 4
 UNEQUAL_LENGTHS = 2.5
 """From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
 
+MOST_KEPT_ROWS = 250_000
+"""Of common terms so many rows are kept, which take 4 megabytes."""
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+HeldT = TypeVar("HeldT", "Found", "Worth")
 
 
 class ContextRecipe(NamedTuple):
@@ -76,6 +80,34 @@ class Found(NamedTuple):
     lower: bool
 
 
+class Worth(NamedTuple):
+    """What a term is worth where it counts: rows, each once, and the score that it gives each."""
+
+    rows: Ints
+    scores: Floats
+
+
+class Kept(Generic[HeldT]):
+    """What was found out of terms, kept until it is too much: then all of it is found out anew."""
+
+    def __init__(self, make: Callable[[str], HeldT]) -> None:
+        self._make: Callable[[str], HeldT] = make
+        self._held: dict[str, HeldT] = {}
+        self._rows = 0
+
+    def of(self, term: str) -> HeldT:
+        """Return what there is of a term."""
+        known = self._held.get(term)
+        if known is None:
+            known = self._make(term)
+            if self._rows > MOST_KEPT_ROWS:
+                # Another thread may still read the old one, and nothing is lost but time.
+                self._held, self._rows = {}, 0
+            self._held[term] = known
+            self._rows += len(known.rows) + 1
+        return known
+
+
 class Around(NamedTuple):
     """Turns before and after each in its session, by one and by two; `nowhere` (the number of all texts) for none."""
 
@@ -100,7 +132,7 @@ class Texts:
         self.size = int(self.starts[-1])
         self.shown: Flags = _joined([part.shown for part in parts], np.bool_)
         self.count = int(self.shown.sum())
-        self._found: dict[str, Found] = {}
+        self._found = Kept(self._find)
 
     def column(self, name: str, rows: Ints) -> Any:
         """Return what a column has for some texts, given in ascending order."""
@@ -136,18 +168,19 @@ class Texts:
 
     def found(self, term: str) -> Found:
         """Return where a term stands."""
-        if term not in self._found:
-            number, rows, counts = number_of(term), [], []
-            for start, part in zip(self.starts.tolist(), self.parts, strict=False):
-                here, counted = part.segment.postings(number)
-                if len(here):
-                    kept = part.shown[here]
-                    rows.append(here[kept].astype(np.int64) + start)
-                    counts.append(counted[kept])
-            every = _joined(counts, np.uint16)
-            lower = bool((every & IN_LOWER_CASE).any())
-            self._found[term] = Found(_joined(rows, np.int64), (every & MOST_COUNT).astype(np.float64), lower)
-        return self._found[term]
+        return self._found.of(term)
+
+    def _find(self, term: str) -> Found:
+        number, rows, counts = number_of(term), [], []
+        for start, part in zip(self.starts.tolist(), self.parts, strict=False):
+            here, counted = part.segment.postings(number)
+            if len(here):
+                kept = part.shown[here]
+                rows.append(here[kept].astype(np.int64) + start)
+                counts.append(counted[kept])
+        every = _joined(counts, np.uint16)
+        lower = bool((every & IN_LOWER_CASE).any())
+        return Found(_joined(rows, np.int64), (every & MOST_COUNT).astype(np.float64), lower)
 
     def terms_with(self, part: str) -> list[str]:
         """Return the terms that are shown and hold a text, sorted."""
@@ -320,13 +353,14 @@ class Scorer:
         self._texts = texts
         self._context = context
         self._session_k1, self._session_b = session_k1, session_b
+        self._worths, self._session_worths = Kept(self._worth_of), Kept(self._worth_in_sessions)
         assisted = texts.answers is not None
         self._lent = np.minimum(1, LENT_TERMS / np.maximum(texts.lengths, 1)) if assisted else None
         self._shares = self._shares_of(texts)
         read = texts.lengths.copy()
         for to, share in self._shares:
             # Each text is before, or after, at most one other, so that nothing is added twice to one place.
-            read[to] += share * self._worth(texts.lengths)
+            read[to] += share * (texts.lengths if self._lent is None else texts.lengths * self._lent)
         read[-1] = 0
         self._read = read
         self._mean = float(read[:-1][texts.shown].mean()) if texts.count else 0.0
@@ -335,10 +369,7 @@ class Scorer:
         held = np.bincount(numbers[texts.shown], minlength=most) > 0
         self._session_mean = float(self._session_lengths.sum() / held.sum()) if held.any() else 0.0
 
-    def _worth(self, values: Floats) -> Floats:
-        return values if self._lent is None else values * self._lent
-
-    def _shares_of(self, texts: Texts) -> list[tuple[Ints, Floats]]:
+    def _shares_of(self, texts: Texts) -> list[tuple[Ints, Floats | float]]:
         """Return to which texts each lends its terms, and which share of them each time."""
         context, around = self._context, texts.around
         asks = np.append(texts.flags & ASKS != 0, False)
@@ -346,56 +377,55 @@ class Scorer:
         if texts.answers is None:
             return [
                 (around.after, to_next),
-                (around.after_that, np.full(len(asks), context.before_that)),
-                (around.before, np.full(len(asks), context.after)),
-                (around.before_that, np.full(len(asks), context.after_that)),
+                (around.after_that, context.before_that),
+                (around.before, context.after),
+                (around.before_that, context.after_that),
             ]
         # Only a user's words and the answer to them are read together.
         answers, nowhere = np.append(texts.answers, False), texts.size
         to_answer = np.where(~answers & answers[around.after], around.after, nowhere)
         to_question = np.where(answers & ~answers[around.before], around.before, nowhere)
-        return [(to_answer, to_next), (to_question, np.full(len(asks), context.after))]
+        return [(to_answer, to_next), (to_question, context.after)]
 
     def score(self, wanted: Iterable[tuple[str, float]]) -> Floats:
         """Return the score of every text for terms, each with its weight."""
-        context, texts = self._context, self._texts
-        scores, counted = np.zeros(texts.size + 1), np.zeros(texts.size + 1)
-        least, slope = context.k1 * (1 - context.b), context.k1 * context.b / (self._mean or 1)
-        for term, weight in wanted:
-            rows, counts, _ = texts.found(term)
-            if not len(rows):
-                continue
-            counted[rows] = counts
-            lent = counts if self._lent is None else counts * self._lent[rows]
-            touched = [rows]
-            for to, share in self._shares:
-                reached = to[rows]
-                counted[reached] += share[rows] * lent
-                touched.append(reached)
-            every = np.concatenate(touched)
-            here = counted[every]
-            worth = here * ((context.k1 + 1) * weight * texts.idf(term)) / (here + (least + slope * self._read[every]))
-            # A text that is reached twice is written twice, with the same value.
-            scores[every] = scores[every] + worth
-            counted[every] = 0
-        return scores[:-1]
+        return _added(self._texts.size, wanted, self._worths)
 
     def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
         """Return the score of every session, by the numbers of `Texts.sessions`."""
+        return _added(self._texts.sessions[1], wanted, self._session_worths)
+
+    def _worth_of(self, term: str) -> Worth:
+        """Return what a term is worth in texts that hold it or stand around one that does."""
+        k1, b = self._context.k1, self._context.b
+        texts, counted = self._texts, np.zeros(self._texts.size + 1)
+        rows, counts, _ = texts.found(term)
+        counted[rows] = counts
+        lent = counts if self._lent is None else counts * self._lent[rows]
+        for to, share in self._shares:
+            counted[to[rows]] += (share[rows] if isinstance(share, np.ndarray) else share) * lent
+        here = np.flatnonzero(counted[:-1] > 0)
+        held = counted[here]
+        norms = k1 * (1 - b + b * self._read[here] / (self._mean or 1))
+        return Worth(here, held * (k1 + 1) / (held + norms) * texts.idf(term))
+
+    def _worth_in_sessions(self, term: str) -> Worth:
         numbers, most = self._texts.sessions
-        k1, b = self._session_k1, self._session_b
-        scores, counted = np.zeros(most), np.zeros(most)
-        for term, weight in wanted:
-            rows, counts, _ = self._texts.found(term)
-            if not len(rows):
-                continue
-            here = numbers[rows]
-            np.add.at(counted, here, counts)
-            norms = k1 * (1 - b + b * self._session_lengths[here] / (self._session_mean or 1))
-            worth = counted[here] * ((k1 + 1) * weight * self._texts.idf(term)) / (counted[here] + norms)
-            scores[here] = scores[here] + worth
-            counted[here] = 0
-        return scores
+        rows, counts, _ = self._texts.found(term)
+        counted = np.bincount(numbers[rows], counts, minlength=most)
+        here = np.flatnonzero(counted > 0)
+        held = counted[here]
+        relative = self._session_lengths[here] / (self._session_mean or 1)
+        norms = self._session_k1 * (1 - self._session_b + self._session_b * relative)
+        return Worth(here, held * (self._session_k1 + 1) / (held + norms) * self._texts.idf(term))
+
+
+def _added(size: int, wanted: Iterable[tuple[str, float]], worths: Kept[Worth]) -> Floats:
+    scores = np.zeros(size)
+    for term, weight in wanted:
+        rows, its = worths.of(term)
+        scores[rows] += weight * its
+    return scores
 
 
 def counted_languages(parts: Sequence[Part], languages: int) -> list[int]:
