@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +42,11 @@ class Worded(NamedTuple):
     def silenced(self) -> Worded:
         """Return what is left where words are not to find anything."""
         return Worded(np.zeros_like(self.texts), np.zeros_like(self.sessions), self.named, 0.0)
+
+
+@lru_cache(maxsize=16_384)
+def _of_word(word: str, language: str) -> tuple[str, ...]:
+    return tuple(terms(word, language))
 
 
 class Lexical:
@@ -98,7 +103,7 @@ class Lexical:
         """
         found: dict[str, None] = {}
         for word in _WORD.findall(query):
-            for term in (term for language in self._languages for term in terms(word, language)):
+            for term in (term for language in self._languages for term in _of_word(word, language)):
                 if term in self._names and not (word[0].islower() and self._texts.found(term).lower):
                     found[term] = None
         return found

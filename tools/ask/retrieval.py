@@ -197,6 +197,7 @@ class Retriever:
         self._ready: dict[str, _Ready] = {}
         self._past_forgotten = False
         self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
+        self._serving: Build | None = None
 
     @property
     def partitions(self) -> int:
@@ -214,7 +215,7 @@ class Retriever:
 
     def _served(self, partition: int) -> Shard:
         shard = self._shards.get(partition)
-        path = self._home.current().shard(partition)
+        path = (self._serving or self._home.current()).shard(partition)
         if shard is None or shard.path != path:
             shard = self._shards[partition] = Shard(path, partition)
         return shard
@@ -233,7 +234,7 @@ class Retriever:
         if self.past is not None:
             return ""
         shard = self._served(partition)
-        if self._home.current().damage_path(partition).exists():
+        if (self._serving or self._home.current()).damage_path(partition).exists():
             return f"The views of partition {partition} are damaged. `memtape run --once` makes them anew."
         why = self._why_unfit(shard)
         return f"The views are not of the log as it is: {why}. {_UNTIL_THEN}" if why else ""
@@ -251,7 +252,7 @@ class Retriever:
 
         Raises `DamagedViews` where they cannot be read, and notes that for the next projector.
         """
-        served = self._home.current()
+        served = self._serving = self._home.current()
         self._unfit.clear()
         try:
             return action()
@@ -273,6 +274,8 @@ class Retriever:
                 "`memtape run --once` makes them anew from the log; `memtape verify` says what is damaged.",
                 partitions[0] if partitions else 0,
             ) from error
+        finally:
+            self._serving = None
 
     def note_damage(self, error: DamagedViews) -> None:
         """Note for the next projector that views could not be read; those of the past are made again anyway."""
