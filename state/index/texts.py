@@ -30,7 +30,7 @@ from memtape.state.index.entries import (
     usual_language,
 )
 from memtape.state.index.segments import NO_SESSION, Segment, segment_of
-from memtape.state.index.sorted_values import distinct, firsts, is_one_of
+from memtape.state.index.sorted_values import distinct, firsts
 
 LENT_TERMS = 40
 """Of a long answer a neighbour gets no more than so many terms' worth."""
@@ -219,7 +219,8 @@ class Texts:
             if answers is not None:
                 said &= ~answers[start : start + part.segment.size]
             own = part.segment.speaker_names()
-            names |= dict.fromkeys(own[place] for place in distinct(part.segment.speakers[said]).tolist())
+            places = np.flatnonzero(np.bincount(part.segment.speakers[said], minlength=len(own)))
+            names |= dict.fromkeys(own[place] for place in places.tolist())
         return sorted(names)
 
     def spoken_by(self, name: str, rows: Ints) -> Flags:
@@ -308,12 +309,14 @@ class Texts:
                 forward[rows[:-step][same]] = rows[step:][same]
                 backward[rows[step:][same]] = rows[:-step][same]
 
-        numbers, _ = self.sessions
+        numbers, most = self.sessions
         several = self._several(lines)
+        is_apart = np.zeros(most, np.bool_)
+        is_apart[several] = True
         gathered = []
         for rows in lines:
             own = numbers[rows]
-            apart = is_one_of(own, several)
+            apart = is_apart[own]
             link(rows[~apart], own[~apart])
             gathered.append(rows[apart])
         if len(several):
@@ -323,7 +326,9 @@ class Texts:
     def _several(self, lines: Sequence[Ints]) -> Ints:
         """Return the numbers of the sessions whose turns stand in several segments, given the turns of each."""
         numbers, _ = self.sessions
-        every = np.sort(_joined([distinct(numbers[rows]) for rows in lines], np.int64))
+        # The turns of a session stand together, so that each is met once in a segment.
+        each = [own[firsts(own)] for own in (numbers[rows] for rows in lines)]
+        every = np.sort(_joined(each, np.int64))
         return distinct(every[~firsts(every)])
 
     def _in_order(self, rows: Ints, numbers: Ints) -> tuple[Ints, Ints]:
