@@ -72,6 +72,7 @@ def write_segment(path: Path, segment: Segment) -> int:
         end += array.nbytes
     said = msgspec.json.encode(header)
     said += b" " * (-len(said) % _PAD)
+    path.unlink(missing_ok=True)  # What a killed writer left may have another name in another build.
     with path.open("wb") as file:
         file.write(len(said).to_bytes(8, "little") + said)
         for _, array in arrays:
