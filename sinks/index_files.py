@@ -11,19 +11,21 @@ import os
 import re
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.sinks.home.folders import write_whole
+from memtape.sinks.home.folders import unfinished_beside, write_whole
 from memtape.state.index.segments import Segment, type_of
 
 FORMAT = 1
 """The format of segments and manifests; files of another one are made anew."""
 MANIFEST = "manifest.json"
 SEGMENT_NAME = re.compile(r"\d+-\d+")
-MAPPED_BYTES = 1 << 20
+MAPPED_BYTES, MOST_MAPPED = 1 << 20, 64
+"""A mapping keeps its file open, and a process may have 256 of these. What is smaller or beyond is read instead."""
 
 _NAMES = {"|u1": "U8", "<u2": "U16", "<u4": "U32", "<u8": "U64", "<i8": "I64"}
 _TYPES = {name: np.dtype(code) for code, name in _NAMES.items()}
@@ -50,7 +52,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What the index of a scope is made of.
 
     `number` counts the manifests of the scope. `usual` is the language in which texts are read that may be in several.
-    `living` names the file with a bit for each row of all segments, 0 for one that is replaced or gone, if any is.
+    `living` names the file with a bit for each row of all segments, 0 for one that is replaced or gone, if any is, and
+    `living_crc` is its CRC-32. `made` names the index since it was last made anew.
     """
 
     format: int
@@ -58,11 +61,16 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     usual: int
     segments: list[Named]
+    made: str
     living: str = ""
+    living_crc: int = 0
+
+
+_MAPPED: WeakSet[mmap.mmap] = WeakSet()
 
 
 def write_segment(path: Path, segment: Segment) -> int:
-    """Write a segment and return its size in bytes."""
+    """Write a segment whole or not at all, and return its size in bytes."""
     # The widest first, so that each array begins where its type may.
     arrays = sorted(segment._asdict().items(), key=lambda item: -np.dtype(type_of(item[0])).itemsize)
     header: dict[str, Tensor] = {}
@@ -72,20 +80,24 @@ def write_segment(path: Path, segment: Segment) -> int:
         end += array.nbytes
     said = msgspec.json.encode(header)
     said += b" " * (-len(said) % _PAD)
-    path.unlink(missing_ok=True)  # What a killed writer left may have another name in another build.
-    with path.open("wb") as file:
+    unfinished = unfinished_beside(path)
+    with unfinished.open("wb") as file:
         file.write(len(said).to_bytes(8, "little") + said)
         for _, array in arrays:
             file.write(np.ascontiguousarray(array).data)
+    unfinished.replace(path)
     return 8 + len(said) + end
 
 
 def read_segment(path: Path, size: int | None = None) -> Segment:
     """Map a segment. Raises `ValueError` for a file that is none, or that has another size than it had."""
+    mapped: mmap.mmap | bytes
     with path.open("rb") as file:
-        # A mapping keeps the file open; of small ones there may be many, and reading them takes no longer.
-        large = os.fstat(file.fileno()).st_size >= MAPPED_BYTES
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if large else file.read()
+        if os.fstat(file.fileno()).st_size >= MAPPED_BYTES and len(_MAPPED) < MOST_MAPPED:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            _MAPPED.add(mapped)
+        else:
+            mapped = file.read()
     if size is not None and len(mapped) != size:
         raise ValueError(f"{path.name} has {len(mapped)} bytes and not {size}.")
     begin = 8 + int.from_bytes(mapped[:8], "little")

@@ -7,14 +7,17 @@ index before or after it. What a row means, and how texts are taken apart, is in
 from __future__ import annotations
 
 import shutil
+import zlib
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import uuid_utils
 
 from memtape.schemas.rows import GoneRow, Guarded, LivingRow, MemoryRow, TableName, TurnRow
+from memtape.sinks.home.folders import write_whole
 from memtape.sinks.index_files import (
     FORMAT,
     MANIFEST,
@@ -57,8 +60,8 @@ DELTA_ROWS = 512
 TIER = 8
 """So many segments of one size become one of the next."""
 MOST_ROWS = 262_144
-"""A segment has no more rows: a merge of so many takes some hundred megabytes."""
-OPEN_SCOPES = 64
+"""No merge makes a segment of more rows: a merge of so many takes some hundred megabytes."""
+OPEN_SCOPES = 16
 """The segments of so many scopes stay open to be written."""
 
 
@@ -125,7 +128,7 @@ class Opened(NamedTuple):
         return None
 
 
-NOTHING = Opened(Manifest(format=FORMAT, scope="", number=0, usual=usual_language([]), segments=[]), (), ())
+NOTHING = Opened(Manifest(format=FORMAT, scope="", number=0, usual=usual_language([]), segments=[], made=""), (), ())
 """The index of a scope of which nothing was written."""
 
 
@@ -136,7 +139,8 @@ def scope_folder(folder: Path, scope: str) -> Path:
 
 def indexed_scopes(folder: Path) -> list[str]:
     """Return the scopes that have an index in a partition's folder, sorted."""
-    manifests = map(read_manifest, sorted(folder.iterdir()) if folder.is_dir() else ())
+    folders = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    manifests = map(read_manifest, folders)
     return sorted(manifest.scope for manifest in manifests if manifest is not None)
 
 
@@ -159,13 +163,17 @@ def open_index(folder: Path, before: Opened | None = None) -> Opened | None:
 def _opened(folder: Path, manifest: Manifest, before: Opened | None) -> Opened:
     if manifest.format != FORMAT:
         raise ValueError(f"The index has the format {manifest.format} and not {FORMAT}.")
-    known = dict(zip(before.manifest.segments, before.segments, strict=True)) if before is not None else {}
+    known: dict[Named, Segment] = {}
+    if before is not None and before.manifest.made == manifest.made:
+        known = dict(zip(before.manifest.segments, before.segments, strict=True))
     segments = [known.get(named) or read_segment(folder / named.name, named.bytes) for named in manifest.segments]
     sizes = [named.rows for named in manifest.segments]
     flags = np.ones(sum(sizes), np.bool_)
     if manifest.living:
-        packed = np.frombuffer((folder / manifest.living).read_bytes(), np.uint8)
-        flags = np.unpackbits(packed, count=sum(sizes)).astype(np.bool_)
+        packed = (folder / manifest.living).read_bytes()
+        if zlib.crc32(packed) != manifest.living_crc:
+            raise ValueError(f"{manifest.living} is not as it was written.")
+        flags = np.unpackbits(np.frombuffer(packed, np.uint8), count=sum(sizes)).astype(np.bool_)
     ends = np.cumsum(sizes)
     return Opened(manifest, tuple(segments), tuple(np.split(flags, ends[:-1]) if sizes else ()))
 
@@ -179,13 +187,27 @@ class SearchIndex:
         self.numbers: dict[str, int] = {}
         """The number of the manifest of each scope that was written."""
 
-    def write(self, rows: Sequence[Guarded], *, anew: bool = False) -> None:
-        """Write rows; one that is not newer than what stands under its key changes nothing.
-
-        With `anew` the rows are all that their scopes have.
-        """
+    def write(self, rows: Sequence[Guarded]) -> None:
+        """Write rows; one that is not newer than what stands under its key changes nothing."""
         for scope, its in _by_scope(enumerate(rows)).items():
-            self._write_scope(scope, [guarded for _, guarded in its], anew)
+            opened = self._open(scope)
+            made = _Making(opened)
+            made.add([guarded for _, guarded in its])
+            if made.changed or opened is None:
+                self._finish(scope, made, opened.manifest.number if opened is not None else 0)
+
+    def replace(self, rows: Sequence[Guarded], numbers: Mapping[str, int]) -> None:
+        """Let rows be all that their scopes have, whatever stands there; `numbers` are those of the last manifests."""
+        for scope, its in _by_scope(enumerate(rows)).items():
+            made = _Making(None)
+            made.add([guarded for _, guarded in its])
+            self._finish(scope, made, max(numbers.get(scope, 0), self.numbers.get(scope, 0)))
+
+    def _finish(self, scope: str, made: _Making, last: int) -> None:
+        folder = scope_folder(self._folder, scope)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._scopes[scope] = made.written(folder, scope, last + 1)
+        self.numbers[scope] = last + 1
 
     def known(self, rows: Sequence[Guarded]) -> list[bool]:
         """Return of each row whether one may stand under its key; of tables that are not indexed all may."""
@@ -207,17 +229,6 @@ class SearchIndex:
             self._scopes.popitem(last=False)
         return opened
 
-    def _write_scope(self, scope: str, rows: Sequence[Guarded], anew: bool) -> None:
-        folder = scope_folder(self._folder, scope)
-        opened = self._open(scope)
-        made = _Making(opened if not anew else None)
-        made.add(rows)
-        if made.changed or anew or opened is None:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            opened = made.written(folder, scope, opened.manifest.number + 1 if opened is not None else 1)
-            self.numbers[scope] = opened.manifest.number
-            self._scopes[scope] = opened
-
     def discard(self) -> None:
         """Delete all of it."""
         self._scopes.clear()
@@ -233,6 +244,7 @@ class _Making:
         self._living = [alive.copy() for alive in opened.living] if opened is not None else []
         self._names = list(opened.manifest.segments) if opened is not None else []
         self._usual = opened.manifest.usual if opened is not None else usual_language([])
+        self._made = opened.manifest.made if opened is not None else uuid_utils.uuid7().hex
         self.changed = False
 
     def add(self, rows: Sequence[Guarded]) -> None:
@@ -362,12 +374,20 @@ class _Making:
                 size = write_segment(folder / name, self._segments[place])
                 self._names[place] = Named(name, len(self._living[place]), size)
                 self._segments[place] = read_segment(folder / name, size)
-        living = ""
+        living, packed = "", b""
         if not all(alive.all() for alive in self._living):
             living = f"{number}-living"
-            (folder / living).write_bytes(np.packbits(np.concatenate(self._living)).tobytes())
+            packed = np.packbits(np.concatenate(self._living)).tobytes()
+            write_whole(folder / living, packed)
         manifest = Manifest(
-            format=FORMAT, scope=scope, number=number, usual=self._usual, segments=self._names, living=living
+            format=FORMAT,
+            scope=scope,
+            number=number,
+            usual=self._usual,
+            segments=self._names,
+            made=self._made,
+            living=living,
+            living_crc=zlib.crc32(packed),
         )
         write_manifest(folder, manifest)
         known = {MANIFEST, living, *(segment.name for segment in manifest.segments)}

@@ -56,6 +56,8 @@ OPTIMIZE_EVERY = 64
 WATERMARK, INDEX = "watermark.json", "index"
 """What stands in the folder of a partition beside its tables."""
 ROWS_AT_ONCE = 20_000
+OPEN_INDEXES = 8
+"""So many scopes of a partition stay open to be read, those that were asked last."""
 KEEP_VERSIONS = timedelta(minutes=10)
 """Old versions stay this long for readers that hold one open."""
 
@@ -122,8 +124,12 @@ class Shard:
     def write(self, rows: Sequence[Guarded], dead_letters: Sequence[DeadLetter]) -> None:
         """Write rows and dead letters; a row that is not newer than the one that is there changes nothing."""
         known = self._index.known(rows) if self._made else []
-        self._write(rows, _NEWER, known)
-        self._index.write(rows)
+        try:
+            self._write(rows, _NEWER, known)
+            self._index.write(rows)
+        except BaseException:
+            self._made.clear()  # The index does not know by now what the tables have.
+            raise
         if dead_letters:
             records = [msgspec.to_builtins(letter) for letter in dead_letters]
             self._merge("dead_letters", _schema(DeadLetter, guarded=False), records, "offset", None)
@@ -131,7 +137,7 @@ class Shard:
     def replace(self, rows: Sequence[Guarded]) -> None:
         """Write all rows of their scopes whatever stands there, to mend what was damaged behind the guards' back."""
         self._write(rows, None, [True] * len(rows))
-        self._index.write(rows, anew=True)
+        self._index.replace(rows, self._marked()[1].indexes)
 
     @_reads
     def index_anew(self) -> None:
@@ -193,12 +199,14 @@ class Shard:
     @_reads
     def index(self, scope: str) -> Opened | None:
         """Return the search index of a scope as it is now, None where no row of it was ever written."""
-        opened = open_index(scope_folder(self.path / INDEX, scope), self._opened.get(scope))
-        written = self._marked()[1].indexes.get(scope, 0)
+        written = self._marked()[1].indexes.get(scope, 0)  # Read first: an index may only be newer.
+        opened = open_index(scope_folder(self.path / INDEX, scope), self._opened.pop(scope, None))
         if (0 if opened is None else opened.manifest.number) < written:
             raise FileNotFoundError(f"The newest search index of {scope} is gone.")
         if opened is not None:
             self._opened[scope] = opened
+        while len(self._opened) > OPEN_INDEXES:
+            self._opened.pop(next(iter(self._opened)))
         return opened
 
     @_reads

@@ -10,16 +10,15 @@ import pytest
 from builders import slots, worlds
 from hypothesis import example, given
 from hypothesis import strategies as st
+from overlaying import laid_over
 
 from memtape import Client
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event
-from memtape.schemas.rows import TABLES, GoneRow
 from memtape.schemas.times import DAY_US
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import all_changes, row_of
-from memtape.state.views.tail import overlay
 from memtape.tools.ask.context import FORMS, _form, _known, context_of
 from memtape.tools.ask.tokens import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
@@ -201,16 +200,17 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
     """Wherever the views stand, of what came after them nothing is told that the whole fold hides; and whole views
     tell living memories with the text that speaks for them."""
     for cut in range(len(events) + 1):
-        rows: dict[str, list[object]] = {table: [] for table in TABLES}
         partition = Partition(0)
         fold(partition, slots(events[:cut]))
-        for scope in partition.scopes.values():
-            for change in all_changes(scope):
-                row = None if change.table == "journal" else row_of(scope, change)
-                if row is not None and not isinstance(row, GoneRow):
-                    rows[change.table].append(row)
-        laid = overlay(rows["memories"], rows["turns"], rows["tombstones"], events[cut:])  # type: ignore[arg-type]
-        items = items_of(list(_known([*laid.memories, *laid.turns], laid.captured)), NOW)
+        rows = [
+            row_of(scope, change)
+            for scope in partition.scopes.values()
+            for change in all_changes(scope)
+            if change.table != "journal"
+        ]
+        laid = laid_over(rows, events[cut:])
+        told = [row for row in laid if not isinstance(row, Event)]
+        items = items_of(list(_known(told, [event for event in laid if isinstance(event, Event)])), NOW)
         fold(partition, slots(events[cut:], start=cut))
         captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
         visible = {capture.id for capture in captures if not capture.hidden}

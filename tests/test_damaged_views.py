@@ -188,6 +188,27 @@ def test_a_search_mends_what_the_one_before_has_met(home: Home) -> None:
         assert len(told.results) == 11 and any("made anew from the log" in note for note in told.warnings)
 
 
+@pytest.mark.parametrize("files", BESIDE[1:])
+def test_one_scope_is_mended_whose_index_is_damaged(home: Home, files: str) -> None:
+    expected = sound(home)
+    damage(home, "", files, "cut")
+    done = call("rebuild", "--scope", A)
+    assert done.exit_code == 0, done.output
+    assert sound(home) == expected
+
+
+def test_what_a_killed_writer_left_of_an_index_keeps_nobody_from_erasing(home: Home) -> None:
+    (manifest,) = home.current().shard(0).glob(BESIDE[1])
+    (manifest.parent / ".9-0.new").write_bytes(b"\x10\x00 lighthouse 1")
+    log = EmbeddedLog(home.log_path)
+    fact = captured("lighthouse 1", "f1").id
+    log.close()
+    done = call("erase", fact, "--yes", "--scope", A)
+    assert "It is erased for every reader." in done.output, "others say the same, so that it is not proven"
+    assert not (manifest.parent / ".9-0.new").exists()
+    sound(home)
+
+
 def test_a_projector_that_meets_damage_as_it_writes_makes_it_anew(home: Home) -> None:
     damage(home, "memories", "_versions/*.manifest", "emptied")
     log = EmbeddedLog(home.log_path)

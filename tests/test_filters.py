@@ -15,20 +15,20 @@ from builders import slots, worlds
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from overlaying import laid_over
 
 from memtape.schemas.codec import canonical, decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Filters, Origin, Recalled
-from memtape.schemas.rows import MemoryRow, Provenance, TombstoneRow, TurnRow
+from memtape.schemas.rows import MemoryRow, Provenance
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.filters import NO_FILTERS, make_filters, passes
 from memtape.state.views.rows import all_changes, row_of
-from memtape.state.views.tail import overlay
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.ask.comparing import recalls_of
-from memtape.tools.ask.results import results_of
+from memtape.tools.ask.results import result_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -66,13 +66,7 @@ def test_what_passes_has_a_capture_that_does_and_what_has_a_living_one_passes(
     rows = [row_of(scope, change) for scope in partition.scopes.values() for change in _rows(scope)]
     memories = [row for row in rows if isinstance(row, MemoryRow)]
     ids_of = {row.id: row.ids for row in memories}
-    laid = overlay(
-        memories,
-        [row for row in rows if isinstance(row, TurnRow)],
-        [row for row in rows if isinstance(row, TombstoneRow)],
-        events[cut:],
-    )
-    for result in results_of(laid):
+    for result in map(result_of, laid_over(rows, events[cut:])):
         ids = ids_of.get(result.id, (result.id,))
         for origin in ORIGINS[:4]:
             for session in ("s1", "s2"):

@@ -5,6 +5,7 @@ What it says is held against the rows by `state/views/index_proof.py`, which `ve
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ from soaked import soaked
 from memtape.schemas.events import Kind
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow
 from memtape.sinks import index_files, search_index
+from memtape.sinks.home.folders import unfinished_beside
 from memtape.sinks.search_index import Opened, SearchIndex, open_index, scope_folder
 from memtape.state.index.entries import take
 from memtape.state.index.texts import Part, Texts, part_of
@@ -210,7 +212,11 @@ def killed_at(patch: pytest.MonkeyPatch, step: int, action: Callable[[], object]
     def write_segment(path: Path, segment: Any) -> int:
         size = index_files.write_segment(path, segment)
         if met_one():
-            path.write_bytes(path.read_bytes()[: size // 2])
+            unfinished = unfinished_beside(path)
+            unfinished.write_bytes(path.read_bytes()[: size // 2])
+            os.unlink(path)
+            raise SystemExit
+        if met_one():
             raise SystemExit
         return size
 
@@ -266,6 +272,40 @@ def test_readers_beside_a_writer_find_what_was_written_and_never_half_of_it(
     for reader in readers:
         reader.join()
     assert wrong == []
+
+
+def test_what_a_manifest_does_not_name_any_more_is_noticed(tmp_path: Path) -> None:
+    """The flags of what lives, and an index that was made anew with files of equal names and sizes."""
+    index, folder = SearchIndex(tmp_path), scope_folder(tmp_path, A)
+    index.write([row_of(n, ("turns", f"kayak {n:03}", "s", "Ada", "user", n, False), n) for n in range(600)])
+    index.write([Guarded("turns", GoneRow(f"{A}/{id_of(3)}", id_of(3), A), 1, 999)])
+    before = open_index(folder)
+    assert before is not None and before.manifest.living
+    flags = (folder / before.manifest.living).read_bytes()
+    for damaged in (b"", flags[:1], bytes(len(flags))):
+        (folder / before.manifest.living).write_bytes(damaged)
+        with pytest.raises(ValueError, match="not as it was written"):
+            open_index(folder)
+    for text in ("kayak", "boats"):
+        made = SearchIndex(tmp_path)
+        made.discard()
+        made.write([row_of(1, ("turns", text, "s", "Ada", "user", 1, False), 1)])
+        before = open_index(folder, before)
+        assert before is not None and [row.text for row in before.rows("turns")] == [text]  # type: ignore[union-attr]
+    (tmp_path / ".DS_Store").write_bytes(b"of somebody's")
+    assert search_index.indexed_scopes(tmp_path) == [A]
+
+
+def test_few_files_stay_open_whatever_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_files, "MAPPED_BYTES", 1)
+    monkeypatch.setattr(index_files, "MOST_MAPPED", len(index_files._MAPPED) + 3)
+    segment = part_of([entry_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)]).segment  # type: ignore[arg-type]
+    size = index_files.write_segment(tmp_path / "one", segment)
+    before = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").is_dir() else 0
+    held = [index_files.read_segment(tmp_path / "one", size) for _ in range(20)]
+    if before:
+        assert len(list(Path("/proc/self/fd").iterdir())) - before <= 3
+    assert all(np.array_equal(one.terms, segment.terms) for one in held)
 
 
 def test_a_segment_is_a_file_of_safetensors(tmp_path: Path) -> None:

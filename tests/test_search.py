@@ -11,11 +11,11 @@ from builders import START, worlds
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from overlaying import laid_over
 
 from memtape.schemas.codec import encode
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import TABLES, GoneRow, MemoryRow, TombstoneRow, TurnRow
 from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.index.documents import Document
@@ -25,7 +25,6 @@ from memtape.state.ranking.ranker import corpus_of
 from memtape.state.ranking.sure import sure_for
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of
-from memtape.state.views.tail import overlay
 from memtape.tools.agents.offering import MOST
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.client import Client
@@ -98,19 +97,15 @@ def test_what_is_not_projected_is_found_and_tombstones_hold(client: Client, monk
 def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
     """Ids that a reader shows when the views stand at `cut`, and those that the whole fold shows."""
     slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(events)]
-    rows: dict[str, list[object]] = {table: [] for table in TABLES}
     partition = Partition(0)
     fold(partition, slots[:cut])
-    for scope in partition.scopes.values():
-        for change in all_changes(scope):
-            row = None if change.table == "journal" else row_of(scope, change)
-            if row is not None and not isinstance(row, GoneRow):
-                rows.setdefault(change.table, []).append(row)
-    memories: list[MemoryRow] = rows["memories"]  # type: ignore[assignment]
-    turns: list[TurnRow] = rows["turns"]  # type: ignore[assignment]
-    tombstones: list[TombstoneRow] = rows["tombstones"]  # type: ignore[assignment]
-    laid = overlay(memories, turns, tombstones, events[cut:])
-    shown = {row.id for row in (*laid.memories, *laid.turns, *laid.captured)}
+    rows = [
+        row_of(scope, change)
+        for scope in partition.scopes.values()
+        for change in all_changes(scope)
+        if change.table != "journal"
+    ]
+    shown = {row.id for row in laid_over(rows, events[cut:])}
     fold(partition, slots[cut:])
     captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
     return shown, {capture.id for capture in captures if not capture.hidden}

@@ -11,6 +11,7 @@ from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 from builders import START, captured, forgotten, make_id, recalled, restored
 from soaked import soaked
@@ -22,6 +23,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import Shard
 from memtape.state.core.replay import replay
 from memtape.tools.client import Client
@@ -205,6 +207,18 @@ def test_a_write_is_idempotent_and_never_goes_back(tmp_path: Path) -> None:
     assert shard.rows(MemoryRow) == []
     shard.write([Guarded("memories", memory_row("refolded"), generation=1, offset=3)], [])
     assert [row.text for row in shard.rows(MemoryRow)] == ["refolded"]
+
+
+def test_a_write_that_is_repeated_adds_no_row_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the table was written and the index was not."""
+    shard = Shard(tmp_path / "p00", 0)
+    first, second = (msgspec.structs.replace(memory_row("one"), id=id, key=f"project:a/{id}") for id in "ab")
+    shard.write([Guarded("memories", first, 0, 1)], [])
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
+        patch.setattr(SearchIndex, "write", lambda *_: (_ for _ in ()).throw(OSError("full")))
+        shard.write([Guarded("memories", second, 0, 2)], [])
+    shard.write([Guarded("memories", second, 0, 2)], [])
+    assert [row.id for row in shard.rows(MemoryRow)] == ["a", "b"]
 
 
 def test_a_row_comes_back_as_it_was_written(tmp_path: Path) -> None:

@@ -212,6 +212,8 @@ class Home:
             *self.vault_notes.rglob(pattern),  # The rest of the vault is people's as well.
             *self.path.glob(f"builds/*/state/**/{pattern}"),
             *self.path.glob(f"builds/*/lance/{pattern}"),
+            *self.path.glob(f"builds/*/lance/*/{pattern}"),
+            *self.path.glob(f"builds/*/lance/*/index/*/{pattern}"),
         ):
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)

@@ -211,7 +211,7 @@ class Texts:
 
     @cached_property
     def speakers(self) -> list[str]:
-        """The names of those whose turns are no assistant's, sorted."""
+        """The names of those whose turns are no assistant's, the longest first: one may begin with another."""
         names: dict[str, None] = {}
         answers = self.answers
         for start, part in zip(self.starts.tolist(), self.parts, strict=False):
@@ -221,7 +221,7 @@ class Texts:
             own = part.segment.speaker_names()
             places = np.flatnonzero(np.bincount(part.segment.speakers[said], minlength=len(own)))
             names |= dict.fromkeys(own[place] for place in places.tolist())
-        return sorted(names)
+        return sorted(names, key=lambda name: (-len(name), name))
 
     def spoken_by(self, name: str, rows: Ints) -> Flags:
         """Return which of some texts, in ascending order, somebody said."""

@@ -7,37 +7,11 @@ stand by themselves, and tombstones and erasures hide rather a little more than 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from memtape.schemas.events import Captured, Erased, Event, Forgotten, Restored, may_write
-from memtape.schemas.rows import MemoryRow, TombstoneRow, TurnRow
+from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
-
-
-class Overlay(NamedTuple):
-    """What is visible: rows of the views, and captures that no view holds yet, in the order of the log."""
-
-    memories: list[MemoryRow]
-    turns: list[TurnRow]
-    captured: list[Event]
-
-
-def overlay(
-    memories: Sequence[MemoryRow], turns: Sequence[TurnRow], tombstones: Iterable[TombstoneRow], tail: Iterable[Event]
-) -> Overlay:
-    """Return what of the rows (hidden ones included) and of the tail's captures is visible after the tail."""
-    keys_of = {turn.id: keys_of_row(turn) for turn in turns}
-    for memory in memories:
-        keys_of |= dict.fromkeys(memory.ids, keys_of_row(memory))
-    banned = {row.id for row in tombstones}
-    bans = Bans(keys_of.get, banned.__contains__)
-    captured = bans.walk(tail)
-    return Overlay(
-        [row for row in memories if not bans.hide(keys_of_row(row), row.hidden)],
-        [row for row in turns if not bans.hide(keys_of_row(row), row.hidden)],
-        captured,
-    )
 
 
 def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:

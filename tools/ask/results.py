@@ -10,7 +10,6 @@ from memtape.schemas.events import Captured, Event
 from memtape.schemas.lanes import Lane
 from memtape.schemas.rows import Displayed, MemoryRow, Provenance, TurnRow, marks
 from memtape.state.subjects.captures import FAMILIES
-from memtape.state.views.tail import Overlay
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,12 +71,6 @@ class Result(Displayed, frozen=True, kw_only=True):
     last_at: int | None = None
     again: int = 0
     projected: bool
-
-
-def results_of(laid: Overlay) -> list[Result]:
-    """Return everything visible as results that nobody has asked for yet: memories, turns, captures of the tail."""
-    shown: list[MemoryRow | TurnRow | Event] = [*laid.memories, *laid.turns, *laid.captured]
-    return list(map(result_of, shown))
 
 
 def result_of(shown: MemoryRow | TurnRow | Event) -> Result:
