@@ -20,6 +20,9 @@ from memtape.schemas.rows import ALL_FED, TABLES, Fed, GoneRow, MemoryRow, Row, 
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import SUBJECTS
+from memtape.state.index.entries import KINDS, ORIGINS
+from memtape.state.index.segments import Segment
+from memtape.state.text.terms import TOLD_LANGUAGES
 
 VIEWS_VERSION = 6
 """The version of the rules by which rows and pages are made of the state."""
@@ -38,11 +41,10 @@ _COLUMNS = ".columns"
 
 
 def rules_version() -> str:
-    """Return what views are made under, as one word: rule versions, the columns of rows, and Python's Unicode version.
-
-    The latter decides what equals what.
-    """
+    """Return what views are made under, as one word: rule versions, the columns of rows and of the search index with
+    what they count by, and Python's Unicode version, which decides what equals what."""
     columns = {f"{name}{_COLUMNS}": digest([type.__struct_fields__])[:8] for name, type in TABLES.items()}
+    columns[f"index{_COLUMNS}"] = digest([[list(TABLES), KINDS, ORIGINS, TOLD_LANGUAGES, Segment._fields]])[:8]
     versions = RULES | columns | {"unicode": unicodedata.unidata_version}
     return ",".join(f"{name}={version}" for name, version in versions.items())
 
@@ -59,7 +61,7 @@ def fed_by(rules: Iterable[str]) -> list[Fed]:
     The search index is made of the rows anyway, and so is named by nothing here.
     """
     feeds: dict[str, tuple[Fed, ...]] = {f"{name}{_COLUMNS}": (name, "pages") for name in TABLES}
-    feeds |= {subject.name: subject.feeds for subject in SUBJECTS} | {"index": ()}
+    feeds |= {subject.name: subject.feeds for subject in SUBJECTS} | {"index": (), f"index{_COLUMNS}": ()}
     return list(dict.fromkeys(fed for rule in rules for fed in feeds.get(rule, ALL_FED)))
 
 

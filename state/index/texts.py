@@ -29,7 +29,7 @@ from memtape.state.index.entries import (
     told_of,
     usual_language,
 )
-from memtape.state.index.segments import NO_SESSION, Segment, segment_of
+from memtape.state.index.segments import NO_SESSION, Flags, Segment, segment_of
 from memtape.state.index.sorted_values import distinct, firsts
 
 LENT_TERMS = 40
@@ -46,7 +46,6 @@ MOST_KEPT_ROWS = 250_000
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 HeldT = TypeVar("HeldT", "Found", "Worth")
 
 
