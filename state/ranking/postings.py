@@ -1,13 +1,13 @@
-"""BM25 over arrays: for each term which rows hold it, and how much that is worth there.
+"""BM25 over texts that stand alone, for the plain rankings: for each term which rows hold it, and what that is worth.
 
-Rows can be texts, texts with what stands around them, or whole sessions. Scores are answers and never state.
+Memtape's own is in `state/index/texts.py`. Scores are answers and never state.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,25 +23,6 @@ class Counts(NamedTuple):
     terms: Ints
     counts: Floats
     lengths: Floats
-
-    def together(self, group: Ints, groups: int) -> Counts:
-        """Return the counts of groups of rows, `group` naming that of each row."""
-        return _summed(group[self.rows], self.terms, self.counts, np.bincount(group, self.lengths, minlength=groups))
-
-    def with_neighbours(self, rows: Ints, neighbours: Ints, weights: Floats) -> Counts:
-        """Return the counts with those of neighbours added: each row of `rows` gets a share of one of `neighbours`."""
-        starts = np.searchsorted(self.rows, np.arange(len(self.lengths) + 1))
-        sizes = starts[neighbours + 1] - starts[neighbours]
-        begins = np.repeat(starts[neighbours] - np.cumsum(sizes) + sizes, sizes)
-        lent = begins + np.arange(sizes.sum())
-        lengths = self.lengths.copy()
-        np.add.at(lengths, rows, weights * self.lengths[neighbours])
-        return _summed(
-            np.concatenate([self.rows, np.repeat(rows, sizes)]),
-            np.concatenate([self.terms, self.terms[lent]]),
-            np.concatenate([self.counts, self.counts[lent] * np.repeat(weights, sizes)]),
-            lengths,
-        )
 
 
 def counts_of(tokens: Sequence[Sequence[str]], number: dict[str, int]) -> Counts:
@@ -80,11 +61,3 @@ class Postings:
             part = slice(self._starts[term], self._starts[term + 1])
             scores[self._rows[part]] += weight * self._worth[part]
         return scores
-
-
-def _summed(rows: Ints, terms: Ints, counts: Floats, lengths: Any) -> Counts:
-    """Add up what several entries say of the same row and term."""
-    width = int(terms.max()) + 1 if len(terms) else 1
-    keys, places = np.unique(rows * width + terms, return_inverse=True)
-    totals: Any = np.bincount(places, counts, minlength=len(keys))
-    return Counts(keys // width, keys % width, totals, lengths)

@@ -15,8 +15,6 @@ QUIET_TYPES = _with_effect("nothing")
 """Events that change no view."""
 TAIL_TYPES = _with_effect("visible")
 """Events that change what is visible, which a reader lays over views that are behind."""
-HIDING_TYPES = tuple(name for name in TAIL_TYPES if name != "captured")
-"""Events by which something that was read may be hidden, gone or another."""
 PENDING_TYPES = _with_effect("visible", "answers")
 """Events for which the views are brought up to date; a recall or a tick alone leaves nothing pending."""
 COUNTED_TYPES = ("captured", "embedded", "erased")
