@@ -244,7 +244,7 @@ class _Making:
         self._living = [alive.copy() for alive in opened.living] if opened is not None else []
         self._names = list(opened.manifest.segments) if opened is not None else []
         self._usual = opened.manifest.usual if opened is not None else usual_language([])
-        self._made = opened.manifest.made if opened is not None else uuid_utils.uuid7().hex
+        self._made = opened.manifest.made if opened is not None else str(uuid_utils.uuid7())
         self.changed = False
 
     def add(self, rows: Sequence[Guarded]) -> None:

@@ -63,7 +63,8 @@ def curves(title: str, series: Mapping[str, Mapping[int, float]]) -> str:
     """Return the SVG of seconds against sizes, both by powers of ten; each series has the seconds of some sizes."""
     sizes = sorted({size for values in series.values() for size in values})
     seconds = [value for values in series.values() for value in values.values()]
-    low, high = floor(log10(min(seconds))), ceil(log10(max(seconds)))
+    low = floor(log10(min(seconds)))
+    high = max(ceil(log10(max(seconds))), low + 1)
     first, last = log10(sizes[0]), max(log10(sizes[-1]), log10(sizes[0]) + 1)
     width, top = LEFT + PLOT + GAP, TOP
 
