@@ -5,9 +5,11 @@ What it says is held against the rows by `state/views/index_proof.py`, which `ve
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -344,3 +346,17 @@ def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:
                 assert list(pool.map(lambda text: take(text, 1, 0), said)) == alone
     finally:
         sys.setswitchinterval(before)
+
+
+def test_texts_are_let_go_of_with_their_last_use() -> None:
+    """Without waiting for the collector of circles: each capture makes new ones, of many megabytes in a large scope."""
+    texts = Texts([part_of([entry_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)])])  # type: ignore[arg-type]
+    corpus = Corpus(texts, lambda place: "", texts.called)
+    assert len(corpus.rank("kayak").places) == 1
+    gone = weakref.ref(texts)
+    gc.disable()
+    try:
+        del texts, corpus
+        assert gone() is None
+    finally:
+        gc.enable()

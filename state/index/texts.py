@@ -87,18 +87,20 @@ class Worth(NamedTuple):
 
 
 class Kept(Generic[HeldT]):
-    """What was found out of terms, kept until it is too much: then all of it is found out anew."""
+    """What was found out of terms, kept until it is too much: then all of it is found out anew.
 
-    def __init__(self, make: Callable[[str], HeldT]) -> None:
-        self._make: Callable[[str], HeldT] = make
+    It does not hold what finds it out, which holds it: a circle of large arrays would outlive its last use.
+    """
+
+    def __init__(self) -> None:
         self._held: dict[str, HeldT] = {}
         self._rows = 0
 
-    def of(self, term: str) -> HeldT:
-        """Return what there is of a term."""
+    def of(self, term: str, make: Callable[[str], HeldT]) -> HeldT:
+        """Return what there is of a term; `make` finds it out."""
         known = self._held.get(term)
         if known is None:
-            known = self._make(term)
+            known = make(term)
             if self._rows > MOST_KEPT_ROWS:
                 # Another thread may still read the old one, and nothing is lost but time.
                 self._held, self._rows = {}, 0
@@ -131,7 +133,7 @@ class Texts:
         self.size = int(self.starts[-1])
         self.shown: Flags = _joined([part.shown for part in parts], np.bool_)
         self.count = int(self.shown.sum())
-        self._found = Kept(self._find)
+        self._found: Kept[Found] = Kept()
 
     def column(self, name: str, rows: Ints) -> Any:
         """Return what a column has for some texts, given in ascending order."""
@@ -167,7 +169,7 @@ class Texts:
 
     def found(self, term: str) -> Found:
         """Return where a term stands."""
-        return self._found.of(term)
+        return self._found.of(term, self._find)
 
     def _find(self, term: str) -> Found:
         number, rows, counts = number_of(term), [], []
@@ -357,7 +359,8 @@ class Scorer:
         self._texts = texts
         self._context = context
         self._session_k1, self._session_b = session_k1, session_b
-        self._worths, self._session_worths = Kept(self._worth_of), Kept(self._worth_in_sessions)
+        self._worths: Kept[Worth] = Kept()
+        self._session_worths: Kept[Worth] = Kept()
         assisted = texts.answers is not None
         self._lent = np.minimum(1, LENT_TERMS / np.maximum(texts.lengths, 1)) if assisted else None
         self._shares = self._shares_of(texts)
@@ -393,11 +396,11 @@ class Scorer:
 
     def score(self, wanted: Iterable[tuple[str, float]]) -> Floats:
         """Return the score of every text for terms, each with its weight."""
-        return _added(self._texts.size, wanted, self._worths)
+        return _added(self._texts.size, wanted, self._worths, self._worth_of)
 
     def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
         """Return the score of every session, by the numbers of `Texts.sessions`."""
-        return _added(self._texts.sessions[1], wanted, self._session_worths)
+        return _added(self._texts.sessions[1], wanted, self._session_worths, self._worth_in_sessions)
 
     def _worth_of(self, term: str) -> Worth:
         """Return what a term is worth in texts that hold it or stand around one that does."""
@@ -424,10 +427,10 @@ class Scorer:
         return Worth(here, held * (self._session_k1 + 1) / (held + norms) * self._texts.idf(term))
 
 
-def _added(size: int, wanted: Iterable[tuple[str, float]], worths: Kept[Worth]) -> Floats:
+def _added(size: int, wanted: Iterable[tuple[str, float]], worths: Kept[Worth], make: Callable[[str], Worth]) -> Floats:
     scores = np.zeros(size)
     for term, weight in wanted:
-        rows, its = worths.of(term)
+        rows, its = worths.of(term, make)
         scores[rows] += weight * its
     return scores
 
