@@ -58,8 +58,8 @@ FOOT = """
   the page of its day anew with each epoch; a sixth to fold it. A proof takes every text apart again. Reading words,
   languages and stems in compiled code would take most of the first; a page that is written once its day is quiet,
   most of the second.
-- **Warm searches.** Half of the time beyond 20,000 texts is adding up common words, of which made-up texts have
-  more than people's. A cut by the greatest score that is left would spare it. Some 3 ms a question are for looking
+- **Warm searches.** Half of the time beyond 20,000 texts is adding up common words, of which made-up texts have more
+  than people's. A cut by the greatest score that is left would spare it. More than 1 ms a question is for looking
   whether the log is the one that the views were made from.
 - **After a capture.** The order of turns in their sessions and the lengths of texts in context are found out anew
   for all texts, some 0.2 µs a text. They would have to be extended by what is new.
