@@ -10,13 +10,14 @@ import shutil
 import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import uuid_utils
 
-from memtape.schemas.rows import GoneRow, Guarded, LivingRow, MemoryRow, TableName, TurnRow
+from memtape.schemas.rows import Guarded, LivingRow, TableName
 from memtape.sinks.home.folders import write_whole
 from memtape.sinks.index_files import (
     FORMAT,
@@ -28,18 +29,8 @@ from memtape.sinks.index_files import (
     write_manifest,
     write_segment,
 )
-from memtape.state.index.entries import (
-    HIDDEN,
-    TURN,
-    Entry,
-    Guard,
-    language_read,
-    number_of,
-    take,
-    told_of,
-    usual_language,
-)
-from memtape.state.index.segments import Flags, Other, Segment, merged, segment_of
+from memtape.state.index.entries import HIDDEN, TURN, language_read, number_of, usual_language
+from memtape.state.index.segments import Flags, Segment, merged
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Part, counted_languages, shown_of
 from memtape.state.text.terms import TOLD_LANGUAGES
@@ -48,11 +39,12 @@ from memtape.state.views.indexed import (
     GONE,
     KEPT,
     TABLE_NAMES,
-    entry_of,
     key_of,
-    record_of,
-    row_of_record,
+    languages_of_rows,
+    row_at,
+    segment_of_rows,
     table_number,
+    told_of_row,
 )
 
 DELTA_ROWS = 512
@@ -84,7 +76,7 @@ class Opened(NamedTuple):
         for segment, alive in zip(self.segments, self.living, strict=True):
             chosen = alive & (segment.tables != GONE) if wanted is None else alive & (segment.tables == wanted)
             for place in np.flatnonzero(chosen).tolist():
-                yield row_of_record(int(segment.tables[place]), segment.record(place))
+                yield row_at(segment, place)
 
     def counts(self) -> Counter[str]:
         """Return how many `memories` and `turns` are shown, and how many are `hidden`."""
@@ -101,7 +93,7 @@ class Opened(NamedTuple):
         ids: list[str] = []
         for segment, alive in zip(self.segments, self.living, strict=True):
             places = np.flatnonzero(alive[: segment.size] & (segment.flags & HIDDEN != 0))[: most - len(ids)]
-            ids += [row_of_record(int(segment.tables[row]), segment.record(row)).id for row in places.tolist()]
+            ids += [row_at(segment, row).id for row in places.tolist()]
         return ids
 
     def called(self, id: str) -> list[tuple[int, int]]:
@@ -123,7 +115,7 @@ class Opened(NamedTuple):
         for segment, alive in zip(self.segments, self.living, strict=True):
             for place in segment.rows_of(key).tolist():
                 if alive[place] and segment.tables[place] != GONE:
-                    found: LivingRow = row_of_record(int(segment.tables[place]), segment.record(place))
+                    found: LivingRow = row_at(segment, place)
                     return found
         return None
 
@@ -260,31 +252,9 @@ class _Making:
         if not newest:
             return
         self.changed = True
-        entries = {
-            key: entry_of(guarded.row)
-            for key, guarded in newest.items()
-            if isinstance(guarded.row, (MemoryRow, TurnRow))
-        }
-        told = {key: told_of(entry.document.text) for key, entry in entries.items()}
-        self._settle_language(newest, entries, told)
-        documents = [
-            (
-                entry,
-                take(entry.document.text, told[key], language_read(told[key], self._usual)),
-                Guard(key, *_guard(newest[key])),
-                table_number(newest[key].table),
-            )
-            for key, entry in entries.items()
-        ]
-        others = [
-            (
-                Other(GONE, b"") if isinstance(row, GoneRow) else Other(table_number(guarded.table), record_of(row)),
-                Guard(key, *_guard(guarded)),
-            )
-            for key, guarded in newest.items()
-            if not isinstance(row := guarded.row, (MemoryRow, TurnRow))
-        ]
-        self._append(segment_of(documents, others))
+        told = {key: told_of_row(guarded.row) for key, guarded in newest.items()}
+        self._settle_language(newest, told)
+        self._append(segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual))
         self._merge()
 
     def _replaced(self, newest: dict[int, Guarded]) -> list[int]:
@@ -305,16 +275,14 @@ class _Making:
                         older.append(key)
         return older
 
-    def _settle_language(self, newest: dict[int, Guarded], entries: dict[int, Entry], told: dict[int, int]) -> None:
+    def _settle_language(self, newest: dict[int, Guarded], told: dict[int, int]) -> None:
         """Find out in which language most texts are; those that are read otherwise now are taken in again."""
         counts = counted_languages(
             [Part(part, shown_of(part, alive)) for part, alive in zip(self._segments, self._living, strict=True)],
             len(TOLD_LANGUAGES),
         )
-        for key, its in told.items():
-            if its.bit_count() == 1 and not entries[key].hidden:
-                counts[its.bit_length() - 1] += 1
-        usual = usual_language(counts)
+        new = languages_of_rows((guarded.row for guarded in newest.values()), told.values())
+        usual = usual_language(map(add, counts, new))
         if usual == self._usual:
             return
         self._usual = usual
@@ -322,11 +290,10 @@ class _Making:
             read = np.array([language_read(its, usual) for its in segment.told.tolist()], np.uint8)
             keys = segment.row_keys()
             for row in np.flatnonzero(alive[: segment.size] & (read != segment.read)).tolist():
-                table, key = int(segment.tables[row]), int(keys[row])
-                found = row_of_record(table, segment.record(row))
+                key, table = int(keys[row]), TABLE_NAMES[int(segment.tables[row])]
                 guard = int(segment.generations[row]), int(segment.offsets[row])
-                newest[key] = Guarded(TABLE_NAMES[table], found, *guard)
-                entries[key], told[key] = entry_of(found), int(segment.told[row])
+                newest[key] = Guarded(table, row_at(segment, row), *guard)
+                told[key] = int(segment.told[row])
                 alive[row] = False
 
     def _append(self, segment: Segment) -> None:

@@ -162,17 +162,12 @@ class Shard:
             # Asked once: nobody else writes here, and what this writes it notes.
             if path.stem not in self._versions and (table := self._table(path.stem)) is not None:
                 self._versions[path.stem] = table.version
-        indexes = self._marked()[1].indexes | self._index.numbers if self._readable() else self._index.numbers
+        indexes = dict(self._index.numbers)
+        with suppress(msgspec.MsgspecError):  # One that cannot be read is written over.
+            indexes = self._marked()[1].indexes | indexes
         said = msgspec.to_builtins(watermark) | msgspec.to_builtins(_Written(self._versions, indexes))
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(self.path / WATERMARK, canonical(said))
-
-    def _readable(self) -> bool:
-        """Whether there is a watermark that can be read."""
-        with suppress(msgspec.MsgspecError):
-            self._marked()
-            return True
-        return False
 
     @_reads
     def watermark(self) -> Watermark | None:
@@ -186,7 +181,6 @@ class Shard:
             written = found.st_ino, found.st_mtime_ns, found.st_size
             if self._mark is None or self._mark[0] != written:
                 data = path.read_bytes()
-                msgspec.json.decode(data)
                 mark, others = None, _Written()
                 with suppress(msgspec.ValidationError):
                     mark = msgspec.json.decode(data, type=Watermark)

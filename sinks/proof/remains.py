@@ -27,7 +27,7 @@ from memtape.sinks.tables import INDEX
 from memtape.state.index.entries import take
 from memtape.state.text.traces import Traces
 from memtape.state.vectors.recorded import recorded
-from memtape.state.views.indexed import GONE, entry_of, row_of_record
+from memtape.state.views.indexed import GONE, row_at, text_of
 
 PIECE_BYTES = 4 * 1024 * 1024
 OVERLAP_BYTES = 256 * 1024
@@ -290,13 +290,10 @@ def _index(path: Path) -> Iterator[_Grain]:
     terms: dict[str, None] = {}
     for start in range(0, len(segment.tables), ROWS_AT_ONCE):
         rows = range(start, min(start + ROWS_AT_ONCE, len(segment.tables)))
-        found = [
-            row_of_record(int(segment.tables[row]), segment.record(row)) for row in rows if segment.tables[row] != GONE
-        ]
+        found = [row_at(segment, row) for row in rows if segment.tables[row] != GONE]
         for row, shown in zip(rows, found, strict=False):
             if row < segment.size:
-                text = entry_of(shown).document.text
-                terms |= dict.fromkeys(take(text, int(segment.told[row]), int(segment.read[row])).terms)
+                terms |= dict.fromkeys(take(text_of(shown), int(segment.told[row]), int(segment.read[row])).terms)
         texts = list(_texts([msgspec.to_builtins(row) for row in found]))
         yield _Grain(f"rows {start}…", " \x00x\x00 ".join(texts), frozenset(texts))
     names = segment.speaker_names()

@@ -5,15 +5,15 @@ It is the content that counts: where rows lie, in which segments and in which or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from memtape.schemas.rows import GoneRow, LivingRow, MemoryRow, TableName, TurnRow
+from memtape.schemas.rows import GoneRow, Guarded, LivingRow, TableName
 from memtape.state.core.digests import RULES, digest, logical_row
 from memtape.state.core.scope import Scope
-from memtape.state.index.entries import Guard, language_read, number_of, take, told_of, usual_language
-from memtape.state.index.segments import COLUMNS, Flags, Other, Segment, merged, segment_of
+from memtape.state.index.entries import number_of, usual_language
+from memtape.state.index.segments import COLUMNS, Flags, Segment, merged
 from memtape.state.index.texts import Part, counted_languages, shown_of
 from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.indexed import (
@@ -21,12 +21,10 @@ from memtape.state.views.indexed import (
     GONE,
     KEPT,
     TABLE_NAMES,
-    entry_of,
-    key_of,
-    record_of,
-    row_of_record,
-    table_number,
-    text_of,
+    languages_of_rows,
+    row_at,
+    segment_of_rows,
+    told_of_row,
 )
 from memtape.state.views.rows import all_changes, row_of
 
@@ -55,21 +53,12 @@ def content(segments: Sequence[Segment], living: Sequence[Flags]) -> Iterator[tu
 def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield what `content` should yield of these rows."""
     indexed = [(table, row) for table, row in rows if table in (*FOUND, *KEPT)]
-    told = [told_of(text_of(row)) if isinstance(row, (MemoryRow, TurnRow)) else 0 for _, row in indexed]
-    usual = usual_language(counted([row for _, row in indexed], told))
+    told = [told_of_row(row) for _, row in indexed]
+    usual = usual_language(languages_of_rows((row for _, row in indexed), told))
     for start in range(0, len(indexed), ROWS_AT_ONCE):
         some = slice(start, start + ROWS_AT_ONCE)
-        segment = _segment_of(indexed[some], told[some], usual)
+        segment = segment_of_rows([Guarded(table, row, 0, 0) for table, row in indexed[some]], told[some], usual)
         yield from _content(segment, np.ones(len(segment.tables), np.bool_))
-
-
-def counted(rows: Iterable[LivingRow], told: Iterable[int]) -> list[int]:
-    """Return of each language how many texts that are not hidden tell it and no other."""
-    counts = [0] * len(TOLD_LANGUAGES)
-    for row, its in zip(rows, told, strict=True):
-        if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden and its.bit_count() == 1:
-            counts[its.bit_length() - 1] += 1
-    return counts
 
 
 def expected_index(scope: Scope) -> dict[tuple[str, str], str]:
@@ -82,19 +71,6 @@ def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]
     """Return the leaf of the state hash for the indexes of a partition's scopes, none where they say nothing."""
     digests = [(name, *key, said) for name, its in sorted(expected.items()) for key, said in sorted(its.items())]
     return {f"view/index/{number}@{RULES['index']}": digest(digests)} if digests else {}
-
-
-def _segment_of(rows: Sequence[tuple[TableName, LivingRow]], told: Sequence[int], usual: int) -> Segment:
-    documents, others = [], []
-    for (table, row), its in zip(rows, told, strict=True):
-        guard = Guard(key_of(table, row.id), 0, 0)
-        if isinstance(row, (MemoryRow, TurnRow)):
-            entry = entry_of(row)
-            taken = take(entry.document.text, its, language_read(its, usual))
-            documents.append((entry, taken, guard, table_number(table)))
-        else:
-            others.append((Other(table_number(table), record_of(row)), guard))
-    return segment_of(documents, others)
 
 
 def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], str]]:
@@ -110,7 +86,7 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
         table = int(segment.tables[row])
         if table == GONE:
             continue
-        found: LivingRow = row_of_record(table, segment.record(row))
+        found: LivingRow = row_at(segment, row)
         said: list[object] = [int(keys[row]), logical_row(found), called[row]]
         if row < segment.size:
             part = slice(int(starts[row]), int(starts[row + 1]))

@@ -5,18 +5,30 @@ Everything of a row stands in its record, so that who searches needs no table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from memtape.schemas.events import Origin
-from memtape.schemas.rows import TABLES, Displayed, LivingRow, MemoryRow, TableName, TurnRow
+from memtape.schemas.rows import (
+    TABLES,
+    Displayed,
+    GoneRow,
+    Guarded,
+    LivingRow,
+    MemoryRow,
+    Row,
+    TableName,
+    TurnRow,
+)
 from memtape.state.index.documents import Document
-from memtape.state.index.entries import Entry, number_of
+from memtape.state.index.entries import Entry, Guard, language_read, number_of, take, told_of
+from memtape.state.index.segments import Other, Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.text.polarity import has_cue
+from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.context import INSTRUCTING
 
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
@@ -45,9 +57,9 @@ def record_of(row: LivingRow) -> bytes:
     return msgspec.msgpack.encode(row)
 
 
-def row_of_record(table: int, record: bytes) -> Any:
-    """Return the row of a record. Raises `msgspec.MsgspecError` for what is none."""
-    return _DECODERS[table].decode(record)
+def row_at(segment: Segment, place: int) -> Any:
+    """Return the row at a place of a segment, which is not gone. Raises `msgspec.MsgspecError` for a damaged record."""
+    return _DECODERS[int(segment.tables[place])].decode(segment.record(place))
 
 
 _DECODERS = [msgspec.msgpack.Decoder(TABLES[name]) for name in TABLE_NAMES]
@@ -102,6 +114,36 @@ def text_entry(
         bool(shown.tags),
         shown.origin in INSTRUCTING and has_cue(shown.text),
     )
+
+
+def told_of_row(row: Row) -> int:
+    """Return the languages that the text of a row may be in, as `told_of` does; 0 for what is no text."""
+    return told_of(text_of(row)) if isinstance(row, (MemoryRow, TurnRow)) else 0
+
+
+def languages_of_rows(rows: Iterable[Row], told: Iterable[int]) -> list[int]:
+    """Return of each language how many texts that are not hidden tell it and no other; `told` is that of each row."""
+    counts = [0] * len(TOLD_LANGUAGES)
+    for row, its in zip(rows, told, strict=True):
+        if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden and its.bit_count() == 1:
+            counts[its.bit_length() - 1] += 1
+    return counts
+
+
+def segment_of_rows(rows: Sequence[Guarded], told: Sequence[int], usual: int) -> Segment:
+    """Return a segment of rows; `told` is that of each, and `usual` the language of texts that may be in several."""
+    documents, others = [], []
+    for (table, row, generation, offset), its in zip(map(msgspec.structs.astuple, rows), told, strict=True):
+        guard = Guard(key_of(table, row.id), generation, offset)
+        if isinstance(row, (MemoryRow, TurnRow)):
+            entry = entry_of(row)
+            taken = take(entry.document.text, its, language_read(its, usual))
+            documents.append((entry, taken, guard, table_number(table)))
+        elif isinstance(row, GoneRow):
+            others.append((Other(GONE, b""), guard))
+        else:
+            others.append((Other(table_number(table), record_of(row)), guard))
+    return segment_of(documents, others)
 
 
 def said_number(text: str) -> int:

@@ -18,7 +18,7 @@ from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Ints, Texts, part_of
 from memtape.state.ranking.ranker import Among
 from memtape.state.views.filters import passes
-from memtape.state.views.indexed import row_of_record, said_of_row_id, text_entry
+from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_row
 from memtape.tools.ask.results import Result, embedded_text, result_of
 
@@ -41,7 +41,8 @@ class Found(NamedTuple):
         if place >= self.indexed:
             return self.captured[place - self.indexed]
         n, row = self.texts.where(place)
-        return _row_at(self.opened, n, row)
+        found: MemoryRow | TurnRow = row_at(self.opened.segments[n], row)
+        return found
 
     def result(self, place: int) -> Result:
         """Return what stands at a place as a result that nobody has asked for yet."""
@@ -72,7 +73,7 @@ def found_of(opened: Opened | None, tail: Iterable[Event]) -> Found:
 
     def keys_of(id: str) -> list[str] | None:
         for n, place in opened.called(id):
-            return keys_of_row(_row_at(opened, n, place))
+            return keys_of_row(row_at(opened.segments[n], place))
         return None
 
     bans = Bans(keys_of, lambda key: opened.row("tombstones", key) is not None)
@@ -81,17 +82,11 @@ def found_of(opened: Opened | None, tail: Iterable[Event]) -> Found:
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
     for n, place in touched:
-        row = _row_at(opened, n, place)
+        row = row_at(opened.segments[n], place)
         parts[n].shown[place] = not bans.hide(keys_of_row(row), row.hidden)
     if captured:
         parts.append(part_of([_entry_of_event(event) for event in captured], usual))
     return Found(Texts(parts), opened, captured, {})
-
-
-def _row_at(opened: Opened, n: int, place: int) -> MemoryRow | TurnRow:
-    segment = opened.segments[n]
-    row: MemoryRow | TurnRow = row_of_record(int(segment.tables[place]), segment.record(place))
-    return row
 
 
 def _entry_of_event(event: Event) -> Entry:
