@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memtape.schemas.events import Event
+from memtape.schemas.events import Captured, Event
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, Row, TurnRow
 from memtape.sinks.index_files import FORMAT, Manifest
 from memtape.sinks.search_index import Opened, _Making
@@ -12,8 +12,13 @@ from memtape.sinks.tables import table_of
 from memtape.tools.ask.found import found_of
 
 
-def laid_over(rows: Iterable[Row], tail: Sequence[Event]) -> list[MemoryRow | TurnRow | Event]:
-    """Return the rows, and the captures of the tail, that are shown once the tail is laid over the rows."""
+def laid_over(rows: Iterable[Row], events: Sequence[Event], cut: int) -> list[MemoryRow | TurnRow | Event]:
+    """Return the rows, and captures from `cut` on, that are shown once the events from there on are laid over the rows.
+
+    Repetitions are left out of the tail, as `tail_of` does.
+    """
+    firsts = {event.id: place for place, event in reversed(list(enumerate(events)))}
+    tail = [event for place, event in enumerate(events) if place >= cut and firsts[event.id] == place]
     by_scope: dict[str, list[Row]] = {event.scope: [] for event in tail if event.scope is not None}
     for row in rows:
         if not isinstance(row, GoneRow):
@@ -24,6 +29,12 @@ def laid_over(rows: Iterable[Row], tail: Sequence[Event]) -> list[MemoryRow | Tu
         making.add([Guarded(table_of(row), row, 1, offset) for offset, row in enumerate(its)])
         manifest = Manifest(format=FORMAT, scope=scope, number=1, usual=making._usual, segments=[], made="")
         opened = Opened(manifest, tuple(making._segments), tuple(making._living))
-        found = found_of(opened, [event for event in tail if event.scope == scope])
+        found = found_of(
+            opened, [event for event in tail if event.scope == scope], lambda offset: _text(events[offset])
+        )
         shown += map(found.row, found.places())
     return shown
+
+
+def _text(event: Event) -> str | None:
+    return event.body.text if isinstance(event.body, Captured) else None

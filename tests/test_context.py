@@ -208,7 +208,7 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
             for change in all_changes(scope)
             if change.table != "journal"
         ]
-        laid = laid_over(rows, events[cut:])
+        laid = laid_over(rows, events, cut)
         told = [row for row in laid if not isinstance(row, Event)]
         items = items_of(list(_known(told, [event for event in laid if isinstance(event, Event)])), NOW)
         fold(partition, slots(events[cut:], start=cut))

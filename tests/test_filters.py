@@ -66,7 +66,7 @@ def test_what_passes_has_a_capture_that_does_and_what_has_a_living_one_passes(
     rows = [row_of(scope, change) for scope in partition.scopes.values() for change in _rows(scope)]
     memories = [row for row in rows if isinstance(row, MemoryRow)]
     ids_of = {row.id: row.ids for row in memories}
-    for result in map(result_of, laid_over(rows, events[cut:])):
+    for result in map(result_of, laid_over(rows, events, cut)):
         ids = ids_of.get(result.id, (result.id,))
         for origin in ORIGINS[:4]:
             for session in ("s1", "s2"):

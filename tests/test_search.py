@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import START, worlds
+from builders import START, captured, forgotten, make_id, restored, worlds
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from overlaying import laid_over
 
-from memtape.schemas.codec import encode
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.codec import encode, event_of
+from memtape.schemas.events import Event
 from memtape.schemas.log import Slot
+from memtape.schemas.rows import MemoryRow
 from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.index.documents import Document
@@ -94,8 +95,25 @@ def test_what_is_not_projected_is_found_and_tombstones_hold(client: Client, monk
     assert (answer.lag, all(result.projected for result in answer.results)) == (0, True)
 
 
+def test_a_repeated_event_behind_the_views_undoes_nothing(client: Client) -> None:
+    """A producer that was not answered appends an event again; what came between stands."""
+    said = client.capture("The gateway is in the office.")
+    client.forget(said.id)
+    client.restore(said.id)
+    partition = said.position.partition
+    again = event_of(client.log.read(partition, client.log.ends()[partition] - 1, 1)[0].payload)
+    assert again is not None and again.type == "restored"
+    client.forget(said.id)
+    client.project()
+    client.log.append([again])
+    with client.home.projector_lock():
+        assert found(client, "gateway") == []
+    client.project()
+    assert found(client, "gateway") == []
+
+
 def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
-    """Ids that a reader shows when the views stand at `cut`, and those that the whole fold shows."""
+    """Ids of the captures whose texts a reader shows when the views stand at `cut`, and those that the fold shows."""
     slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(events)]
     partition = Partition(0)
     fold(partition, slots[:cut])
@@ -105,7 +123,7 @@ def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
         for change in all_changes(scope)
         if change.table != "journal"
     ]
-    shown = {row.id for row in laid_over(rows, events[cut:])}
+    shown = {row.canonical if isinstance(row, MemoryRow) else row.id for row in laid_over(rows, events, cut)}
     fold(partition, slots[cut:])
     captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
     return shown, {capture.id for capture in captures if not capture.hidden}
@@ -116,8 +134,21 @@ def test_the_tail_never_shows_what_is_forgotten(events: list[Event]) -> None:
     """Whatever stands behind the watermark, a reader shows no capture that the whole fold hides."""
     for cut in range(len(events) + 1):
         shown, visible = tail_view(events, cut)
-        captured = {event.id for event in events[cut:] if isinstance(event.body, Captured)}
-        assert shown & captured <= visible
+        assert shown <= visible
+
+
+def test_a_wording_that_does_not_speak_for_its_memory_is_forgotten_and_restored_by_itself() -> None:
+    said = [
+        captured("The build takes five minutes.", "1", origin="operator"),
+        captured("the build takes 5 minutes", "2"),
+    ]
+    again = captured("the build takes 5 minutes", "3")
+    for late in ([again, forgotten(["2"], "f")], [forgotten(["2"], "f"), again]):
+        shown, visible = tail_view([*said, *late], 2)
+        assert (shown & {make_id("2"), make_id("3")}, make_id("3") in visible) == (set(), False)
+    for cut in (2, 3):
+        shown, visible = tail_view([*said, forgotten(["1"], "f"), restored(["2"], "r")], cut)
+        assert make_id("1") not in shown | visible
 
 
 def documents(*texts: str, **fields: object) -> list[Document]:

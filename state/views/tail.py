@@ -22,15 +22,30 @@ def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:
     return [f"id:{row.id}", *texts, f"memory:{row.id}"]
 
 
+def keys_of_id(row: MemoryRow | TurnRow, id: str, text_at: Callable[[int], str | None]) -> list[str]:
+    """Return what a capture of a row can be hidden by: tombstones on its id, its own text, or its memory as a whole.
+
+    A memory's row has the text of one capture alone. `text_at` gives what was captured at an offset of the log, None
+    where it is erased.
+    """
+    if isinstance(row, TurnRow):
+        return [f"id:{id}"]
+    text: str | None = row.text
+    if id != row.canonical:
+        text = next((text_at(join.offset) for join in (*row.members, *row.echoes) if join.id == id), None)
+    texts = [text_row_id(normal_digest(text))] if text is not None and row.kind in FAMILIES else []
+    return [f"id:{id}", *texts, f"memory:{row.id}"]
+
+
 class Bans:
     """The bans of the views, moved on by the tail.
 
-    `keys_of` gives by what the row that an id resolves to can be hidden, None where no view has the id; `banned` says
+    `keys_of` gives by what the capture that an id names can be hidden, None where no view has the id; `banned` says
     whether a ban stands in the views.
     """
 
     def __init__(self, keys_of: Callable[[str], list[str] | None], banned: Callable[[str], bool]) -> None:
-        self._keys_of_row = keys_of
+        self._keys_of = keys_of
         self._banned = banned
         self._own: dict[str, list[str]] = {}
         self._shown: set[str] = set()
@@ -49,7 +64,7 @@ class Bans:
                 continue
             match event.body:
                 case Captured(text=text, kind=kind):
-                    if event.id not in captured and self._keys_of_row(event.id) is None:
+                    if event.id not in captured and self._keys_of(event.id) is None:
                         captured[event.id] = event
                         texts = [text_row_id(normal_digest(text))] if kind in FAMILIES else []
                         self._own[event.id] = [f"id:{event.id}", *texts]
@@ -66,12 +81,11 @@ class Bans:
         return [event for event in captured.values() if not self.hide(self._own[event.id], False)]
 
     def _keys(self, id: str) -> list[str]:
-        """Return by what an id can be hidden: its own ban, and what its row can be hidden by."""
+        """Return by what the capture that an id names can be hidden; of an unknown one by its own ban."""
         self.touched[id] = None
         if id in self._own:
             return self._own[id]
-        keys = self._keys_of_row(id) or []
-        return list(dict.fromkeys([f"id:{id}", *(key for key in keys if not key.startswith("id:"))]))
+        return self._keys_of(id) or [f"id:{id}"]
 
     def _is_banned(self, key: str) -> bool:
         return key in self._set or (key not in self._ended and self._banned(key))
@@ -100,12 +114,10 @@ class Bans:
             self._erased.update(key for key in self._keys(id) if not key.startswith("text:"))
 
     def hide(self, keys: Sequence[str], hidden_in_view: bool) -> bool:
-        """Whether what has these keys is hidden: erased; else as the tail says, else the view, else a ban."""
-        if not self._erased.isdisjoint(keys) or not self._hidden.isdisjoint(keys):
+        """Whether what has these keys is hidden: erased, or banned; else as the tail says, else as the view does."""
+        if not self._erased.isdisjoint(keys) or not self._hidden.isdisjoint(keys) or any(map(self._is_banned, keys)):
             return True
-        if not self._shown.isdisjoint(keys):
-            return False
-        return hidden_in_view or any(map(self._is_banned, keys))
+        return hidden_in_view and self._shown.isdisjoint(keys)
 
     def texts(self) -> list[str]:
         """Return the bans on texts that the tail has set or ended."""

@@ -5,7 +5,7 @@ Nothing is ranked here, and no table is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from memtape.state.index.texts import Ints, Texts, part_of
 from memtape.state.ranking.ranker import Among
 from memtape.state.views.filters import passes
 from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
-from memtape.state.views.tail import Bans, keys_of_row
+from memtape.state.views.tail import Bans, keys_of_id, keys_of_row
 from memtape.tools.ask.results import Result, embedded_text, result_of
 
 
@@ -66,14 +66,17 @@ class Found(NamedTuple):
         return np.flatnonzero(self.texts.shown).tolist()
 
 
-def found_of(opened: Opened | None, tail: Iterable[Event]) -> Found:
-    """Return what is visible of an index after the tail, and the tail's captures behind it."""
+def found_of(opened: Opened | None, tail: Iterable[Event], text_at: Callable[[int], str | None]) -> Found:
+    """Return what is visible of an index after the tail, and the tail's captures behind it.
+
+    `text_at` gives what was captured at an offset of the log, None where it is erased.
+    """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
 
     def keys_of(id: str) -> list[str] | None:
         for n, place in opened.called(id):
-            return keys_of_row(row_at(opened.segments[n], place))
+            return keys_of_id(row_at(opened.segments[n], place), id, text_at)
         return None
 
     bans = Bans(keys_of, lambda key: opened.row("tombstones", key) is not None)

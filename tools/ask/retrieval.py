@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 ReadT = TypeVar("ReadT")
 
 PAGE_SLOTS = 5_000
+_SAID_ONCE = ("forgotten", "restored")
+"""Events that would undo what came between, were a repetition of them taken for another."""
 
 _UNTIL_THEN = "What the log holds is found by words, and `memtape run --once` makes the views anew."
 
@@ -464,7 +466,9 @@ class Retriever:
         key = _Key(shard.path, watermark, number, vectors, tuple(event.id for event in tail))
         ready = self._ready.get(scope)
         if ready is None or ready.key != key:
-            ready = self._ready[scope] = _make_ready(key, shard, scope, opened, tail, self.dense)
+            ready = self._ready[scope] = _make_ready(
+                key, shard, scope, opened, tail, self.dense, partial(text_at, self._log, partition)
+            )
         return ready
 
     def _used_at(self, ready: _Ready, scope: str, now: int) -> _Ready:
@@ -478,9 +482,15 @@ class Retriever:
 
 
 def _make_ready(
-    key: _Key, shard: Shard, scope: str, opened: Opened | None, tail: list[Event], dense: Dense | None
+    key: _Key,
+    shard: Shard,
+    scope: str,
+    opened: Opened | None,
+    tail: list[Event],
+    dense: Dense | None,
+    text_at: Callable[[int], str | None],
 ) -> _Ready:
-    found = found_of(opened, tail)
+    found = found_of(opened, tail, text_at)
     texts, watermark = found.texts, key.watermark
     vectors = None
     if dense is not None:
@@ -507,17 +517,24 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
     seen: set[str] = set()
     while True:
         slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=TAIL_TYPES)
-        for slot in slots:
-            event = event_of(slot.payload)
-            if event is None:
-                continue
-            repeated = event.id in seen or (event.type == "erased" and slot.offset not in erasing)
+        events = [(slot, event) for slot in slots if (event := event_of(slot.payload)) is not None]
+        ids = [event.id for _, event in events if event.type in _SAID_ONCE]
+        firsts = log.known(scope, ids) if ids else {}
+        for slot, event in events:
+            repeated = event.id in seen or firsts.get(event.id, slot.offset) < slot.offset
+            repeated |= event.type == "erased" and slot.offset not in erasing
             seen.add(event.id)
             if not repeated and not erasures.covers(event):
                 yield event
         if len(slots) < PAGE_SLOTS:
             return
         offset = slots[-1].offset + 1
+
+
+def text_at(log: Log, partition: int, offset: int) -> str | None:
+    """Return what was captured at an offset, None where nothing was or where it is erased."""
+    event = next((event_of(slot.payload) for slot in log.read(partition, offset, 1)), None)
+    return event.body.text if event is not None and isinstance(event.body, Captured) else None
 
 
 def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:
