@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 
 from memtape.schemas.errors import MemtapeError
 
@@ -28,12 +29,17 @@ def to_datetime(time_us: int) -> datetime:
 
 def format_time(time_us: int) -> str:
     """Return ISO 8601 in UTC to the second, as `2026-11-21T09:30:00Z`."""
-    return to_datetime(time_us).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+    return to_datetime(time_us).isoformat(timespec="seconds")[:19] + "Z"
 
 
 def format_day(time_us: int) -> str:
     """Return the UTC day, as `2026-11-21`."""
-    return format_time(time_us)[:10]
+    return _format_day(time_us // DAY_US)
+
+
+@lru_cache(maxsize=4_096)
+def _format_day(day: int) -> str:
+    return format_time(day * DAY_US)[:10]
 
 
 def parse_time(text: str, now_us: int) -> int:

@@ -44,6 +44,8 @@ def visible_json(data: bytes) -> bytes:
 
 
 def _each_hidden(text: str, written: Callable[[str], str]) -> str:
+    if text.isascii() and text.isprintable():
+        return text
     # What stood between two such characters may stand alone when they are written out.
     while (shown := _HIDDEN.sub(lambda found: written(found[0]), text)) != text:
         text = shown

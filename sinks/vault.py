@@ -23,7 +23,7 @@ INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""
 
 _LISTED = "listed"
-_SPECIAL = re.compile(r"[\\`*_\[\]<>#|~$&@^=%!{}]")
+_SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~$&@^=%!{}"})
 _BLOCK_MARK = re.compile(r"^(\s*)([-+]|:(?=[-\s]))|^(\s*\d+)([.)])(?=\s|$)")
 # Two colons are a field of Obsidian's Dataview.
 _INLINE_MARK = re.compile(r":(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):|(?<=:):", re.IGNORECASE)
@@ -44,10 +44,12 @@ def render(page: Page) -> str:
 
 def escape(text: str) -> str:
     """Return one line of text as Markdown that shows just that text."""
-    line = _SPECIAL.sub(lambda found: "\\" + found[0], visible(text))
-    line = _INLINE_MARK.sub(lambda found: "\\" + found[0], line)
-    line = _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
-    return _CODE_INDENT.sub(lambda found: f"&#{ord(found[1])};", line)
+    line = visible(text).translate(_SPECIAL)
+    if ":" in line or "." in line:
+        line = _INLINE_MARK.sub(lambda found: "\\" + found[0], line)
+    if _BLOCK_MARK.match(line):
+        line = _BLOCK_MARK.sub(r"\1\3\\\2\4", line)
+    return _CODE_INDENT.sub(lambda found: f"&#{ord(found[1])};", line) if line[:1] in (" ", "\t") else line
 
 
 class Vault:

@@ -335,14 +335,14 @@ def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:
         f"{first}{second}ing{third}" for first in "lmnoprst" for second in ("ara", "ebe", "ine") for third in "sly"
     ]
     said = [f"{one} the {other}ies" for one, other in zip(words, reversed(words), strict=True)]
-    terms_module._stem.cache_clear()
+    terms_module._terms_of_run.cache_clear()
     alone = [take(text, 1, 0) for text in said]
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(4) as pool:
             for _ in range(5):
-                terms_module._stem.cache_clear()
+                terms_module._terms_of_run.cache_clear()
                 assert list(pool.map(lambda text: take(text, 1, 0), said)) == alone
     finally:
         sys.setswitchinterval(before)

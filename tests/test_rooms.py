@@ -51,7 +51,7 @@ STATE_MAY = set(
     """
     __future__ abc array base64 binascii bisect collections contextlib copy crc32c dataclasses datetime decimal enum
     fractions functools hashlib heapq html itertools json keyword math msgspec numpy operator orjson re
-    memtape snowballstemmer sortedcontainers stopwordsiso string struct textwrap types typing typing_extensions
+    memtape Stemmer sortedcontainers stopwordsiso string struct textwrap types typing typing_extensions
     unicodedata zlib
     """.split()
 )

@@ -102,12 +102,8 @@ def take(text: str, told: int, read: int) -> Taken:
     """Take a text apart as one in the language of number `read`."""
     raw = frozenset(_RAW_WORD.findall(text))
     pairs = worded_terms(text, TOLD_LANGUAGES[read])
-    counts: Counter[str] = Counter()
-    lower: dict[str, None] = {}
-    for word, term in pairs:
-        counts[term] += 1
-        if word in raw:
-            lower[term] = None
+    counts = Counter([term for _, term in pairs])
+    lower = dict.fromkeys([term for word, term in pairs if word in raw])
     return Taken(
         told,
         read,

@@ -273,21 +273,26 @@ _HUMP = re.compile(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z\d]+")
 
 
 def words(text: str) -> list[str]:
-    """Return the lower-case words of a text for searching, in order, without the commonest unless all are such.
+    """Return the lower-case words of a text for searching, in order, without the commonest unless all are such."""
+    found = [word for run in runs(text) for word in words_of_run(run)]
+    return [word for word in found if word not in lexicon.SEARCH_STOP] or found
+
+
+def runs(text: str) -> list[str]:
+    """Return the runs of characters of a text that have words in them, in order."""
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(unicodedata.normalize("NFKC", text))
+
+
+def words_of_run(run: str) -> list[str]:
+    """Return the lower-case words of a run.
 
     An identifier or path gives itself and its parts; a run of ideographs, kana or hangul gives its overlapping pairs.
     """
-    ascii_only = text.isascii()
-    runs = _ASCII_WORD.findall(text) if ascii_only else _WORD.findall(unicodedata.normalize("NFKC", text))
-    found: list[str] = []
-    for run in runs:
-        if not ascii_only and _PAIRED_CHAR.match(run):
-            found += _pairs(run)
-        elif run.isalpha() and run[1:] == run[1:].lower():
-            found.append(run.lower())
-        else:
-            found += _with_parts(run)
-    return [word for word in found if word not in lexicon.SEARCH_STOP] or found
+    if _PAIRED_CHAR.match(run):
+        return _pairs(run)
+    if run.isalpha() and run[1:] == run[1:].lower():
+        return [run.lower()]
+    return _with_parts(run)
 
 
 def _pairs(run: str) -> list[str]:

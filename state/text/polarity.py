@@ -31,6 +31,7 @@ CUES = tuple(
     """.split()
 )
 """A text without one of these holds no rule and nothing about memory; most are passed over by that."""
+_ASCII_CUES = tuple(cue for cue in CUES if cue.isascii())
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
@@ -173,7 +174,7 @@ def standing(text: str) -> tuple[str, ...]:
 def has_cue(text: str) -> bool:
     """Whether a text has a word without which it holds no rule and nothing about memory."""
     lowered = text.lower()
-    return any(cue in lowered for cue in CUES)
+    return any(map(lowered.__contains__, _ASCII_CUES if lowered.isascii() else CUES))
 
 
 def _sentences(text: str) -> list[str]:

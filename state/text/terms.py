@@ -11,10 +11,10 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-from snowballstemmer import stemmer
+from Stemmer import Stemmer
 
 from memtape.state.text.lexicon import SEARCH_STOP
-from memtape.state.text.normal import words
+from memtape.state.text.normal import runs, words, words_of_run
 
 ENGLISH = "english"
 
@@ -101,17 +101,28 @@ def terms(text: str, language: str | None = None) -> list[str]:
 
 def worded_terms(text: str, language: str) -> list[tuple[str, str]]:
     """Return each word of a text with its term, in order; of one of common words alone, these as they are."""
-    found = words(text)
-    return [(word, _stem(word, language)) for word in found if word not in SEARCH_STOP] or [(it, it) for it in found]
+    found: list[tuple[str, str]] = []
+    for run in runs(text):
+        terms_of = _terms_of_run if len(run) <= _SHORT else _terms_of_run.__wrapped__
+        found += terms_of(run, language)
+    return found or [(word, word) for word in words(text)]
+
+
+_SHORT = 40
+"""Runs of so many characters are remembered; longer ones are rare and would fill the memory."""
 
 
 @lru_cache(maxsize=65_536)
+def _terms_of_run(run: str, language: str) -> tuple[tuple[str, str], ...]:
+    return tuple((word, _stem(word, language)) for word in words_of_run(run) if word not in SEARCH_STOP)
+
+
 def _stem(word: str, language: str) -> str:
     bare = _CLITIC.sub("", word) or word
     if language == ENGLISH:
         bare = IRREGULAR.get(bare, bare)
     # A stemmer holds the word that it is at, so that two threads must not share one.
-    stem = str(stemmer(language).stemWord(bare)) if bare.isalpha() else bare
+    stem = str(Stemmer(language, 0).stemWord(bare)) if bare.isalpha() else bare
     if stem.isascii() or not _LATIN.fullmatch(stem):
         return stem
     return "".join(char for char in unicodedata.normalize("NFD", stem) if not unicodedata.combining(char))
