@@ -380,6 +380,27 @@ def test_a_format_that_names_other_things_is_refused_too(path: Path) -> None:
         EmbeddedLog(path)
 
 
+def test_last_slots_that_are_missing_are_missed_by_whoever_asks_for_the_end(path: Path) -> None:
+    """No slot after them tells of the gap, so the log notes its ends; one from before it did is read as it is."""
+    log = EmbeddedLog(path, 1)
+    log.append([captured(f"The port is {n}.") for n in range(3)])
+    log.close()
+    with edited(path) as db:
+        db.execute("DELETE FROM slots WHERE offset > 1")
+    log = EmbeddedLog(path)
+    for asked in (log.ends, lambda: log.read(0, 2, 9), lambda: log.append([captured("One more.")])):
+        with pytest.raises(DamagedLog, match="from 2 to 5"):
+            asked()
+    log.close()
+    with edited(path) as db:
+        db.execute("DELETE FROM meta WHERE key LIKE 'end of %'")
+    log = EmbeddedLog(path)
+    assert log.ends() == [2]
+    log.append([captured("One more.")])
+    assert log.ends()[0] > 2
+    log.close()
+
+
 def test_somebody_elses_database_is_left_alone(path: Path) -> None:
     with edited(path) as db:
         db.execute("CREATE TABLE notes (text)")

@@ -72,7 +72,11 @@ def complete_settings(log: Log) -> None:
     for number in range(1, log.partitions):
         own = configured_on(log, number)
         if not own:
-            raise MemtapeError(f"Partition {number} of the log does not begin with its settings.")
+            log.check()
+            raise MemtapeError(
+                f"Partition {number} of {log.place} does not begin with its settings.",
+                "Restore the log from a backup; nothing has been skipped.",
+            )
         if own[-1].revision < last.revision:
             log.append_raw(number, [_payload(last, last.settings, last.revision)])
 

@@ -116,6 +116,7 @@ class EmbeddedLog:
 
         if copy_of not in (None, self.log_id):
             raise LogExists(f"{path} holds another log.", "Name a place where nothing is; nothing has been changed.")
+        self._check_length()
 
     @property
     def place(self) -> str:
@@ -138,6 +139,7 @@ class EmbeddedLog:
                 if place is not None:
                     positions[place] = Position(partition, offset)
             self._db.executemany(_INSERT, rows)
+            self._record(ends)
         return positions
 
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
@@ -152,6 +154,7 @@ class EmbeddedLog:
                     for index, payload in enumerate(payloads)
                 ),
             )
+            self._record({partition: first + len(payloads)})
         return [Position(partition, first + index) for index in range(len(payloads))]
 
     def finish_copy(self) -> None:
@@ -260,23 +263,27 @@ class EmbeddedLog:
             return [self._end(partition) for partition in range(self.partitions)]
 
     def check(self) -> None:
-        """See `Log.check`. A page that hides its last slots is found by nothing less than SQLite's full check."""
+        """See `Log.check`. It is SQLite's full check, since a page may hide slots that no reader reads again."""
         with self._lock, self._explained():
             ((found,),) = self._db.execute("PRAGMA integrity_check(1)").fetchall()
-            ((page_bytes,),) = self._db.execute("PRAGMA page_size").fetchall()
-        if self.path.stat().st_size % page_bytes:
-            found = "its last page was cut short"
         if found != "ok":
-            raise DamagedLog(
-                f"{self.path} is damaged: {' '.join(str(found).split())[:200]}.",
-                "Restore log.db from a backup; nothing has been skipped.",
-            )
+            raise self._damaged(" ".join(str(found).split())[:200])
+        self._check_length()
 
     def close(self) -> None:
         """See `Log.close`."""
         with self._lock:
             self._files = None  # SQLite takes two of them away with the last who has the log open.
             self._db.close()
+
+    def _check_length(self) -> None:
+        with self._lock, self._explained():
+            ((page_bytes,),) = self._db.execute("PRAGMA page_size").fetchall()
+        if self.path.stat().st_size % page_bytes:
+            raise self._damaged("its last page was cut short")
+
+    def _damaged(self, how: str) -> DamagedLog:
+        return DamagedLog(f"{self.path} is damaged: {how}.", "Restore log.db from a backup; nothing has been skipped.")
 
     def _use_wal(self) -> None:
         """Switch to WAL, which is the one statement that SQLite does not wait for another process with."""
@@ -318,8 +325,24 @@ class EmbeddedLog:
             raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
 
     def _end(self, partition: int) -> int:
-        (last,) = self._db.execute("SELECT max(offset) FROM slots WHERE partition = ?", [partition]).fetchone()
-        return 0 if last is None else int(last) + 1
+        """Return the next offset of a partition. Raises `DamagedLog` where its last slots are hidden."""
+        # One statement, so that both are of one moment.
+        query = "SELECT (SELECT max(offset) FROM slots WHERE partition = ?), (SELECT value FROM meta WHERE key = ?)"
+        last, recorded = self._db.execute(query, [partition, _end_key(partition)]).fetchone()
+        end = 0 if last is None else int(last) + 1
+        if recorded is not None and end < int(recorded):
+            raise DamagedLog(
+                f"The slots from {end} to {recorded} of partition {partition} in {self.path} are missing.",
+                "Restore log.db from a backup; nothing has been skipped.",
+            )
+        return end
+
+    def _record(self, ends: Mapping[int, int]) -> None:
+        """Note where partitions end, so that a page which hides the last slots is found without reading all pages."""
+        rows = [(_end_key(partition), str(end)) for partition, end in ends.items()]
+        self._db.executemany(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", rows
+        )
 
     def _has_tick(self, partition: int, id: str, hour: int) -> bool:
         if (partition, hour) not in self._ticks:
@@ -360,6 +383,7 @@ class EmbeddedLog:
                 for entry in admit([configured], partitions, lambda *_: True)
             ]
             self._db.executemany(_INSERT, rows)
+            self._record(dict.fromkeys(range(partitions), 1))
         return meta
 
     @contextmanager
@@ -459,6 +483,10 @@ class _Connection(sqlite3.Connection):
 
 def _is_starved(error: BaseException) -> bool:
     return getattr(error, "sqlite_errorname", None) == "SQLITE_PROTOCOL"
+
+
+def _end_key(partition: int) -> str:
+    return f"end of {partition}"
 
 
 def _row(partition: int, offset: int, event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:

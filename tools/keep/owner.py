@@ -83,7 +83,6 @@ class Owner:
 
     def project(self, on_progress: OnProgress | None = None) -> int:
         """Bring the views up to date and return how many events were read."""
-        self._log.check()
         self._mend()
         events = self._run_or_mend(once=True, on_progress=on_progress)
         while self._projector is not None and self._projector.stopped and not self._stopped:
@@ -123,7 +122,6 @@ class Owner:
 
         The workers run beside the views, but for those whose names are in `without`.
         """
-        self._log.check()
         self._mend()
         threads = [
             threading.Thread(target=worker.serve, name=name, daemon=True)
@@ -199,12 +197,16 @@ class Owner:
         return self._seen
 
     def _run_or_mend(self, once: bool, on_progress: OnProgress | None) -> int:
-        """Run the flow; where it ends with an error and views cannot be read, make those anew and run it again."""
+        """Run the flow; where it ends with an error and views cannot be read, make those anew and run it again.
+
+        Raises `DamagedLog` where that is what the error comes of.
+        """
         try:
             return self._run(once, on_progress)
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException:  # LanceDB names no class for damage, and a panic is no Exception.
+            self._log.check()
             if not self.check():
                 raise
             self._mend()
@@ -226,6 +228,8 @@ class Owner:
         if damaged:
             named = ", ".join(map(str, damaged))
             self._on_note(f"Views could not be read and are made anew from the log (partition {named}).")
+        if astray or damaged:
+            self._log.check()  # What has harmed the one may have harmed the other.
         refreshed = reason is not None and not (astray or damaged) and refresh(views, on_phase, self._on_note)
         if not refreshed and (reason is not None or astray or damaged):
             only = None if reason is not None else sorted({*astray, *damaged})
