@@ -10,7 +10,7 @@ import mmap
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 import msgspec
@@ -18,18 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.sinks.home.folders import unfinished_beside, write_whole
-from memtape.state.index.segments import Segment, type_of
+from memtape.state.index.segments import SEGMENT_TYPES, Segment
+from memtape.state.index.vectors import VECTOR_TYPES, VectorSegment
+
+SegmentT = TypeVar("SegmentT", Segment, VectorSegment)
 
 FORMAT = 1
 """The format of segments and manifests; files of another one are made anew."""
 MANIFEST = "manifest.json"
 SEGMENT_NAME = re.compile(r"\d+-\d+")
+VECTORS_NAME = re.compile(r"\d+-vectors-\d+-\d+")
 MAPPED_BYTES, MOST_MAPPED = 1 << 20, 64
 """A mapping keeps its file open, and a process may have 256 of these. What is smaller or beyond is read instead."""
 
-_NAMES = {"|u1": "U8", "<u2": "U16", "<u4": "U32", "<u8": "U64", "<i8": "I64"}
+_NAMES = {"|u1": "U8", "<u2": "U16", "<u4": "U32", "<u8": "U64", "<i2": "I16", "<i8": "I64"}
 _TYPES = {name: np.dtype(code) for code, name in _NAMES.items()}
 _PAD = 8
+_TYPES_OF = {Segment: SEGMENT_TYPES, VectorSegment: VECTOR_TYPES}
 
 
 class Tensor(msgspec.Struct, frozen=True):
@@ -46,14 +51,16 @@ class Named(msgspec.Struct, frozen=True):
     name: str
     rows: int
     bytes: int
+    embedder: str = ""
+    """That of the vectors of a segment of such, by its key."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What the index of a scope is made of.
 
     `number` counts the manifests of the scope. `usual` is the language in which texts are read that may be in several.
-    `living` names the file with a bit for each row of all segments, 0 for one that is replaced or gone, if any is, and
-    `living_crc` is its CRC-32. `made` names the index since it was last made anew.
+    `living` names the file with a bit for each row of all segments, those of `vectors` last: 0 for one that is replaced
+    or gone. There is none where all live. `living_crc` is its CRC-32. `made` names the index since it was made anew.
     """
 
     format: int
@@ -64,19 +71,21 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     made: str
     living: str = ""
     living_crc: int = 0
+    vectors: list[Named] = []
 
 
 _MAPPED: WeakSet[mmap.mmap] = WeakSet()
 
 
-def write_segment(path: Path, segment: Segment) -> int:
+def write_segment(path: Path, segment: Segment | VectorSegment) -> int:
     """Write a segment whole or not at all, and return its size in bytes."""
+    types = _TYPES_OF[type(segment)]
     # The widest first, so that each array begins where its type may.
-    arrays = sorted(segment._asdict().items(), key=lambda item: -np.dtype(type_of(item[0])).itemsize)
+    arrays = sorted(segment._asdict().items(), key=lambda item: -np.dtype(types[item[0]]).itemsize)
     header: dict[str, Tensor] = {}
     end = 0
     for name, array in arrays:
-        header[name] = Tensor(_NAMES[type_of(name)], list(array.shape), (end, end + array.nbytes))
+        header[name] = Tensor(_NAMES[types[name]], list(array.shape), (end, end + array.nbytes))
         end += array.nbytes
     said = msgspec.json.encode(header)
     said += b" " * (-len(said) % _PAD)
@@ -91,6 +100,15 @@ def write_segment(path: Path, segment: Segment) -> int:
 
 def read_segment(path: Path, size: int | None = None) -> Segment:
     """Map a segment. Raises `ValueError` for a file that is none, or that has another size than it had."""
+    return _read(path, size, Segment)
+
+
+def read_vectors(path: Path, size: int | None = None) -> VectorSegment:
+    """Map a segment of vectors. Raises `ValueError` for a file that is none, or that has another size than it had."""
+    return _read(path, size, VectorSegment)
+
+
+def _read(path: Path, size: int | None, kind: type[SegmentT]) -> SegmentT:
     mapped: mmap.mmap | bytes
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size >= MAPPED_BYTES and len(_MAPPED) < MOST_MAPPED:
@@ -102,12 +120,13 @@ def read_segment(path: Path, size: int | None = None) -> Segment:
         raise ValueError(f"{path.name} has {len(mapped)} bytes and not {size}.")
     begin = 8 + int.from_bytes(mapped[:8], "little")
     header = msgspec.json.decode(mapped[8:begin], type=dict[str, Tensor])
-    return Segment(**{name: _array(mapped, begin, name, header[name]) for name in Segment._fields})
+    types = _TYPES_OF[kind].items()
+    return kind(**{name: _array(mapped, begin, name, code, header[name]) for name, code in types})
 
 
-def _array(mapped: mmap.mmap | bytes, begin: int, name: str, tensor: Tensor) -> NDArray[Any]:
+def _array(mapped: mmap.mmap | bytes, begin: int, name: str, code: str, tensor: Tensor) -> NDArray[Any]:
     dtype = _TYPES[tensor.dtype]
-    if dtype != np.dtype(type_of(name)):
+    if dtype != np.dtype(code):
         raise ValueError(f"{name} is of another type than it should be.")
     start, end = tensor.data_offsets
     count = (end - start) // dtype.itemsize

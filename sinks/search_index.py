@@ -9,48 +9,53 @@ from __future__ import annotations
 import shutil
 import zlib
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import uuid_utils
 
-from memtape.schemas.rows import Guarded, LivingRow, TableName
+from memtape.schemas.embedding import dimensions_of
+from memtape.schemas.rows import Guarded, LivingRow, TableName, VectorRow
 from memtape.sinks.home.folders import write_whole
 from memtape.sinks.index_files import (
     FORMAT,
     MANIFEST,
     Manifest,
     Named,
+    SegmentT,
     read_manifest,
     read_segment,
+    read_vectors,
     write_manifest,
     write_segment,
 )
+from memtape.sinks.index_tiers import UNWRITTEN, Tiers
 from memtape.state.index.entries import HIDDEN, TURN, language_read, number_of, usual_language
 from memtape.state.index.segments import Flags, Segment, merged
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Part, counted_languages, shown_of
+from memtape.state.index.vectors import MOST_ROWS as MOST_VECTORS
+from memtape.state.index.vectors import VectorSegment, merged_vectors, vector_segment_of
 from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.indexed import (
     FOUND,
     GONE,
-    KEPT,
+    INDEXED,
     TABLE_NAMES,
+    embedder_of,
     key_of,
     languages_of_rows,
     row_at,
     segment_of_rows,
     table_number,
     told_of_row,
+    vector_key,
 )
 
-DELTA_ROWS = 512
-"""Rows that come one by one gather in a segment of so many, which is written anew each time."""
-TIER = 8
-"""So many segments of one size become one of the next."""
 MOST_ROWS = 262_144
 """No merge makes a segment of more rows: a merge of so many takes some hundred megabytes."""
 OPEN_SCOPES = 16
@@ -58,11 +63,20 @@ OPEN_SCOPES = 16
 
 
 class Opened(NamedTuple):
-    """The index of one scope as a manifest names it: its segments, and of each a flag for each row that lives."""
+    """The index of one scope as a manifest names it: its segments of texts and of vectors, and of each a flag for each
+    row that lives.
+    """
 
     manifest: Manifest
     segments: tuple[Segment, ...]
     living: tuple[Flags, ...]
+    vectors: tuple[VectorSegment, ...] = ()
+    vectors_living: tuple[Flags, ...] = ()
+
+    def vectors_of(self, embedder: str) -> list[tuple[VectorSegment, Flags]]:
+        """Return the segments of an embedder's vectors, each with which of its rows live."""
+        segments, living, _ = _of_embedder(self, embedder)
+        return list(zip(segments, living, strict=True))
 
     def parts(self) -> list[Part]:
         """Return the segments with what of each is shown."""
@@ -156,18 +170,22 @@ def _opened(folder: Path, manifest: Manifest, before: Opened | None) -> Opened:
     if manifest.format != FORMAT:
         raise ValueError(f"The index has the format {manifest.format} and not {FORMAT}.")
     known: dict[Named, Segment] = {}
+    held: dict[Named, VectorSegment] = {}
     if before is not None and before.manifest.made == manifest.made:
         known = dict(zip(before.manifest.segments, before.segments, strict=True))
+        held = dict(zip(before.manifest.vectors, before.vectors, strict=True))
     segments = [known.get(named) or read_segment(folder / named.name, named.bytes) for named in manifest.segments]
-    sizes = [named.rows for named in manifest.segments]
+    vectors = [held.get(named) or read_vectors(folder / named.name, named.bytes) for named in manifest.vectors]
+    sizes = [named.rows for named in (*manifest.segments, *manifest.vectors)]
     flags = np.ones(sum(sizes), np.bool_)
     if manifest.living:
         packed = (folder / manifest.living).read_bytes()
         if zlib.crc32(packed) != manifest.living_crc:
             raise ValueError(f"{manifest.living} is not as it was written.")
         flags = np.unpackbits(np.frombuffer(packed, np.uint8), count=sum(sizes)).astype(np.bool_)
-    ends = np.cumsum(sizes)
-    return Opened(manifest, tuple(segments), tuple(np.split(flags, ends[:-1]) if sizes else ()))
+    split = np.split(flags, np.cumsum(sizes)[:-1]) if sizes else []
+    living, vectors_living = split[: len(segments)], split[len(segments) :]
+    return Opened(manifest, tuple(segments), tuple(living), tuple(vectors), tuple(vectors_living))
 
 
 class SearchIndex:
@@ -202,10 +220,11 @@ class SearchIndex:
         self.numbers[scope] = last + 1
 
     def known(self, rows: Sequence[Guarded]) -> list[bool]:
-        """Return of each row whether one may stand under its key; of tables that are not indexed all may."""
+        """Return of each row whether one may stand under its key; of vectors all may."""
         known = [True] * len(rows)
         for scope, its in _by_scope(enumerate(rows)).items():
             opened = self._open(scope) or NOTHING
+            its = [(n, guarded) for n, guarded in its if guarded.table != "vectors"]
             keys = np.array([key_of(guarded.table, guarded.row.id) for _, guarded in its], "<u8")
             held = np.zeros(len(its), np.bool_)
             for segment in opened.segments:
@@ -229,64 +248,71 @@ class SearchIndex:
 
 
 class _Making:
-    """The index of a scope while rows are added to it: segments, old and new, and which of their rows live."""
+    """The index of a scope while rows are added to it: segments of texts, and of vectors by their embedder."""
 
     def __init__(self, opened: Opened | None) -> None:
-        self._segments = list(opened.segments) if opened is not None else []
-        self._living = [alive.copy() for alive in opened.living] if opened is not None else []
-        self._names = list(opened.manifest.segments) if opened is not None else []
-        self._usual = opened.manifest.usual if opened is not None else usual_language([])
-        self._made = opened.manifest.made if opened is not None else str(uuid_utils.uuid7())
+        opened = opened or NOTHING
+        manifest = opened.manifest
+        self._texts = Tiers(merged, MOST_ROWS, opened.segments, opened.living, manifest.segments)
+        self._vectors = {
+            embedder: Tiers(merged_vectors, MOST_VECTORS, *_of_embedder(opened, embedder))
+            for embedder in dict.fromkeys(named.embedder for named in manifest.vectors)
+        }
+        self._usual = manifest.usual
+        self._made = manifest.made or str(uuid_utils.uuid7())
         self.changed = False
 
     def add(self, rows: Sequence[Guarded]) -> None:
         """Take in what of some rows is newer than what is there."""
-        newest: dict[int, Guarded] = {}
+        self._add_texts([guarded for guarded in rows if guarded.table != "vectors"])
+        vectors: dict[str, list[Guarded]] = {}
         for guarded in rows:
-            key = key_of(guarded.table, guarded.row.id)
-            known = newest.get(key)
-            if known is None or _guard(known) < _guard(guarded):
-                newest[key] = guarded
-        for key in self._replaced(newest):
+            if guarded.table == "vectors":
+                vectors.setdefault(embedder_of(guarded.row), []).append(guarded)
+        for embedder, its in vectors.items():
+            self._add_vectors(embedder, its)
+
+    def _add_texts(self, rows: Sequence[Guarded]) -> None:
+        newest = _newest((key_of(guarded.table, guarded.row.id), guarded) for guarded in rows)
+        for key in self._texts.replace({key: _guard(guarded) for key, guarded in newest.items()}):
             del newest[key]
         if not newest:
             return
         self.changed = True
         told = {key: told_of_row(guarded.row) for key, guarded in newest.items()}
         self._settle_language(newest, told)
-        self._append(segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual))
-        self._merge()
+        segment = segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual)
+        self._texts.append(segment, len(segment.tables))
+        self._texts.settle()
 
-    def _replaced(self, newest: dict[int, Guarded]) -> list[int]:
-        """Let what the new rows replace live no more; return the keys of those that are not newer."""
-        older: list[int] = []
-        keys = np.array(sorted(newest), "<u8")
-        for segment, alive in zip(self._segments, self._living, strict=True):
-            starts = np.searchsorted(segment.keys, keys, "left")
-            ends = np.searchsorted(segment.keys, keys, "right")
-            for n in np.flatnonzero(starts < ends).tolist():
-                key = int(keys[n])
-                for row in segment.by_key[int(starts[n]) : int(ends[n])].tolist():
-                    if not alive[row]:
-                        continue
-                    if _guard(newest[key]) > (int(segment.generations[row]), int(segment.offsets[row])):
-                        alive[row] = False
-                    else:
-                        older.append(key)
-        return older
+    def _add_vectors(self, embedder: str, rows: Sequence[Guarded]) -> None:
+        newest = _newest((vector_key(guarded.row), guarded) for guarded in rows)
+        tiers = self._vectors.setdefault(embedder, Tiers(merged_vectors, MOST_VECTORS))
+        for key in tiers.replace({key: _guard(guarded) for key, guarded in newest.items()}):
+            del newest[key]
+        if not newest:
+            return
+        self.changed = True
+        segment = vector_segment_of(
+            [
+                (key, *_guard(guarded), guarded.row.vector if isinstance(guarded.row, VectorRow) else b"")
+                for key, guarded in newest.items()
+            ],
+            dimensions_of(embedder),
+        )
+        tiers.append(segment, len(segment.keys))
+        tiers.settle()
 
     def _settle_language(self, newest: dict[int, Guarded], told: dict[int, int]) -> None:
         """Find out in which language most texts are; those that are read otherwise now are taken in again."""
-        counts = counted_languages(
-            [Part(part, shown_of(part, alive)) for part, alive in zip(self._segments, self._living, strict=True)],
-            len(TOLD_LANGUAGES),
-        )
+        segments = list(zip(self._texts.segments, self._texts.living, strict=True))
+        counts = counted_languages([Part(part, shown_of(part, alive)) for part, alive in segments], len(TOLD_LANGUAGES))
         new = languages_of_rows((guarded.row for guarded in newest.values()), told.values())
         usual = usual_language(map(add, counts, new))
         if usual == self._usual:
             return
         self._usual = usual
-        for segment, alive in zip(self._segments, self._living, strict=True):
+        for segment, alive in segments:
             read = np.array([language_read(its, usual) for its in segment.told.tolist()], np.uint8)
             keys = segment.row_keys()
             for row in np.flatnonzero(alive[: segment.size] & (read != segment.read)).tolist():
@@ -296,93 +322,87 @@ class _Making:
                 told[key] = int(segment.told[row])
                 alive[row] = False
 
-    def _append(self, segment: Segment) -> None:
-        self._segments.append(segment)
-        self._living.append(np.ones(len(segment.tables), np.bool_))
-        self._names.append(_UNWRITTEN)
-
-    def _merge(self) -> None:
-        """Bring small segments together, and those of which most rows are dead."""
-        while len(self._segments) > 1 and self._alive(-1) + self._alive(-2) <= DELTA_ROWS:
-            self._join([len(self._segments) - 2, len(self._segments) - 1])
-        for place in range(len(self._segments)):
-            if 2 * self._alive(place) < len(self._living[place]):
-                self._join([place])
-        while True:
-            tiers: dict[int, list[int]] = {}
-            for place in range(len(self._segments)):
-                tiers.setdefault(_tier(self._alive(place)), []).append(place)
-            due = [
-                places[:TIER]
-                for places in tiers.values()
-                if len(places) >= TIER and sum(map(self._alive, places[:TIER])) <= MOST_ROWS
-            ]
-            if not due:
-                return
-            self._join(due[0])
-
-    def _alive(self, place: int) -> int:
-        return int(self._living[place].sum())
-
-    def _join(self, places: Sequence[int]) -> None:
-        """Let one segment stand for several."""
-        made = merged([self._segments[place] for place in places], [self._living[place] for place in places])
-        first, *rest = places
-        self._segments[first], self._names[first] = made, _UNWRITTEN
-        self._living[first] = np.ones(len(made.tables), np.bool_)
-        for place in reversed(rest):
-            del self._segments[place], self._living[place], self._names[place]
+    def opened(self) -> Opened:
+        """Return what stands there now, of which the segments that are new have no file."""
+        vectors = list(self._vectors.items())
+        return Opened(
+            Manifest(
+                format=FORMAT,
+                scope="",
+                number=0,
+                usual=self._usual,
+                segments=self._texts.names,
+                made=self._made,
+                vectors=[
+                    msgspec.structs.replace(named, embedder=embedder)
+                    for embedder, its in vectors
+                    for named in its.names
+                ],
+            ),
+            tuple(self._texts.segments),
+            tuple(self._texts.living),
+            tuple(segment for _, its in vectors for segment in its.segments),
+            tuple(alive for _, its in vectors for alive in its.living),
+        )
 
     def written(self, folder: Path, scope: str, number: int) -> Opened:
         """Write what is new, name it in a manifest, and delete the files that no manifest names any more."""
-        for place, named in enumerate(self._names):
-            if named is _UNWRITTEN:
-                name = f"{number}-{place}"
-                size = write_segment(folder / name, self._segments[place])
-                self._names[place] = Named(name, len(self._living[place]), size)
-                self._segments[place] = read_segment(folder / name, size)
+        _write(self._texts, folder, f"{number}", read_segment)
+        for place, tiers in enumerate(self._vectors.values()):
+            _write(tiers, folder, f"{number}-vectors-{place}", read_vectors)
+        made = self.opened()
+        every = [*made.living, *made.vectors_living]
         living, packed = "", b""
-        if not all(alive.all() for alive in self._living):
+        if not all(alive.all() for alive in every):
             living = f"{number}-living"
-            packed = np.packbits(np.concatenate(self._living)).tobytes()
+            packed = np.packbits(np.concatenate(every)).tobytes()
             write_whole(folder / living, packed)
-        manifest = Manifest(
-            format=FORMAT,
-            scope=scope,
-            number=number,
-            usual=self._usual,
-            segments=self._names,
-            made=self._made,
-            living=living,
-            living_crc=zlib.crc32(packed),
+        manifest = msgspec.structs.replace(
+            made.manifest, scope=scope, number=number, living=living, living_crc=zlib.crc32(packed)
         )
         write_manifest(folder, manifest)
-        known = {MANIFEST, living, *(segment.name for segment in manifest.segments)}
+        known = {MANIFEST, living, *(named.name for named in (*manifest.segments, *manifest.vectors))}
         for path in folder.iterdir():
             if path.name not in known:
                 path.unlink(missing_ok=True)
-        return Opened(manifest, tuple(self._segments), tuple(self._living))
+        return made._replace(manifest=manifest)
 
 
-_UNWRITTEN = Named("", 0, 0)
+def _write(tiers: Tiers[SegmentT], folder: Path, beginning: str, read: Callable[[Path, int], SegmentT]) -> None:
+    """Write the segments that have no file yet, each under a name that begins so, and map them."""
+    for place, named in enumerate(tiers.names):
+        if named is UNWRITTEN:
+            path = folder / f"{beginning}-{place}"
+            size = write_segment(path, tiers.segments[place])
+            tiers.names[place] = Named(path.name, len(tiers.living[place]), size)
+            tiers.segments[place] = read(path, size)
+
+
+def _of_embedder(opened: Opened, embedder: str) -> tuple[list[VectorSegment], list[Flags], list[Named]]:
+    """Return the segments of an embedder's vectors, which of their rows live, and their names."""
+    every = zip(opened.vectors, opened.vectors_living, opened.manifest.vectors, strict=True)
+    own = [its for its in every if its[2].embedder == embedder]
+    return [its[0] for its in own], [its[1] for its in own], [its[2] for its in own]
+
+
+def _newest(rows: Iterable[tuple[int, Guarded]]) -> dict[int, Guarded]:
+    """Return the newest of some rows under each key."""
+    newest: dict[int, Guarded] = {}
+    for key, guarded in rows:
+        known = newest.get(key)
+        if known is None or _guard(known) < _guard(guarded):
+            newest[key] = guarded
+    return newest
 
 
 def _by_scope(rows: Iterable[tuple[int, Guarded]]) -> dict[str, list[tuple[int, Guarded]]]:
     """Return the rows of tables that the index has by their scopes, each with its number."""
     by_scope: dict[str, list[tuple[int, Guarded]]] = {}
     for n, guarded in rows:
-        if guarded.table in (*FOUND, *KEPT):
+        if guarded.table in INDEXED:
             by_scope.setdefault(guarded.row.scope, []).append((n, guarded))
     return by_scope
 
 
 def _guard(guarded: Guarded) -> tuple[int, int]:
     return guarded.generation, guarded.offset
-
-
-def _tier(rows: int) -> int:
-    """Return the tier of a segment: 0 up to 512 rows, and one more for each eightfold."""
-    tier = 0
-    while rows > DELTA_ROWS * TIER**tier:
-        tier += 1
-    return tier

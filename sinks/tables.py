@@ -148,13 +148,19 @@ class Shard:
 
     def _guarded_rows(self) -> Iterator[list[Guarded]]:
         """Yield the rows of all tables with their guards, some at once; of a gone one its key is left."""
+        import pyarrow as pa
+
         for name in (*FOUND, *KEPT):
             table = self._table(name)
             if table is None:
                 continue
             fields = [field for field in table.schema.names if field in TABLES[name].__struct_fields__]
-            for batch in table.to_batches(columns=[*fields, "gone", "generation", "offset"], batch_size=ROWS_AT_ONCE):
+            columns = [*fields, "gone", "generation", "offset"]
+            for batch in table.to_batches(columns=columns, batch_size=ROWS_AT_ONCE):
                 yield [_guarded(name, record) for record in batch.to_pylist()]
+        for table in map(self._table, self._names(VectorRow)):
+            for batch in table.to_batches(filter="NOT gone", batch_size=ROWS_AT_ONCE) if table is not None else ():
+                yield [_guarded("vectors", record) for record in _records(pa.Table.from_batches([batch]))]
 
     def write_watermark(self, watermark: Watermark) -> None:
         """Say up to where everything that was written is true; call it last."""
@@ -252,16 +258,6 @@ class Shard:
         """Return the version of a table, by which a reader knows that what it holds is still true; 0 for none."""
         tables = map(self._table, self._names(row_type))
         return sum(table.version for table in tables if table is not None)
-
-    @_reads
-    def vectors(self, scope: str, embedder: str) -> tuple[list[str], NDArray[np.float32]]:
-        """Return the ids of a scope's captures that have a vector, and the vectors, whole numbers, in their order."""
-        table = self._table(_vectors_table(embedder))
-        if table is None:
-            return [], np.zeros((0, 0), dtype=np.float32)
-        condition = f"NOT gone AND scope = {quoted(scope)}"
-        found = table.to_table(columns=["id", "vector"], filter=condition)
-        return found.column("id").to_pylist(), _matrix(found.column("vector"))
 
     @_reads
     def dead_letters(self, limit: int) -> list[DeadLetter]:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, Row, TurnRow
-from memtape.sinks.index_files import FORMAT, Manifest
-from memtape.sinks.search_index import Opened, _Making
+from memtape.sinks.search_index import _Making
 from memtape.sinks.tables import table_of
 from memtape.tools.ask.found import found_of
 
@@ -27,8 +26,7 @@ def laid_over(rows: Iterable[Row], events: Sequence[Event], cut: int) -> list[Me
     for scope, its in by_scope.items():
         making = _Making(None)
         making.add([Guarded(table_of(row), row, 1, offset) for offset, row in enumerate(its)])
-        manifest = Manifest(format=FORMAT, scope=scope, number=1, usual=making._usual, segments=[], made="")
-        opened = Opened(manifest, tuple(making._segments), tuple(making._living))
+        opened = making.opened()
         found = found_of(
             opened, [event for event in tail if event.scope == scope], lambda offset: _text(events[offset])
         )

@@ -94,6 +94,7 @@ def copy_into(home: Home, name: str) -> EmbeddedLog:
     log = EmbeddedLog(home.log_path, partitions)
     # There is no command yet that copies a log, so what a new log begins with is taken out by hand.
     log._db.execute("DELETE FROM slots")
+    log._db.execute("DELETE FROM meta WHERE key LIKE 'end of %'")
     log.log_id = first.body.log_id  # type: ignore[union-attr]
     log._db.execute("UPDATE meta SET value = ? WHERE key = 'log_id'", [log.log_id])
     for number in range(partitions):

@@ -26,16 +26,28 @@ from safetensors.numpy import load_file
 from soaked import soaked
 
 from memtape.schemas.events import Kind
-from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow
-from memtape.sinks import index_files, search_index
+from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, VectorRow
+from memtape.sinks import index_files, index_tiers, search_index
 from memtape.sinks.home.folders import unfinished_beside
 from memtape.sinks.search_index import Opened, SearchIndex, open_index, scope_folder
 from memtape.state.index.entries import take
+from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Part, Texts, part_of
+from memtape.state.index.vectors import TextVectors, Vectors, VectorSegment, joined_rows, vector_segment_of
+from memtape.state.ranking import meaning
 from memtape.state.ranking.ranker import Corpus
+from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.text import terms as terms_module
-from memtape.state.views.index_proof import content, expected_content, is_sound, usual_of
-from memtape.state.views.indexed import entry_of
+from memtape.state.vectors.recorded import quantised
+from memtape.state.views.index_proof import (
+    are_sound_vectors,
+    content,
+    expected_content,
+    is_sound,
+    usual_of,
+    vectors_content,
+)
+from memtape.state.views.indexed import entry_of, vector_key
 
 A = "project:a"
 DAY = 86_400_000_000
@@ -56,9 +68,17 @@ facts = st.builds(
     st.sampled_from(SAID), st.integers(0, 90), st.booleans(),
 )  # fmt: skip
 banned = st.just(("tombstones", "", None, "", "user", 0, False))
-gone = st.sampled_from(["turns", "memories", "tombstones"]).map(lambda table: ("gone", table, None, "", "", 0, False))
+vectors = st.builds(
+    lambda embedder, seed: ("vectors", embedder, None, "", "", seed, False),
+    st.sampled_from(["m@1/8", "n@2/70"]), st.integers(0, 9),
+)  # fmt: skip
+gone = st.sampled_from(["turns", "memories", "tombstones", "vectors"]).map(
+    lambda table: ("gone", table, None, "", "", 0, False)
+)
 steps = st.lists(
-    st.lists(st.tuples(st.integers(0, 11), st.one_of(turns, turns, facts, banned, gone)), min_size=1, max_size=6),
+    st.lists(
+        st.tuples(st.integers(0, 11), st.one_of(turns, turns, facts, vectors, banned, gone)), min_size=1, max_size=6
+    ),
     min_size=1,
     max_size=8,
 )
@@ -79,7 +99,12 @@ def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
         "hidden": hidden,
     }  # fmt: skip
     if table == "gone":
+        id = vector_row_id(id, "m@1/8") if text == "vectors" else id
         return Guarded(text, GoneRow(f"{A}/{id}", id, A), 1, offset)
+    if table == "vectors":
+        key = f"{A}/{vector_row_id(id, text)}"
+        vector = vector_of(number * 10 + day, int(text.rpartition("/")[2])).tobytes()
+        return Guarded("vectors", VectorRow(key=key, id=id, scope=A, embedder=text, vector=vector), 1, offset)
     if table == "tombstones":
         tombstone = TombstoneRow(key=f"{A}/{id}", id=id, scope=A, forgotten_by=id, at=START)
         return Guarded("tombstones", tombstone, 1, offset)
@@ -90,6 +115,12 @@ def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
         "members": (), "echoes": (), "revises": None, "similarity": 0, "replaced": False,
     }  # fmt: skip
     return Guarded("memories", MemoryRow(**shown, **more), 1, offset)
+
+
+def vector_of(seed: int, dimensions: int = 8) -> Vectors:
+    """A quantised vector, the same for the same seed."""
+    made = np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)
+    return np.frombuffer(quantised(made), "<i2").astype(np.int16)
 
 
 def written(folder: Path, given: Sequence[Sequence[tuple[int, tuple[Any, ...]]]]) -> dict[tuple[str, str], Guarded]:
@@ -103,7 +134,7 @@ def written(folder: Path, given: Sequence[Sequence[tuple[int, tuple[Any, ...]]]]
             rows.append(row_of(number, what, offset))
         index.write([*rows, *late])
         late = rows[:1]
-        standing |= {(guarded.table, guarded.row.id): guarded for guarded in rows}
+        standing |= {(guarded.table, guarded.row.key): guarded for guarded in rows}
     return standing
 
 
@@ -111,17 +142,31 @@ def living(standing: dict[tuple[str, str], Guarded]) -> list[tuple[Any, Any]]:
     return [(its.table, its.row) for its in standing.values() if not isinstance(its.row, GoneRow)]
 
 
+def said(opened: Opened) -> dict[tuple[str, str], str]:
+    found = dict(content(opened.segments, opened.living))
+    for embedder in dict.fromkeys(named.embedder for named in opened.manifest.vectors):
+        found |= vectors_content(embedder, opened.vectors_of(embedder))
+    return found
+
+
 def check(opened: Opened, standing: dict[tuple[str, str], Guarded]) -> None:
     """The index says what the rows say, of which it was made."""
-    assert dict(content(opened.segments, opened.living)) == dict(expected_content(living(standing)))
+    assert said(opened) == dict(expected_content(living(standing)))
     assert opened.manifest.usual == usual_of(opened.segments, opened.living)
-    assert all(map(is_sound, opened.segments))
+    assert all(map(is_sound, opened.segments)) and all(map(are_sound_vectors, opened.vectors))
 
 
-def ranked(parts: Sequence[Part], names: Callable[[Texts, int], str], question: str) -> list[tuple[str, float]]:
+def ranked(
+    parts: Sequence[Part],
+    names: Callable[[Texts, int], str],
+    question: str,
+    vectors: Sequence[tuple[VectorSegment, Flags]] = (),
+) -> list[tuple[str, float]]:
     texts = Texts(parts)
-    corpus = Corpus(texts, lambda place: "", texts.called)
-    return [(names(texts, hit.place), hit.score) for hit in corpus.rank(question).hits]
+    dense = TextVectors([part for part, _ in vectors], joined_rows(texts.whole("spoken"), vectors)) if vectors else None
+    corpus = Corpus(texts, lambda place: "", texts.called, dense)
+    asked = vector_of(len(question)) if dense is not None else None
+    return [(names(texts, hit.place), hit.score) for hit in corpus.rank(question, asked).hits]
 
 
 def named(texts: Texts, place: int) -> str:
@@ -131,9 +176,10 @@ def named(texts: Texts, place: int) -> str:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments are sealed and merged after a few rows."""
-    monkeypatch.setattr(search_index, "DELTA_ROWS", 3)
-    monkeypatch.setattr(search_index, "TIER", 2)
+    monkeypatch.setattr(index_tiers, "DELTA_ROWS", 3)
+    monkeypatch.setattr(index_tiers, "TIER", 2)
     monkeypatch.setattr(search_index, "MOST_ROWS", 9)
+    monkeypatch.setattr(search_index, "MOST_VECTORS", 9)
 
 
 @given(steps)
@@ -141,9 +187,10 @@ def test_however_rows_come_the_index_says_and_ranks_as_one_made_at_once(
     tmp_path_factory: pytest.TempPathFactory, given: Any
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_index, "DELTA_ROWS", 3)
-        patch.setattr(search_index, "TIER", 2)
+        patch.setattr(index_tiers, "DELTA_ROWS", 3)
+        patch.setattr(index_tiers, "TIER", 2)
         patch.setattr(search_index, "MOST_ROWS", 9)
+        patch.setattr(search_index, "MOST_VECTORS", 9)
         folder = tmp_path_factory.mktemp("index")
         standing = written(folder, given)
         opened = open_index(scope_folder(folder, A))
@@ -151,8 +198,43 @@ def test_however_rows_come_the_index_says_and_ranks_as_one_made_at_once(
     check(opened, standing)
     entries = [entry_of(row) for _, row in living(standing) if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden]
     at_once = [part_of(entries, opened.manifest.usual)]
+    own = opened.vectors_of("m@1/8")
+    rows = [row for _, row in living(standing) if isinstance(row, VectorRow) and row.embedder == "m@1/8"]
+    one = vector_segment_of([(vector_key(row), 1, 1, row.vector) for row in rows], 8)
     for question in QUESTIONS:
         assert ranked(opened.parts(), named, question) == ranked(at_once, named, question)
+        by_one = ranked(at_once, named, question, [(one, np.ones(len(rows), np.bool_))] if own else ())
+        assert ranked(opened.parts(), named, question, own) == by_one
+
+
+def test_by_sketches_is_found_what_is_found_by_all_vectors_where_all_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way of large scopes, asked for all, ranks as that of small ones, with sessions and without vectors."""
+    said = [
+        row_of(n, ("turns", SAID[n % len(SAID)], (None, "s", "t")[n % 3], "Ada", "user", n % 9, n % 7 == 6), n)
+        for n in range(300)
+    ]
+    parts = [
+        part_of([entry_of(its.row) for its in said[:200]], 0),
+        part_of([entry_of(its.row) for its in said[200:]], 0),
+    ]
+    rows = [(vector_key(its.row), 1, 1, vector_of(n, 70).tobytes()) for n, its in enumerate(said) if n % 5]
+    vectors = [(vector_segment_of(its, 70), np.ones(len(its), np.bool_)) for its in (rows[:90], rows[90:])]
+    texts = Texts(parts)
+    dense = TextVectors([part for part, _ in vectors], joined_rows(texts.whole("spoken"), vectors))
+
+    def answers(asked: int) -> list[Any]:
+        corpus = Corpus(texts, lambda place: "", texts.called, dense)
+        some = [None, lambda places: places[places % 2 == 0]]
+        return [list(corpus.rank(QUESTIONS[0], vector_of(asked, 70), among=among).hits) for among in some]
+
+    by_all = [answers(asked) for asked in range(20)]
+    monkeypatch.setattr(meaning, "EXACT_TEXTS", 0)
+    monkeypatch.setattr(meaning, "NEAR_IN_SESSION", 300)
+    assert [answers(asked) for asked in range(20)] == by_all
+    monkeypatch.setattr(meaning, "NEAR_TEXTS", 20)
+    nearest = [hits[0].place for (hits, _) in by_all]
+    found = [[hit.place for hit in answers(asked)[0] if "dense" in hit.lanes] for asked in range(20)]
+    assert all(0 < len(its) <= 20 for its in found) and sum(n in its for n, its in zip(nearest, found, strict=True)) > 5
 
 
 def test_a_history_meets_every_shape_of_an_index(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +248,7 @@ def test_a_history_meets_every_shape_of_an_index(tmp_path: Path, small: None, mo
     texts = Texts(opened.parts())
     assert len(texts._several([s + p.segment.order for s, p in zip(texts.starts, texts.parts, strict=False)]))
     check(opened, standing)
-    monkeypatch.setattr(search_index, "TIER", 9)  # So that what died is not merged away at once.
+    monkeypatch.setattr(index_tiers, "TIER", 9)  # So that what died is not merged away at once.
     index = SearchIndex(tmp_path)
     large = max(opened.segments, key=lambda segment: segment.size)
     first = next(its for its in standing.values() if its.row.id.replace("-", "")[:16] == f"{int(large.ids[0][0]):016x}")
@@ -180,22 +262,24 @@ def test_a_writer_that_is_killed_at_any_step_leaves_an_index_that_is_whole(
     tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader finds what was there before or after, and the next write makes it right, whatever was left lying."""
-    history = [[(n, ("turns", text, "s", "Ada", "user", n, False))] for n, text in enumerate(SAID)]
+    history = [
+        [(n, ("turns", text, "s", "Ada", "user", n, False)), (n, ("vectors", "m@1/8", None, "", "", n % 10, False))]
+        for n, text in enumerate(SAID)
+    ]
     met, step = 0, 0
     while met == step:
         step += 1
         folder = tmp_path / str(step)
         before = written(folder, history[:-1])
-        number, what = history[-1][0]
-        row = row_of(number, what, 99)
+        last = [row_of(number, what, 99) for number, what in history[-1]]
         with monkeypatch.context() as patch:
-            met = killed_at(patch, step, partial(SearchIndex(folder).write, [row]))
+            met = killed_at(patch, step, partial(SearchIndex(folder).write, last))
         opened = open_index(scope_folder(folder, A))
         assert opened is not None
-        rows = dict(content(opened.segments, opened.living))
-        after = before | {("turns", row.row.id): row}
+        rows = said(opened)
+        after = before | {(its.table, its.row.key): its for its in last}
         assert rows in [dict(expected_content(living(its))) for its in (before, after)]
-        SearchIndex(folder).write([row])
+        SearchIndex(folder).write(last)
         again = open_index(scope_folder(folder, A))
         assert again is not None
         check(again, after)

@@ -68,6 +68,7 @@ FLOATS_ALLOWED: dict[str, str] = {
     "state/ranking/baselines.py": "scores are answers to a question, never state",
     "state/ranking/lanes.py": "scores are answers to a question, never state",
     "state/ranking/lexical.py": "scores are answers to a question, never state",
+    "state/ranking/meaning.py": "scores are answers to a question, never state",
     "state/ranking/ranker.py": "scores are answers to a question, never state",
     "state/ranking/recipes.py": "the constants of scores",
     "state/ranking/wording.py": "weights are answers to a question, never state",

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.sqlite_files import opened
-from memtape.sinks.index_files import SEGMENT_NAME, read_segment
+from memtape.sinks.index_files import SEGMENT_NAME, VECTORS_NAME, read_segment, read_vectors
 from memtape.sinks.proof.sqlite_pages import MAGIC as SQLITE_MAGIC
 from memtape.sinks.proof.sqlite_pages import Piece, pages_of_database, pages_of_wal
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
@@ -27,6 +27,7 @@ from memtape.sinks.tables import INDEX
 from memtape.state.index.entries import take
 from memtape.state.text.traces import Traces
 from memtape.state.vectors.recorded import recorded
+from memtape.state.views.index_proof import are_sound_vectors
 from memtape.state.views.indexed import GONE, row_at, text_of
 
 PIECE_BYTES = 4 * 1024 * 1024
@@ -224,6 +225,8 @@ def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
         return "LanceDB data", "batches", _lance(path)
     if path.parent.parent.name == INDEX and SEGMENT_NAME.fullmatch(path.name):
         return "search index", "batches", _index(path)
+    if path.parent.parent.name == INDEX and VECTORS_NAME.fullmatch(path.name):
+        return "search index", "batches", _vectors(path)
     if path.suffix == ".idx":
         return "LanceDB index", "batches", _lance(path)
     with opened(path) as file:
@@ -300,6 +303,16 @@ def _index(path: Path) -> Iterator[_Grain]:
     yield _Grain("names", " \x00x\x00 ".join(names), frozenset(names))
     if any(term not in terms for term in segment.term_list()):
         raise MemtapeError("it has terms that its texts do not have")
+
+
+def _vectors(path: Path) -> Iterator[_Grain]:
+    """Yield the vectors of a segment. Their sketches follow from them, which is held against them."""
+    segment = read_vectors(path)
+    for start in range(0, len(segment.keys), ROWS_AT_ONCE):
+        rows = segment.vectors[start : start + ROWS_AT_ONCE].astype(np.float64)
+        yield _Grain(f"rows {start}…", "", frozenset(), rows=rows)
+    if not are_sound_vectors(segment):
+        raise MemtapeError("it has sketches that its vectors do not have")
 
 
 def _texts(value: Any) -> Iterator[str]:

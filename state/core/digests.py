@@ -22,6 +22,7 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import SUBJECTS
 from memtape.state.index.entries import KINDS, ORIGINS
 from memtape.state.index.segments import Segment
+from memtape.state.index.vectors import VectorSegment
 from memtape.state.text.terms import TOLD_LANGUAGES
 
 VIEWS_VERSION = 6
@@ -44,7 +45,8 @@ def rules_version() -> str:
     """Return what views are made under, as one word: rule versions, the columns of rows and of the search index with
     what they count by, and Python's Unicode version, which decides what equals what."""
     columns = {f"{name}{_COLUMNS}": digest([type.__struct_fields__])[:8] for name, type in TABLES.items()}
-    columns[f"index{_COLUMNS}"] = digest([[list(TABLES), KINDS, ORIGINS, TOLD_LANGUAGES, Segment._fields]])[:8]
+    made = [list(TABLES), KINDS, ORIGINS, TOLD_LANGUAGES, Segment._fields, VectorSegment._fields]
+    columns[f"index{_COLUMNS}"] = digest([made])[:8]
     versions = RULES | columns | {"unicode": unicodedata.unidata_version}
     return ",".join(f"{name}={version}" for name, version in versions.items())
 

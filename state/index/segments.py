@@ -143,7 +143,7 @@ COLUMNS = (
 )
 """The columns that say something of each document by themselves."""
 _ROW = ("generations", "offsets", "tables")
-_TYPES: dict[str, str] = {
+SEGMENT_TYPES = {
     "terms": "<u8",
     "starts": "<u4",
     "term_text": "|u1",
@@ -178,11 +178,7 @@ _TYPES: dict[str, str] = {
     "records": "|u1",
     "record_ends": "<u8",
 }
-
-
-def type_of(name: str) -> str:
-    """Return the numpy type of an array of a segment, by its name."""
-    return _TYPES[name]
+"""The numpy types of the arrays of a segment."""
 
 
 class Other(NamedTuple):
@@ -358,7 +354,7 @@ def _union(lists: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
 
 def _finished(**arrays: Any) -> Segment:
     """Return a segment of these arrays (`keys` as of the rows), each in its type, with the orders that follow."""
-    made = {name: np.ascontiguousarray(np.asarray(array, _TYPES[name])) for name, array in arrays.items()}
+    made = {name: np.ascontiguousarray(np.asarray(array, SEGMENT_TYPES[name])) for name, array in arrays.items()}
     not_turns = made["flags"] & TURN == 0
     keys = made["session_keys"][made["sessions"]]
     made["order"] = np.lexsort((made["ids"][:, 1], made["ids"][:, 0], made["at"], not_turns, keys)).astype("<u4")

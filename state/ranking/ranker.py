@@ -18,34 +18,22 @@ from numpy.typing import NDArray
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.documents import Document
 from memtape.state.index.entries import AGES, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN, Entry
-from memtape.state.index.sorted_values import distinct, firsts
+from memtape.state.index.sorted_values import distinct
 from memtape.state.index.texts import Floats, Ints, Texts, part_of
+from memtape.state.index.vectors import TextVectors, Vectors, text_vectors
 from memtape.state.ranking import lanes as rules
 from memtape.state.ranking.lanes import Hit, first_of
 from memtape.state.ranking.lexical import Worded
+from memtape.state.ranking.meaning import NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
 from memtape.state.ranking.wording import Reading, Wording
 from memtape.state.text.asking import first_person, held_by_answers, is_about_answers
 from memtape.state.text.passages import Passages
 
-NOWHERE = -2
-"""Less than any cosine: that of a session in which nothing has a vector."""
 DIGITS = 9
 """Scores are rounded, so that the order in which a machine adds does not decide between equals."""
 
 PartsOf = Callable[[int], Mapping[str, float]]
-Among = Callable[[Ints], Ints]
-"""Gives those of some places that may be returned."""
-Vectors = NDArray[np.int16]
-"""Quantised vectors (`state/vectors/recorded.py`), one a row; of zeros where there is none."""
-
-
-class Similar(NamedTuple):
-    """The cosines of every text to a question, those of the best of their sessions, and which texts have a vector."""
-
-    texts: Floats
-    sessions: Floats
-    known: NDArray[np.bool_]
 
 
 class Scale(NamedTuple):
@@ -87,8 +75,8 @@ class Used(NamedTuple):
 class Corpus:
     """The texts of one scope, made ready to be asked many times.
 
-    `text_of` gives the whole text of a place, `place_of` the place of an id, None for one that is not shown. `vectors`
-    has a row for each place, and `used` what is known of the use of some.
+    `text_of` gives the whole text of a place, `place_of` the place of an id, None for one that is not shown. `used` has
+    what is known of the use of some.
     """
 
     def __init__(
@@ -96,7 +84,7 @@ class Corpus:
         texts: Texts,
         text_of: Callable[[int], str],
         place_of: Callable[[str], int | None],
-        vectors: Vectors | None = None,
+        vectors: TextVectors | None = None,
         used: Mapping[int, Used] = MappingProxyType({}),
     ) -> None:
         self._texts = texts
@@ -105,7 +93,8 @@ class Corpus:
         self._answers = texts.answers
         self._recipe = PEERS if self._answers is None else ASSISTED
         self._words = Wording(texts, self._recipe.context)
-        self._meaning = _Meaning(vectors, texts) if vectors is not None and vectors.any() else None
+        shown = vectors.shown(texts.shown) if vectors is not None else None
+        self._meaning = Meaning(shown, texts.sessions[0]) if shown is not None and shown.known.any() else None
         self._passages = Passages(text_of)
         self._set_use(used)
 
@@ -172,9 +161,9 @@ class Corpus:
         if "sparse" not in lanes:
             words = words.silenced()
         similar = None
-        if self._meaning is not None and query_vector is not None and "dense" in lanes:
-            similar = self._meaning.ask(query_vector)
         among = among or (lambda places: places)
+        if self._meaning is not None and query_vector is not None and "dense" in lanes:
+            similar = self._meaning.ask(query_vector, among)
         found = self._found(words, similar, among, lanes)
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
@@ -199,9 +188,9 @@ class Corpus:
             places = first_of(words.texts, among(np.flatnonzero(words.texts > 0)), rules.SPARSE_HITS, self._order)
             found["sparse"] = _Part(places, words.texts[places])
         if similar is not None:
-            near = among(np.flatnonzero(similar.texts >= rules.LEAST_COSINE))
-            places = first_of(similar.texts, near, rules.DENSE_HITS, self._order)
-            found["dense"] = _Part(places, similar.texts[places])
+            near, cosines = similar.places, similar.cosines
+            here = first_of(cosines, np.arange(len(near)), rules.DENSE_HITS, lambda some: self._order(near[some]))
+            found["dense"] = _Part(near[here], cosines[here])
         return found
 
     def _order(self, places: Ints) -> Ints:
@@ -236,10 +225,10 @@ class Corpus:
         strength = words.strength
         if similar is not None:
             # What has no vector yet is taken for one like the others.
-            parts["cosine"] = weights.cosine * _filled(similar.texts[places], similar.known[places])
-            sessions = similar.sessions[places]
+            parts["cosine"] = weights.cosine * _filled(*similar.of(places))
+            sessions = similar.sessions_of(places)
             parts["session cosine"] = weights.session_cosine * _filled(sessions, sessions > NOWHERE)
-            strength = max(strength, float(similar.texts.max()))
+            strength = max(strength, similar.best)
         parts |= self._sides(query, words.named, places, weights)
         for lane, weight in rules.MOVING.items():
             if lane in found:
@@ -335,7 +324,8 @@ def corpus_of(documents: Sequence[Document], vectors: Vectors | None = None) -> 
         for place, document in enumerate(documents)
         if document.uses or document.hot or document.neighbours
     }
-    return Corpus(texts, lambda place: documents[place].text, place_of.get, vectors, used)
+    given = None if vectors is None else text_vectors(vectors)
+    return Corpus(texts, lambda place: documents[place].text, place_of.get, given, used)
 
 
 def _no_hit(number: int) -> Hit:
@@ -360,33 +350,6 @@ class _Sum(NamedTuple):
         fused = np.sum(list(self.parts.values()), axis=0)
         relevance: Floats = np.clip((fused - least) / (most - least), 0, 1) * strength
         return relevance
-
-
-class _Meaning:
-    """The vectors of one scope's texts. Dots of quantised vectors are exact in float32, in whatever order of sums."""
-
-    def __init__(self, vectors: Vectors, texts: Texts) -> None:
-        session, sessions = texts.sessions
-        self._vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        norms = np.sqrt(np.square(self._vectors, dtype=np.float64).sum(axis=1))
-        self._known = (norms > 0) & texts.shown
-        self._norms = np.where(self._known, norms, 1)
-        self._session = session
-        self._grouped = np.argsort(session, kind="stable")
-        grouped = session[self._grouped]
-        self._starts = np.flatnonzero(firsts(grouped))
-        self._numbers = grouped[self._starts]
-        self._count = sessions
-
-    def ask(self, query: Vectors) -> Similar:
-        """Return the cosines to a question; a vector of other dimensions is a `ValueError`."""
-        asked = np.asarray(query, dtype=np.float32)
-        norm = float(np.sqrt(np.square(asked, dtype=np.float64).sum())) or 1.0
-        cosines: Floats = (self._vectors @ asked) / (self._norms * norm)
-        cosines = np.where(self._known, cosines, 0)
-        best = np.full(self._count, float(NOWHERE))
-        best[self._numbers] = np.maximum.reduceat(np.where(self._known, cosines, NOWHERE)[self._grouped], self._starts)
-        return Similar(cosines, best[self._session], self._known)
 
 
 def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:

@@ -6,15 +6,17 @@ It is the content that counts: where rows lie, in which segments and in which or
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 
 import numpy as np
 
-from memtape.schemas.rows import GoneRow, Guarded, LivingRow, TableName
+from memtape.schemas.rows import GoneRow, Guarded, LivingRow, TableName, VectorRow
 from memtape.state.core.digests import RULES, digest, logical_row
 from memtape.state.core.scope import Scope
 from memtape.state.index.entries import number_of, usual_language
 from memtape.state.index.segments import COLUMNS, Flags, Segment, merged
 from memtape.state.index.texts import Part, counted_languages, shown_of
+from memtape.state.index.vectors import VectorSegment, merged_vectors
 from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.indexed import (
     FOUND,
@@ -25,6 +27,7 @@ from memtape.state.views.indexed import (
     row_at,
     segment_of_rows,
     told_of_row,
+    vector_key,
 )
 from memtape.state.views.rows import all_changes, row_of
 
@@ -44,14 +47,33 @@ def usual_of(segments: Sequence[Segment], living: Sequence[Flags]) -> int:
     return usual_language(counted_languages(parts, len(TOLD_LANGUAGES)))
 
 
+def are_sound_vectors(segment: VectorSegment) -> bool:
+    """Whether what follows from a segment's own vectors is what stands in it."""
+    again = merged_vectors([segment], [np.ones(len(segment.keys), np.bool_)])
+    return all(np.array_equal(own, other) for own, other in zip(segment, again, strict=True))
+
+
 def content(segments: Sequence[Segment], living: Sequence[Flags]) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the table and id of every row that lives, with a digest of all that the index says of it."""
     for segment, alive in zip(segments, living, strict=True):
         yield from _content(segment, alive)
 
 
+def vectors_content(
+    embedder: str, segments: Sequence[tuple[VectorSegment, Flags]]
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the table and the key of every vector of an embedder that lives, with its digest."""
+    for segment, alive in segments:
+        for row in np.flatnonzero(alive & (segment.squares > 0)).tolist():
+            key, data = int(segment.keys[row]), segment.vectors[row].tobytes()
+            yield ("vectors", f"{key:016x}:{embedder}"), _vector_digest(data)
+
+
 def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield what `content` should yield of these rows."""
+    for _, row in rows:
+        if isinstance(row, VectorRow):
+            yield ("vectors", f"{vector_key(row):016x}:{row.embedder}"), _vector_digest(row.vector)
     indexed = [(table, row) for table, row in rows if table in (*FOUND, *KEPT)]
     told = [told_of_row(row) for _, row in indexed]
     usual = usual_language(languages_of_rows((row for _, row in indexed), told))
@@ -68,8 +90,12 @@ def expected_index(scope: Scope) -> dict[tuple[str, str], str]:
 
 
 def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]]) -> dict[str, str]:
-    """Return the leaf of the state hash for the indexes of a partition's scopes, none where they say nothing."""
-    digests = [(name, *key, said) for name, its in sorted(expected.items()) for key, said in sorted(its.items())]
+    """Return the leaf of the state hash for the indexes of a partition's scopes, none where they say nothing.
+
+    Vectors stand in the leaf of their own table, byte for byte.
+    """
+    said_by = ((name, *key, said) for name, its in sorted(expected.items()) for key, said in sorted(its.items()))
+    digests = [said for said in said_by if said[1] != "vectors"]
     return {f"view/index/{number}@{RULES['index']}": digest(digests)} if digests else {}
 
 
@@ -95,6 +121,10 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
             session = int(segment.session_keys[segment.sessions[row]])
             said += [segment.ids[row].tolist(), names[int(segment.speakers[row])], session, of_terms]
         yield (TABLE_NAMES[table], found.id), digest([_plain(said)])
+
+
+def _vector_digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def _plain(said: list[object]) -> list[object]:

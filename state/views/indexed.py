@@ -21,6 +21,7 @@ from memtape.schemas.rows import (
     Row,
     TableName,
     TurnRow,
+    VectorRow,
 )
 from memtape.state.index.documents import Document
 from memtape.state.index.entries import Entry, Guard, language_read, number_of, take, told_of
@@ -36,7 +37,9 @@ ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
 FOUND: tuple[TableName, ...] = ("memories", "turns")
 """Tables whose rows are texts that can be found."""
 KEPT: tuple[TableName, ...] = ("tombstones", "uses", "edges")
-"""Tables whose rows a search reads beside the texts. Vectors are read of their own table."""
+"""Tables whose rows a search reads beside the texts."""
+INDEXED: tuple[TableName, ...] = (*FOUND, *KEPT, "vectors")
+"""Every table of which the index has something."""
 TABLE_NAMES: tuple[TableName, ...] = tuple(TABLES)
 GONE = len(TABLE_NAMES)
 """The number of no table: that of a row that is no more."""
@@ -45,6 +48,16 @@ GONE = len(TABLE_NAMES)
 def key_of(table: TableName, id: str) -> int:
     """Return the key of a row in its scope's index."""
     return number_of(f"{table}/{id}")
+
+
+def vector_key(row: Row) -> int:
+    """Return the key of a vector, or of one that is no more, among those of its embedder."""
+    return number_of(row.id.partition(":")[0])
+
+
+def embedder_of(row: Row) -> str:
+    """Return the embedder of a vector, or of one that is no more."""
+    return row.embedder if isinstance(row, VectorRow) else row.id.partition(":")[2]
 
 
 def table_number(table: TableName) -> int:

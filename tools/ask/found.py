@@ -16,7 +16,7 @@ from memtape.sinks.search_index import NOTHING, Opened
 from memtape.state.index.entries import CUED, KINDS, ORIGINS, TAGGED, TURN, Entry
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Ints, Texts, part_of
-from memtape.state.ranking.ranker import Among
+from memtape.state.ranking.meaning import Among
 from memtape.state.views.filters import passes
 from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row

@@ -7,20 +7,17 @@ log's, or does not answer, the search goes by words, and says so.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtape.flows.embed.embedder import Embedder
-from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
-from memtape.schemas.rows import Watermark
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
-from memtape.sinks.tables import Shard
-from memtape.state.index.entries import number_of
+from memtape.state.index.vectors import TextVectors, joined_rows
 from memtape.state.vectors.recorded import quantised
+from memtape.tools.ask.found import Found
 
 ASK_AGAIN_S = 60
 """So long after an embedder failed it is not asked again."""
@@ -60,27 +57,12 @@ class RecordedVectors:
         self._failed_at, self.note = None, ""
         return np.frombuffer(vector, dtype="<i2").astype(np.int16)
 
-    def of_texts(
-        self,
-        spoken: NDArray[np.uint64],
-        text_of: Callable[[int], str],
-        shard: Shard,
-        watermark: Watermark | None,
-        scope: str,
-    ) -> NDArray[np.int16] | None:
-        """Return a row for each text of a scope, of zeros where it has no vector under the embedder that decides."""
-        if watermark is None or watermark.embedder == FLOOR:
+    def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
+        """Return the vectors that the index has of what can be found in a scope, None where it has none."""
+        segments = found.opened.vectors_of(embedder)
+        if not segments:
             return None
-        ids, matrix = shard.vectors(scope, watermark.embedder)
-        if not ids:
-            return None
-        numbers = np.array([number_of(id) for id in ids], np.uint64)
-        order = np.argsort(numbers)
-        places = order[np.minimum(np.searchsorted(numbers[order], spoken), len(ids) - 1)]
-        known = numbers[places] == spoken
-        rows = np.zeros((len(spoken), matrix.shape[1]), dtype=np.int16)
-        rows[known] = matrix[places[known]]
-        return rows
+        return TextVectors([part for part, _ in segments], joined_rows(found.texts.whole("spoken"), segments))
 
     def _open(self, embedder: str) -> None:
         from memtape.tools.keep.embedding import open_embedder

@@ -27,7 +27,6 @@ from memtape.schemas.rows import (
     MemoryRow,
     TurnRow,
     UseRow,
-    VectorRow,
     Watermark,
 )
 from memtape.schemas.scopes import partition_of, scopes_read
@@ -40,6 +39,7 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.index.entries import TURN
 from memtape.state.index.sorted_values import numbered
 from memtape.state.index.texts import Ints, Texts
+from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.ranker import Corpus, Ranking, Used
 from memtape.state.ranking.wording import Reading
@@ -75,18 +75,8 @@ class Dense(Protocol):
     def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
         """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""
 
-    def of_texts(
-        self,
-        spoken: NDArray[np.uint64],
-        text_of: Callable[[int], str],
-        shard: Shard,
-        watermark: Watermark | None,
-        scope: str,
-    ) -> NDArray[np.int16] | None:
-        """Return a row for each text of a scope, of zeros where it has no vector; None where nothing has one.
-
-        `spoken` has the numbers of the ids of the captures whose texts they are, `text_of` gives a text.
-        """
+    def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
+        """Return the vectors of what can be found in a scope, None where nothing has one under an embedder."""
 
 
 class Answer(NamedTuple):
@@ -132,7 +122,6 @@ class _Key(NamedTuple):
     path: Path
     watermark: Watermark | None
     number: int
-    vectors: int
     tail: tuple[str, ...]
 
 
@@ -144,7 +133,7 @@ class _Ready(NamedTuple):
     found: Found
     corpus: Corpus
     embedder: str
-    vectors: NDArray[np.int16] | None
+    vectors: TextVectors | None
     use: _Use | None
     use_at: int = 0
 
@@ -381,9 +370,9 @@ class Retriever:
         if own is None or self.dense is None:
             return Plain(documents, None, lambda text: None)
         rows = [
-            ready.vectors[its]
+            ready.vectors.taken(np.array(its, np.int64))
             if ready.vectors is not None and ready.embedder == readies[0].embedder
-            else np.zeros((len(its), own.shape[1]), np.int16)
+            else np.zeros((len(its), own.dimensions), np.int16)
             for ready, its in zip(readies, places, strict=True)
         ]
         return Plain(documents, np.concatenate(rows), partial(self.dense.of_query, embedder=readies[0].embedder))
@@ -460,10 +449,8 @@ class Retriever:
         watermark = self.watermark(partition)
         tail = list(self.tail(scope, watermark.offset if watermark else 0))
         opened = shard.index(scope) if shard.exists() else None
-        embedder = watermark.embedder if watermark is not None else FLOOR
-        vectors = 0 if embedder == FLOOR else shard.version(VectorRow)
         number = opened.manifest.number if opened is not None else 0
-        key = _Key(shard.path, watermark, number, vectors, tuple(event.id for event in tail))
+        key = _Key(shard.path, watermark, number, tuple(event.id for event in tail))
         ready = self._ready.get(scope)
         if ready is None or ready.key != key:
             ready = self._ready[scope] = _make_ready(
@@ -492,9 +479,8 @@ def _make_ready(
 ) -> _Ready:
     found = found_of(opened, tail, text_at)
     texts, watermark = found.texts, key.watermark
-    vectors = None
-    if dense is not None:
-        vectors = dense.of_texts(texts.whole("spoken"), found.text, shard, watermark, scope)
+    embedder = watermark.embedder if watermark is not None else FLOOR
+    vectors = dense.of_texts(found, embedder) if dense is not None else None
     mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
     view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, last_sent(scope, watermark, tail))
     use = None
@@ -502,7 +488,7 @@ def _make_ready(
         ties = [tie_of(row) for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
         use = _Use(uses, ties, texts, lambda place: found.result(place).id)
     corpus = Corpus(texts, found.text, texts.called, vectors)
-    return _Ready(key, view, found, corpus, watermark.embedder if watermark else FLOOR, vectors, use)
+    return _Ready(key, view, found, corpus, embedder, vectors, use)
 
 
 def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:

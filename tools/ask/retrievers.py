@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from memtape.flows.embed.embedder import Embedder, EmbeddingFailure
 from memtape.schemas.errors import NotEmbedded
 from memtape.schemas.lanes import LANES, Lane
+from memtape.state.index.vectors import TextVectors, text_vectors
 from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
 from memtape.state.vectors.recorded import quantised
+from memtape.tools.ask.found import Found
 from memtape.tools.ask.results import Result, embedded_text
 
 RETRIEVERS = ("bm25", "dense", "rrf", "memtape")
@@ -60,11 +62,10 @@ class EmbedderVectors:
             self.spent_s += time.perf_counter() - start
         return self._queries[text]
 
-    def of_texts(
-        self, spoken: NDArray[np.uint64], text_of: Callable[[int], str], *_: object
-    ) -> NDArray[np.int16] | None:
-        """Return a row for each text of a scope; None for no texts."""
-        return self._of([text_of(place) for place in range(len(spoken))])
+    def of_texts(self, found: Found, embedder: str) -> TextVectors | None:
+        """Return the vectors of what can be found in a scope; None for no texts."""
+        matrix = self._of([found.text(place) for place in range(found.texts.size)])
+        return None if matrix is None else text_vectors(matrix)
 
     def of_results(self, results: Sequence[Result]) -> NDArray[np.int16] | None:
         """Return a row for each result; None for no results."""

@@ -18,7 +18,15 @@ from memtape.state.core.digests import RULES, digest, logical_row, root, rows_di
 from memtape.state.core.partition import Partition
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
-from memtape.state.views.index_proof import content, expected_index, index_leaf, is_sound, usual_of
+from memtape.state.views.index_proof import (
+    are_sound_vectors,
+    content,
+    expected_index,
+    index_leaf,
+    is_sound,
+    usual_of,
+    vectors_content,
+)
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes, row_of
 
@@ -198,7 +206,12 @@ def _found_index(opened: Opened | None) -> dict[tuple[str, str], str]:
         return {}
     if not all(map(is_sound, opened.segments)) or usual_of(opened.segments, opened.living) != opened.manifest.usual:
         raise ValueError("The index does not follow from itself.")
-    return dict(content(opened.segments, opened.living))
+    if not all(map(are_sound_vectors, opened.vectors)):
+        raise ValueError("The vectors of the index do not follow from themselves.")
+    found = dict(content(opened.segments, opened.living))
+    for embedder in dict.fromkeys(named.embedder for named in opened.manifest.vectors):
+        found |= vectors_content(embedder, opened.vectors_of(embedder))
+    return found
 
 
 def _compare_pages(state: Partition, views: _Found, scope: str | None, leaves: dict[str, str]) -> Iterator[Difference]:

@@ -1,0 +1,131 @@
+"""Segments of one kind while rows are added: which of their rows live, and which segments become one.
+
+Rows that come one by one gather in a small segment that is made anew each time; eight of one size become one of the
+next. Nothing here reads or writes a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.sinks.index_files import Named
+from memtape.state.index.segments import Flags
+
+DELTA_ROWS = 512
+"""Rows that come one by one gather in a segment of so many, which is written anew each time."""
+TIER = 8
+"""So many segments of one size become one of the next."""
+UNWRITTEN = Named("", 0, 0)
+"""Stands for the name of a segment that has no file yet."""
+
+Guard = tuple[int, int]
+"""The generation and the offset of the event that caused a row."""
+
+
+class Keyed(Protocol):
+    """What is asked of a segment: `keys` ascending, the row of each, and the guard of each row."""
+
+    @property
+    def keys(self) -> NDArray[Any]: ...
+
+    @property
+    def by_key(self) -> NDArray[Any]: ...
+
+    @property
+    def generations(self) -> NDArray[Any]: ...
+
+    @property
+    def offsets(self) -> NDArray[Any]: ...
+
+
+SegmentT = TypeVar("SegmentT", bound=Keyed)
+
+
+class Tiers(Generic[SegmentT]):
+    """Segments, of each a flag for each row that lives, and the names of those that have a file.
+
+    `merge` makes one segment of the living rows of several, and none of more than `most_rows`.
+    """
+
+    def __init__(
+        self,
+        merge: Callable[[Sequence[SegmentT], Sequence[Flags]], SegmentT],
+        most_rows: int,
+        segments: Sequence[SegmentT] = (),
+        living: Sequence[Flags] = (),
+        names: Sequence[Named] = (),
+    ) -> None:
+        self._merge = merge
+        self._most_rows = most_rows
+        self.segments = list(segments)
+        self.living = [alive.copy() for alive in living]
+        self.names = list(names)
+
+    def append(self, segment: SegmentT, rows: int) -> None:
+        """Add a segment of so many rows, which all live."""
+        self.segments.append(segment)
+        self.living.append(np.ones(rows, np.bool_))
+        self.names.append(UNWRITTEN)
+
+    def replace(self, newest: Mapping[int, Guard]) -> list[int]:
+        """Let rows under these keys live no more that are older; return the keys of those that are not."""
+        newer: list[int] = []
+        keys = np.array(sorted(newest), "<u8")
+        for segment, alive in zip(self.segments, self.living, strict=True):
+            starts = np.searchsorted(segment.keys, keys, "left")
+            ends = np.searchsorted(segment.keys, keys, "right")
+            for n in np.flatnonzero(starts < ends).tolist():
+                key = int(keys[n])
+                for row in segment.by_key[int(starts[n]) : int(ends[n])].tolist():
+                    if not alive[row]:
+                        continue
+                    if newest[key] > (int(segment.generations[row]), int(segment.offsets[row])):
+                        alive[row] = False
+                    else:
+                        newer.append(key)
+        return newer
+
+    def settle(self) -> None:
+        """Bring small segments together, and those of which most rows are dead."""
+        while len(self.segments) > 1 and self._alive(-1) + self._alive(-2) <= DELTA_ROWS:
+            self._join([len(self.segments) - 2, len(self.segments) - 1])
+        for place in range(len(self.segments)):
+            if 2 * self._alive(place) < len(self.living[place]):
+                self._join([place])
+        while due := self._due():
+            self._join(due)
+
+    def _due(self) -> list[int]:
+        """Return the places of segments of one tier that are to become one, none where there are too few."""
+        tiers: dict[int, list[int]] = {}
+        for place in range(len(self.segments)):
+            tiers.setdefault(_tier(self._alive(place)), []).append(place)
+        for places in tiers.values():
+            if len(places) >= TIER and sum(map(self._alive, places[:TIER])) <= self._most_rows:
+                return places[:TIER]
+        return []
+
+    def _alive(self, place: int) -> int:
+        return int(self.living[place].sum())
+
+    def _join(self, places: Sequence[int]) -> None:
+        """Let one segment stand for several."""
+        made = self._merge([self.segments[place] for place in places], [self.living[place] for place in places])
+        rows = sum(map(self._alive, places))
+        first, *rest = places
+        self.segments[first], self.names[first] = made, UNWRITTEN
+        self.living[first] = np.ones(rows, np.bool_)
+        for place in reversed(rest):
+            del self.segments[place], self.living[place], self.names[place]
+
+
+def _tier(rows: int) -> int:
+    """Return the tier of a segment: 0 up to 512 rows, and one more for each eightfold."""
+    tier = 0
+    while rows > DELTA_ROWS * TIER**tier:
+        tier += 1
+    return tier

@@ -1,0 +1,155 @@
+"""Vectors of the search index: segments of them, how these are made and merged, and the vectors of one scope's texts.
+
+Each vector has a sketch, a bit for each component, by which a question finds which vectors may be near. Nothing here
+reads a file, and nothing is ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.state.index.segments import Flags
+from memtape.state.index.texts import Ints
+
+Array = NDArray[Any]
+Vectors = NDArray[np.int16]
+"""Quantised vectors (`state/vectors/recorded.py`), one a row; of zeros where there is none."""
+
+WORD_BITS = 64
+MOST_ROWS = 65_536
+"""No merge makes a segment of more vectors: of 384 dimensions these take 50 megabytes."""
+
+
+class VectorSegment(NamedTuple):
+    """Vectors of N texts under one embedder of D dimensions, in the order of their keys, none twice.
+
+    `keys` (N) are the numbers of the ids of the captures whose texts they are; `generations` and `offsets` (N) are
+    guards. `vectors` (N, D) are quantised, of zeros for one that is no more, and `squares` (N) their sums of squares.
+    `sketches` (D / 64, N) have a bit for each component that is greater than that of the `center` (D).
+    """
+
+    keys: Array
+    generations: Array
+    offsets: Array
+    vectors: Array
+    squares: Array
+    center: Array
+    sketches: Array
+
+    @property
+    def by_key(self) -> Array:
+        """The row of each key."""
+        return np.arange(len(self.keys))
+
+    def row_of(self, key: int) -> int | None:
+        """Return the row of a key."""
+        row = int(np.searchsorted(self.keys, np.uint64(key)))
+        return row if row < len(self.keys) and int(self.keys[row]) == key else None
+
+
+VECTOR_TYPES = {
+    "keys": "<u8",
+    "generations": "<i8",
+    "offsets": "<i8",
+    "vectors": "<i2",
+    "squares": "<u4",
+    "center": "<i2",
+    "sketches": "<u8",
+}
+"""The numpy types of the arrays of a segment."""
+
+
+def vector_segment_of(rows: Sequence[tuple[int, int, int, bytes]], dimensions: int) -> VectorSegment:
+    """Return a segment of (key, generation, offset, quantised vector), each key once; no bytes for what is no more."""
+    rows = sorted(rows, key=lambda row: row[0])
+    vectors = np.zeros((len(rows), dimensions), "<i2")
+    for place, (_, _, _, data) in enumerate(rows):
+        if data:
+            vectors[place] = np.frombuffer(data, "<i2")
+    keys, generations, offsets = ([row[n] for row in rows] for n in range(3))
+    return _finished(np.array(keys, "<u8"), np.array(generations, "<i8"), np.array(offsets, "<i8"), vectors)
+
+
+def merged_vectors(segments: Sequence[VectorSegment], living: Sequence[Flags]) -> VectorSegment:
+    """Return one segment of the living rows of several."""
+    keys, generations, offsets, vectors = (
+        np.concatenate([getattr(part, name)[alive] for part, alive in zip(segments, living, strict=True)])
+        for name in ("keys", "generations", "offsets", "vectors")
+    )
+    order = np.argsort(keys, kind="stable")
+    return _finished(keys[order], generations[order], offsets[order], vectors[order])
+
+
+def _finished(keys: Array, generations: Array, offsets: Array, vectors: Array) -> VectorSegment:
+    squares = np.square(vectors, dtype=np.int32).sum(axis=1, dtype=np.int64).astype("<u4")
+    center = np.rint(vectors.mean(axis=0)).astype("<i2") if len(vectors) else np.zeros(vectors.shape[1], "<i2")
+    return VectorSegment(keys, generations, offsets, vectors, squares, center, sketches_of(vectors, center))
+
+
+def sketches_of(vectors: Array, center: Array) -> Array:
+    """Return a bit for each component that is greater than the center's, in words of 64 bits: shape (D / 64, N)."""
+    bits = np.packbits(vectors > center, axis=1)
+    words = -(-vectors.shape[1] // WORD_BITS)
+    padded = np.zeros((len(vectors), words * 8), np.uint8)
+    padded[:, : bits.shape[1]] = bits
+    return np.ascontiguousarray(padded.view("<u8").T)
+
+
+class TextVectors:
+    """The vectors of one scope's texts. Dots of quantised vectors are exact in float32, in whatever order of sums.
+
+    `rows` has for each text the number of its vector, counted through the segments, and -1 where it has none.
+    """
+
+    def __init__(self, segments: Sequence[VectorSegment], rows: Ints) -> None:
+        self._segments = segments
+        self._starts = np.cumsum([0, *(len(part.keys) for part in segments)])
+        self._rows = rows
+        self.known: Flags = rows >= 0
+        self.dimensions = segments[0].vectors.shape[1] if segments else 0
+
+    def taken(self, places: Ints) -> Vectors:
+        """Return the vectors of some texts, a row each, of zeros where there is none."""
+        taken = np.zeros((len(places), self.dimensions), np.int16)
+        rows = self._rows[places]
+        for start, part in zip(self._starts.tolist(), self._segments, strict=False):
+            here = np.flatnonzero((rows >= start) & (rows < start + len(part.keys)))
+            taken[here] = part.vectors[rows[here] - start]
+        return taken
+
+    def distances(self, query: Vectors) -> NDArray[np.uint16]:
+        """Return in how many bits the sketch of each text differs from that of a question."""
+        every = np.zeros(int(self._starts[-1]) + 1, np.uint16)
+        for start, part in zip(self._starts.tolist(), self._segments, strict=False):
+            asked = sketches_of(query[np.newaxis], part.center)[:, 0]
+            differing = every[start : start + len(part.keys)]
+            for word, own in zip(part.sketches, asked, strict=True):
+                differing += np.bitwise_count(word ^ own)
+        return every[self._rows]
+
+    def shown(self, shown: Flags) -> TextVectors:
+        """Return the same without the vectors of texts that are not shown."""
+        return TextVectors(self._segments, np.where(shown, self._rows, -1))
+
+
+def text_vectors(matrix: Vectors) -> TextVectors:
+    """Return the vectors of texts that are given in the texts' order."""
+    numbers = np.arange(len(matrix))
+    segment = _finished(numbers.astype("<u8"), numbers, numbers, np.ascontiguousarray(matrix, "<i2"))
+    return TextVectors([segment], np.where(segment.squares > 0, numbers, -1))
+
+
+def joined_rows(spoken: Array, segments: Sequence[tuple[VectorSegment, Flags]]) -> Ints:
+    """Return for each capture, by the number of its id, the number of its vector that lives, -1 where it has none."""
+    rows, start = np.full(len(spoken), -1), 0
+    for part, alive in segments:
+        if len(part.keys):
+            places = np.minimum(np.searchsorted(part.keys, spoken), len(part.keys) - 1)
+            known = (part.keys[places] == spoken) & (alive & (part.squares > 0))[places]
+            rows[known] = start + places[known]
+        start += len(part.keys)
+    return rows
