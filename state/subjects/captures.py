@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -30,6 +30,9 @@ REPLACING = ("goal", "plan")
 
 ENTRY_KINDS = ("turn", "journal")
 """Kinds that stand in the daily log."""
+
+
+ValueT = TypeVar("ValueT")
 
 
 class Capture(msgspec.Struct, gc=False):
@@ -70,6 +73,12 @@ class Captures:
         self.seqs_of_normal: dict[bytes, list[int]] = {}
         self.days: dict[str, list[int]] = {}
         self.ordinals: list[int] = []
+        self._once: dict[object, Any] = {}
+
+    def once(self, value: ValueT) -> ValueT:
+        """Return the first value that equals this one, so that what many captures say stands in memory once."""
+        known: ValueT = self._once.setdefault(value, value)
+        return known
 
     def get(self, id: str) -> Capture | None:
         """Return the capture of this id, None where the scope has none."""
@@ -144,6 +153,7 @@ def digest(state: Captures, of: object) -> Iterator[Any]:
 
 
 def _take(state: Captures, capture: Capture) -> None:
+    capture.actor, capture.session = state.once(capture.actor), state.once(capture.session)
     state.by_seq[capture.seq] = capture
     state.seq_of[capture.id] = capture.seq
     if capture.family:
