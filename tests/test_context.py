@@ -217,8 +217,13 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
         late = {event.id for event in events[cut:] if event.type == "captured"}
         assert {item.id for item in items} & late <= visible
         if cut == len(events):
-            texts = {capture.body.text for capture in captures if not capture.hidden}
-            assert all(item.id in visible and any(item.text in text for text in texts) for item in items)
+            bodies = [
+                scope.captures.body(capture).text
+                for scope in partition.scopes.values()
+                for capture in scope.captures.by_seq.values()
+                if not capture.hidden
+            ]
+            assert all(item.id in visible and any(item.text in text for text in bodies) for item in items)
 
 
 def item_ids(items: tuple[ContextItem, ...]) -> list[str]:

@@ -47,7 +47,7 @@ def test_what_is_named_is_what_the_rows_name(events: list[Event]) -> None:
                     assert named_by_decision(scope, id, True) == (id,)
                     assert named_by_unfolding(scope, id, False) == (members if folded else ())
                     assert named_by_unfolding(scope, id, True) == ((id,) if folded and id in members else ())
-            assert named.keys() == scope.captures.seq_of.keys()
+            assert named.keys() == {capture.id for capture in scope.captures.by_seq.values()}
 
 
 def test_a_decision_does_not_wait_for_the_views(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,8 +45,8 @@ def memories(scope: Scope) -> list[list[str]]:
     by_seq = scope.captures.by_seq
 
     def texts(memory: Memory) -> list[str]:
-        said = [by_seq[join.seq].body.text for join in memory.members]
-        return said + [f"({by_seq[join.seq].body.text})" for join in memory.echoes]
+        said = [by_seq[join.seq].own.text for join in memory.members]
+        return said + [f"({by_seq[join.seq].own.text})" for join in memory.echoes]
 
     return [texts(memory) for memory in sorted(scope.memories.by_birth.values(), key=lambda memory: memory.birth)]
 
@@ -137,7 +137,7 @@ def test_a_switch_lets_nothing_wait_for_a_vector_that_is_there() -> None:
         captured("tea"),
     ]
     scope = scope_of(*said, configured(Settings(embedder=ELSEWHERE), 1))
-    assert [scope.captures.by_seq[birth].body.text for birth in scope.memories.waiting] == ["tea"]
+    assert [scope.captures.by_seq[birth].own.text for birth in scope.memories.waiting] == ["tea"]
     assert memories(scope) == [[FACT], [AGAIN], ["tea"]]
 
 

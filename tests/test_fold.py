@@ -197,7 +197,7 @@ def test_global_belongs_to_operators() -> None:
     ]
     fold(partition, slots([configured(), *events]))
     scope = partition.scopes["global"]
-    assert [capture.body.text for capture in scope.captures.by_seq.values()] == ["from one"]
+    assert [scope.captures.body(capture).text for capture in scope.captures.by_seq.values()] == ["from one"]
     assert partition.counters.ignored == 1
 
 

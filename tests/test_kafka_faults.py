@@ -415,6 +415,7 @@ def _copy(log: KafkaLog, home: Home) -> EmbeddedLog:
     """Return an embedded log in a home that holds the slots of a topic and nothing else."""
     embedded = EmbeddedLog(home.log_path, log.partitions)
     embedded._db.execute("DELETE FROM slots")
+    embedded._db.execute("DELETE FROM meta WHERE key LIKE 'end of %'")
     embedded.log_id = log.log_id
     embedded._db.execute("UPDATE meta SET value = ? WHERE key = 'log_id'", [log.log_id])
     for number, end in enumerate(log.ends()):

@@ -11,7 +11,7 @@ import msgspec
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import Configured, Embedded, Erased, Event, Ticked
+from memtape.schemas.events import Captured, Configured, Embedded, Erased, Event, Ticked
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import Change, Counters, DeadLetter
 from memtape.schemas.scopes import partition_of
@@ -19,6 +19,7 @@ from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.core import erasures as erasures_state
 from memtape.state.core import scope as scope_state
+from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
 
@@ -34,11 +35,12 @@ class Partition:
 
     `erasures` are those that were known before anything was folded. An `erased` event that says more makes
     the state `stale`: what it holds is no longer what the log says, and it must be folded anew.
-    `met_erased` says that an erased event still had its body on the log.
+    `met_erased` says that an erased event still had its body on the log. `bodies` has what turns said.
     """
 
-    def __init__(self, number: int, erasures: Erasures | None = None) -> None:
+    def __init__(self, number: int, erasures: Erasures | None = None, bodies: Bodies | None = None) -> None:
         self.number = number
+        self.bodies = bodies or KeptBodies()
         self.erasures = erasures or Erasures()
         self.stale = False
         self.met_erased = False
@@ -90,7 +92,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     name = event.scope
     scope = state.scopes.get(name)
     if scope is None:
-        scope = state.scopes[name] = Scope(name)
+        scope = state.scopes[name] = Scope(name, state.bodies)
     if isinstance(event.body, Erased) and not scope.has_event(event.id) and state.erasures.learn(event):
         state.stale = True
     if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
@@ -111,18 +113,23 @@ def snapshot(state: Partition) -> bytes:
     head = (state.number, state.offset, state.clock, state.log_id, state.partitions, state.revision)
     scopes = [scope_state.snapshot(scope) for scope in state.scopes.values()]
     erased = erasures_state.snapshot(state.erasures)
-    return msgspec.msgpack.encode((head, state.settings, state.counters, erased, scopes))
+    return msgspec.msgpack.encode((head, state.settings, state.counters, erased, scopes, state.bodies.kept()))
 
 
-def restore(data: bytes) -> Partition:
-    """Return the state of a snapshot."""
-    head, settings, counters, erased, scopes = msgspec.msgpack.decode(
-        data, type=tuple[tuple[int, int, int | None, str, int, int], Settings, Counters, bytes, list[bytes]]
+def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
+    """Return the state of a snapshot, which finds in `bodies` what turns said, by default in the snapshot itself."""
+    head, settings, counters, erased, scopes, kept = msgspec.msgpack.decode(
+        data,
+        type=tuple[
+            tuple[int, int, int | None, str, int, int], Settings, Counters, bytes, list[bytes], dict[int, Captured]
+        ],
     )
-    state = Partition(head[0], erasures_state.restore(erased))
+    state = Partition(head[0], erasures_state.restore(erased), bodies)
+    for offset, body in kept.items():
+        state.bodies.put(offset, body)
     _, state.offset, state.clock, state.log_id, state.partitions, state.revision = head
     state.settings, state.counters = settings, counters
-    for scope in map(scope_state.restore, scopes):
+    for scope in (scope_state.restore(data, state.bodies) for data in scopes):
         state.scopes[scope.name] = scope
     return state
 

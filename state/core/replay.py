@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import DeadLetter
+from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.digests import root, state_leaves
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.partition import Partition, fold
+
+MakeBodies = Callable[[int], Bodies]
+
+
+def _kept(partition: int) -> Bodies:
+    return KeptBodies()
 
 
 class Replay:
     """The state of every partition that was read, and the dead letters in the order they were met.
 
-    `erasures` are those of each partition, which must be known first.
+    `erasures` are those of each partition, which must be known first. `bodies` gives where a partition's state finds
+    what turns said, by default in memory.
     """
 
-    def __init__(self, erasures: Mapping[int, Erasures]) -> None:
+    def __init__(self, erasures: Mapping[int, Erasures], bodies: MakeBodies = _kept) -> None:
         self._erasures = erasures
+        self._bodies = bodies
         self.partitions: dict[int, Partition] = {}
         self.dead_letters: list[DeadLetter] = []
 
@@ -27,7 +36,7 @@ class Replay:
         for slot in slots:
             partition = self.partitions.get(slot.partition)
             if partition is None:
-                partition = Partition(slot.partition, self._erasures.get(slot.partition))
+                partition = Partition(slot.partition, self._erasures.get(slot.partition), self._bodies(slot.partition))
                 self.partitions[slot.partition] = partition
             self.dead_letters += fold(partition, (slot,)).dead_letters
 
@@ -37,7 +46,7 @@ class Replay:
         return root(state_leaves(self.partitions[number] for number in sorted(self.partitions)))
 
 
-def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None) -> Replay:
+def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None, bodies: MakeBodies = _kept) -> Replay:
     """Return the state that these slots mean.
 
     `erased` are the slots of the `erased` events, where a log can tell them; otherwise they are looked for.
@@ -48,6 +57,6 @@ def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None) -> Repla
     by_partition: dict[int, list[Slot]] = {}
     for slot in erased:
         by_partition.setdefault(slot.partition, []).append(slot)
-    replayed = Replay({number: erasures_of(found) for number, found in by_partition.items()})
+    replayed = Replay({number: erasures_of(found) for number, found in by_partition.items()}, bodies)
     replayed.feed(slots)
     return replayed

@@ -18,10 +18,11 @@ from memtape.schemas.placeholders import placeholders
 from memtape.schemas.rows import ALL_FED, Change, Counters, Fed
 from memtape.schemas.settings import Settings
 from memtape.schemas.texts import texts_of_body
+from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
 from memtape.state.core.subject import Subject
 from memtape.state.subjects import captures, edges, embeddings, memories, pins, recalls, tombstones, usage
-from memtape.state.subjects.captures import Captures
+from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
 from memtape.state.subjects.edges import Edges
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.memories import Memories
@@ -77,22 +78,24 @@ class Scope:
     usage: Usage
     edges: Edges
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, bodies: Bodies | None = None) -> None:
         self.name = name
+        self.bodies = bodies or KeptBodies()
         self.seq = 0
         self.sent = 0
         self.changed = -1
         self.generation = 0
         for subject in SUBJECTS:
             setattr(self, subject.name, subject.new())
-        self._seen: dict[bytes, int] = {}
+        self.seen: Seen = {}
+        self.captures.bodies, self.captures.seen = self.bodies, self.seen
 
     def known(self, event: Event, counters: Counters) -> bool:
         """Whether the id stood before; if not it is now known, with 32 bits of what the event said and when."""
         key, at = id_bytes(event.id), _given_time(event)
         said = content_digest(msgspec.structs.replace(event, at=0)) % 2**_CONTENT_BITS
-        first = self._seen.setdefault(key, self.seq << 32 | said << _AT_BITS | at)
-        if first >> 32 == self.seq and len(self._seen) == self.seq + 1:
+        first = self.seen.setdefault(key, self.seq << SEEN_BITS | said << _AT_BITS | at)
+        if first >> SEEN_BITS == self.seq and len(self.seen) == self.seq + 1:
             return False
         first_said, first_at = first >> _AT_BITS & (2**_CONTENT_BITS - 1), first & (2**_AT_BITS - 1)
         if first_said == said and (first_at == at or not first_at or not at):
@@ -103,7 +106,7 @@ class Scope:
 
     def has_event(self, id: str) -> bool:
         """Whether an event of this scope has this id, an erased one included."""
-        return id_bytes(id) in self._seen
+        return id_bytes(id) in self.seen
 
 
 def _given_time(event: Event) -> int:
@@ -142,17 +145,17 @@ def snapshot(state: Scope) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
     head = (state.name, state.seq, state.sent, state.changed, state.generation)
     parts = {subject.name: subject.snapshot(getattr(state, subject.name)) for subject in SUBJECTS}
-    return msgspec.msgpack.encode((head, state._seen, parts))
+    return msgspec.msgpack.encode((head, state.seen, parts))
 
 
-def restore(data: bytes) -> Scope:
-    """Return the state of a snapshot."""
+def restore(data: bytes, bodies: Bodies) -> Scope:
+    """Return the state of a snapshot, which finds in `bodies` what turns said."""
     head, seen, parts = msgspec.msgpack.decode(
         data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], dict[str, bytes]]
     )
-    state = Scope(head[0])
+    state = Scope(head[0], bodies)
     _, state.seq, state.sent, state.changed, state.generation = head
-    state._seen = seen
+    state.seen = seen
     for subject in SUBJECTS:
         setattr(state, subject.name, subject.restore(parts[subject.name], state))
     return state

@@ -13,9 +13,11 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from memtape.schemas.events import Actor, Captured, Event
+from memtape.schemas.events import Actor, Captured, Event, Kind
+from memtape.schemas.ids import id_bytes
 from memtape.schemas.rows import Change
 from memtape.schemas.times import format_day
+from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
 from memtape.state.text.normal import normal_text
 
@@ -32,6 +34,9 @@ ENTRY_KINDS = ("turn", "journal")
 """Kinds that stand in the daily log."""
 
 
+Seen = dict[bytes, int]
+"""Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits by what a repetition is told."""
+SEEN_BITS = 32
 ValueT = TypeVar("ValueT")
 
 
@@ -39,6 +44,7 @@ class Capture(msgspec.Struct, gc=False):
     """One captured text. `at` is already clamped; `normal` is blake2b-128 of the normalised text.
 
     `ordinal` counts the scope's captures that are not turns, for the pages of the vault; a turn has -1.
+    What was said is asked of `Captures.body`: `own` is None of a turn, whose body stands in the log alone.
     Captures hold no cycles, so that the garbage collector need not walk a million of them.
     """
 
@@ -48,7 +54,8 @@ class Capture(msgspec.Struct, gc=False):
     at: int
     session: str | None
     actor: Actor
-    body: Captured
+    kind: Kind
+    own: Captured | None
     normal: bytes
     ordinal: int
     hidden: bool = False
@@ -56,7 +63,7 @@ class Capture(msgspec.Struct, gc=False):
     @property
     def family(self) -> str | None:
         """The family of its kind, None where the kind never folds."""
-        return FAMILIES.get(self.body.kind)
+        return FAMILIES.get(self.kind)
 
     @property
     def rank(self) -> tuple[int, int, int]:
@@ -65,15 +72,20 @@ class Capture(msgspec.Struct, gc=False):
 
 
 class Captures:
-    """The captures of a scope in log order, with the ways to find them."""
+    """The captures of a scope in log order, with the ways to find them; `seen` is that of the scope."""
 
     def __init__(self) -> None:
         self.by_seq: dict[int, Capture] = {}
-        self.seq_of: dict[str, int] = {}
         self.seqs_of_normal: dict[bytes, list[int]] = {}
         self.days: dict[str, list[int]] = {}
         self.ordinals: list[int] = []
+        self.bodies: Bodies = KeptBodies()
+        self.seen: Seen = {}
         self._once: dict[object, Any] = {}
+
+    def body(self, capture: Capture) -> Captured:
+        """Return what was said in a capture."""
+        return self.bodies.at(capture.offset) if capture.own is None else capture.own
 
     def once(self, value: ValueT) -> ValueT:
         """Return the first value that equals this one, so that what many captures say stands in memory once."""
@@ -82,8 +94,16 @@ class Captures:
 
     def get(self, id: str) -> Capture | None:
         """Return the capture of this id, None where the scope has none."""
-        seq = self.seq_of.get(id)
+        seq = self.seq_of(id)
         return None if seq is None else self.by_seq[seq]
+
+    def seq_of(self, id: str) -> int | None:
+        """Return the seq of the capture of this id, None where the scope has none."""
+        try:
+            known = self.seen.get(id_bytes(id))
+        except ValueError:  # What is no id.
+            return None
+        return None if known is None or known >> SEEN_BITS not in self.by_seq else known >> SEEN_BITS
 
     def day_place(self, capture: Capture) -> tuple[str, int]:
         """Return the UTC day of an entry of the daily log and how many came before it on the log that day."""
@@ -104,17 +124,20 @@ def evolve(state: Captures, event: Event, context: Context[object]) -> list[Chan
         at=context.at,
         session=event.session,
         actor=event.actor,
-        body=body,
+        kind=body.kind,
+        own=None if body.kind == "turn" else body,
         normal=normal_digest(body.text) if body.kind in FAMILIES else b"",
         ordinal=-1 if body.kind == "turn" else len(state.ordinals),
     )
+    if capture.own is None:
+        state.bodies.put(capture.offset, body)
     _take(state, capture)
     return shown_changes(context.scope, capture)
 
 
 def shown_changes(scope: str, capture: Capture) -> list[Change]:
     """Return what shows a capture by itself: the row of a turn, or an entry of the journal."""
-    match capture.body.kind:
+    match capture.kind:
         case "turn":
             return [Change("turns", scope, capture.id)]
         case "journal":
@@ -138,9 +161,10 @@ def snapshot(state: Captures) -> bytes:
     return msgspec.msgpack.encode(list(state.by_seq.values()))
 
 
-def restore(data: bytes, of: object) -> Captures:
+def restore(data: bytes, of: HasBodies) -> Captures:
     """Return the state of a snapshot."""
     state = Captures()
+    state.bodies, state.seen = of.bodies, of.seen
     for capture in msgspec.msgpack.decode(data, type=list[Capture]):
         _take(state, capture)
     return state
@@ -149,19 +173,26 @@ def restore(data: bytes, of: object) -> Captures:
 def digest(state: Captures, of: object) -> Iterator[Any]:
     """Yield what the state hash covers, in the order of the log."""
     for capture in state.by_seq.values():
-        yield capture.id, capture.seq, capture.at, capture.session, capture.actor, capture.body, capture.hidden
+        body = state.body(capture)
+        yield capture.id, capture.seq, capture.at, capture.session, capture.actor, body, capture.hidden
 
 
 def _take(state: Captures, capture: Capture) -> None:
     capture.actor, capture.session = state.once(capture.actor), state.once(capture.session)
     state.by_seq[capture.seq] = capture
-    state.seq_of[capture.id] = capture.seq
     if capture.family:
         state.seqs_of_normal.setdefault(capture.normal, []).append(capture.seq)
-    if capture.body.kind in ENTRY_KINDS:
+    if capture.kind in ENTRY_KINDS:
         state.days.setdefault(format_day(capture.at), []).append(capture.seq)
     if capture.ordinal >= 0:
         state.ordinals.append(capture.seq)
+
+
+class HasBodies(Protocol):
+    """What a snapshot of captures is restored beside."""
+
+    bodies: Bodies
+    seen: Seen
 
 
 class HasCaptures(Protocol):

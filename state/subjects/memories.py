@@ -147,7 +147,9 @@ def _compare(state: Memories, capture: Capture, of: Others, settings: Settings, 
     shown = state.waiting.pop(memory.birth, None)
     if shown is None:
         return
-    verdict = index.by_vectors[capture.family or ""].judge(capture.body.text, vector, settings.fold_cosine())
+    verdict = index.by_vectors[capture.family or ""].judge(
+        of.captures.body(capture).text, vector, settings.fold_cosine()
+    )
     if verdict.how == "similar":
         _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, of, changes)
         return
@@ -267,7 +269,7 @@ def _judge(state: Memories, capture: Capture, of: Others, settings: Settings) ->
     if settings.embedder != FLOOR:
         return WAITING
     index = _indexed(state, of, FLOOR)
-    return index.by_words[family].judge(capture.body.text, settings, state.name_of)
+    return index.by_words[family].judge(of.captures.body(capture).text, settings, state.name_of)
 
 
 def _indexed(state: Memories, of: Others, embedder: str) -> _Index:
@@ -393,9 +395,9 @@ def _offer(state: Memories, memory: Memory, of: Others) -> None:
     spoken = of.captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
     vector = None if spoken is None else of.embeddings.of_text(index.embedder, spoken)
     if spoken is not None and family in index.by_words:
-        index.by_words[family].put(memory.birth, spoken.body.text, memory.name)
+        index.by_words[family].put(memory.birth, of.captures.body(spoken).text, memory.name)
     elif spoken is not None and vector is not None and family in index.by_vectors and memory.birth not in state.waiting:
-        index.by_vectors[family].put(memory.birth, spoken.body.text, vector, memory.name)
+        index.by_vectors[family].put(memory.birth, of.captures.body(spoken).text, vector, memory.name)
     else:
         _withdraw(state, memory, of)
 

@@ -38,7 +38,7 @@ def evolve(state: Recalls, event: Event, context: Context[HasCaptures]) -> list[
     body, keep = event.body, context.settings.echo_recalls
     if not isinstance(body, Recalled) or event.session is None or not keep:
         return []
-    found = (context.of.captures.seq_of.get(id) for id in body.results)
+    found = (context.of.captures.seq_of(id) for id in body.results)
     recall = Recall(context.at, tuple(seq for seq in found if seq is not None))
     put_latest(state.latest, event.session, (*state.latest.get(event.session, ()), recall)[-keep:])
     return []

@@ -98,7 +98,7 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
                 before = state.shown.get(event.session, ())
                 put_latest(state.shown, event.session, (*before, shown)[-SHOWN_RECALLS:])
         case Used(ids=ids, recall=recall):
-            found = [(id, context.of.captures.seq_of.get(id)) for id in dict.fromkeys(ids)]
+            found = [(id, context.of.captures.seq_of(id)) for id in dict.fromkeys(ids)]
             for id, seq in found:
                 if seq is None and not context.of.has_event(id):
                     _count_used(state.others.setdefault(id, Use()), context.at)
@@ -136,8 +136,8 @@ def _carried(
 ) -> Iterator[int]:
     """Yield what of each recall an answer carries and did not count before; none of them waits any more."""
     asked = captures.by_seq.get(state.asked.get(turn.session or "", -1))
-    question = words(asked.body.text) if asked else []
-    answer = words_of(turn.body.text)
+    question = words(captures.body(asked).text) if asked else []
+    answer = words_of(captures.body(turn).text)
     for shown in waiting:
         common = [*question, *words(shown.query)]
         for seq in shown.seqs:
@@ -210,7 +210,7 @@ def digest(state: Usage, of: Others) -> Iterator[Any]:
 def _count_recalled(state: Usage, results: Iterable[str], of: Others) -> list[int]:
     seqs = []
     for id in dict.fromkeys(results):
-        seq = of.captures.seq_of.get(id)
+        seq = of.captures.seq_of(id)
         if seq is not None:
             seqs.append(seq)
             state.own.setdefault(seq, Use()).recalled += 1
@@ -245,7 +245,7 @@ def _count_words(state: Usage, captures: Captures, memories: Memories, end: int)
         memory = memories.of(seq)
         if memory is None or memory.birth == seq:
             state.texts += 1
-            for word in dict.fromkeys(words(capture.body.text)):
+            for word in dict.fromkeys(words(captures.body(capture).text)):
                 state.counts[word] = state.counts.get(word, 0) + 1
     state.counted = end
 
@@ -253,4 +253,4 @@ def _count_words(state: Usage, captures: Captures, memories: Memories, end: int)
 def _text(seq: int, captures: Captures, memories: Memories) -> str:
     """Return the text that speaks for a capture."""
     memory = memories.of(seq)
-    return captures.by_seq[memory.canonical if memory and memory.canonical >= 0 else seq].body.text
+    return captures.body(captures.by_seq[memory.canonical if memory and memory.canonical >= 0 else seq]).text

@@ -83,12 +83,12 @@ def _changed(scope: Scope, memory: Memory, came: list[int]) -> Changed:
     return Changed(
         scope=scope.name,
         id=by_seq[memory.name].id,
-        kind=spoken.body.kind,
-        text=spoken.body.text,
+        kind=spoken.kind,
+        text=scope.captures.body(spoken).text,
         captures=tuple(by_seq[seq].id for seq in came),
         revises=by_seq[memory.revises.seq].id if memory.revises else None,
     )
 
 
 def _turns(scope: Scope) -> int:
-    return sum(capture.body.kind == "turn" for capture in scope.captures.by_seq.values())
+    return sum(capture.kind == "turn" for capture in scope.captures.by_seq.values())

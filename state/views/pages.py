@@ -78,7 +78,8 @@ def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
 def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
     """Return the living memories that a memory was used with, the strongest edge first."""
     by_seq, edges = scope.captures.by_seq, scope.edges
-    found = scope.memories.of(scope.captures.seq_of[row.id])
+    capture = scope.captures.get(row.id)
+    found = None if capture is None else scope.memories.of(capture.seq)
     assert found is not None
     ties = []
     for join in (*found.members, *found.echoes):
@@ -161,12 +162,12 @@ def _day_page(scope: Scope, path: str, name: str) -> DayPage:
             id=capture.id,
             at=capture.at,
             actor=capture.actor,
-            kind=capture.body.kind,
+            kind=capture.kind,
             session=capture.session,
-            text=capture.body.text,
-            captions=captions(capture),
+            text=body.text,
+            captions=captions(body),
         )
         for capture in sorted(said, key=lambda capture: (capture.at, capture.seq))
-        if not capture.hidden
+        if not capture.hidden and (body := scope.captures.body(capture))
     ]
     return DayPage(scope=scope.name, path=path, day=day, entries=tuple(entries))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.memories import Join
+from memtape.state.subjects.memories import Join, Memory
 
 
 def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
@@ -30,7 +30,7 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
 
 def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
     """Return the ids that a decision about a capture names: all captures that are the same memory, or it alone."""
-    memory = scope.memories.of(scope.captures.seq_of[id])
+    memory = _memory(scope, id)
     return (id,) if only or memory is None else _ids(scope, [*memory.members, *memory.echoes])
 
 
@@ -39,11 +39,16 @@ def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
 
     An echo was not folded, so that it does not stand alone.
     """
-    memory = scope.memories.of(scope.captures.seq_of[id])
+    memory = _memory(scope, id)
     members = () if memory is None else _ids(scope, memory.members)
     if len(members) < 2 or (only and id not in members):
         return ()
     return (id,) if only else members
+
+
+def _memory(scope: Scope, id: str) -> Memory | None:
+    capture = scope.captures.get(id)
+    return None if capture is None else scope.memories.of(capture.seq)
 
 
 def _ids(scope: Scope, joins: Iterable[Join]) -> tuple[str, ...]:
@@ -56,6 +61,6 @@ def selected(scope: Scope, *, session: str | None, source: str | None, tag: str 
         capture
         for capture in scope.captures.by_seq.values()
         if session in (None, capture.session)
-        and source in (None, capture.body.source)
-        and (tag is None or tag in capture.body.tags)
+        and (source is None or source == scope.captures.body(capture).source)
+        and (tag is None or tag in scope.captures.body(capture).tags)
     ]

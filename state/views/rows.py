@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from memtape.schemas.events import Captured
 from memtape.schemas.rows import (
     Change,
     EdgeRow,
@@ -26,7 +27,7 @@ from memtape.schemas.rows import (
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.association import UNLEARNED
-from memtape.state.subjects.captures import REPLACING, Capture
+from memtape.state.subjects.captures import REPLACING
 from memtape.state.subjects.edges import Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.memories import Join, Memory
@@ -47,7 +48,7 @@ def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guard
 def all_changes(scope: Scope) -> dict[Change, int]:
     """Return every row and entry that the scope has, as if all had changed, for those who compare whole views."""
     changes = {Change(table, scope.name, id): 0 for table, made in ROWS.items() for id in made.ids(scope)}
-    journal = (capture.id for capture in scope.captures.by_seq.values() if capture.body.kind == "journal")
+    journal = (capture.id for capture in scope.captures.by_seq.values() if capture.kind == "journal")
     return changes | {Change("journal", scope.name, id): 0 for id in journal}
 
 
@@ -71,24 +72,24 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     members = [by_seq[join.seq] for join in memory.members]
     shown = [member for member in members if not member.hidden] or members
     spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
+    body = scope.captures.body(spoken)
+    importances = (scope.captures.body(member).importance_given for member in shown)
     family = capture.family
     return MemoryRow(
         key=_key(scope, capture.id),
         id=capture.id,
         scope=scope.name,
         canonical=spoken.id,
-        kind=spoken.body.kind,
-        text=spoken.body.text,
-        tags=spoken.body.tags,
-        source=spoken.body.source,
-        branch=spoken.body.branch,
-        path=spoken.body.path,
+        kind=body.kind,
+        text=body.text,
+        tags=body.tags,
+        source=body.source,
+        branch=body.branch,
+        path=body.path,
         actor=spoken.actor.name,
         origin=spoken.actor.origin,
         session=spoken.session,
-        importance_given=max(
-            (m.body.importance_given for m in shown if m.body.importance_given is not None), default=None
-        ),
+        importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
         at=spoken.at,
         pinned=scope.pins.has_any(by_seq[join.seq].id for join in (*memory.members, *memory.echoes)),
@@ -125,14 +126,14 @@ def _turn_row(scope: Scope, id: str) -> TurnRow | None:
     capture = scope.captures.get(id)
     if capture is None:
         return None
-    body = capture.body
+    body = scope.captures.body(capture)
     return TurnRow(
         key=_key(scope, capture.id),
         id=capture.id,
         scope=scope.name,
         kind=body.kind,
         text=body.text,
-        captions=captions(capture),
+        captions=captions(body),
         tags=body.tags,
         source=body.source,
         branch=body.branch,
@@ -167,7 +168,7 @@ def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
 
 
 def _use_row(scope: Scope, row_id: str) -> UseRow | None:
-    seq = scope.captures.seq_of.get(row_id)
+    seq = scope.captures.seq_of(row_id)
     if seq is not None:
         use = scope.usage.own.get(seq)
     else:
@@ -181,7 +182,7 @@ def _use_row(scope: Scope, row_id: str) -> UseRow | None:
 
 def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
     source, _, target = row_id.partition("~")
-    low, high = scope.captures.seq_of.get(source), scope.captures.seq_of.get(target)
+    low, high = scope.captures.seq_of(source), scope.captures.seq_of(target)
     if low is None or high is None:
         return None
     edge, learned = scope.edges.pairs.get((low, high)), scope.edges.learned.pairs.get((low, high))
@@ -203,13 +204,13 @@ def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
     )
 
 
-def captions(capture: Capture) -> tuple[str, ...]:
+def captions(body: Captured) -> tuple[str, ...]:
     """Return what is written under the media of a capture."""
-    return tuple(media.caption for media in capture.body.media if media.caption)
+    return tuple(media.caption for media in body.media if media.caption)
 
 
 def _turn_ids(scope: Scope) -> Iterator[str]:
-    return (capture.id for capture in scope.captures.by_seq.values() if capture.body.kind == "turn")
+    return (capture.id for capture in scope.captures.by_seq.values() if capture.kind == "turn")
 
 
 def _memory_ids(scope: Scope) -> Iterator[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
+from memtape.flows.bodies import LoggedBodies
 from memtape.schemas.log import Log, slots_between
 from memtape.schemas.rows import TABLES, GoneRow, Row
 from memtape.schemas.scopes import partition_of
@@ -152,7 +154,8 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str |
 
 
 def _oracle(log: Log, number: int, end: int) -> Partition:
-    partitions = replay(slots_between(log, number, 0, end), log.erased(number)).partitions
+    slots = slots_between(log, number, 0, end)
+    partitions = replay(slots, log.erased(number), partial(LoggedBodies, log)).partitions
     return partitions.get(number) or Partition(number)
 
 

@@ -1,0 +1,48 @@
+"""What turns said, read again from the log where the state needs it: for a row that changed, a page, or an answer."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from memtape.schemas.codec import body_of_capture
+from memtape.schemas.errors import NotFound
+from memtape.schemas.events import Captured
+from memtape.schemas.log import Log
+
+HELD = 8_192
+"""So many bodies stay in memory, those that were put or asked for last: some 3 MB."""
+PAGE_SLOTS = 256
+"""So many slots are read at once, since who asks for one mostly asks for those behind it too."""
+
+
+class LoggedBodies:
+    """The `Bodies` of a partition of a log. Raises `NotFound` for what has been erased since the state was made."""
+
+    def __init__(self, log: Log, partition: int) -> None:
+        self._log = log
+        self._partition = partition
+        self._held: OrderedDict[int, Captured] = OrderedDict()
+
+    def put(self, offset: int, body: Captured) -> None:
+        """See `Bodies.put`."""
+        self._held[offset] = body
+        self._held.move_to_end(offset)
+        while len(self._held) > HELD:
+            self._held.popitem(last=False)
+
+    def at(self, offset: int) -> Captured:
+        """See `Bodies.at`."""
+        if offset not in self._held:
+            for slot in self._log.read(self._partition, offset, PAGE_SLOTS):
+                body = body_of_capture(slot.payload)
+                if body is not None:
+                    self.put(slot.offset, body)
+        else:
+            self._held.move_to_end(offset)
+        if offset not in self._held:
+            raise NotFound("Something that is asked for has been erased just now.", "Ask again.")
+        return self._held[offset]
+
+    def kept(self) -> dict[int, Captured]:
+        """See `Bodies.kept`."""
+        return {}
