@@ -19,7 +19,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from itertools import takewhile
 from pathlib import Path
 from uuid import UUID
 
@@ -40,7 +39,7 @@ SHARE = 1_000
 A slot costs some 50 us to read again, and a file some 100 ns to write for each id.
 """
 
-_TYPES = tuple(EVENT_TYPES)
+_TYPES = {name: bytes([number]) for number, name in enumerate(EVENT_TYPES)}
 _MADE_BY = f"{__version__} " + ",".join(f"{name}={type.version}" for name, type in EVENT_TYPES.items())
 """Who made a file. A newer Memtape may read an event that an older one could not, or the other way round."""
 _ROW = struct.Struct(">16sIBQ")
@@ -107,10 +106,10 @@ class KnownIds:
         if not _HEX.match(digits):
             return
         start, names = bytes.fromhex(digits[: len(digits) // 2 * 2]), list(self._scopes)
+        meant = [_TYPES[type] for type in types if type in _TYPES]
         for key in (*(row[:_KEY_BYTES] for row in self._rows_from(start)), *self._new):
             id, scope = str(UUID(bytes=key[:16])), names[int.from_bytes(key[16:20], "big")]
-            fits = (not scopes or scope in scopes) and (not types or _TYPES[key[20]] in types)
-            if fits and id.startswith(beginning):
+            if id.startswith(beginning) and (not scopes or scope in scopes) and (not types or key[20:] in meant):
                 yield id, scope
 
     def _take(self, slot: Slot) -> None:
@@ -119,7 +118,7 @@ class KnownIds:
             key = _key(event.id, self._scopes.setdefault(event.scope, len(self._scopes)))
             if event.type == "erased" and self._first(key) is None:
                 self.erased.append(slot)
-            key += bytes([_TYPES.index(event.type)])
+            key += _TYPES[event.type]
             if key not in self._new and not any(self._rows_from(key)):
                 self._new[key] = slot.offset
         elif event is not None and event.type == "configured":
@@ -128,15 +127,16 @@ class KnownIds:
         self._offset = slot.offset + 1
 
     def _first(self, key: bytes) -> int | None:
-        found = [_ROW.unpack(row)[-1] for row in self._rows_from(key)]
-        wholes = (key + bytes([type]) for type in range(len(_TYPES)))
-        found += [self._new[whole] for whole in wholes if whole in self._new]
+        found = [int(_ROW.unpack(row)[-1]) for row in self._rows_from(key)]
+        found += [self._new[whole] for type in _TYPES.values() if (whole := key + type) in self._new]
         return min(found, default=None)
 
     def _rows_from(self, start: bytes) -> Iterator[bytes]:
         """Yield the rows that begin so."""
-        rows = map(self._row, range(self._place(start), len(self._rows) // _ROW.size))
-        return takewhile(lambda row: row.startswith(start), rows)
+        place = self._place(start)
+        while (row := self._row(place)) and row.startswith(start):
+            yield row
+            place += 1
 
     def _row(self, place: int) -> bytes:
         return self._rows[place * _ROW.size : (place + 1) * _ROW.size]
