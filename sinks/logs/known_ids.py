@@ -6,7 +6,7 @@ damaged, of another log, of a history that the log does not hold, or of a Memtap
 believed; then the partition is read from its beginning. It holds ids, scopes and offsets, and no text of a body.
 
 The format: a line that says what it is, a line with the digest of the rest, a line of JSON, and rows in the order of
-their bytes. A row is an id, the number of its scope, that of its type, and the offset of the first such event.
+their bytes. A row is an id, the number of its scope, that of its type, and an offset. Of several the least one counts.
 """
 
 from __future__ import annotations
@@ -117,9 +117,7 @@ class KnownIds:
             key = _key(event.id, self._scopes.setdefault(event.scope, len(self._scopes)))
             if event.type == "erased" and self._first(key) is None:
                 self.erased.append(slot)
-            key += _TYPES[event.type]
-            if key not in self._new and not any(self._rows_from(key)):
-                self._new[key] = slot.offset
+            self._new.setdefault(key + _TYPES[event.type], slot.offset)
         elif event is not None and event.type == "configured":
             self.settings.append(slot)
         self._last.append(slot)
