@@ -11,10 +11,9 @@ from typing import Protocol
 
 import msgspec
 
-from memtape.schemas.codec import blanked, event_of
+from memtape.schemas.codec import blanked
 from memtape.schemas.errors import DamagedLog, OffsetOutOfRange
 from memtape.schemas.events import Event
-from memtape.schemas.scopes import partition_of
 
 
 class Position(msgspec.Struct, frozen=True, order=True):
@@ -74,7 +73,7 @@ class Log(Protocol):
         """Return the slots of the `erased` events of a partition, which readers must know before they read the rest.
 
         One whose id another event of its scope had before counts for nothing and is left out. It is quick: a log keeps
-        an index of them, or remembers those that it has met.
+        an index of them.
         """
         ...
 
@@ -91,8 +90,7 @@ class Log(Protocol):
     ) -> list[tuple[str, str]]:
         """Return at most `limit` (scope, id) of events of these types whose id begins so, each once, in the ids' order.
 
-        No `scopes` are all scopes, and no `types` all types; events without a scope are left out. It is for who has an
-        id of a person: a log without an index of ids reads the partitions of the scopes from their beginning.
+        No `scopes` are all scopes, and no `types` all types; events without a scope are left out.
         """
         ...
 
@@ -127,29 +125,6 @@ class Log(Protocol):
 PAGE_SLOTS = 5_000
 TRAIL_SLOTS = 16
 """So many slots before an offset name the history of a partition: ids and times of two histories differ long before."""
-
-
-def read_matching(
-    log: Log, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
-) -> list[tuple[str, str]]:
-    """Return what `Log.matching` does, of a log that has no index of ids."""
-    found: dict[tuple[str, str], None] = {}
-    ends, start = log.ends(), beginning.encode()
-    for partition in {partition_of(scope, log.partitions): None for scope in scopes} or range(log.partitions):
-        for slot in slots_between(log, partition, 0, ends[partition]):
-            # JSON can say an id only in its own letters or by escapes, so that most slots need not be decoded.
-            if start not in slot.payload and b"\\u" not in slot.payload:
-                continue
-            event = event_of(slot.payload)
-            if (
-                event is not None
-                and event.id.startswith(beginning)
-                and event.scope is not None
-                and (not scopes or event.scope in scopes)
-                and (not types or event.type in types)
-            ):
-                found[event.id, event.scope] = None
-    return [(scope, id) for id, scope in sorted(found)[:limit]]
 
 
 def slots_between(log: Log, partition: int, start: int, end: int) -> Iterator[Slot]:

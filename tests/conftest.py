@@ -31,7 +31,15 @@ os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
-WITH_KAFKA = ("test_copying", "test_kafka", "test_kafka_faults", "test_log_by_url", "test_log_gone_back", "test_logs")
+WITH_KAFKA = (
+    "test_copying",
+    "test_kafka",
+    "test_kafka_faults",
+    "test_known_ids",
+    "test_log_by_url",
+    "test_log_gone_back",
+    "test_logs",
+)
 """Files that have a test with a broker."""
 MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 * 1024**3
 

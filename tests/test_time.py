@@ -15,7 +15,7 @@ from soaked import soaked
 from test_vault_people import page_of
 from test_views import SCOPES, filled, history, project, vault_bytes
 
-from memtape.flows import projection
+from memtape.flows import bodies, projection
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import slots_between
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow
@@ -153,6 +153,27 @@ def test_what_recovery_stores_does_not_grow_with_the_state(home: Home) -> None:
         log.append([captured(f"number {number}", f"n{number}", scope="project:a")])
         project(home, log)
     assert stored() - before < 64 * 1024
+
+
+def test_a_snapshot_holds_no_text_of_a_turn_and_what_needs_one_has_it(
+    home: Home, often: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that change later, pages of the day and a state that is folded on read it of the log."""
+    monkeypatch.setattr(bodies, "HELD", 3)
+    with Client(home.path, scope="project:a", origin="user") as client:
+        said = [client.capture(f"The zebra-quartz number {n} is blue.", "turn", session="s").id for n in range(50)]
+        client.project()
+        snapshots = list(home.current().path.rglob("*.snapshot"))
+        assert snapshots and all(b"zebra" not in path.read_bytes() for path in snapshots)
+        client.forget(said[3])
+        client.pin(said[7])
+        client.capture("The zebra-quartz number 50 is blue.", "turn", session="s")
+        client.project()
+        (page,) = [data for path, data in vault_bytes(home).items() if "/logs/" in path]
+        told = [f"number {n} is blue".encode() in page for n in range(51)]
+        assert told == [n != 3 for n in range(51)]
+        assert client.show(said[7]).text == "The zebra-quartz number 7 is blue."
+        assert client.verify().ok
 
 
 def test_views_ahead_of_their_log_are_made_anew_with_a_sentence(home: Home) -> None:

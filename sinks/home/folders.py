@@ -145,6 +145,11 @@ class Home:
         return self.path / "embedding.json"
 
     @property
+    def known_ids(self) -> Path:
+        """Which ids a log on Kafka holds, up to an offset; it only saves time."""
+        return self.path / "known-ids"
+
+    @property
     def folders_path(self) -> Path:
         """Which folders outside git have which scope."""
         return self.path / "folders.json"
@@ -209,6 +214,7 @@ class Home:
         pattern = f".*{UNFINISHED}"
         for path in (
             *self.path.glob(f".current{UNFINISHED}"),
+            *self.known_ids.glob(pattern),
             *self.vault_notes.rglob(pattern),  # The rest of the vault is people's as well.
             *self.path.glob(f"builds/*/state/**/{pattern}"),
             *self.path.glob(f"builds/*/lance/{pattern}"),

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -26,13 +27,13 @@ from memtape.schemas.errors import (
     UnknownOutcome,
 )
 from memtape.schemas.events import Configured, Event, Ticked, make_configured
-from memtape.schemas.ids import id_bytes
-from memtape.schemas.log import PAGE_SLOTS, Position, Slot, read_matching, slots_between
+from memtape.schemas.log import PAGE_SLOTS, Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
 from memtape.sinks.logs.kafka_topic import MESSAGE_BYTES, OPEN_TIMEOUT_S, REQUEST_TIMEOUT_S, KafkaTopic, explained
 from memtape.sinks.logs.kafka_url import KafkaTarget, parse_kafka_url
+from memtape.sinks.logs.known_ids import KnownIds
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
@@ -76,7 +77,7 @@ class _Sent(msgspec.Struct):
     sent: int
 
 
-_ERASED = ("erased",)
+_SETTINGS = ("configured",)
 _sent_decoder = msgspec.json.Decoder(_Sent)
 
 
@@ -105,6 +106,7 @@ class KafkaLog:
         copy_of: str | None = None,
         deadline_s: float = DEADLINE_S,
         generation: int | None = None,
+        ids: Path | None = None,
     ) -> None:
         self.target = parse_kafka_url(url) if isinstance(url, str) else url
         self._deadline_s = deadline_s
@@ -121,8 +123,7 @@ class KafkaLog:
             self._topic_id, self.partitions = found.id, found.partitions
             self._seen = time.monotonic()
             self._known_ends = [0] * self.partitions
-            self._erased: list[tuple[int, list[Slot]]] = [(0, [])] * self.partitions
-            self._known: dict[int, tuple[int, dict[str, dict[bytes, int]]]] = {}
+            self._ids = [KnownIds(number, ids) for number in range(self.partitions)]
             self._next: list[int | None] = [None] * self.partitions
             if copy_of is not None:
                 self.log_id = copy_of
@@ -175,6 +176,8 @@ class KafkaLog:
                 end = self._end(partition)
             if not 0 <= offset <= end:
                 raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
+            if scope is None and tuple(types) == _SETTINGS:  # They are few, and every run asks for all of them.
+                return [slot for slot in self._ids_of(partition).settings if slot.offset >= offset][:limit]
             while offset < end and len(slots) < limit:
                 wanted = PAGE_SLOTS if narrowed else min(PAGE_SLOTS, limit - len(slots))
                 for slot in self._page(partition, offset, min(wanted, end - offset)):
@@ -186,52 +189,26 @@ class KafkaLog:
         return slots
 
     def erased(self, partition: int) -> list[Slot]:
-        """See `Log.erased`. The first call of a process reads the partition, later ones what has come since."""
+        """See `Log.erased`."""
         self._check_partition(partition)
         with self._reading:
-            offset, found = self._erased[partition]
-            with self._explained():
-                self._look_again()
-                end = self._end(partition)
-            new = [
-                slot for slot in slots_between(self, partition, offset, end) if _matches(slot.payload, None, _ERASED)
-            ]
-            self._erased[partition] = end, [*found, *self._firsts(partition, new)]
-            return list(self._erased[partition][1])
-
-    def _firsts(self, partition: int, slots: list[Slot]) -> list[Slot]:
-        """Return those slots whose event is the first of its id in its scope, by reading what stands before them."""
-        events = {slot.offset: decode(slot.payload) for slot in slots}
-        letters = [event.id.encode() for event in events.values()]
-        first = {(event.scope, event.id): offset for offset, event in reversed(events.items())}
-        for slot in slots_between(self, partition, 0, max(events, default=0)):
-            may_be = b"\\u" in slot.payload or any(id in slot.payload for id in letters)
-            event = event_of(slot.payload) if may_be else None
-            if event is not None and (event.scope, event.id) in first:
-                first[event.scope, event.id] = min(slot.offset, first[event.scope, event.id])
-        return [slot for slot in slots if slot.offset in first.values()]
+            return list(self._ids_of(partition).erased)
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
-        """See `Log.known`. The first call of a process reads the partition, later ones what has come since."""
-        partition = partition_of(scope, self.partitions)
+        """See `Log.known`."""
         with self._reading:
-            offset, held = self._known.get(partition, (0, {}))
-            with self._explained():
-                self._look_again()
-                end = self._end(partition)
-            for slot in slots_between(self, partition, offset, end):
-                event = event_of(slot.payload)
-                if event is not None and event.scope is not None:
-                    held.setdefault(event.scope, {}).setdefault(id_bytes(event.id), slot.offset)
-            self._known[partition] = end, held
-        first = held.get(scope, {})
-        return {id: first[key] for id in ids if (key := id_bytes(id)) in first}
+            known = self._ids_of(partition_of(scope, self.partitions))
+            return {id: first for id in ids if (first := known.first(scope, id)) is not None}
 
     def matching(
         self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
     ) -> list[tuple[str, str]]:
         """See `Log.matching`."""
-        return read_matching(self, beginning, scopes, types, limit)
+        found: dict[tuple[str, str], None] = {}
+        with self._reading:
+            for partition in {partition_of(scope, self.partitions): None for scope in scopes} or range(self.partitions):
+                found |= dict.fromkeys(self._ids_of(partition).beginning(beginning, scopes, types))
+        return [(scope, id) for id, scope in sorted(found)[:limit]]
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`. Kafka changes no record in place: the log goes on in the topic's next generation."""
@@ -509,6 +486,15 @@ class KafkaLog:
         threading.Thread(target=_close_producer, args=[producer, self._deadline_s], daemon=True).start()
 
     # Reading; `_reading` is held
+
+    def _ids_of(self, partition: int) -> KnownIds:
+        """Return the ids of a partition, up to its end as it is now."""
+        with self._explained():
+            self._look_again()
+            end = self._end(partition)
+        known = self._ids[partition]
+        known.read_on(self, end)
+        return known
 
     def _page(self, partition: int, offset: int, count: int) -> list[Slot]:
         """Return at least one and at most `count` slots from an offset that is there."""

@@ -11,7 +11,7 @@ import uuid_utils
 from memtape.schemas.codec import blanked, decode, event_of
 from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.events import Event, make_configured
-from memtape.schemas.log import Position, Slot, read_matching
+from memtape.schemas.log import Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
@@ -96,7 +96,15 @@ class MemoryLog:
         self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
     ) -> list[tuple[str, str]]:
         """See `Log.matching`."""
-        return read_matching(self, beginning, scopes, types, limit)
+        found: dict[tuple[str, str], None] = {}
+        for partition in {partition_of(scope, self.partitions): None for scope in scopes} or range(self.partitions):
+            for slot in self.read(partition, 0, self.ends()[partition], types=types):
+                event = event_of(slot.payload)
+                if event is None or event.scope is None or (scopes and event.scope not in scopes):
+                    continue
+                if event.id.startswith(beginning):
+                    found[event.id, event.scope] = None
+        return [(scope, id) for id, scope in sorted(found)[:limit]]
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`."""

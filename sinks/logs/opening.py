@@ -27,7 +27,7 @@ def open_log(home: Home) -> Log:
     # The library costs a capture 0.2 s, which who keeps the log in the home does not pay.
     from memtape.sinks.logs.kafka import KafkaLog
 
-    return KafkaLog(url)
+    return KafkaLog(url, ids=home.known_ids)
 
 
 def log_url(home: Home) -> str | None:

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.sqlite_files import opened
 from memtape.sinks.index_files import SEGMENT_NAME, VECTORS_NAME, read_segment, read_vectors
+from memtape.sinks.logs.known_ids import MAGIC as IDS_MAGIC
+from memtape.sinks.logs.known_ids import said_in
 from memtape.sinks.proof.sqlite_pages import MAGIC as SQLITE_MAGIC
 from memtape.sinks.proof.sqlite_pages import Piece, pages_of_database, pages_of_wal
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
@@ -43,7 +45,7 @@ STRUCTURE_PATH = Path(__file__).with_name("structure.txt")
 """Runs of words that stand in every home, whatever was captured: names of tables and columns, headings of pages."""
 
 _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"\\/])")
-_KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?)\Z")
+_KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?|known-ids/[^/]+)\Z")
 """Files in which the id of an erased event may stand: headers of slots, the erasure itself, ids that are banned."""
 _NAMES_PLACES = re.compile(r"settings\.toml|folders\.json|copies\.json")
 """Files of settings and of the places of folders and copies. Nothing of an event is written there: words that are equal
@@ -235,6 +237,8 @@ def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
         return "SQLite pages", "pages", _grains(pages_of_database(path))
     if path.name.endswith("-wal"):
         return "SQLite write-ahead frames", "frames", _grains(pages_of_wal(path))
+    if head.startswith(IDS_MAGIC):
+        return "ids of the log", "pieces", _grains([Piece("header", said_in(path.read_bytes()))])
     form = "snapshot" if head.startswith(SNAPSHOT_MAGIC) else "Markdown" if path.suffix == ".md" else "bytes"
     return form, "pieces", _grains(_pieces(path))
 

@@ -124,7 +124,7 @@ def _project(orders: Orders, control: Control, doubts: list[str]) -> None:
 
     home = Home(Path(orders.home))
     build = home.build(orders.build)
-    with closing(_open(orders.log)) as log:
+    with closing(_open(home, orders.log)) as log:
         target = _target(home, orders, log)
         try:
             flow, epoch = views(log, target, control), timedelta(seconds=orders.epoch_s)
@@ -133,14 +133,14 @@ def _project(orders: Orders, control: Control, doubts: list[str]) -> None:
             doubts += target.take_doubts()
 
 
-def _open(log: str | KafkaTarget) -> Log:
+def _open(home: Home, log: str | KafkaTarget) -> Log:
     if isinstance(log, str):
         from memtape.sinks.logs.embedded import EmbeddedLog
 
         return EmbeddedLog(Path(log))
     from memtape.sinks.logs.kafka import KafkaLog
 
-    return KafkaLog(log)
+    return KafkaLog(log, ids=home.known_ids)
 
 
 def _target(home: Home, orders: Orders, log: Log) -> BuildTarget:

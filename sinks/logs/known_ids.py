@@ -1,0 +1,228 @@
+"""The ids of a log that has no index: which a partition holds, with its erasures and settings, up to an offset.
+
+A topic can only be read from an offset on. So a home keeps a file for each partition, and a process reads the file and
+then the slots behind its offset. Whoever has read many of them writes a longer file. It is a cache. One that is lost,
+damaged, of another log, of a history that the log does not hold, or of a Memtape that may read other events, is not
+believed; then the partition is read from its beginning. It holds ids, scopes and offsets, and no text of a body.
+
+The format: a line that says what it is, a line with the digest of the rest, a line of JSON, and rows in the order of
+their bytes. A row is an id, the number of its scope, that of its type, and an offset. Of several the least one counts.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+
+from memtape import __version__
+from memtape.schemas.codec import event_of
+from memtape.schemas.events import EVENT_TYPES
+from memtape.schemas.ids import id_bytes
+from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from
+from memtape.sinks.home.folders import UNFINISHED, write_whole
+
+MAGIC = b"memtape known ids 1\n"
+LEAST_SLOTS = 100
+SHARE = 1_000
+"""A file is written when so many slots were read behind the last one, or this share of all, if that is more.
+
+A slot costs some 50 us to read again, and a file some 0.2 us to write for each id.
+"""
+
+_TYPES = {name: bytes([number]) for number, name in enumerate(EVENT_TYPES)}
+_MADE_BY = f"{__version__} " + ",".join(f"{name}={type.version}" for name, type in EVENT_TYPES.items())
+"""Who made a file. A newer Memtape may read an event that an older one could not, or the other way round."""
+_KEY_BYTES = 16 + 4 + 1
+_ROW_BYTES = _KEY_BYTES + 8
+_HEX = re.compile(r"[0-9a-f]*\Z")
+
+_Kept = list[tuple[int, bytes]]
+"""Slots of one partition, by their offset and payload."""
+
+
+class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a file is of, the trail of the log before its offset, and the slots that it holds whole."""
+
+    made_by: str
+    log_id: str
+    partition: int
+    offset: int
+    trail: str
+    scopes: list[str]
+    settings: _Kept
+    erased: _Kept
+
+
+class KnownIds:
+    """The ids of one partition, as far as it was read. Not for several threads at once; processes share the file.
+
+    `folder` has the files; with None nothing is kept beyond this process.
+    """
+
+    def __init__(self, partition: int, folder: Path | None) -> None:
+        self._partition = partition
+        self._path = folder / f"p{partition:02}" if folder is not None else None
+        self._is_open = self._path is None
+        self._offset = self._written = 0
+        self._last: deque[Slot] = deque(maxlen=TRAIL_SLOTS)
+        self._scopes: dict[str, int] = {}
+        self._rows = b""
+        self._new: dict[bytes, int] = {}
+        self.settings: list[Slot] = []
+        """The slots of all `configured` events."""
+        self.erased: list[Slot] = []
+        """The slots of the `erased` events whose id no event of their scope had before."""
+
+    def read_on(self, log: Log, end: int) -> None:
+        """Take in the slots up to `end`: those behind the file's offset at first, later those that came since."""
+        if not self._is_open:
+            self._open(log, end)
+            self._is_open = True
+        for slot in slots_between(log, self._partition, self._offset, end):
+            self._take(slot)
+        if self._offset - self._written >= max(LEAST_SLOTS, self._offset // SHARE):
+            self._merge()
+            if self._path is not None:
+                self._write(self._path, log.log_id)
+
+    def first(self, scope: str, id: str) -> int | None:
+        """Return the offset of the first event of an id in a scope, None where there is none."""
+        number = self._scopes.get(scope)
+        return None if number is None else self._first(_key(id, number))
+
+    def beginning(self, beginning: str, scopes: Sequence[str], types: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield (id, scope) of the events that `Log.matching` means, without an order; some of them twice."""
+        digits = beginning.replace("-", "")
+        if not _HEX.match(digits):
+            return
+        start, names = bytes.fromhex(digits[: len(digits) // 2 * 2]), list(self._scopes)
+        meant = [_TYPES[type] for type in types if type in _TYPES]
+        for key in (*(row[:_KEY_BYTES] for row in self._rows_from(start)), *self._new):
+            id, scope = str(UUID(bytes=key[:16])), names[int.from_bytes(key[16:20], "big")]
+            if id.startswith(beginning) and (not scopes or scope in scopes) and (not types or key[20:] in meant):
+                yield id, scope
+
+    def _take(self, slot: Slot) -> None:
+        event = event_of(slot.payload)
+        if event is not None and event.scope is not None:
+            key = _key(event.id, self._scopes.setdefault(event.scope, len(self._scopes)))
+            if event.type == "erased" and self._first(key) is None:
+                self.erased.append(slot)
+            self._new.setdefault(key + _TYPES[event.type], slot.offset)
+        elif event is not None and event.type == "configured":
+            self.settings.append(slot)
+        self._last.append(slot)
+        self._offset = slot.offset + 1
+
+    def _first(self, key: bytes) -> int | None:
+        found = [int.from_bytes(row[_KEY_BYTES:], "big") for row in self._rows_from(key)]
+        found += [self._new[whole] for type in _TYPES.values() if (whole := key + type) in self._new]
+        return min(found, default=None)
+
+    def _rows_from(self, start: bytes) -> Iterator[bytes]:
+        """Yield the rows that begin so."""
+        place = self._place(start)
+        while (row := self._row(place)) and row.startswith(start):
+            yield row
+            place += 1
+
+    def _row(self, place: int) -> bytes:
+        return self._rows[place * _ROW_BYTES : (place + 1) * _ROW_BYTES]
+
+    def _place(self, start: bytes) -> int:
+        return bisect_left(range(len(self._rows) // _ROW_BYTES), start, key=self._row)
+
+    def _merge(self) -> None:
+        """Put what is new into the rows."""
+        pieces, begin = [], 0
+        for key, offset in sorted(self._new.items()):
+            end = self._place(key) * _ROW_BYTES
+            pieces += [self._rows[begin:end], key, offset.to_bytes(8, "big")]
+            begin = end
+        self._rows = b"".join((*pieces, self._rows[begin:]))
+        self._new = {}
+        self._written = self._offset
+
+    def _open(self, log: Log, end: int) -> None:
+        """Begin where the file ends, if it is of this log as it is now."""
+        assert self._path is not None
+        try:
+            header, rows = _unpacked(self._path.read_bytes())
+        except (OSError, ValueError):
+            return
+        if (header.made_by, header.log_id, header.partition) != (_MADE_BY, log.log_id, self._partition):
+            return
+        if header.offset > end:
+            return
+        last = list(slots_between(log, self._partition, max(0, header.offset - TRAIL_SLOTS), header.offset))
+        if trail_from(last) != header.trail:
+            return
+        self._last.extend(last)
+        self._offset = self._written = header.offset
+        self._scopes = {scope: number for number, scope in enumerate(header.scopes)}
+        self._rows = rows
+        self.settings, self.erased = self._slots(header.settings), self._slots(header.erased)
+
+    def _slots(self, kept: _Kept) -> list[Slot]:
+        return [Slot(self._partition, offset, payload) for offset, payload in kept]
+
+    def _write(self, path: Path, log_id: str) -> None:
+        """Write the file, whole or not at all. A home that takes none only costs the next process its time."""
+        header = _Header(
+            made_by=_MADE_BY,
+            log_id=log_id,
+            partition=self._partition,
+            offset=self._offset,
+            trail=trail_from(self._last),
+            scopes=list(self._scopes),
+            settings=[(slot.offset, slot.payload) for slot in self.settings],
+            erased=[(slot.offset, slot.payload) for slot in self.erased],
+        )
+        data = b"".join((msgspec.json.encode(header), b"\n", self._rows))
+        # Any process may write, and each into a file of its own.
+        unfinished = path.with_name(f".{path.name}-{threading.get_native_id()}{UNFINISHED}")
+        try:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            write_whole(path, b"".join((MAGIC, _digest(data), b"\n", data)), unfinished=unfinished)
+        except OSError:
+            with suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+
+
+def said_in(data: bytes) -> bytes:
+    """Return what the bytes of a file say, for a search of them: names of scopes and slots; all, where damaged."""
+    try:
+        header, _ = _unpacked(data)
+    except ValueError:
+        return data
+    slots = (*header.settings, *header.erased)
+    return b"\n".join((*(scope.encode() for scope in header.scopes), *(payload for _, payload in slots)))
+
+
+def _unpacked(data: bytes) -> tuple[_Header, bytes]:
+    """Return the header and the rows of a file's bytes. Raises `ValueError` where they are damaged."""
+    magic, digest, data = data.split(b"\n", 2)
+    if magic + b"\n" != MAGIC or digest != _digest(data):
+        raise ValueError("The bytes do not match their digest.")
+    line, rows = data.split(b"\n", 1)
+    try:
+        return msgspec.json.decode(line, type=_Header), rows
+    except msgspec.MsgspecError as error:  # Another Memtape may write other fields.
+        raise ValueError(str(error)) from None
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=16).hexdigest().encode()
+
+
+def _key(id: str, scope: int) -> bytes:
+    return id_bytes(id) + scope.to_bytes(4, "big")

@@ -1,0 +1,489 @@
+"""What is kept of the ids of a log on Kafka: the answer is that of a full read, whatever becomes of the files."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import captured, configured, erased, forgotten, make_id, recalled
+from click.testing import CliRunner
+from kafka_broker import Broker
+from msgspec.structs import replace
+from soaked import soaked
+
+from memtape.schemas.codec import encode, event_of
+from memtape.schemas.events import Event
+from memtape.schemas.log import Log, Slot
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs import known_ids
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.kafka import KafkaLog
+from memtape.sinks.logs.known_ids import KnownIds
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.sinks.logs.opening import LOG_VARIABLE, open_log
+from memtape.tools.agents import hooks
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.copying import copy_log
+from memtape.tools.keep.erasing import plan
+
+SCOPES = ["project:a", "project:b", "global"]
+NAMES = range(60)
+"""So few ids that many stand twice, in other scopes and under other types."""
+SCOPE = "project:test"
+LEAST = known_ids.LEAST_SLOTS
+
+
+def payloads(rng: random.Random, count: int) -> list[bytes]:
+    """Return slots of every kind: events of a few ids, repetitions, blank ones, settings, and what is no event."""
+    made: list[bytes] = []
+    for _ in range(count):
+        scope, id = rng.choice(SCOPES), rng.choice(NAMES)
+        event: Event = rng.choice(
+            [
+                captured(f"text {rng.random()}", id, scope=scope),
+                captured(f"text {rng.random()}", id, scope=scope),
+                recalled([rng.choice(NAMES)], id, scope=scope),
+                forgotten([rng.choice(NAMES)], id, scope=scope),
+                erased([rng.choice(NAMES)], id, scope=scope),
+                configured(),
+            ]
+        )
+        blank = event.type in ("captured", "recalled") and rng.random() < 0.2
+        data = encode(replace(event, body=None) if blank else event)
+        made.append(rng.choice([b"null", b"", b'{"half']) if rng.random() < 0.1 else data)
+    return made
+
+
+class Wholly:
+    """What reading all slots of a partition says."""
+
+    def __init__(self, slots: list[Slot]) -> None:
+        self.first: dict[tuple[str, str], int] = {}
+        self.types: dict[tuple[str, str, str], None] = {}
+        self.erased: list[Slot] = []
+        self.settings: list[Slot] = []
+        for slot in slots:
+            event = event_of(slot.payload)
+            if event is not None and event.type == "configured":
+                self.settings.append(slot)
+            if event is None or event.scope is None:
+                continue
+            if self.first.setdefault((event.scope, event.id), slot.offset) == slot.offset and event.type == "erased":
+                self.erased.append(slot)
+            self.types[event.id, event.scope, event.type] = None
+
+    def beginning(self, start: str, scopes: list[str], types: list[str]) -> set[tuple[str, str]]:
+        return {
+            (id, scope)
+            for id, scope, type in self.types
+            if id.startswith(start) and (not scopes or scope in scopes) and (not types or type in types)
+        }
+
+
+def check(known: KnownIds, log: Log, rng: random.Random) -> None:
+    """Hold all that is known of partition 0 to what its slots say."""
+    end = log.ends()[0]
+    known.read_on(log, end)
+    wholly = Wholly(log.read(0, 0, end))
+    for scope in [*SCOPES, "project:never"]:
+        for id in map(make_id, NAMES):
+            assert known.first(scope, id) == wholly.first.get((scope, id))
+    assert known.erased == wholly.erased
+    assert known.settings == wholly.settings
+    id = make_id(rng.choice(NAMES))
+    for start in (
+        "",
+        id[:1],
+        id[:7],
+        id[:8],
+        id[:9],
+        id[:18],
+        id,
+        f"{id}0",
+        id.upper(),
+        "g",
+        "%",
+        " ",
+        "-",
+        id[:8] * 5,
+    ):
+        scopes, types = rng.choice([[], SCOPES[:1], SCOPES[1:]]), rng.choice([[], ["captured"], ["erased", "recalled"]])
+        assert set(known.beginning(start, scopes, types)) == wholly.beginning(start, scopes, types)
+
+
+def harmed(rng: random.Random, path: Path, older: bytes) -> str:
+    """Do something to a file that a disk, a person or another process may do; say what."""
+    data = path.read_bytes() if path.exists() else b""
+    case = rng.choice(["nothing", "nothing", "deleted", "cut", "flipped", "older", "empty", "longer"])
+    match case:
+        case "deleted":
+            path.unlink(missing_ok=True)
+        case "cut":
+            path.write_bytes(data[: rng.randrange(len(data) + 1)])
+        case "flipped" if data:
+            place = rng.randrange(len(data))
+            path.write_bytes(data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :])
+        case "older":
+            path.write_bytes(older)
+        case "empty":
+            path.write_bytes(b"")
+        case "longer":
+            path.write_bytes(data + rng.randbytes(30))
+    return case
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "known-ids"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("seed", soaked(range(300), *range(12)))
+def test_the_answer_is_that_of_a_full_read(folder: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Over new processes and long ones, with files that are written often, and whatever is done to them."""
+    rng = random.Random(seed)
+    monkeypatch.setattr(known_ids, "LEAST_SLOTS", rng.choice([1, 3, 20]))
+    log, path, older = MemoryLog(1), folder / "p00", b""
+    living = [KnownIds(0, folder), KnownIds(0, None)]
+    for _ in range(rng.randint(2, 12)):
+        log.append_raw(0, payloads(rng, rng.randrange(40)))
+        for known in rng.sample(living, rng.randint(1, len(living))):
+            check(known, log, rng)
+        older = path.read_bytes() if path.exists() and rng.random() < 0.5 else older
+        harmed(rng, path, older)
+        living.append(KnownIds(0, folder))
+        check(living[-1], log, rng)
+
+
+@pytest.mark.parametrize("seed", soaked(range(60), *range(4)))
+def test_another_history_of_the_same_log_is_not_believed(folder: Path, seed: int) -> None:
+    """A log that went back and got other events has the same id, and perhaps as many slots. Then comes another log."""
+    rng = random.Random(seed)
+    kept = [*everything(MemoryLog(1)), *payloads(rng, rng.randrange(2 * LEAST))]
+    for _ in range(6):
+        log = MemoryLog(1)
+        log._payloads = [[*kept]]
+        log.log_id = "the same"
+        log.append_raw(0, payloads(rng, rng.choice([5, LEAST, 2 * LEAST, 2 * LEAST])))
+        check(KnownIds(0, folder), log, rng)
+        kept = kept[: rng.randint(1, len(kept))] if rng.random() < 0.3 else kept
+    other = MemoryLog(1)
+    other.append_raw(0, payloads(rng, 3 * LEAST))
+    check(KnownIds(0, folder), other, rng)
+
+
+def everything(log: Log) -> list[bytes]:
+    return [slot.payload for slot in log.read(0, 0, 1_000_000)]
+
+
+def test_what_an_erasure_blanks_leaves_the_file_true(folder: Path) -> None:
+    rng = random.Random(1)
+    log = MemoryLog(1)
+    log.append_raw(0, payloads(rng, 3 * LEAST))
+    check(KnownIds(0, folder), log, rng)
+    wholly = Wholly(log.read(0, 0, log.ends()[0]))
+    gone = [slot.offset for slot in log.read(0, 0, 1_000, types=["captured", "recalled"])]
+    log.blank({0: gone})
+    known = KnownIds(0, folder)
+    known._open(log, log.ends()[0])
+    assert known._offset > LEAST
+    check(known, log, rng)
+    assert (known.erased, known.settings) == (wholly.erased, wholly.settings)
+
+
+def test_a_file_has_no_text_and_few_bytes_an_id(folder: Path) -> None:
+    log = MemoryLog(1)
+    log.append_raw(0, [encode(captured(f"The vault opens at dawn {n}.", n, scope=SCOPES[0])) for n in range(1_000)])
+    KnownIds(0, folder).read_on(log, log.ends()[0])
+    data = (folder / "p00").read_bytes()
+    assert b"dawn" not in data
+    assert len(data) < 31 * 1_000
+
+
+def test_a_memtape_that_reads_other_events_does_not_believe_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(2)
+    log = MemoryLog(1)
+    log.append_raw(0, payloads(rng, 2 * LEAST))
+    monkeypatch.setattr(known_ids, "_MADE_BY", "memtape of old")
+    monkeypatch.setattr(known_ids, "event_of", lambda payload: None)
+    KnownIds(0, folder).read_on(log, log.ends()[0])
+    assert (folder / "p00").exists()
+    monkeypatch.undo()
+    check(KnownIds(0, folder), log, rng)
+
+
+def test_a_folder_that_takes_no_file_costs_time_alone(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    log = MemoryLog(1)
+    log.append_raw(0, payloads(rng, 2 * LEAST))
+    (tmp_path / "file").write_bytes(b"")
+    for folder in (tmp_path / "file", tmp_path / "no home" / "known-ids"):
+        check(KnownIds(0, folder), log, rng)
+        check(KnownIds(0, folder), log, rng)
+    assert not (tmp_path / "no home").exists()
+
+
+def test_readers_at_once_leave_a_file_that_is_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_ids, "LEAST_SLOTS", 1)
+    log, errors, rounds = MemoryLog(1), list[BaseException](), 15
+    start = threading.Barrier(4)
+
+    def read(seed: int) -> None:
+        rng = random.Random(seed)
+        try:
+            start.wait()
+            for _ in range(rounds):
+                log.append_raw(0, payloads(rng, 5))
+                known, end = KnownIds(0, folder), log.ends()[0]
+                known.read_on(log, end)
+                assert known.erased == Wholly(log.read(0, 0, end)).erased
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=read, args=[seed]) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert [path.name for path in folder.iterdir()] == ["p00"]
+    check(KnownIds(0, folder), log, random.Random(0))
+
+
+# On a broker
+
+
+@pytest.fixture
+def place(kafka: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Home, str]]:
+    """A home whose log is a new topic of one partition."""
+    url = kafka.url()
+    monkeypatch.setenv(LOG_VARIABLE, url)
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("MEMTAPE_SESSION", raising=False)
+    home = Home(tmp_path / "home")
+    home.settings_path.write_text("catch_up = false\n")
+    KafkaLog(url, 1).close()
+    yield home, url
+
+
+@pytest.fixture
+def records(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many records the library gave, under `read`."""
+    from kafka import KafkaConsumer
+
+    counted, poll = Counter[str](), KafkaConsumer.poll
+
+    def counting(self: Any, *args: Any, **kwargs: Any) -> Any:
+        found = poll(self, *args, **kwargs)
+        counted["read"] += sum(map(len, found.values()))
+        return found
+
+    monkeypatch.setattr(KafkaConsumer, "poll", counting)
+    return counted
+
+
+def fill(home: Home, count: int, name: str = "old") -> list[str]:
+    """Put turns on the log of a home and return their ids."""
+    lines = [
+        Line(text=f"Turn {name} {n} of Ada.", kind="turn", source="test", native_id=f"{name}{n}") for n in range(count)
+    ]
+    with Client(home, scope=SCOPE, origin="user") as client:
+        return [receipt.id for receipt in client.capture_many(lines)]
+
+
+def holds(log: Log, names: list[str]) -> None:
+    """Hold what a log says of ids to what its slots say."""
+    for number, end in enumerate(log.ends()):
+        wholly = Wholly(log.read(number, 0, end))
+        assert log.erased(number) == wholly.erased
+        assert log.read(number, 0, end, types=["configured"]) == wholly.settings
+        assert log.read(number, 1, 1, types=["configured"]) == [slot for slot in wholly.settings if slot.offset][:1]
+        if number == 0:
+            assert log.known(SCOPE, names) == {id: at for id in names if (at := wholly.first.get((SCOPE, id)))}
+            found = sorted(wholly.beginning(names[0][:8], [], []))
+            assert log.matching(names[0][:8], (), (), 10) == [(scope, id) for id, scope in found][:10]
+
+
+@pytest.mark.slow
+def test_no_command_reads_a_topic_from_its_beginning(place: tuple[Home, str], records: Counter[str]) -> None:
+    """Each is a new process in what it keeps: it opens the log anew. The views are up to date before."""
+    home, _ = place
+    count = 20 * LEAST
+    ids = fill(home, count)
+    assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0
+    records.clear()
+    commands: list[tuple[list[str], str | None]] = [
+        (["capture", "One more.", "--scope", SCOPE, "--source", "test", "--native-id", "new"], None),
+        (["capture", "-", "--scope", SCOPE], '{"text": "Of a line.", "source": "test", "native_id": "line"}'),
+        (["search", "Ada", "--scope", SCOPE], None),
+        (["status"], None),
+        (["run", "--once"], None),
+        (["show", ids[7], "--scope", SCOPE], None),
+        (["pin", ids[7], "--scope", SCOPE], None),
+        (["pin", ids[8][:18]], None),
+        (["context", "--scope", SCOPE], None),
+        (["run", "--once"], None),
+        (["status"], None),
+    ]
+    for words, given in commands:
+        result = CliRunner().invoke(main, words, given)
+        assert result.exit_code == 0, (words, result.output)
+        assert 0 < records["read"] < 3 * LEAST, words
+        records.clear()
+    told = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(home.path), "prompt": "Ada?"}
+    hooks.run("claude", home.path, json.dumps(told).encode(), alone=True)
+    assert 0 < records["read"] < 3 * LEAST
+
+
+@pytest.mark.slow
+def test_a_home_that_shares_the_topic_has_an_answer_of_its_own(
+    place: tuple[Home, str], tmp_path: Path, records: Counter[str]
+) -> None:
+    home, _ = place
+    ids = fill(home, 3 * LEAST)
+    with closing(open_log(home)) as log:
+        log.append([erased([ids[0]], "e", scope=SCOPE)])
+        holds(log, ids)
+    other = Home(tmp_path / "other")
+    with closing(open_log(other)) as log:
+        records.clear()
+        holds(log, ids)
+        assert records["read"] > 3 * LEAST
+    shutil.rmtree(home.path / "builds", ignore_errors=True)
+    for again in (home, other):
+        with closing(open_log(again)) as log:
+            records.clear()
+            log.known(SCOPE, ids), log.erased(0)
+            assert records["read"] < LEAST
+
+
+@pytest.mark.slow
+def test_a_topic_that_was_made_anew_is_read_anew(place: tuple[Home, str], kafka: Broker, tmp_path: Path) -> None:
+    """Once as an older copy of the log that got other events, and once as another log."""
+    from kafka import KafkaAdminClient
+
+    home, url = place
+    ids = fill(home, 2 * LEAST)
+    with closing(open_log(home)) as log:
+        copy_log(log, str(tmp_path / "kept.db"))
+        log.append([erased([ids[3]], "e", scope=SCOPE)])
+        ids += fill(home, LEAST, "later")
+        holds(log, ids)
+    admin = KafkaAdminClient(bootstrap_servers=kafka.server)
+    deleted(admin, url)
+    with closing(EmbeddedLog(tmp_path / "kept.db")) as kept:
+        copy_log(kept, url)
+    fill(home, 2 * LEAST, "other")
+    with closing(open_log(home)) as log:
+        assert log.erased(0) == []
+        holds(log, ids)
+    deleted(admin, url)
+    KafkaLog(url, 1).close()
+    fill(home, 4 * LEAST, "new")
+    with closing(open_log(home)) as log:
+        assert log.known(SCOPE, ids) == {}
+        holds(log, ids)
+    admin.close()
+
+
+def deleted(admin: Any, url: str) -> None:
+    topic = url.rpartition("/")[2]
+    admin.delete_topics([topic])
+    while topic in admin.list_topics():
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_an_erasure_is_proven_and_leaves_the_answers_true(place: tuple[Home, str], records: Counter[str]) -> None:
+    """The topic goes on in its next generation. The proof looks into the file, and the ids in it are no remains."""
+    home, _ = place
+    ids = fill(home, 2 * LEAST)
+    with Client(home, scope=SCOPE, origin="user") as client:
+        secret = client.capture("The codename is Zebrafish-Quokka.", native_id="secret").id
+        client.project()
+        client.log.known(SCOPE, ids)
+        erasure = client.erase(plan(home, client.log, SCOPE, [secret, ids[0]], only=False))
+        assert erasure.proven
+        assert {file.form for file in erasure.after.places if file.path.startswith("known-ids/")} == {"ids of the log"}
+        fill(home, LEAST, "later")
+        holds(client.log, [secret, *ids])
+    with closing(open_log(home)) as log:
+        assert log.topic.generation == 1  # type: ignore[attr-defined]
+        records.clear()
+        assert set(log.known(SCOPE, [secret, ids[0], make_id("never")])) == {secret, ids[0]}
+        assert records["read"] < LEAST
+        holds(log, [secret, *ids])
+
+
+READER = """
+import sys
+from contextlib import closing
+from pathlib import Path
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.opening import open_log
+from memtape.tools.client import Client
+home, name = Home(Path(sys.argv[1])), sys.argv[2]
+for n in range(8):
+    with Client(home, scope="project:test", origin="user") as client:
+        ids = [client.capture(f"{name} {n} {m}", native_id=f"{name}{n}.{m}", source="test").id for m in range(40)]
+        assert client.log.known("project:test", ids).keys() == set(ids)
+        whole = client.log.read(0, 0, 100_000, types=["erased"])
+        assert client.log.erased(0) == whole
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_at_once_have_the_answers_of_a_full_read(place: tuple[Home, str]) -> None:
+    home, _ = place
+    with closing(open_log(home)) as log:
+        log.append([erased([make_id("x")], "e", scope=SCOPE)])
+    started = [
+        subprocess.Popen([sys.executable, "-c", READER, str(home.path), name], env=os.environ, stderr=subprocess.PIPE)
+        for name in ("one", "two")
+    ]
+    for process in started:
+        _, said = process.communicate()
+        assert process.returncode == 0, said.decode()
+    assert [path.name for path in home.known_ids.iterdir()] == ["p00"]
+    with closing(open_log(home)) as log:
+        events = [event for slot in log.read(0, 0, 10_000) if (event := event_of(slot.payload)) and event.scope]
+        holds(log, [event.id for event in events])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("harm", ["deleted", "cut", "flipped"])
+def test_a_harmed_file_costs_time_alone(place: tuple[Home, str], records: Counter[str], harm: str) -> None:
+    home, _ = place
+    ids = fill(home, 2 * LEAST)
+    with closing(open_log(home)) as log:
+        holds(log, ids)
+    path = home.known_ids / "p00"
+    data = path.read_bytes()
+    harms: dict[str, Callable[[], object]] = {
+        "deleted": path.unlink,
+        "cut": lambda: path.write_bytes(data[: len(data) // 2]),
+        "flipped": lambda: path.write_bytes(data[:-40] + bytes([data[-40] ^ 4]) + data[-39:]),
+    }
+    harms[harm]()
+    for least, most in ((2 * LEAST, 10 * LEAST), (0, LEAST)):
+        with closing(open_log(home)) as log:
+            records.clear()
+            assert log.known(SCOPE, ids).keys() == set(ids)
+            assert least <= records["read"] <= most
+            holds(log, ids)
+    assert path.read_bytes() == data
