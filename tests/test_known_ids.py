@@ -343,7 +343,8 @@ def test_no_command_reads_a_topic_from_its_beginning(place: tuple[Home, str], re
     for words, given in commands:
         result = CliRunner().invoke(main, words, given)
         assert result.exit_code == 0, (words, result.output)
-        assert 0 < records["read"] < 3 * LEAST, words
+        # What is projected reads the turns again that stand on the same page of the day, 500 at most.
+        assert 0 < records["read"] < (10 if words[0] == "run" else 3) * LEAST, words
         records.clear()
     told = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(home.path), "prompt": "Ada?"}
     hooks.run("claude", home.path, json.dumps(told).encode(), alone=True)
