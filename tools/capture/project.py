@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import PROJECT_PREFIX, check_scope, slug
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.locks import FileLock
@@ -33,8 +34,8 @@ GIT_KEY = "memtape.scope"
 GIT_TIMEOUT_S = 10
 _UNMADE = "-new"
 
-_SCP_URL = re.compile(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)\Z")
-_URL = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
+_SCP_URL = lazy(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)\Z")
+_URL = lazy(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
 
 
 Began = Callable[[], Path | None]
