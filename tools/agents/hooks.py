@@ -220,6 +220,7 @@ def _prompt(turn: _Turn) -> bytes:
         if turn.alone:
             _capture(turn, client, text, "user", native)
             return b""
+        client.made_scope()  # The prompt is captured in any case, and git is asked for its scope once.
         asked = _asked(client) | {"prompt": client.redactor.head(text, PROMPT_CHARS)}
         # Asked first: what is ready was made before this prompt, and would have to be made anew for it.
         with ask(turn.home, asked, RECALL_WAIT_S) as answered:
