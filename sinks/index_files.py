@@ -66,6 +66,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     living_crc: int = 0
 
 
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+_HEADER, _MANIFEST = msgspec.json.Decoder(dict[str, Tensor]), msgspec.json.Decoder(Manifest)
 _MAPPED: WeakSet[mmap.mmap] = WeakSet()
 
 
@@ -101,7 +103,7 @@ def read_segment(path: Path, size: int | None = None) -> Segment:
     if size is not None and len(mapped) != size:
         raise ValueError(f"{path.name} has {len(mapped)} bytes and not {size}.")
     begin = 8 + int.from_bytes(mapped[:8], "little")
-    header = msgspec.json.decode(mapped[8:begin], type=dict[str, Tensor])
+    header = _HEADER.decode(mapped[8:begin])
     return Segment(**{name: _array(mapped, begin, name, header[name]) for name in Segment._fields})
 
 
@@ -125,4 +127,4 @@ def read_manifest(folder: Path) -> Manifest | None:
         data = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
         return None
-    return msgspec.json.decode(data, type=Manifest)
+    return _MANIFEST.decode(data)
