@@ -25,7 +25,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS
 from memtape.state.ranking.sure import sure_for
-from memtape.tools.agents import hooks
+from memtape.tools.agents import hooks, ready
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer
@@ -78,6 +78,12 @@ class Server:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         self.process.stdin.flush()
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what is projected at the end of a test come to its end, however long that takes."""
+    monkeypatch.setattr(ready, "CLOSE_WAIT_S", WAIT_S)
 
 
 @pytest.fixture

@@ -458,7 +458,7 @@ class Retriever:
         tail = list(self.tail(scope, watermark.offset if watermark else 0))
         opened = shard.index(scope) if shard.exists() else None
         embedder = watermark.embedder if watermark is not None else FLOOR
-        vectors = 0 if embedder == FLOOR else shard.version(VectorRow)
+        vectors = 0 if embedder == FLOOR or self.dense is None else shard.version(VectorRow)
         number = opened.manifest.number if opened is not None else 0
         key = _Key(shard.path, watermark, number, vectors, tuple(event.id for event in tail))
         ready = self._ready.get(scope)
