@@ -143,10 +143,10 @@ def test_a_hook_loads_only_what_it_uses(home: Path, project: Path) -> None:
     alone = loaded_by(home, asked)
     assert "numpy" in alone and not alone.intersection(NOT_FOR_A_PROMPT)
     assert len(events_of(home, project, "recalled")) == 1  # It has searched.
-    served = Warm(home, lambda asked: Offer("Something."), lambda asked: None)
+    served = Warm(home, lambda asked: Offer("Something." if asked["prompt"] else ""), lambda asked: None)
     served.start()
     try:
-        beside = loaded_by(home, asked)
+        beside = loaded_by(home, asked) | loaded_by(home, told(project, "SessionStart", source="startup"))
     finally:
         served.stop()
     assert "numpy" not in beside and not beside.intersection(NOT_FOR_A_PROMPT)

@@ -199,7 +199,7 @@ def _start(turn: _Turn) -> bytes:
             return b""
         tell_session(turn.home, client.scope, client.session or "")
         with ask(turn.home, _asked(client), CONTEXT_WAIT_S) as answered:
-            if answered.text:
+            if answered.by_a_server:
                 return _context(turn, answered.text)
         _spare_threads()
         # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
