@@ -6,17 +6,18 @@ are written out as `<U+202E>`. What joins letters or emoji is left alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
-_HIDDEN = re.compile(
+from memtape.schemas.patterns import lazy
+
+_HIDDEN = lazy(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     # A joiner (U+200C, U+200D) is at home between letters of other scripts and between emoji, nowhere else. Two in a
     # row join nothing, but can be read as bits.
-    "|(?<![\u0080-\U0010ffff])[\u200c\u200d]|[\u200c\u200d](?![\u0080-\U0010ffff])|(?<=[\u200c\u200d])[\u200c\u200d]"
+    "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])|(?<=[\u200c\u200d])[\u200c\u200d]"
     # What makes an emoji of the character before it (U+FE0F) is at home after one that can be an emoji.
     "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
 )

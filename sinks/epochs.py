@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from memtape.schemas.log import Log, Slot
-from memtape.schemas.log import strayed as strayed_from
+from memtape.schemas.log import Slot
 from memtape.schemas.rows import Basis, Delta, Watermark
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.snapshots import Snapshots
@@ -76,13 +75,6 @@ class PartitionViews:
         if self._vault is not None:
             self._vault.cover(self.partition, watermark.offset)
         self._unwritten = None
-
-
-def foreign(log: Log, watermark: Watermark) -> str:
-    """Return why views with this watermark are not of a log as it is now, empty where they are."""
-    if watermark.log_id != log.log_id:
-        return f"those of partition {watermark.partition} are of another log"
-    return strayed_from(log, watermark.partition, watermark.offset, watermark.trail)
 
 
 def _unfit(basis: Basis, watermark: Watermark) -> str:

@@ -74,6 +74,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     vectors: list[Named] = []
 
 
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+_HEADER, _MANIFEST = msgspec.json.Decoder(dict[str, Tensor]), msgspec.json.Decoder(Manifest)
 _MAPPED: WeakSet[mmap.mmap] = WeakSet()
 
 
@@ -119,7 +121,7 @@ def _read(path: Path, size: int | None, kind: type[SegmentT]) -> SegmentT:
     if size is not None and len(mapped) != size:
         raise ValueError(f"{path.name} has {len(mapped)} bytes and not {size}.")
     begin = 8 + int.from_bytes(mapped[:8], "little")
-    header = msgspec.json.decode(mapped[8:begin], type=dict[str, Tensor])
+    header = _HEADER.decode(mapped[8:begin])
     types = _TYPES_OF[kind].items()
     return kind(**{name: _array(mapped, begin, name, code, header[name]) for name, code in types})
 
@@ -144,4 +146,4 @@ def read_manifest(folder: Path) -> Manifest | None:
         data = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
         return None
-    return msgspec.json.decode(data, type=Manifest)
+    return _MANIFEST.decode(data)

@@ -6,7 +6,6 @@ index before or after it. What a row means, and how texts are taken apart, is in
 
 from __future__ import annotations
 
-import shutil
 import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -242,9 +241,11 @@ class SearchIndex:
 
     def discard(self) -> None:
         """Delete all of it."""
+        from shutil import rmtree
+
         self._scopes.clear()
         self.numbers.clear()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        rmtree(self._folder, ignore_errors=True)
 
 
 class _Making:

@@ -8,7 +8,6 @@ LanceDB, which is imported in a sixth of the time; LanceDB opens the folder of a
 from __future__ import annotations
 
 import os
-import shutil
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -26,6 +25,8 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import canonical
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import DamagedViews, MemtapeError
+from memtape.schemas.log import Log
+from memtape.schemas.log import strayed as strayed_from
 from memtape.schemas.rows import (
     TABLES,
     DeadLetter,
@@ -99,6 +100,10 @@ class _Written(msgspec.Struct):
 
     tables: dict[str, int] = {}
     indexes: dict[str, int] = {}
+
+
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+_WATERMARK, _WRITTEN = msgspec.json.Decoder(Watermark), msgspec.json.Decoder(_Written)
 
 
 class Shard:
@@ -189,8 +194,8 @@ class Shard:
                 data = path.read_bytes()
                 mark, others = None, _Written()
                 with suppress(msgspec.ValidationError):
-                    mark = msgspec.json.decode(data, type=Watermark)
-                    others = msgspec.json.decode(data, type=_Written)
+                    mark = _WATERMARK.decode(data)
+                    others = _WRITTEN.decode(data)
                 self._mark = written, mark, others
         except (FileNotFoundError, NotADirectoryError):
             return None, _Written()
@@ -269,20 +274,24 @@ class Shard:
 
     def keep_from(self, other: Shard, without: Collection[str]) -> None:
         """Take over the tables of another shard but these, file by file, without copying a byte; no others."""
+        from shutil import copytree
+
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path in other.path.glob("*.lance"):
             if _name_of(path.stem) not in without:
-                shutil.copytree(path, self.path / path.name, copy_function=os.link)
+                copytree(path, self.path / path.name, copy_function=os.link)
 
     def discard(self) -> None:
         """Delete the whole shard, to be written again from the log."""
+        from shutil import rmtree
+
         self._tables.clear()
         self._versions.clear()
         self._mark = None
         self._opened.clear()
         self._made.clear()
         self._index.discard()
-        shutil.rmtree(self.path, ignore_errors=True)
+        rmtree(self.path, ignore_errors=True)
 
     def _names(self, row_type: type[Any]) -> list[str]:
         """Return the tables of a row type: one, and of vectors one for each embedder."""
@@ -381,6 +390,13 @@ def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
 def table_of(row: Row) -> TableName:
     """Return the table in which a living row stands."""
     return next(name for name, row_type in TABLES.items() if type(row) is row_type)
+
+
+def foreign(log: Log, watermark: Watermark) -> str:
+    """Return why views with this watermark are not of a log as it is now, empty where they are."""
+    if watermark.log_id != log.log_id:
+        return f"those of partition {watermark.partition} are of another log"
+    return strayed_from(log, watermark.partition, watermark.offset, watermark.trail)
 
 
 def quoted(text: str) -> str:

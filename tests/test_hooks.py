@@ -16,23 +16,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from soaked import soaked
 from transcripts import at
 
 from memtape.schemas.codec import decode
-from memtape.schemas.events import Captured, Event, Recalled
+from memtape.schemas.events import Captured, Embedded, Event, Recalled, make_embedded
 from memtape.schemas.ids import derived_id
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.configuring import configure
 from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.flushing import latest
 from memtape.tools.agents.hook_hosts import MAX_CONTEXT_CHARS, answer, read
 from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.ready import Offer
 from memtape.tools.agents.warm import Warm, ask
 from memtape.tools.capture.native_ids import HOSTS, claude_prompt, heard
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.importing.finding import named_session
 from memtape.tools.importing.taking import Importer
@@ -96,6 +100,55 @@ def test_a_prompt_is_answered_without_a_server_by_words(home: Path, project: Pat
     assert isinstance(shown.body, Recalled) and port in shown.body.results and shown.session == "s-1"
     (home / "settings.toml").write_text("prompt_recall = false\n")
     assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Which port has the staging kayak?")) == b""
+
+
+MODULES = """
+import os, sys
+def ended(code):
+    with open(sys.argv[5] + ".modules", "w") as file:
+        file.write("\\n".join(sys.modules))
+    os.kill(os.getpid(), 9)
+os._exit = ended
+from memtape.__main__ import main
+main()
+"""
+NOT_FOR_A_PROMPT = """
+asyncio bytewax click httpx kafka lance lancedb mcp mcp_types pandas pyarrow requests stopwordsiso yaml numpy.ma numpy.random numpy.testing importlib.metadata
+memtape.flows.views memtape.sinks.epochs memtape.sinks.snapshots memtape.sinks.vault memtape.state.core.scope
+memtape.state.core.partition memtape.state.subjects.memories memtape.tools.ask.context memtape.tools.ask.inspection
+memtape.tools.keep.embedding memtape.tools.keep.owner memtape.tools.verbs
+""".split()
+"""What takes a hook longer to load than to search."""
+
+
+def loaded_by(home: Path, asked: dict[str, Any]) -> set[str]:
+    """Return the names of all modules that a hook has loaded at its end, called as `connect` installs it."""
+    subprocess.run(
+        [sys.executable, "-c", MODULES, "hook", "--host", "claude", "--home", str(home)],
+        input=json.dumps(asked).encode(), stdout=subprocess.DEVNULL, timeout=60, check=False, cwd=ROOT,
+    )  # fmt: skip
+    return set(home.with_name(f"{home.name}.modules").read_text().split())
+
+
+def test_a_hook_loads_only_what_it_uses(home: Path, project: Path) -> None:
+    with Client(home, folder=project, origin="user", session="before") as client:
+        said = client.capture("The staging kayak listens on port 5433.")
+        vector = Embedded(attempt=1, dimensions=3, embedder="m@1/3", reason=None, vector=b"\1\0\0\0\0\0")
+        client.log.append([make_embedded(client.scope, said.id, vector, now_us())])
+        configure(client.log, lambda now: replace(now, embedder="m@1/3"))
+        client.project()
+        assert client.embedder().configured == "m@1/3" and list(home.glob("builds/*/lance/p*/vectors*"))
+    asked = told(project, "UserPromptSubmit", prompt="On which port does the staging kayak listen?")
+    alone = loaded_by(home, asked)
+    assert "numpy" in alone and not alone.intersection(NOT_FOR_A_PROMPT)
+    assert len(events_of(home, project, "recalled")) == 1  # It has searched.
+    served = Warm(home, lambda asked: Offer("Something." if asked["prompt"] else ""), lambda asked: None)
+    served.start()
+    try:
+        beside = loaded_by(home, asked) | loaded_by(home, told(project, "SessionStart", source="startup"))
+    finally:
+        served.stop()
+    assert "numpy" not in beside and not beside.intersection(NOT_FOR_A_PROMPT)
 
 
 SLOW = """

@@ -50,8 +50,8 @@ SCHEMAS_MAY_NOT = set(
 STATE_MAY = set(
     """
     __future__ abc array base64 binascii bisect collections contextlib copy crc32c dataclasses datetime decimal enum
-    fractions functools hashlib heapq html itertools json keyword math msgspec numpy operator orjson re
-    memtape Stemmer sortedcontainers stopwordsiso string struct textwrap types typing typing_extensions
+    fractions functools hashlib heapq html importlib itertools json keyword math msgspec numpy operator orjson re
+    memtape Stemmer sortedcontainers string struct textwrap types typing typing_extensions
     unicodedata zlib
     """.split()
 )

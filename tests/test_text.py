@@ -7,6 +7,7 @@ differs in form, and what differs in wording it leaves to embedders.
 
 import json
 import re
+import sys
 import unicodedata
 from itertools import product
 from pathlib import Path
@@ -18,8 +19,18 @@ from hypothesis import strategies as st
 from stopwordsiso import stopwords
 
 from memtape.state.text import lexicon
-from memtape.state.text.normal import _ASCII_WORD, _PAIRED_CHAR, _WORD, content_key, normal_text, words
-from memtape.state.text.terms import _LANGUAGES, _SCRIPTS, languages_told
+from memtape.state.text.common_words import common_words
+from memtape.state.text.normal import (
+    _MARKS,
+    _PAIRED,
+    _PLAIN_WORD,
+    _WORD,
+    _is_plain,
+    content_key,
+    normal_text,
+    words,
+)
+from memtape.state.text.terms import _LANGUAGES, _SCRIPTS, TOLD_LANGUAGES, languages_told
 
 PAIRS: list[dict[str, Any]] = [
     json.loads(line)
@@ -315,16 +326,36 @@ RUNS = (
 )
 
 
-@given(st.lists(st.sampled_from(RUNS)).map(" ".join) | st.text(st.characters(max_codepoint=127)))
-def test_ascii_has_the_words_that_any_text_has(text: str) -> None:
-    assert _ASCII_WORD.findall(text) == _WORD.findall(unicodedata.normalize("NFKC", text))
-    assert not any(map(_PAIRED_CHAR.match, text))
+def test_no_plain_character_is_paired_or_a_mark() -> None:
+    every = [chr(number) for number in range(sys.maxunicode + 1)]
+    assert not re.search(f"[{_PAIRED}{_MARKS}]", "".join(filter(_is_plain, every)))
+
+
+@given(
+    st.lists(st.sampled_from((*RUNS, "Größe", "l’été", "Σίσυφος", "ещё", "naïve—café"))).map(" ".join)
+    | st.text(st.characters(max_codepoint=0x2E7F).filter(_is_plain))
+)
+def test_plain_text_has_the_words_that_any_text_has(text: str) -> None:
+    text = unicodedata.normalize("NFKC", text)
+    if all(map(_is_plain, text)):
+        assert _PLAIN_WORD.findall(text) == _WORD.findall(text)
+
+
+CODES = dict(_LANGUAGES)
+
+
+def test_the_commonest_words_are_those_of_the_library() -> None:
+    assert all(set(common_words()[code]) == stopwords(code) for code in CODES.values())
+
+
+def test_languages_keep_their_numbers() -> None:
+    assert TOLD_LANGUAGES[:9] == tuple("english german spanish french italian portuguese dutch swedish russian".split())
 
 
 @given(st.lists(st.sampled_from("the und der los les of это στο 密 and die que il di".split())).map(" ".join))
 def test_a_language_is_told_by_the_most_of_its_commonest_words(text: str) -> None:
     held = set(text.split())
-    counts = {name: len(held & stopwords(code)) for name, code in _LANGUAGES.items()}
+    counts = {name: len(held & stopwords(code)) for name, code in CODES.items()}
     most = max(counts.values())
     by_words = [name for name, count in counts.items() if count == most] if most else []
     by_script = [[name] for name, letter in _SCRIPTS.items() if letter.search(text)]

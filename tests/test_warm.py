@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,11 @@ from test_hooks import PROMPT, events_of, hook, told
 from test_mcp import environment
 
 from memtape.schemas.events import Captured, Recalled
+from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS
 from memtape.state.ranking.sure import sure_for
-from memtape.tools.agents import hooks
+from memtape.tools.agents import hooks, ready
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer
@@ -75,6 +78,12 @@ class Server:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         self.process.stdin.flush()
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what is projected at the end of a test come to its end, however long that takes."""
+    monkeypatch.setattr(ready, "CLOSE_WAIT_S", WAIT_S)
 
 
 @pytest.fixture
@@ -161,6 +170,67 @@ def test_a_hook_is_answered_while_the_views_are_brought_up_to_date(
             with ask(home, asked_of(home, project, session=session), WAIT_S) as answered:
                 assert "5433" in answered.text
         go_on.set()
+    assert memory.close()
+
+
+@pytest.mark.slow
+def test_ten_hooks_are_answered_at_once_while_a_server_brings_the_views_up_to_date(
+    home: Path, project: Path, server: Server
+) -> None:
+    """Before the scope was ever read, and after captures that no view holds; the test holds what writes the views."""
+    (id,) = said(home, project, PORT)
+    scope = scope_of_folder(project, Home(home))
+    place = Home(home)
+    writing = place.epoch_lock(partition_of(scope, DEFAULT_PARTITIONS))
+
+    def answers() -> list[str]:
+        """Return what ten hooks are answered that come together: prompts and starts."""
+        together = threading.Barrier(10)
+
+        def answer(number: int) -> str:
+            asked = asked_of(home, project, QUESTION if number % 2 else "", f"s-{number}")
+            together.wait(WAIT_S)
+            with ask(home, asked, WAIT_S) as answered:
+                return answered.text
+
+        with ThreadPoolExecutor(10) as hooks_of_a_host:
+            return list(hooks_of_a_host.map(answer, range(10)))
+
+    server.initialize()
+    with writing:
+        server.initialized()
+        until(lambda: place.projector_lock().holder() == server.process.pid)
+        assert all(id in text for text in answers())
+        (later,) = said(home, project, "The staging database also listens on port 6001.")
+        assert all(id in text and later in text for text in answers())
+        assert place.projector_lock().holder() == server.process.pid  # Nothing was finished under these answers.
+        assert not list(home.glob("builds/*/lance/p*/watermark.json"))
+    until(lambda: list(home.glob("builds/*/lance/p*/watermark.json")))
+    assert all(id in text and later in text for text in answers())
+
+
+def test_a_scope_that_is_slow_to_be_read_keeps_no_other_waiting(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (id,) = said(home, project, PORT)
+    with Client(home, scope="project:slow", origin="user") as client:
+        client.capture(PORT)
+    offer, reading, go_on = Client.offer, threading.Event(), threading.Event()
+
+    def slowly(client: Client, *given: Any) -> Any:
+        if client.scope == "project:slow":
+            reading.set()
+            assert go_on.wait(WAIT_S)
+        return offer(client, *given)
+
+    monkeypatch.setattr(Client, "offer", slowly)
+    memory = ServedMemory(home)
+    with ThreadPoolExecutor(1) as others:
+        slow = others.submit(memory.offer, asked_of(home, project, QUESTION) | {"scope": "project:slow"})
+        assert reading.wait(WAIT_S)
+        assert id in memory.offer(asked_of(home, project, QUESTION)).text
+        go_on.set()
+        assert "5433" in slow.result(WAIT_S).text
     assert memory.close()
 
 

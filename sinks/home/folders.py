@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -82,17 +81,21 @@ class Build:
 
         What LanceDB and the projector write is never changed in place, so that both builds can share it.
         """
+        from shutil import copytree, rmtree
+
         for folder in (self.shard(partition), self.snapshots(partition)):
             source = other.path / folder.relative_to(self.path)
             if source.is_dir() and not folder.exists():
                 unfinished = unfinished_beside(folder)
-                shutil.rmtree(unfinished, ignore_errors=True)
-                shutil.copytree(source, unfinished, copy_function=os.link)
+                rmtree(unfinished, ignore_errors=True)
+                copytree(source, unfinished, copy_function=os.link)
                 unfinished.rename(folder)
 
     def discard(self) -> None:
         """Delete the build. What cannot be deleted is tried again when the next one is made."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        from shutil import rmtree
+
+        rmtree(self.path, ignore_errors=True)
 
 
 class Home:
@@ -211,6 +214,8 @@ class Home:
 
     def remove_unfinished(self) -> None:
         """Remove the files that killed projectors left half written; only who holds the projector's lock may."""
+        from shutil import rmtree
+
         pattern = f".*{UNFINISHED}"
         for path in (
             *self.path.glob(f".current{UNFINISHED}"),
@@ -222,7 +227,7 @@ class Home:
             *self.path.glob(f"builds/*/lance/*/index/*/{pattern}"),
         ):
             if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
+                rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
 

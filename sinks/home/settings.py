@@ -36,6 +36,10 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     model: ModelOptions = ModelOptions()
 
 
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+msgspec.json.Decoder(LocalSettings)
+
+
 def local_settings(home: Home) -> LocalSettings:
     """Return the settings of a home, the defaults where it has none."""
     try:

@@ -13,9 +13,9 @@ Whether vectors are similar is decided elsewhere, and word lists live in `specif
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
+from memtape.schemas.patterns import lazy
 from memtape.state.fold import specifics_lexicon as words
 from memtape.state.text import lexicon
 from memtape.state.text.normal import content_key
@@ -111,12 +111,12 @@ def _lowered(token: str) -> str:
 
 # What was read begins with this, which is white space and so in no token as written: a room W5 is no Friday.
 _READ = "\x1f"
-_INTEGER = re.compile(r"\d{1,4}")
-_DAY = re.compile(r"([1-9]|[12]\d|3[01])(?:st|nd|rd|th)?")
-_ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
-_CLOCK = re.compile(r"(\d\d?):(\d\d)")
-_MONEY = re.compile(r"([$€£])(\d[\d.,]*)|(\d[\d.,]*)([$€£])")
+_INTEGER = lazy(r"\d{1,4}")
+_DAY = lazy(r"([1-9]|[12]\d|3[01])(?:st|nd|rd|th)?")
+_ISO_DATE = lazy(r"(\d{4})-(\d\d)-(\d\d)")
+_THOUSANDS = lazy(r"\d{1,3}(?:,\d{3})+")
+_CLOCK = lazy(r"(\d\d?):(\d\d)")
+_MONEY = lazy(r"([$€£])(\d[\d.,]*)|(\d[\d.,]*)([$€£])")
 
 
 def _dated(tokens: list[str]) -> list[str]:
@@ -342,7 +342,7 @@ def _present(tokens: list[str]) -> list[str]:
     return read
 
 
-_TIME = re.compile(rf"{_READ}|(?:19|20)\d\d$")
+_TIME = lazy(rf"{_READ}|(?:19|20)\d\d$")
 _LIMITS = frozenset("today tomorrow tonight now currently until since during while when if this next last week".split())
 
 
@@ -399,7 +399,7 @@ def _there_is(tokens: list[str]) -> list[str]:
 
 # --- What may stand in two places ---
 
-_TIME_PHRASE = re.compile(words.TIMES)
+_TIME_PHRASE = lazy(words.TIMES)
 
 
 def _settled(order: list[str]) -> list[str]:

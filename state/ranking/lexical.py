@@ -5,13 +5,13 @@ Statistics come from the scope alone, so that nothing in another scope can move 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.index.sorted_values import distinct, is_one_of
 from memtape.state.index.texts import ContextRecipe, Floats, Ints, Scorer, Texts
@@ -19,13 +19,11 @@ from memtape.state.ranking.recipes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1
 from memtape.state.text.asking import day_terms, terms_of_day
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, terms
 
-SCAFFOLDING = frozenset(
-    terms("list order mention conversation discussion discuss tell say talk chat session summary summarize", "english")
-)
-"""Terms by which one asks an assistant for something that was said, which are not what was said."""
+SCAFFOLDING = "list order mention conversation discussion discuss tell say talk chat session summary summarize"
+"""Words by which one asks an assistant for something that was said, which are not what was said."""
 LAST_LETTER = "\u2e80"
 """Ideographs, kana and hangul come after it."""
-_WORD = re.compile(r"\w[\w'’-]*")
+_WORD = lazy(r"\w[\w'’-]*")
 
 
 class Worded(NamedTuple):
@@ -47,6 +45,11 @@ class Worded(NamedTuple):
 @lru_cache(maxsize=16_384)
 def _of_word(word: str, language: str) -> tuple[str, ...]:
     return tuple(terms(word, language))
+
+
+@cache
+def _scaffolding() -> frozenset[str]:
+    return frozenset(terms(SCAFFOLDING, ENGLISH))
 
 
 class Lexical:
@@ -111,7 +114,7 @@ class Lexical:
     def _known(self, readings: list[list[str]]) -> list[tuple[str, float]]:
         asked = dict.fromkeys(term for reading in readings for term in reading)
         return [
-            (term, SCAFFOLD_WEIGHT if self._assisted and term in SCAFFOLDING else 1.0)
+            (term, SCAFFOLD_WEIGHT if self._assisted and term in _scaffolding() else 1.0)
             for term in dict.fromkeys(held for term in asked for held in self._held(term))
         ]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -20,10 +20,12 @@ from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, Captures, HasCaptures
 from memtape.state.subjects.decay import ONE, decayed
-from memtape.state.subjects.memories import Memories
 from memtape.state.subjects.sessions import put_latest
 from memtape.state.text.carrying import carries, words_of
 from memtape.state.text.normal import words
+
+if TYPE_CHECKING:
+    from memtape.state.subjects.memories import Memories
 
 HOT_WINDOW_US = 18 * DAY_US
 """Uses older than six half-lives no longer count for how hot something is."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from memtape.schemas.patterns import lazy
+
 MONTHS = (
     "january february march april may june july august september october november december".split()  # As they are said.
 )
@@ -15,23 +17,23 @@ _TIMES = frozenset(
     "yesterday today tonight tomorrow last next ago since week weeks weekend weekends month months year years day days "
     "morning evening monday tuesday wednesday thursday friday saturday sunday".split()
 ) | (frozenset(MONTHS) - {"may"})
-_WRITTEN_TIME = re.compile(r"\d{4}|\d{1,2}(?:st|nd|rd|th)")
-_CLOCK = re.compile(r"\b\d{1,2}:\d{2}\b")
+_WRITTEN_TIME = lazy(r"\d{4}|\d{1,2}(?:st|nd|rd|th)")
+_CLOCK = lazy(r"\b\d{1,2}:\d{2}\b")
 _NUMBERS = frozenset("one two three four five six seven eight nine ten twice couple few dozen several".split())
-_RUN, _DIGIT = re.compile(r"\w+"), re.compile(r"\d")
-_PLACE = re.compile(
+_RUN, _DIGIT = lazy(r"\w+"), lazy(r"\d")
+_PLACE = lazy(
     r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?)\s+(?:the\s+|my\s+|a\s+)?[A-Z]|"
     r"\b(?:city|town|country|beach|park|home|street|village|state|mountains?|lake|cafe|restaurant)\b"
 )
 ANSWERS_HOLD = ("time", "number", "place")
 """What a text can hold that a question asks for."""
 _HINTS = (
-    re.compile(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b", re.IGNORECASE),
-    re.compile(r"\bhow (?:many|much|often)\b", re.IGNORECASE),
-    re.compile(r"\bwhere\b|\bwhich (?:city|country|place|state)\b", re.IGNORECASE),
+    lazy(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b", re.IGNORECASE),
+    lazy(r"\bhow (?:many|much|often)\b", re.IGNORECASE),
+    lazy(r"\bwhere\b|\bwhich (?:city|country|place|state)\b", re.IGNORECASE),
 )
 """What a question asks by, in the order of `ANSWERS_HOLD`."""
-_ABOUT_ANSWERS = re.compile(
+_ABOUT_ANSWERS = lazy(
     r"\bdid you\b|\byou (?:said|told|recommended|suggested|mentioned|advised|gave|proposed|explained)\b|"
     r"\byour (?:advice|answer|explanation|proposal|recommendation|suggestion)|"
     r"\bthe (?:assistant|ai|bot|model)(?:['’]s)? (?:\w+ )?(?:advi[cs]e|answer|explain|explanation|mention|propos|"
@@ -41,15 +43,15 @@ _ABOUT_ANSWERS = re.compile(
 
 
 _MONTHS = {name: n for n, month in enumerate(MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
-_NAMED_DAY = re.compile(
+_NAMED_DAY = lazy(
     rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{'|'.join(sorted(_MONTHS, reverse=True))})\b"
     r"(?:\.?\s+(?P<after>\d{1,2})(?:st|nd|rd|th)?\b(?!:))?",
     re.IGNORECASE,
 )
-_WRITTEN_DAY = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})\b")
-_DOTTED_DAY = re.compile(r"\b(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})\b")
-_SLASHED_DAY = re.compile(r"\b(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})\b")
-_YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
+_WRITTEN_DAY = lazy(r"\b(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})\b")
+_DOTTED_DAY = lazy(r"\b(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})\b")
+_SLASHED_DAY = lazy(r"\b(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})\b")
+_YEAR = lazy(r"\b(?:19|20)\d{2}\b")
 
 
 def day_terms(query: str) -> list[str]:

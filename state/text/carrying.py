@@ -7,11 +7,11 @@ recalls is decided in `usage`.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
+from memtape.schemas.patterns import lazy
 from memtape.state.text.normal import words
 
 STRONG_RARE = (5, 25)
@@ -21,9 +21,9 @@ WORD_RARE = (3, 50)
 SHARE = 4
 """Of a text's other specifics a quarter must be carried, and two at least."""
 
-_CHUNK = re.compile(r"\S+")
+_CHUNK = lazy(r"\S+")
 _EDGES = "\"'`()[]{}<>«»“”‘’„,;:!?….*_"
-_SENTENCE_END = re.compile(r"[.!?…:]['\")\]]*\Z")
+_SENTENCE_END = lazy(r"[.!?…:]['\")\]]*\Z")
 
 Frequency = Callable[[str], int]
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from memtape.schemas.patterns import lazy
 
-_STARTS = re.compile(
-    r"\n\s*\n\s*|\n(?=[ \t]*(?:[-*+•>|#]|\d{1,3}[.)]\s|```))|(?<=[.!?])[\"'”’»)\]*_`]*\s+|(?<=[。！？])\s*"
-)
+_STARTS = lazy(r"\n\s*\n\s*|\n(?=[ \t]*(?:[-*+•>|#]|\d{1,3}[.)]\s|```))|(?<=[.!?])[\"'”’»)\]*_`]*\s+|(?<=[。！？])\s*")
 """After a blank line, at an item or heading, after the end of a sentence."""
 
 

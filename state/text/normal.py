@@ -7,25 +7,25 @@ in English only. No thresholds and no statistics live here, and no word lists.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 
+from memtape.schemas.patterns import lazy
 from memtape.state.text import lexicon
 
 # Scripts that are written without spaces and of which a character is about a word: ideographs and kana.
 _CJK = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
 _CJK += "\U00020000-\U0003ffff"
-_CJK_CHAR = re.compile(f"[{_CJK}]")
-_CJK_OR_RUN = re.compile(f"[{_CJK}]|[^{_CJK}]+")
+_CJK_CHAR = lazy(f"[{_CJK}]")
+_CJK_OR_RUN = lazy(f"[{_CJK}]|[^{_CJK}]+")
 
 _OPENERS = "\"'([{“‘„‚«¿¡「『【"
 _CLOSERS = "\"')]}”’»,;:?!.…」』】。、"
 _VERBATIM = frozenset("\"'[]{}“”‘„‚«»「」『』【】")
-_PLAIN = re.compile(r"[^\W\d_]+(?:['’‑-][^\W\d_]+)*")
-_JOINT = re.compile(r"(['’‑-])")
-_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_BACKTICKS = re.compile("`+")
+_PLAIN = lazy(r"[^\W\d_]+(?:['’‑-][^\W\d_]+)*")
+_JOINT = lazy(r"(['’‑-])")
+_LETTERS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_BACKTICKS = lazy("`+")
 
 # What is remembered of single chunks saves most of the work; long chunks are rare and would fill the memory.
 _CACHED = 32_768
@@ -136,11 +136,11 @@ _TYPOGRAPHY = str.maketrans(
     | {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 )
 
-_FINAL_STOP = re.compile(r"""(?<=[\w)\]"'”’%`])\.$|(?<=\w)[。！]+$""")
-_FINAL_BANG = re.compile(r"""(?:^|\s)["'(]?([^\W\d_]{2,}(?:['’-][^\W\d_]+)*)(!+)$""")
-_NUMBER = re.compile(r"\d[\d.,:]*")
-_WITH_UNIT = re.compile(r"(\d[\d.,:]*)(%|[kcm]m|kg|ms|[KMGT]B|[kMG]?Hz|px|[ap]m|[AP]M)")
-_CODE = re.compile(r"`([\w./\\:@-]*\w)`")
+_FINAL_STOP = lazy(r"""(?<=[\w)\]"'”’%`])\.$|(?<=\w)[。！]+$""")
+_FINAL_BANG = lazy(r"""(?:^|\s)["'(]?([^\W\d_]{2,}(?:['’-][^\W\d_]+)*)(!+)$""")
+_NUMBER = lazy(r"\d[\d.,:]*")
+_WITH_UNIT = lazy(r"(\d[\d.,:]*)(%|[kcm]m|kg|ms|[KMGT]B|[kMG]?Hz|px|[ap]m|[AP]M)")
+_CODE = lazy(r"`([\w./\\:@-]*\w)`")
 _QUOTES = frozenset("\"'")
 _TOUCHED = frozenset(["the", *lexicon.CONTRACTIONS, *lexicon.SYNONYMS, *lexicon.UNITS])
 
@@ -263,13 +263,13 @@ def _is_plain_subject(tokens: list[str]) -> bool:
 # Marks that are no letters to `re` but belong to words, as the vowel signs of India do; whole blocks are near enough.
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u109f\u1ab0-\u1aff\u1dc0-\u1dff"
 _PAIRED = _CJK + "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
-_PAIRED_CHAR = re.compile(f"[{_PAIRED}]")
+_PAIRED_CHAR = lazy(f"[{_PAIRED}]")
 _PIECE = rf"(?:[^\W{_PAIRED}]|[{_MARKS}])+"
-_WORD = re.compile(rf"[{_PAIRED}]+|{_PIECE}(?:[./\\:@'’-]+{_PIECE})*")
-_ASCII_WORD = re.compile(r"[A-Za-z0-9_]+(?:[./\\:@'-]+[A-Za-z0-9_]+)*")
-"""The same where a text has nothing but ASCII, in a third of the time."""
-_SEPARATORS = re.compile(r"[./\\:@'’_-]+")
-_HUMP = re.compile(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z\d]+")
+_WORD = lazy(rf"[{_PAIRED}]+|{_PIECE}(?:[./\\:@'’-]+{_PIECE})*")
+_PLAIN_WORD = lazy(r"\w+(?:[./\\:@'’-]+\w+)*")
+"""The same where a text has nothing but plain characters, in a third of the time."""
+_SEPARATORS = lazy(r"[./\\:@'’_-]+")
+_HUMP = lazy(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z\d]+")
 
 
 def words(text: str) -> list[str]:
@@ -280,7 +280,9 @@ def words(text: str) -> list[str]:
 
 def runs(text: str) -> list[str]:
     """Return the runs of characters of a text that have words in them, in order."""
-    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(unicodedata.normalize("NFKC", text))
+    text = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    plain = text.isascii() or all(map(_is_plain, dict.fromkeys(text)))
+    return (_PLAIN_WORD if plain else _WORD).findall(text)
 
 
 def words_of_run(run: str) -> list[str]:
@@ -288,11 +290,17 @@ def words_of_run(run: str) -> list[str]:
 
     An identifier or path gives itself and its parts; a run of ideographs, kana or hangul gives its overlapping pairs.
     """
-    if _PAIRED_CHAR.match(run):
+    # Nothing that goes by pairs is before U+1100, so that most texts need not ask the long expression.
+    if run[0] >= "\u1100" and _PAIRED_CHAR.match(run):
         return _pairs(run)
     if run.isalpha() and run[1:] == run[1:].lower():
         return [run.lower()]
     return _with_parts(run)
+
+
+def _is_plain(char: str) -> bool:
+    """Whether a character is surely none of `_PAIRED` and `_MARKS`: a Latin, Greek or Cyrillic letter, or a sign."""
+    return char < "\u0300" or "\u0370" <= char < "\u0483" or "\u1e00" <= char < "\u2e80"
 
 
 def _pairs(run: str) -> list[str]:

@@ -5,11 +5,11 @@ Ranking whole texts is in `ranking`; ranking passages instead favours long answe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from memtape.schemas.patterns import lazy
 from memtape.state.text.terms import language_of, terms
 
 PASSAGE_CHARS = 1_200
@@ -17,7 +17,7 @@ PASSAGE_CHARS = 1_200
 CUT_TEXTS = 4_096
 """So many long texts stay cut into sentences; each costs some two bytes a character then, and a millisecond anew."""
 
-_END = re.compile(r"\n\s*\n|\n|(?<=[.!?。！？])\s+|(?<=[。！？])")
+_END = lazy(r"\n\s*\n|\n|(?<=[.!?。！？])\s+|(?<=[。！？])")
 
 
 class Cut(NamedTuple):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from memtape.schemas.patterns import lazy
 from memtape.state.text.normal import normal_text
 
 Polarity = Literal["fact", "rule", "meta", "correction"]
@@ -33,11 +34,11 @@ CUES = tuple(
 """A text without one of these holds no rule and nothing about memory; most are passed over by that."""
 _ASCII_CUES = tuple(cue for cue in CUES if cue.isascii())
 
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|`[^`]*`")
-_QUESTION = re.compile(r"[?？][\"'”)\]]*\Z|(?:か|吗|呢)[。！]?\Z")
+_FENCE = lazy(r"```.*?(?:```|\Z)", re.DOTALL)
+_SENTENCE = lazy(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
+_BULLET = lazy(r"^\s*(?:[-*+•]|\d+[.)])\s+")
+_QUOTED = lazy(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|`[^`]*`")
+_QUESTION = lazy(r"[?？][\"'”)\]]*\Z|(?:か|吗|呢)[。！]?\Z")
 
 _PAST_EN = (
     r"been|had|went|did|was|were|got|made|saw|seen|came|took|said|knew|thought|found|told|heard|felt|mind|again|gonna"
@@ -149,7 +150,7 @@ _CORRECTIONS = (
     r"^(?:いや|いいえ|違います|違う|訂正)[、。,！!：:]|という意味でした",
 )
 _IS_RULE, _IS_META, _IS_CORRECTION = (
-    re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    lazy("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
     for patterns in (_RULES, _METAS, _CORRECTIONS)
 )
 

@@ -7,12 +7,13 @@ Why some of the lists are those of a library and others are not is in docs/bench
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache, lru_cache
 
 from Stemmer import Stemmer
 
+from memtape.schemas.patterns import lazy
+from memtape.state.text.common_words import common_words
 from memtape.state.text.lexicon import SEARCH_STOP
 from memtape.state.text.normal import runs, words, words_of_run
 
@@ -48,18 +49,18 @@ better=good best=good worse=bad worst=bad
 IRREGULAR = dict(pair.split("=") for pair in _IRREGULAR_FORMS.split())
 """English forms that no rule of stemming brings together, each with its plain one."""
 
-_CLITIC = re.compile(r"(?:['’](?:s|re|ve|ll|d|m)|n['’]t)\Z")
-_LETTERS = re.compile(r"[^\W\d_]+")
+_CLITIC = lazy(r"(?:['’](?:s|re|ve|ll|d|m)|n['’]t)\Z")
+_LETTERS = lazy(r"[^\W\d_]+")
 _SCRIPTS = {
-    "russian": re.compile(r"[а-яё]"),
-    "greek": re.compile(r"[α-ω]"),
-    "arabic": re.compile(r"[ء-ي]"),
-    "armenian": re.compile(r"[ա-և]"),
+    "russian": lazy(r"[а-яё]"),
+    "greek": lazy(r"[α-ω]"),
+    "arabic": lazy(r"[ء-ي]"),
+    "armenian": lazy(r"[ա-և]"),
 }
 """Languages that their script tells, in lower case."""
 TOLD_LANGUAGES = (*_LANGUAGES, *_SCRIPTS)
 """Every language that a text can be told to be in; English first. The index stores their places: add at the end."""
-_LATIN = re.compile(r"[a-zà-žß]+")
+_LATIN = lazy(r"[a-zà-žß]+")
 
 
 def languages_told(text: str) -> list[str]:
@@ -79,11 +80,9 @@ def languages_told(text: str) -> list[str]:
 @cache
 def _common() -> dict[str, tuple[str, ...]]:
     """Return the commonest words of the languages that are told apart, each with the languages that have it."""
-    from stopwordsiso import stopwords
-
     having: dict[str, tuple[str, ...]] = {}
     for language, code in _LANGUAGES.items():
-        for word in sorted(stopwords(code)):
+        for word in dict.fromkeys(common_words()[code]):
             having[word] = (*having.get(word, ()), language)
     return having
 

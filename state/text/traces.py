@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from memtape.schemas.patterns import lazy
 
 LEAST_CHARS = 8
 """A shorter text is carried only by one that says nothing else: "ok" stands in too much to mean anything."""
@@ -19,8 +20,8 @@ FEW_MARKS = 100
 
 _FIRST = 3
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_TOKEN = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
-_HEX = re.compile(r"[0-9a-f]+\Z")
+_TOKEN = lazy(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_HEX = lazy(r"[0-9a-f]+\Z")
 
 
 class Traced(NamedTuple):

@@ -2,7 +2,7 @@
 
 Whatever happens, the agent goes on: an error becomes a line that `memtape doctor` shows, and what takes long is done
 by a process of its own. What hosts tell and take is in `hook_hosts`. This file is loaded at every prompt, so that it
-imports what a capture needs and nothing else.
+imports what a capture needs and nothing else; a search is loaded where no server has answered.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ RECALL_WAIT_S = 0.3
 MOST_UNREAD = 2_000
 """Each process that searches takes the events behind the views apart anew: so many cost some tenths of a second."""
 CONTEXT_WAIT_S = 0.7
-"""Below what it costs to load the libraries of a search here, which is done where no server answers."""
+"""A server that has not answered by then is too busy, and the views are read here."""
 FLUSH_CHARS = 4_000
 FLUSH_LINES = 120
 TAIL_BYTES = 512 * 1024
@@ -199,7 +199,7 @@ def _start(turn: _Turn) -> bytes:
             return b""
         tell_session(turn.home, client.scope, client.session or "")
         with ask(turn.home, _asked(client), CONTEXT_WAIT_S) as answered:
-            if answered.text:
+            if answered.by_a_server:
                 return _context(turn, answered.text)
         _spare_threads()
         # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
@@ -220,6 +220,7 @@ def _prompt(turn: _Turn) -> bytes:
         if turn.alone:
             _capture(turn, client, text, "user", native)
             return b""
+        client.made_scope()  # The prompt is captured in any case, and git is asked for its scope once.
         asked = _asked(client) | {"prompt": client.redactor.head(text, PROMPT_CHARS)}
         # Asked first: what is ready was made before this prompt, and would have to be made anew for it.
         with ask(turn.home, asked, RECALL_WAIT_S) as answered:

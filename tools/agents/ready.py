@@ -1,17 +1,19 @@
 """What a server has ready for hooks: the texts of the scopes that agents work in, read again behind their backs.
 
-A hook waits for a fraction of a second. So it is answered out of what was made ready before, by a thread of its own,
-while another thread projects and reads. Neither waits for a tool that an agent has called.
+A hook waits for a fraction of a second. So it is answered out of what was made ready before, with what was said since
+laid over it, while another thread projects and reads. No hook waits for that thread, nor for a tool that an agent has
+called. Hooks of one scope are answered one after another: what the first of them reads, all have.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from memtape.schemas.errors import LogGone, MemtapeError
+from memtape.schemas.errors import LogGone
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
@@ -21,8 +23,6 @@ from memtape.tools.client import Client
 
 MAX_SCOPES = 4
 """The texts of so many scopes are kept ready; the one that was not asked for longest is given up."""
-READY_WAIT_S = 60.0
-"""Hooks give up long before; what is read is there for the next."""
 CLOSE_WAIT_S = 2.0
 _ACTOR = "memtape"
 """Who reads and projects; nothing is captured under this name."""
@@ -35,15 +35,44 @@ class Offer(NamedTuple):
     shown: Callable[[], None] = lambda: None
 
 
+class _Held:
+    """A client that has one scope ready, opened when it is first used, and used by one hook at a time."""
+
+    def __init__(self, home: Path, scope: str) -> None:
+        self._home = home
+        self._scope = scope
+        self._using = threading.Lock()
+        self._client: Client | None = None
+
+    @contextmanager
+    def used(self) -> Iterator[Client]:
+        """Give the client to who uses it now."""
+        with self._using:
+            if self._client is None:
+                self._client = Client(self._home, scope=self._scope, actor=_ACTOR)
+            yield self._client
+
+    def lend(self, client: Client) -> None:
+        """Give another client what was read, whoever uses this one now."""
+        if (ready := self._client) is not None:
+            client.take_over(ready)
+
+    def close(self) -> None:
+        """Close the client as soon as nobody uses it; who comes later has another."""
+        with self._using:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+
 class Ready:
     """Answers hooks, from any thread."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._asking = threading.Lock()
         self._changed = threading.Condition()
         self._due: dict[str | Path, None] = {}
-        self._clients: dict[str, Client] = {}
+        self._held: dict[str, _Held] = {}
         self._worker: threading.Thread | None = None
         self._closed = False
 
@@ -51,16 +80,16 @@ class Ready:
         """Return the context of a start, or what a prompt surely needs."""
         if not asked["prompt"]:
             with self._client(asked) as client:
+                self.lend(client)
                 return Offer(client.context(CONTEXT_TOKENS, as_is=True).text)
         from memtape.tools.agents.offering import offered
 
         settings = local_settings(Home(self._home))
         if not settings.prompt_recall:
             return Offer("")
-        ready = self._of(asked["scope"])
         try:
-            with self._asking:
-                text, answer = offered(ready, asked["prompt"], asked["session"], settings.prompt_recall_chars)
+            with self._of(asked["scope"]).used() as client:
+                text, answer = offered(client, asked["prompt"], asked["session"], settings.prompt_recall_chars)
         except LogGone:
             self.forget()
             raise
@@ -84,17 +113,18 @@ class Ready:
             self._changed.notify_all()
 
     def lend(self, client: Client) -> None:
-        """Give a client that has read nothing yet what is ready of its scope."""
+        """Give a client what is ready of its scope."""
         with self._changed:
-            ready = self._clients.get(client.scope)
-        if ready is not None:
-            client.take_over(ready)
+            held = self._held.get(client.scope)
+        if held is not None:
+            held.lend(client)
 
     def forget(self) -> None:
         """Give up all that is ready, since the log that it was read from is gone."""
-        with self._asking, self._changed:
-            while self._clients:
-                self._clients.popitem()[1].close()
+        with self._changed:
+            gone, self._held = self._held, {}
+        for held in gone.values():
+            held.close()
 
     def close(self) -> bool:
         """Stop, and return whether nothing is being read or projected any more, which cannot be interrupted."""
@@ -113,20 +143,17 @@ class Ready:
         session = asked["session"] or None
         return Client(self._home, scope=asked["scope"], actor=asked["actor"], origin="agent", session=session)
 
-    def _of(self, scope: str) -> Client:
-        """Return the client that has a scope ready, as soon as it is. Raises `MemtapeError` where it is not in time.
-
-        Whoever asks holds `_asking` while using it.
-        """
-        if scope not in self._clients:
-            self.refresh(scope)
+    def _of(self, scope: str) -> _Held:
+        """Return what is ready of a scope; of one that nobody asked for before, who uses it reads it."""
+        gone = None
         with self._changed:
-            self._changed.wait_for(lambda: scope in self._clients or self._closed, READY_WAIT_S)
-            client = self._clients.pop(scope, None)
-            if client is None:
-                raise MemtapeError("A scope was not ready in time.", "Ask again.")
-            self._clients[scope] = client  # The last used stands last.
-        return client
+            held = self._held.pop(scope, None) or _Held(self._home, scope)
+            self._held[scope] = held  # The last used stands last.
+            if len(self._held) > MAX_SCOPES:
+                gone = self._held.pop(next(iter(self._held)))
+        if gone is not None:
+            gone.close()
+        return held
 
     def _work(self) -> None:
         while True:
@@ -142,22 +169,11 @@ class Ready:
                 note_error(self._home, "server: getting ready", error)
 
     def _make(self, project: str | Path) -> None:
-        """Project what is pending, read what there is and hand it to the client that answers."""
+        """Project what is pending, and have ready what there is then."""
         scope, folder = (None, project) if isinstance(project, Path) else (project, None)
         with Client(self._home, scope=scope, folder=folder, actor=_ACTOR) as client:
-            scope = client.scope
-            with self._changed:
-                answering = self._clients.get(scope)
-            if answering is not None:
-                client.take_over(answering)  # What has not changed is not read again.
+            self.lend(client)  # What has not changed is not read again.
             client.catch_up()
             client.prepare()
-            if answering is None:
-                answering = Client(self._home, scope=scope, actor=_ACTOR)
-            with self._asking:
+            with self._of(client.scope).used() as answering:
                 answering.take_over(client)
-        with self._asking, self._changed:
-            self._clients[scope] = answering
-            while len(self._clients) > MAX_SCOPES:
-                self._clients.pop(next(iter(self._clients))).close()
-            self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""A running MCP server answers hooks at once, since a process of their own would need a second to load its libraries.
+"""A running MCP server answers hooks at once: a process of their own loads libraries for some tenths of a second.
 
 The server listens on a socket of the home, `serving/<pid>.sock`, which only the owner can open; one line of JSON asks
 and one answers, and one more says that the answer was shown to the agent. A hook asks whichever server is there and

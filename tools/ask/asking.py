@@ -1,25 +1,30 @@
-"""Asking: what may be asked, the answer of the views, and the event that says what was asked and returned."""
+"""Asking: what may be asked, the answer of the views, and the event that says what was asked and returned.
+
+What a question alone needs is imported when it is asked, since a hook searches and does nothing else.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Recalled
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.views.filters import NO_FILTERS, check_filters
-from memtape.tools.ask.context import FormName, ProjectContext, context_of
-from memtape.tools.ask.diff import Diff, diff
-from memtape.tools.ask.edges import EdgeList, edges_of, proposed
-from memtape.tools.ask.inspection import Explained, Opened, Status, counted, explained, opened, status
-from memtape.tools.ask.naming import Ids
-from memtape.tools.ask.reading import Reader
-from memtape.tools.ask.results import Result
-from memtape.tools.ask.retrieval import Answer, Retriever
-from memtape.tools.capture.writing import Writer
-from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
-from memtape.tools.keep.rebuild import OnPhase
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.context import FormName, ProjectContext
+    from memtape.tools.ask.diff import Diff
+    from memtape.tools.ask.edges import EdgeList
+    from memtape.tools.ask.inspection import Explained, Opened, Status
+    from memtape.tools.ask.naming import Ids
+    from memtape.tools.ask.reading import Reader
+    from memtape.tools.ask.results import Result
+    from memtape.tools.ask.retrieval import Answer, Retriever
+    from memtape.tools.capture.writing import Writer
+    from memtape.tools.keep.embedder_state import EmbedderState
+    from memtape.tools.keep.rebuild import OnPhase
 
 ReadT = TypeVar("ReadT")
 
@@ -90,22 +95,32 @@ class Asking:
 
     def show(self, id: str, as_of: str | None) -> Opened:
         """Return what an id resolves to."""
+        from memtape.tools.ask.inspection import opened
+
         return self._read_of(id, opened, as_of)
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory."""
+        from memtape.tools.ask.inspection import explained
+
         return self._read_of(id, lambda views, scope, id: explained(views, self._log, scope, id))
 
     def edges(self, id: str, as_of: str | None) -> EdgeList:
         """Return what was used together with a memory or turn."""
+        from memtape.tools.ask.edges import edges_of
+
         return self._read_of(id, edges_of, as_of)
 
     def edge_candidates(self, as_of: str | None) -> EdgeList:
         """Return the edges that are proposed for curated ones."""
+        from memtape.tools.ask.edges import proposed
+
         return self._read(proposed, as_of)
 
     def context(self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool) -> ProjectContext:
         """Return what a starting agent should know."""
+        from memtape.tools.ask.context import context_of
+
         if as_is:
             return self._reader.held(lambda views: context_of(views, self._writer.scope, budget_tokens, form))
         return self._read(lambda views, scope: context_of(views, scope, budget_tokens, form), as_of)
@@ -118,16 +133,23 @@ class Asking:
 
     def diff(self, before: str, after: str, scope: str | None) -> Diff:
         """Return what changed between two positions or times."""
+        from memtape.tools.ask.diff import diff
+
         return diff(self._home, self._log, before, after, scope)
 
     def status(self, as_of: str | None) -> Status:
         """Return counts, positions and lag of the whole home."""
+        from memtape.tools.ask.inspection import status
+
         if as_of is None:
             return self._reader.held(lambda views: status(self._home, self._log, views))
         return self._read(lambda views, _: status(self._home, self._log, views), as_of)
 
     def embedder(self) -> EmbedderState:
         """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
+        from memtape.tools.ask.inspection import counted
+        from memtape.tools.keep.embedder_state import embedder_state
+
         counters = self._reader.held(lambda views: counted(self._home, self._log, views))
         return embedder_state(self._home, self._log, counters, opened=True)
 

@@ -13,7 +13,6 @@ from memtape.schemas.rows import Watermark
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.ask.inspection import pending
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
@@ -64,6 +63,8 @@ class Reader:
 
     def catch_up(self, scope: str) -> None:
         """Project what is pending for a scope if that is quick and nobody else does, else start a projector."""
+        from memtape.tools.ask.inspection import pending
+
         partitions = {partition_of(read, self._log.partitions): None for read in scopes_read(scope)}
         try:
             due = pending(self._log, self.retriever, partitions)

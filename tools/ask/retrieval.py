@@ -31,10 +31,9 @@ from memtape.schemas.rows import (
 )
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
-from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.search_index import Opened
-from memtape.sinks.tables import Shard, any_of, quoted
+from memtape.sinks.tables import Shard, any_of, foreign, quoted
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.entries import TURN
 from memtape.state.index.sorted_values import numbered

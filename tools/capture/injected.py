@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from memtape.schemas.patterns import lazy
+
 MARKER = "memtape"
 """The tag around every context that Memtape hands to a host, as `<memtape>…</memtape>`."""
 
@@ -43,10 +45,10 @@ MAX_DEPTH = 32
 _SPEAKERS = ("system", "assistant", "human", "function_results", "tool_result")
 """Tags as which a model may read who is speaking. They inject nothing, so that a text may hold them."""
 
-_TAG = re.compile(rf"<(/?)({'|'.join(_PAIRED)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
-_ACTING = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join((*_PAIRED, *_SPEAKERS))})(?![\w-]))", re.IGNORECASE)
-_LINE_START = re.compile(r"(?:\A|\n)[ \t]*\Z")
-_INCLUDE = re.compile(r"\A\s*# (?:AGENTS|CLAUDE|GEMINI)(?:\.\w+)?\.md instructions\b", re.IGNORECASE)
+_TAG = lazy(rf"<(/?)({'|'.join(_PAIRED)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
+_ACTING = lazy(rf"<(?=\s*/?\s*(?:{'|'.join((*_PAIRED, *_SPEAKERS))})(?![\w-]))", re.IGNORECASE)
+_LINE_START = lazy(r"(?:\A|\n)[ \t]*\Z")
+_INCLUDE = lazy(r"\A\s*# (?:AGENTS|CLAUDE|GEMINI)(?:\.\w+)?\.md instructions\b", re.IGNORECASE)
 
 
 CONTEXT_BEGIN, CONTEXT_END = "<!-- memtape:begin -->", "<!-- memtape:end -->"
@@ -54,8 +56,8 @@ CONTEXT_BEGIN, CONTEXT_END = "<!-- memtape:begin -->", "<!-- memtape:end -->"
 CONTEXT_NOTE = "Remembered text, quoted:"
 """What the first line of a printed context says of the rest, after scope and day."""
 
-_MARKED = re.compile(f"{re.escape(CONTEXT_BEGIN)}.*?(?:{re.escape(CONTEXT_END)}|\\Z)", re.DOTALL)
-_PRINTED = re.compile(
+_MARKED = lazy(f"{re.escape(CONTEXT_BEGIN)}.*?(?:{re.escape(CONTEXT_END)}|\\Z)", re.DOTALL)
+_PRINTED = lazy(
     rf"^Memory of (?:global|project:\S+) on [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}\. {CONTEXT_NOTE}.*"
     r'(?:\n(?:- ".*|[A-Z][a-z ]{0,60}:|[ \t\r]*)$)*',
     re.MULTILINE,
@@ -63,19 +65,19 @@ _PRINTED = re.compile(
 """Its first line, and all that follow of headings, quoted items and nothing."""
 
 _COMMANDS = "search|show|why|log|diff|status|context|edges|compare|eval|verify"
-_ASKING = re.compile(
+_ASKING = lazy(
     rf"\bmemtape[\\\"',\s]+(?:{_COMMANDS})\b|\bmemtape[/\\]vault\b"
     r"|[/\\]vault[/\\](?:global|projects[/\\][^/\\]+)[/\\]"
 )
 """A shell that asks Memtape, its words apart or in a list, or any tool that reads its vault."""
 MAX_ARGUMENTS_CHARS = 100_000
 
-_MEMORY_SERVER = re.compile(
+_MEMORY_SERVER = lazy(
     r"memtape|(?:^|[^a-z0-9])(?:claude[-_]?mem|cognee|supermemory|basic[-_]memory|mem0|openmemory|graphiti)(?![a-z0-9])"
     r"|(?:^|__)(?:memory|letta|zep)(?:__|[./:])",
     re.IGNORECASE,
 )
-_MEMORY_TOOL = re.compile(
+_MEMORY_TOOL = lazy(
     r"(?:^|__|\.)(?:(?:add|search|get|list|update|delete|forget|restore)_memor(?:y|ies)|memory_\w+|get_context"
     r"|mark_used|search_nodes|open_nodes|read_graph|search_memory_\w+|search_memory|save_memory|search_notes|read_note"
     r"|view_note|write_note|build_context|recent_activity|get_observations|smart_search|mem-search)\Z",

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import subprocess
-import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
 from hashlib import blake2b
@@ -22,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import PROJECT_PREFIX, check_scope, slug
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.locks import FileLock
@@ -33,8 +32,8 @@ GIT_KEY = "memtape.scope"
 GIT_TIMEOUT_S = 10
 _UNMADE = "-new"
 
-_SCP_URL = re.compile(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)\Z")
-_URL = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
+_SCP_URL = lazy(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)\Z")
+_URL = lazy(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
 
 
 Began = Callable[[], Path | None]
@@ -50,11 +49,14 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     if not folder.is_dir():
         there = next((parent for parent in folder.parents if parent.is_dir()), folder)
         folder = there if _git(there, "rev-parse", "--show-toplevel") else folder
+    # Git takes some milliseconds to answer: most hooks stand in a tree that has a scope, and ask nothing else.
+    pinned = _pinned(folder) if _is_in_tree(folder.absolute()) else None
+    if pinned:
+        return check_scope(pinned)
     top = _git(folder, "rev-parse", "--show-toplevel")
     if top is None:
         return _scope_outside_git(_where_begun(folder.resolve(), began), home, pin)
-    # Without --worktree git writes the configuration that all worktrees share.
-    pinned = _git(folder, "config", "--local", "--get", GIT_KEY)
+    pinned = _pinned(folder)
     if pinned:
         return check_scope(pinned)
     origin = _git(folder, "config", "--get", "remote.origin.url")
@@ -74,13 +76,23 @@ def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
 
     It is taken out where the origin would give the same again, so that nothing that was captured is lost.
     """
-    top, pinned = _git(folder, "rev-parse", "--show-toplevel"), _git(folder, "config", "--local", "--get", GIT_KEY)
+    top, pinned = _git(folder, "rev-parse", "--show-toplevel"), _pinned(folder)
     origin = _git(folder, "config", "--get", "remote.origin.url")
     if not top or not pinned or not origin:
         return pinned, False
     if _new_scope(_name_of(top, origin, _redactor(home, keeps_key=False)), origin) != pinned:
         return pinned, False
     return pinned, _git(folder, "config", "--local", "--unset", GIT_KEY) is not None
+
+
+def _pinned(folder: Path) -> str | None:
+    """Return the scope in the configuration that all worktrees of a repository share, None where there is none."""
+    return _git(folder, "config", "--local", "--get", GIT_KEY)
+
+
+def _is_in_tree(folder: Path) -> bool:
+    """Whether a folder surely stands in a working tree; one of git's own folders does not."""
+    return ".git" not in folder.parts and any((place / ".git").exists() for place in (folder, *folder.parents))
 
 
 def is_unmade(scope: str) -> bool:
@@ -94,8 +106,8 @@ def _name_of(top: str, origin: str | None, redactor: Redactor) -> str:
 
 def _new_scope(name: str, origin: str | None) -> str:
     """Return a slug for people and hex digits, the origin's where there is one, that keep folders of one name apart."""
-    digits = blake2b(_normal_origin(origin).encode(), digest_size=4).hexdigest() if origin else secrets.token_hex(4)
-    return f"{PROJECT_PREFIX}{slug(name)}-{digits}"
+    made = blake2b(_normal_origin(origin).encode(), digest_size=4).digest() if origin else os.urandom(4)
+    return f"{PROJECT_PREFIX}{slug(name)}-{made.hex()}"
 
 
 def _normal_origin(url: str) -> str:
@@ -118,7 +130,9 @@ def _where_begun(folder: Path, began: Began | None) -> Path:
     if start is None or not start.is_absolute():
         return folder
     start = start.resolve()
-    wide = (Path(start.anchor), Path.home().resolve(), Path(tempfile.gettempdir()).resolve())
+    from tempfile import gettempdir
+
+    wide = (Path(start.anchor), Path.home().resolve(), Path(gettempdir()).resolve())
     return start if folder.is_relative_to(start) and start not in wide else folder
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -96,18 +95,9 @@ def hook(host: str, home: str | None, alone: bool, distill: str, as_json: bool) 
     Example:
       echo '{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}' | memtape hook --host claude
     """
-    try:
-        from memtape.tools.agents import hooks
+    from memtape.tools.agents.hook_process import serve_hook
 
-        if distill:
-            hooks.distill(Path(home) if home else None, distill)
-        else:
-            data = sys.stdin.buffer.read(hooks.MAX_INPUT_BYTES + 1)
-            hooks.tell(hooks.run(host, Path(home) if home else None, data, alone=alone))
-    except BaseException:
-        pass
-    # Nothing is left to be flushed or joined, and nothing at the interpreter's end may change the exit code.
-    os._exit(0)
+    serve_hook(host, home, alone=alone, distill=distill)
 
 
 host_argument = click.argument("host", type=click.Choice(("claude", "codex", "gemini")))

@@ -8,9 +8,9 @@ from functools import cached_property
 from memtape.flows.projection import basis_of
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import Basis, Watermark
-from memtape.sinks.epochs import BuildTarget, foreign
+from memtape.sinks.epochs import BuildTarget
 from memtape.sinks.home.folders import Build, Home
-from memtape.sinks.tables import Shard
+from memtape.sinks.tables import Shard, foreign
 
 
 class BuildViews:

@@ -14,10 +14,9 @@ from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.rows import TABLES, GoneRow, Guarded, Page, Row, ScopeMark
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import WATERMARK_FILE
-from memtape.sinks.tables import Shard, table_of
+from memtape.sinks.tables import Shard, foreign, table_of
 from memtape.sinks.vault import Vault
 from memtape.state.core.digests import changed_rules
 from memtape.state.core.partition import Partition

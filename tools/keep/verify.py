@@ -10,11 +10,10 @@ from memtape.flows.bodies import LoggedBodies
 from memtape.schemas.log import Log, slots_between
 from memtape.schemas.rows import TABLES, GoneRow, Row
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.epochs import foreign
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.page_files import kept
 from memtape.sinks.search_index import Opened
-from memtape.sinks.tables import Shard
+from memtape.sinks.tables import Shard, foreign
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.digests import RULES, digest, logical_row, root, rows_digest, state_leaves
 from memtape.state.core.partition import Partition

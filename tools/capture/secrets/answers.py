@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import PASSWORD, PASSWORD_STEMS, is_drawn, password_like
 from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places, stems
@@ -16,13 +17,13 @@ _ASKED = (
     r"(?![a-z_])(?P<rest>[^\n]{0,80})\n{1,2}"
 )
 _STEMS = stems(PASSWORD_STEMS, "pass cred login zugang identifiants api".split())
-_ASKS = re.compile(
+_ASKS = lazy(
     r"[?？]|(?<![^\W_])(?:need|what|which|send|give|tell|remind|forgot|got|share|anyone|who|where|can|could|want|looking"
     r"|brauche|wie|was|welches|kennt|hast|weiß|besoin|quel|quelle|donne|necesito|cuál|cual|qual|preciso|dame"
     r"|serve|welk|jaki|vad)(?![^\W_])|\bask(?:s|ed)?\b",
     re.IGNORECASE,
 )
-_ANSWER = re.compile(
+_ANSWER = lazy(
     r"(?i)(?:[>*_\s-]*(?:\[[^\]\n]{1,24}\]\s*)?(?:<[^>\n]{1,32}>\s*|\(?\d{1,2}:\d\d(?::\d\d)?\)?\s*)?"
     r"(?:[*_]{0,2}[\w. '-]{1,32}?[*_]{0,2}[:>]\s+)?)"
     r"(?P<said>(?:(?:yes|yeah|yep|sure|ok|okay|hi|hey|here|there|again|ja|klar|oui|sí|sim|np|ah|oh|hm+|so)[,.!:]?\s+(?:you\sgo[,:.!]?\s+)?){0,2}"
@@ -32,7 +33,7 @@ _ANSWER = re.compile(
     r"(?P<end>[ \t]*(?:\n|\Z)|\s[(—–-]|\s(?:on|since|from|for|but|and|i|with|as|till|until|now|everywhere)\b)"
 )
 
-_DRAWN_WORDS = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){2,}-?\d{0,4}")
+_DRAWN_WORDS = lazy(r"[a-z]{3,12}(?:-[a-z]{3,12}){2,}-?\d{0,4}")
 
 
 def answers(places: Places) -> Iterator[FoundSecret]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.encoded import decoded
 from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places, Stems, compiled, marks, stems
@@ -124,7 +125,7 @@ _COOKIES = (
     r"(?:\b(?:set-)?cookies?\\?[\"']?\s{0,2}[:=]|\bcurl\s[^\n|;]{0,200}?\s(?:-b"
     r"|--cookie)[\s=])\s{0,2}\\?[\"']?(?P<pairs>[^\n\"'{]{8,8192})|\bcookies\s?[:=]\s?\{(?P<dict>[^}\n]{8,2000})"
 )
-_COOKIE = re.compile(r"(?<![\w.-])[\w.-]{1,64}(?:=|[\"']:\s?[\"'])(?P<value>[^\s;,&\"'<>`]{16,4096})")
+_COOKIE = lazy(r"(?<![\w.-])[\w.-]{1,64}(?:=|[\"']:\s?[\"'])(?P<value>[^\s;,&\"'<>`]{16,4096})")
 _SESSION = (
     r"(?<![\w.-])(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|\.AspNetCore\.\w{1,40}|connect\.sid|sessionid"
     r"|laravel_session|_\w{1,32}_session"
@@ -134,8 +135,8 @@ _SIGNED = r"jwt\.\w{1,16}\([^\n,]{1,120},\s*[\"'](?P<value>[^\"'\n]{6,256})[\"']
 _SESSION_STEMS = marks(
     "sessid jsessionid asp.net aspnetcore connect.sid sessionid _session remember_ __secure- __host-".split()
 )
-_HOST = re.compile(r"(?<![^\s\"'`])[^\s\"'`:]+\Z")
-_PORT = re.compile(r":(?:\*|[0-9]{4,5}):")
+_HOST = lazy(r"(?<![^\s\"'`])[^\s\"'`:]+\Z")
+_PORT = lazy(r":(?:\*|[0-9]{4,5}):")
 _PGPASS = (
     r"(?:\*|[A-Za-z0-9][\w.-]{0,253}):(?:\*|[0-9]{4,5}):(?:\*|[\w-]{1,64}):(?:\*|[\w.@-]{1,64})"
     r":(?P<value>[^\s:\"'`]{6,256})(?![^\s\"'`])"
@@ -164,7 +165,7 @@ _REFERENCE = "|".join(
         """.split()
 )
 """What says where a secret is to be found: variables, paths, URLs, calls."""
-_ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?<!\d\d)")
+_ATTRIBUTE = lazy(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?<!\d\d)")
 _ALGORITHM = (
     r"(?i)(?:[a-z]{3,8}[-_])?(?:sha|aes|hmac|argon|pbkdf|poly|salsa|md(?=5)|ed(?=25519|448))[-_]?\d+[a-z]{0,6}"
     r"(?:[-_](?:[a-z]{2,9}|\d{1,4}))*"
@@ -179,39 +180,40 @@ _TECHNICAL = (
     r"|\d{4}-\d\d(?:-\d\d.*)?|\d+(?:\.\d+)+|\d+%|(?:jwt|pat|bearer|basic)\w{0,4}"
 )
 """What is said of passwords and tokens in general: how they are hashed, how long they are."""
-_IDENTIFIER = re.compile(r"[a-z]+(?:[_.](?:[a-z]+[0-9]?|[0-9]))+")
-_WORD_AND_DIGIT = re.compile(r"[a-z]{3,}[0-9]")
-_NUMBERED = re.compile(
+_IDENTIFIER = lazy(r"[a-z]+(?:[_.](?:[a-z]+[0-9]?|[0-9]))+")
+_WORD_AND_DIGIT = lazy(r"[a-z]{3,}[0-9]")
+_NUMBERED = lazy(
     r"(?:arg|param|value|field|string|str|test|text|input|label|column|name|step|item|option|group|user\w*"
     r"|\w*pass\w*|hash|key)\d"
 )
 """What is numbered where no secret is meant."""
-_DRAWN = re.compile(r"[a-z]{3,12}")
-_TELLING = re.compile(
+_DRAWN = lazy(r"[a-z]{3,12}")
+_TELLING = lazy(
     r"\b(?:and|are|but|for|from|has|its?|not|only|that|the|this|too|use|user|via|with|your|must|name|form"
     r"|field|reset|new)\b"
     r"|pass|secret|token|login|auth"
 )
 """Words of sentences and of names, which no drawn passphrase has."""
-_OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
-UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_CURSOR = re.compile(
+_OPTION = lazy(r"(?<![\w-])--?[\w-]*$")
+UUID = lazy(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_CURSOR = lazy(
     r"(?:public|cache|primary|foreign|sort|partition|hash|range|row|host|object|group|unique|natural|candidate|composite"
     r"|surrogate|lookup|idempotency|routing|s3|file|lock|queue|job|map|dict|site|translation|i18n|public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z|\d{12}:\Z",
     re.I,
 )
-_TYPE = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+")
-_WORD_AND_NUMBER = re.compile(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?")
-_HEX = re.compile(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}", re.IGNORECASE)
+_TYPE = lazy(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+")
+_WORD_AND_NUMBER = lazy(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?")
+_HEX = lazy(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}", re.IGNORECASE)
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
 
 
-_NAMES = re.compile(rf"(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)", re.IGNORECASE)
+_NAMES = lazy(rf"(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)", re.IGNORECASE)
+_NAMES_STEMS = stems(NAME_STEMS, ("pin",))
 
 
 def names_a_secret(text: str) -> bool:
     """Whether a text speaks of a password, key or token."""
-    return _NAMES.search(text) is not None
+    return Places(text).has(_NAMES_STEMS) and _NAMES.search(text) is not None
 
 
 def assigned_secrets(places: Places) -> Iterator[FoundSecret]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places, marks, stems
 
@@ -64,9 +65,9 @@ _CARD = r"(?i)(?<![^\W_])(?:cvv2?|cvc2?)(?:\s?[:=]|\s(?:is|was|code|number))?\s{
 _TYPED_STEMS = stems(("enter ", "type ", "punch ", "dial ", "press ", "key in "))
 _CARD_STEMS = stems(("cvv", "cvc"))
 _IS_CODE_STEMS = stems((" is the ",))
-_NUMBER_BEFORE = re.compile(r"(?<![\w.-])(?P<value>\d{4,8})\Z")
-_TO_OPEN = re.compile(r"\s(?:to|and)\s(?:unlock|open|enter|log|get|pay)", re.IGNORECASE)
-_UNSAID = re.compile(
+_NUMBER_BEFORE = lazy(r"(?<![\w.-])(?P<value>\d{4,8})\Z")
+_TO_OPEN = lazy(r"\s(?:to|and)\s(?:unlock|open|enter|log|get|pay)", re.IGNORECASE)
+_UNSAID = lazy(
     r"pins?|passcode|combination|combo|(?:building|house|access|security|panel|front|screen|office|entry)\W.*", re.I
 )
 """Called so alone, a number beside it needs a verb or a colon."""
@@ -89,14 +90,14 @@ _CODES_STEMS = stems(
     kody återställ reserv kurtarma yedek резервные коды запасные 恢复 备用 备份 リカバリー バックアップ 復旧 복구 백업
     """.split()
 )
-_ONE_CODE = re.compile(
+_ONE_CODE = lazy(
     r"(?<![\w-])(?!\d{4}-\d\d-\d\d(?!\d))(?:[A-Za-z0-9]{2,10}(?:-[A-Za-z0-9]{3,10}){1,7}|[A-Za-z0-9]{8,12}"
     r"|\d{4}\s\d{4}|\d{6})(?![\w-])"
 )
-_BETWEEN_CODES = re.compile(
+_BETWEEN_CODES = lazy(
     r"(?:[\s,;:*•·–|/.()\[\]\"'`>#-]|\b\d{1,2}[.)]|\b(?:and|or|und|et|y|e|en|i|och|ve|и|then|used)\b)*"
 )
-_BEFORE_CODES = re.compile(
+_BEFORE_CODES = lazy(
     r"[^\n]{0,60}?(?:[:：]|\s(?:are|is|ist|est|es|sind|sont|son|são|sono|zijn|är|to|now)\s)\s*"
     r"|[^\n]{0,20}?\s(?=\S*\d)|は|是"
 )
@@ -121,7 +122,7 @@ _PHRASE_STEMS = stems(
     сид мнемоник 助记词 シード 시드 12 24 twelve twenty
     """.split()
 )
-_OF_SENTENCES = re.compile(
+_OF_SENTENCES = lazy(
     r"\b(?:the|and|your|for|with|from|are|was|its|should|could|would|them|these|those|our|not|has)\b", re.I
 )
 """Common words that no wallet uses."""
@@ -144,7 +145,7 @@ _LICENCE = (
     r"(?=[A-Z-]*[0-9])(?=[0-9-]*[A-Z])[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,7}))(?![\w-])"
 )
 """Groups of capitals and digits, after a word for what they license."""
-_GROUPS = re.compile(r"-[A-Z0-9]{4,8}-[A-Z0-9]{4}")
+_GROUPS = lazy(r"-[A-Z0-9]{4,8}-[A-Z0-9]{4}")
 _LICENCE_STEMS = stems(
     """
     licen product produkt activation aktivierungs registration cd serial windows office volume lizenz slmgr /ipk clé

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import is_no_secret, key_like
 from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places, compiled, marks, stems
@@ -65,7 +66,7 @@ _OPTIONS = tuple(
     (f"{name} ", options) for names, options in _AFTER.items() for name in names.replace("https?", "http https").split()
 )
 _NAMES = frozenset(name for name, _ in _OPTIONS)
-_SPACED = re.compile(r"[A-Za-z0-9_-]{1,24} ")
+_SPACED = lazy(r"[A-Za-z0-9_-]{1,24} ")
 """What may be the name of a command: what is given to it follows after a space."""
 _PIPED = (
     rf"\b(?:echo|printf)\s+(?:-\w+\s+|[\"']?%s(?:\\n)?[\"']?\s+)?(?:[\"']?[\w.-]{{1,32}}:"
@@ -110,7 +111,7 @@ _TOKEN = (
     r"(?i)(?:auth(?:token)?|login|activate|token|api-?key)\s+(?=\S*\d)(?P<value>[\w.-]{20,512})[ \t]*(?:\n|\Z|[|&;])"
 )
 _TOKEN_STEMS = stems(("auth ", "authtoken ", "login ", "activate ", "token ", "key "))
-_COMMAND = re.compile(r"(?:^|\n|`)(?:[>$#\s]{0,4})(?:sudo\s|npx\s)?[a-z][\w.-]{1,30}\s(?:[a-z][\w-]{1,20}[\s-]){0,2}\Z")
+_COMMAND = lazy(r"(?:^|\n|`)(?:[>$#\s]{0,4})(?:sudo\s|npx\s)?[a-z][\w.-]{1,30}\s(?:[a-z][\w-]{1,20}[\s-]){0,2}\Z")
 """A command that is given a token after the name of what it does with it."""
 MAX_LINE = 1_000
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
-import re
 
-_POSITION = re.compile(r"[{\[]|cursor|\d+:[A-Za-z]|[a-z]+://|\d+$")
+from memtape.schemas.patterns import lazy
+
+_POSITION = lazy(r"[{\[]|cursor|\d+:[A-Za-z]|[a-z]+://|\d+$")
 """How cursors and ids of nodes begin."""
 _LETTERS_PERCENT = 75
 _MOST_CHARS_OF_WORD = 24

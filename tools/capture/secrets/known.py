@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.places import Places, compiled, marks
 
 
@@ -41,7 +42,7 @@ _DETECTORS = {
 }
 """The library's detectors that are used. Others take quadratic time, find what is no secret, or are done here."""
 
-_MAY_BE_OF_LIBRARY = re.compile(
+_MAY_BE_OF_LIBRARY = lazy(
     r"A3T|AKIA|ABIA|ACCA|ASIA|AccountKey=|gh[pousr]_|gl[a-z]{2,6}-|GR1348941|-us[0-9]|pypi-Ag|SG\.|xox[a-z]"
     r"|hooks\.slack\.com|sq0csp-|k_live_|[0-9]{8}:|AC[a-z0-9]{32}|SK[a-z0-9]{32}|\.[\w-]{6}\.[\w-]{27}"
 )
@@ -149,18 +150,18 @@ _BEGUN_BY: dict[str, list[int]] = {}
 for _number, (_, _anchor, _) in enumerate(_FORMATS):
     _BEGUN_BY.setdefault(_anchor.lower(), []).append(_number)
 _ANCHORS = marks(_BEGUN_BY)
-_KEY_MARK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"(?:(?:\s|\\[nr]|[\"'>|])*[A-Za-z0-9+/=]{24,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{4,})?")
-_ENCODED_KEY = re.compile(
+_KEY_MARK = lazy(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BODY = lazy(r"(?:(?:\s|\\[nr]|[\"'>|])*[A-Za-z0-9+/=]{24,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{4,})?")
+_ENCODED_KEY = lazy(
     r"(?<![A-Za-z0-9+/])(?:LS0tLS1CRUdJTi|b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9+/]{2,3}IBA[AD]|MHcCAQEE"
     r"|MIG[A-Za-z0-9]AgEAM|MC4CAQAw)"
     r"(?:[A-Za-z0-9+/]+(?:\s|\\[nr])*)*[A-Za-z0-9+/]={0,2}"
 )
 _ENCODED_MARKS = ("LS0tLS1CRUdJTi", "b3BlbnNzaC1rZXktdjE", "IBA", "MHcCAQEE", "AgEAM", "MC4CAQAw")
 """How private keys in base64 begin: a PEM block, a key of OpenSSH, PKCS#1, PKCS#8 and SEC 1."""
-_LINE_BEFORE = re.compile(r"(?:(?<=\n)|(?<=\\n)|^)[A-Za-z0-9+/=]{4,80}(?:\r?\n|\\n)+\Z")
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{40}")
-_PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})")
+_LINE_BEFORE = lazy(r"(?:(?<=\n)|(?<=\\n)|^)[A-Za-z0-9+/=]{4,80}(?:\r?\n|\\n)+\Z")
+_KEY_LINE = lazy(r"[A-Za-z0-9+/=]{40}")
+_PUTTY = lazy(r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})")
 
 
 def known_secrets(places: Places) -> Iterator[FoundSecret]:
@@ -182,7 +183,7 @@ def known_secrets(places: Places) -> Iterator[FoundSecret]:
             yield from _whole(text, kind, known)
 
 
-_MADE_UP = re.compile(r"(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z", re.IGNORECASE)
+_MADE_UP = lazy(r"(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z", re.IGNORECASE)
 
 
 def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[FoundSecret]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import PASSWORD, PASSWORD_STEMS, is_no_secret, password_like
 from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places, marks, stems
@@ -61,7 +62,7 @@ _NAMED_STEMS = stems(
 _BY = marks((" with ", " using ", " as ", " via ", " mit ", " als ", " avec ", " con ", " com ", " met "))
 _PAIR_STEMS = stems(("admin", "root", "guest", "demo", "@"))
 _BETWEEN = marks((" / ", " | "))
-_SHORT_VERSION = re.compile(r"v?\d[\w.-]{0,11}")
+_SHORT_VERSION = lazy(r"v?\d[\w.-]{0,11}")
 
 
 def pair_secrets(places: Places) -> Iterator[FoundSecret]:

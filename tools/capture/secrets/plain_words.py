@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-_WORDS = re.compile(
+from memtape.schemas.patterns import lazy
+
+_WORDS = lazy(
     r"(?:(?:just|simply|einfach|still|now)\s[\"'`“„«]?)?"
     r"(?P<value>[a-z]{3,32}(?:[ _-][a-z]{3,16}){0,7}?)(?![\w@/=(\[{-]|\.\w)"
     r"(?:[\"'`”»」](?![a-z])|[.,;!)*|]+(?![!-~])|です|だ|입니다|이에요|예요|$|\n|\s(?:by\sthe\sway|btw|today|yesterday|now|please|until|til"
@@ -61,18 +63,18 @@ _TYPES = frozenset(
     string varchar secretstr boolean integer object number buffer bytes postgres password passwort kennwort bcrypt
     """.split()
 )
-_SAYING = re.compile(
+_SAYING = lazy(
     r".*(?:ed|ing|able|ible|less|ful|ous|ive|tion|(?<!f)ly|ized|word|phrase|ment|manager)"
     r"|ge\w+(?:t|en)|(?:ab|ver|be|zer|ent)\w+(?:en|t)|\w+(?:lich|ig|bar|los|isch|haft|lijk|baar|loos|igt|iskt|erat)"
     r"|\w+(?:[aei]d[oa]s?|ori[oa]s?|vel|nte|iv[ao]|[aiu]t[aeo]|ett[ao])|\w+(?:ane|one|any|ony|owe|lne|wne|tne)"
     r"|nie\w+|\w+(?:dir|dur|tir|tur|siz|suz|mis|mus|iyor|uyor)"
 )
-_ENDING = re.compile(
+_ENDING = lazy(
     r".*(?:ed|ing|able|ible|less|sensitive|specific)|only|text|plain|free|based|like|friendly|proof|safe|wide|side|time"
     r"|use|here|hash|store|file|field|name|form|policy|reset|manager|string|value|type|id|key|code|user|admin|auth"
 )
-_SAYING_MUCH = re.compile(r".*(?:ed|ing|able|ible)")
-_OF_SENTENCES = re.compile(
+_SAYING_MUCH = lazy(r".*(?:ed|ing|able|ible)")
+_OF_SENTENCES = lazy(
     r"\b(?:the|and|your|for|with|from|are|was|its|should|could|would|them|these|those|our|not|has"
     r"|der|die|das|und|dans|pour|avec|para|como|nel|della|van|het|jest|och|att)\b",
     re.I,

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.known import FoundSecret
 
 MIN_CHARS = 24
@@ -18,10 +19,10 @@ MIN_CHARS_OF_ONE_CASE = 28
 MAX_CHARS = 128
 """Random strings as long as that are keys; longer ones are data."""
 
-_RUN = re.compile(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
-_CANDIDATE = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
-_NAMED = re.compile(
+_RUN = lazy(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
+_URL = lazy(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
+_CANDIDATE = lazy(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_NAMED = lazy(
     r"(?:sha\d{1,3}|md5|blake\w{1,4}|h1|sri|integrity|checksum|digest|etag|if-(?:none-)?match|fingerprint|hash|base64|commit"
     r"|nonce|cursor|cid"
     r"|public[\s_-]?key|pubkey|publishable[\s_-]?key|recipients?|peer|address|addr|(?:page|next"
@@ -35,7 +36,7 @@ _NAMED = re.compile(
 """What is called so may look random and is no secret."""
 _BEFORE_DATA = ("base64,", "?B?", "?b?", 'W/"')
 """What stands before data in URIs and in headers of mail, and before weak ETags."""
-_ID = re.compile(
+_ID = lazy(
     r"(?!(?:[a-z]+[_-]){0,2}(?:sk|rk|pat|key|tok|token|secret|sec|api|apikey|auth|access|pass|pwd|priv|private)[_-])"
     r"(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,31}|(?:pk|cs|phc|pub|public)_\w{20,}"
     r"|[xyztuv]pub[1-9A-HJ-NP-Za-km-z]{100,}|(?:/ip[fn]s/)?Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,70}|k51[a-z0-9]{50,70}"
@@ -46,15 +47,15 @@ _ID = re.compile(
 
 What is longer after the name of its kind is a token.
 """
-_BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
-_OF_CHAIN = re.compile(
+_BASE58 = lazy(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
+_OF_CHAIN = lazy(
     r"\b(?:address|wallet|sent|send|transfer|deposit|mint|program|account|sol|solana|usdc|usdt|trx|tron"
     r"|doge|btc|to|from)\b",
     re.I,
 )
-_HEX = re.compile(r"(?:0x)?(?:[0-9a-f-]+|[0-9A-F-]+)")
-_WORDS = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])")
-_DATA_LINE = re.compile(r"[\s\"'>|+#*]*[A-Za-z0-9+/_-]{56,}={0,2}[\s\"',\\+]*")
+_HEX = lazy(r"(?:0x)?(?:[0-9a-f-]+|[0-9A-F-]+)")
+_WORDS = lazy(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])")
+_DATA_LINE = lazy(r"[\s\"'>|+#*]*[A-Za-z0-9+/_-]{56,}={0,2}[\s\"',\\+]*")
 _PAIRS = frozenset(
     """
     th he in er an re nd at on nt ha es st en ed to it ou ea hi is or ti as te et ng of al de se le sa si ar ve ra ld ur

@@ -7,7 +7,6 @@ folder, which are pure.
 from __future__ import annotations
 
 import os
-import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
@@ -236,10 +235,10 @@ def _key_of(path: Path, keeps: bool) -> bytes:
         return _read_key(path)
     except FileNotFoundError:
         if not keeps:
-            return secrets.token_bytes(KEY_BYTES)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+            return os.urandom(KEY_BYTES)
+    unfinished = path.with_name(f".{path.name}.{os.urandom(4).hex()}.new")
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secrets.token_bytes(KEY_BYTES))
+        file.write(os.urandom(KEY_BYTES))
         file.flush()
         os.fsync(file.fileno())
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import (
     KEY,
     KEY_STEMS,
@@ -50,7 +51,7 @@ _SAID = (
     rf"(?P<by>\s*[:：][*_]{{0,2}}\s*|(?:(?<=ль)|(?<=ля)|(?<=ifrem)|(?<=arolam))\s+(?=[!-~])|\s+(?:{_CHANGED}|{_IS})(?:\s+(?:now|jetzt|nun|ahora|maintenant|agora|ora|nu|teraz|теперь))?:?\s+)"
     r"(?:(?P<quote>[\"'`“„«])(?P<quoted>[^\"'`“”«»\n]{4,256})[\"'`”“»]|(?P<bare>\S{3,512}))"
 )
-_SET = re.compile(r"\b(?:set|chang|reset|rotat|updat)\w*\s[^\n.]*\Z", re.IGNORECASE)
+_SET = lazy(r"\b(?:set|chang|reset|rotat|updat)\w*\s[^\n.]*\Z", re.IGNORECASE)
 _BESIDE = (
     r"(?i)"
     rf"(?<![^\W_])(?:{PASSWORD}|pw|(?-i:[Pp]ass))(?!\w){_PLACE}[,:=]?\s+(?:(?:is|to|ist|est"
@@ -59,17 +60,17 @@ _BESIDE = (
 """No verb stands between: what follows must look like nothing else."""
 _BESIDE_KEY = r"(?i)" + rf"(?<![^\W_])(?:{KEY})(?!\w){_PLACE}[,:]?\s+(?P<bare>[A-Za-z0-9+/=_-]{{16,512}})(?![^\s.,;)])"
 _LABEL = r"(?i)" + rf"(?<![^\W_])(?:{PASSWORD})"
-_BEFORE = re.compile(
+_BEFORE = lazy(
     r"(?i)(?<![^\s\"'`“„«(])(?P<word>[a-z]{6,32})[\"'`”»]?,?\s(?:is|was|ist|est|es|è|é|as)\s"
     r"(?:(?:the|my|our|a|das|mein|le|mon|la|mi|a|minha)\s)?(?:[\w-]{1,20}\s){0,2}\Z"
 )
 """What is said before the word: "… is the password"."""
-_ENDS = re.compile(r"\s?(?:$|[.,;!\n])|\s(?:for|to|on)\s")
+_ENDS = lazy(r"\s?(?:$|[.,;!\n])|\s(?:for|to|on)\s")
 _NEAR = (
     rf"(?i)(?<![^\W_])(?:(?:{PASSWORD})s?|pws?|creds|credentials?|log[\s-]?in|sign[\s-]?in|get\s(?:you\s)?in\swith|unlocks?\s(?:with|by)"
     r"|vpn|nas|phpmyadmin|wp-admin|zugangsdaten|identifiants|anmeldung)(?![a-z_])"
 )
-_NO_WORD = re.compile(
+_NO_WORD = lazy(
     r"(?:e-?mail|nothing|neither|security|some\w+|every\w+|question|problem|username|birthday|number|string|anything"
     r"|another|phone|weakest|variable|whatever|second|argument|parameter|column|credential|account|value|secret|token)s?",
     re.IGNORECASE,
@@ -78,7 +79,7 @@ _KEY_TOLD = (
     r"(?i)key(?:\s(?:for|to|of)\s[\w.-]{1,24})?(?:\sis|\s?:)?\s\s?[\"'`]?"
     r"(?P<bare>[A-Za-z0-9+/=_-]{20,512})(?![^\s\"'`.,;)])"
 )
-_KEY_OWNER = re.compile(
+_KEY_OWNER = lazy(
     r"(?:^|\W)(?:(?:the|my|our)\s"
     r"(?!cache|restore|public|primary|partition|foreign|sort|object|idempotency|host|session|routing)(?:[\w.-]{1,24}\s)?"
     r"|master\.|(?:heroku|pagerduty|trello|datadog|algolia|cloudflare|sendgrid|mailgun)\s)\Z",
@@ -90,18 +91,18 @@ _NEAR_STEMS = stems(
     "cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
     ("wp-admin", "log in", "sign in", "get in", "get you in"),
 )
-_NEAR_WORD = re.compile(
+_NEAR_WORD = lazy(
     r"(?<![^\s\"'`“„«(|,])(?:[a-z][\w.@-]{0,24}[:/](?!/))?(?P<bare>(?=[^\s\"']{0,63}\d)[A-Za-z0-9!-&*-.:;=?@^_~+]{8,64})"
     r"(?![^\s\"'`”»),])"
 )
-_NAME_BEFORE = re.compile(r"[A-Za-z_]{2,}=(?=.{4})")
-_OF_SYSTEMS = re.compile(
+_NAME_BEFORE = lazy(r"[A-Za-z_]{2,}=(?=.{4})")
+_OF_SYSTEMS = lazy(
     r"[0-9a-f-]+|\+?\d[\d-]+|[a-z]+-[0-9a-f]{4,}|[A-Z0-9._-]+|(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,64}|[a-z_]+\d?|v?\d[\d.:-]*[a-z]{0,4}|\w+[(:].*|[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)*"
     r"|[a-z]{2,4}(?:[A-Z][a-z]+)+\d*|(?:[A-Z][a-z]+)+[A-Z]{0,3}\d|[A-Za-z]+-\d(?:[.-]\w+)*|[a-z][\w.-]*:\w+|.*(?:SHA|sha|AES|aes|RSA|UTF|utf|TLS|OAuth|oauth|HTTP|http)-?\d.*|.*@.*|.*%20.*|.*\w\.(?:py|js|ts|md|go|rs|java|sql|sh|yml|yaml|json)"
 )
 """Digests, constants, ids, versions, names in code, models, algorithms, addresses, files."""
 _LIST = r"(?i)(?<![^\W_])(?:creds|credentials|passwords|logins)(?:\s(?:for|of|to|on|at)\s[^\n:]{1,40})?[ \t]*:?[ \t]*\n"
-_LISTED = re.compile(r"[^\n]{1,60}?[\s:=/|](?P<bare>[!-~]{8,64})[ \t]*(?:\n|\Z)")
+_LISTED = lazy(r"[^\n]{1,60}?[\s:=/|](?P<bare>[!-~]{8,64})[ \t]*(?:\n|\Z)")
 """A line that ends with a password, after what it is for."""
 _MAX_LISTED = 20
 _WIFI = (
@@ -118,10 +119,10 @@ _JOINED_STEMS = stems(("密", "口令", "令牌", "パスワード", "キー", "
 _KEY_TOLD_STEMS = stems(("key",))
 _LIST_STEMS = stems(("creds", "credentials", "passwords", "logins"))
 _WIFI_STEMS = stems(("wifi", "wi-fi", "wlan", "ssid", "hotspot"))
-_NAMED_VALUE = re.compile(r"[a-z_]{3,}=")
+_NAMED_VALUE = lazy(r"[a-z_]{3,}=")
 _SHORTEST_USED = 8
-_WORD = re.compile(r"[!-~]{8,256}")
-_NAMED = re.compile(
+_WORD = lazy(r"[!-~]{8,256}")
+_NAMED = lazy(
     r"[a-z]+(?:[._-][a-z]+)*[._-]?\d{1,3}|[A-Z]{2,}[A-Z0-9]*-\d+(?:-\d+)*|.*\d{4}-\d\d-\d\d.*"
     r"|[\w.+-]+@[\w.-]+|(?:[\w-]+\.)+[a-z]{2,}(?:[:/].*)?|v?\d+(?:\.\d+)+.*|.*://.*|.*[\w.-]/[\w.-]+/.*|/.*"
 )
@@ -250,7 +251,7 @@ def _sure(value: str) -> bool:
     return password_like(value, quoted=True, shouted=False) and (is_passphrase(value) or not _is_compound(value))
 
 
-_STRUCTURE = re.compile(r"\":|,\w{1,20}=|\A\d{1,3}(?:\.\d{1,3}){3}(?!\d)|:\d{1,5}(?:\.\d{1,5})+\Z")
+_STRUCTURE = lazy(r"\":|,\w{1,20}=|\A\d{1,3}(?:\.\d{1,3}){3}(?!\d)|:\d{1,5}(?:\.\d{1,5})+\Z")
 """What no password has: the next key of a JSON object, a list of settings, an address, the version of a package."""
 
 
@@ -273,5 +274,5 @@ def _is_compound(value: str) -> bool:
     return not any(_MIXED.fullmatch(part) for part in value.split("-"))
 
 
-_MIXED = re.compile(r"(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9_]{4,}", re.IGNORECASE)
+_MIXED = lazy(r"(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9_]{4,}", re.IGNORECASE)
 """A part of a compound that no word is."""

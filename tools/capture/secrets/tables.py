@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator
 
+from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import (
     KEY,
     PASSWORD,
@@ -21,14 +22,14 @@ from memtape.tools.capture.secrets.places import Places, compiled
 
 _SEPARATORS = "|\t;,"
 _LABEL = rf"(?i)(?:(?P<password>(?:{PASSWORD})s?|pws?|pass)|(?:{KEY}|api[\s_-]?tokens?)s?)(?![^\s\"'`*|;,])"
-_HEAD = re.compile(r"[ \"]?[\w -]{2,40}\"?\r?")
-_RULE = re.compile(r"[\s|+:=,;-]*")
+_HEAD = lazy(r"[ \"]?[\w -]{2,40}\"?\r?")
+_RULE = lazy(r"[\s|+:=,;-]*")
 _MAX_LINE, _MAX_ROWS = 400, 100
 
-_MANIFEST = re.compile(r"^(?P<in>[ \t]*)kind:[ \t]*[\"']?Secret\b", re.MULTILINE)
-_END = re.compile(r"^---", re.MULTILINE)
-_DATA = re.compile(r"^(?P<in>[ \t]*)data:[ \t]*\n", re.MULTILINE)
-_DATUM = re.compile(
+_MANIFEST = lazy(r"^(?P<in>[ \t]*)kind:[ \t]*[\"']?Secret\b", re.MULTILINE)
+_END = lazy(r"^---", re.MULTILINE)
+_DATA = lazy(r"^(?P<in>[ \t]*)data:[ \t]*\n", re.MULTILINE)
+_DATUM = lazy(
     r"[ \t]+[\"']?[\w.-]{1,253}[\"']?:[ \t]*(?:[|>]-?\s+)?[\"']?"
     r"(?P<value>[A-Za-z0-9+/]{4,65536}={0,2})[\"']?[ \t]*(?:\n|\Z)"
 )

@@ -5,27 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import UUID, is_cursor, is_no_secret, key_like, password_like
 from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places
 
-_URL_USER = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,256})(?::(?P<password>[^\s/\"'<>`]{1,256}))?@(?=[\w\[$])")
-_URL_CUT = re.compile(
+_URL_USER = lazy(r"://(?P<user>[^\s/:@\"'<>`]{0,256})(?::(?P<password>[^\s/\"'<>`]{1,256}))?@(?=[\w\[$])")
+_URL_CUT = lazy(
     r"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|amqp|mssql|sqlserver|clickhouse|s?ftp|smtp"
     r"|ldap)s?(?:\+\w{1,16})?://"
     r"[^\s/:@\"'<>`]{1,64}:(?P<password>[^\s/:@,?\"'<>`()\[\]]{6,256})(?![^\s\"'<>`/?,.;)\]])",
     re.IGNORECASE,
 )
 """An address that ends, or goes on to its path, before it names a host; that may be a port, as far as it has digits."""
-_QUERY = re.compile(
+_QUERY = lazy(
     r"[?&;](?:(?:[a-z]{1,16}[_-]){0,2}(?P<name>api_?key|auth|key|passwd|password|pwd|secret|sig|signature|token)"
     r"|apptoken|appkey|authtoken|accesstoken|appid(?==[0-9a-f]{32}))=(?P<value>[^\s&#\"'<>`)\]]{6,2048})",
     re.IGNORECASE,
 )
-_DRIVER = re.compile(r"@(?:tcp|udp|unix)\d?\(|@//[\w.-]+[:/]")
-_DRIVER_USER = re.compile(r"(?<![^\s\"'`=:])[\w.$-]{1,64}[:/](?P<password>[^\s\"'`]{4,128})\Z")
+_DRIVER = lazy(r"@(?:tcp|udp|unix)\d?\(|@//[\w.-]+[:/]")
+_DRIVER_USER = lazy(r"(?<![^\s\"'`=:])[\w.$-]{1,64}[:/](?P<password>[^\s\"'`]{4,128})\Z")
 """What drivers for databases are given: `user:password@tcp(host)/name`, `user/password@//host/name`."""
-_OPENING = re.compile(
+_OPENING = lazy(
     r"://[^\s\"'<>`?#]{1,200}?[/.](?:(?:incoming)?(?:web)?hooks?\d?|magic(?:[_-]?link)?|reset|recover|invit\w{1,8}|verify|confirm|activate"
     r"|passwords?|one-time|login)(?:[._-]\w{1,20}){0,4}/(?P<path>[^\s\"'<>`?#)\]]{16,512})",
     re.IGNORECASE,

@@ -1,0 +1,29 @@
+"""Regular expressions that are compiled when they are first used.
+
+Python compiles an expression anew in each process, a long one for some milliseconds. A hook is a process at each
+prompt, and uses few of the expressions of the files that it loads.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+class _Lazy:
+    """What becomes a compiled expression, method by method, as each is first asked for."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._given = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = self.__dict__.get("_compiled")
+        if compiled is None:
+            compiled = self._compiled = re.compile(*self._given)
+        method = self.__dict__[name] = getattr(compiled, name)
+        return method
+
+
+def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return an expression that is compiled when it is first used, and whose mistakes are found then."""
+    return cast("re.Pattern[str]", _Lazy(pattern, flags))
