@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import PASSWORD, PASSWORD_STEMS, is_drawn, password_like
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, stems
+from memtape.tools.capture.secrets.places import Places, either, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.said import ended, is_no_name
 
@@ -15,7 +15,9 @@ _ASKED = (
     rf"(?i)(?<![^\W_])(?:(?:{PASSWORD})s?|pws?|pass|creds|credentials|login|zugangsdaten|identifiants|api[\s-]?(?:key|token))"
     r"(?![a-z_])(?P<rest>[^\n]{0,80})\n{1,2}"
 )
-_STEMS = stems(PASSWORD_STEMS, "pass cred login zugang identifiants api".split())
+_STEMS = either(PASSWORD_STEMS, stems("pass cred login zugang identifiants api".split()))
+MAY_ASK = _STEMS
+"""One of these is in every question for a password."""
 _ASKS = re.compile(
     r"[?？]|(?<![^\W_])(?:need|what|which|send|give|tell|remind|forgot|got|share|anyone|who|where|can|could|want|looking"
     r"|brauche|wie|was|welches|kennt|hast|weiß|besoin|quel|quelle|donne|necesito|cuál|cual|qual|preciso|dame"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.encoded import decoded
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, Stems, compiled, marks, stems
+from memtape.tools.capture.secrets.places import SPACES, Places, Stems, compiled, either, marks, signs, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.random_strings import looks_random, turns
 
@@ -54,10 +54,11 @@ KEY = "|".join(
 )
 PASSWORD_STEMS = stems(
     """
-    pass pw pwd pgpass kennwort contrase mot senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
+    pass pw pwd pgpass kennwort contrase senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
     haslo heslo parola
     şifre sifre парол κωδικός 密 パスワード 비밀번호 비번 암호 口令 ww clave mdp wifi wi-fi wlan wpa psk clé
-    """.split()
+    """.split(),
+    (f"mot{space}d" for space in SPACES),
 )
 KEY_STEMS = stems(
     """
@@ -86,9 +87,11 @@ _KEY_MARKS = marks(
     )
 )
 """One of these is in every name of a key."""
-NAME_STEMS = stems(PASSWORD_STEMS, KEY_STEMS)
-_ASSIGNED_OTHERS = stems(PASSWORD_STEMS, ("sshpass", "auth"))
-_ASSIGNED_STEMS = stems(NAME_STEMS, _ASSIGNED_OTHERS)
+NAME_STEMS = either(PASSWORD_STEMS, KEY_STEMS)
+NAME_MARKS = either(PASSWORD_STEMS, _KEY_MARKS)
+"""One of these is in every text that names a password or key."""
+_ASSIGNED_OTHERS = either(PASSWORD_STEMS, stems(("sshpass", "auth")))
+_ASSIGNED_STEMS = either(NAME_STEMS, _ASSIGNED_OTHERS)
 _HEADER_STEMS = stems(("authorization", "bearer", "basic ", "_auth"))
 _COOKIES_STEMS = stems(("cookie", "set-cookie", "curl"))
 _SIGNED_STEMS = stems(("jwt.",))
@@ -141,6 +144,9 @@ _PGPASS = (
     r":(?P<value>[^\s:\"'`]{6,256})(?![^\s\"'`])"
 )
 """A line of `.pgpass`: host, port, database, user, password."""
+_COLONS = signs(":", times=4)
+MAY_ASSIGN = either(_ASSIGNED_OTHERS, _KEY_MARKS, _HEADER_STEMS, _COOKIES_STEMS, _SIGNED_STEMS, _SESSION_STEMS, _COLONS)
+"""One of these is in every text that assigns a secret."""
 
 _EXAMPLE = r"(?i)" + "|".join(
     r"""
@@ -237,7 +243,7 @@ def assigned_secrets(places: Places) -> Iterator[FoundSecret]:
     for found in compiled(_SESSION).finditer(text) if places.has(_SESSION_STEMS) else ():
         if not is_no_secret(found["value"]):
             yield FoundSecret(*found.span("value"), "session-cookie")
-    for port in _PORT.finditer(text):
+    for port in _PORT.finditer(text) if places.may(_COLONS) else ():
         host = _HOST.search(text, max(0, port.start() - 256), port.start())
         line = compiled(_PGPASS).match(text, host.start()) if host else None
         if line and password_like(line["value"], quoted=True, shouted=False):

@@ -31,6 +31,8 @@ _STEMS = stems(
     """.split()
 )
 _GIVEN = marks(('("', "('", ', "', ", '", "convertto"))
+MAY_CALL = _GIVEN
+"""One of these is in every call that is given a password."""
 _LITERAL = re.compile(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']")
 
 

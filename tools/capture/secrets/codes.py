@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, marks, stems
+from memtape.tools.capture.secrets.places import Places, either, marks, stems
 
 _LOCKED = (
     "door|gate|alarm|entry|entrance|safe|lock(?:box|er)?|key\\s?(?:pad|box)|garage|building|unlock|phone|sim|card|vault"
@@ -135,7 +135,7 @@ _SEED = (
     r"|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|(?=[a-z]*\d)[a-z2-7]{16,64})(?![\w-])"
 )
 
-_SEED_STEMS = stems("2fa totp hotp otp mfa two one auth google oathtool".split(), ("setup key",))
+_SEED_STEMS = stems("2fa totp hotp otp mfa two-f twof one-t onet auth google oathtool".split(), ("setup key",))
 
 _LICENCE = (
     r"(?i)(?:licen[cs]e(?![a-z])|(?:product|produkt|activation|aktivierungs|registration|cd|serial|windows|office|volume)[\s-]?(?:key|code|number|schlüssel)"
@@ -153,28 +153,40 @@ _LICENCE_STEMS = stems(
 )
 
 
-def said_codes(places: Places) -> Iterator[FoundSecret]:
-    """Yield numbers, codes, seeds and words that a text says to be secret. Takes linear time."""
+MAY_NUMBER = either(_CODE_MARKS, _TYPED_STEMS, _CARD_STEMS, _IS_CODE_STEMS, _CODES_STEMS, _LICENCE_STEMS)
+MAY_WORD = either(_PHRASE_STEMS, _SEED_STEMS)
+"""One of these is in every text that tells a number or code, or the words or seed that opens something."""
+
+
+def number_codes(places: Places) -> Iterator[FoundSecret]:
+    """Yield numbers and codes that a text says to be secret, each with a digit. Takes linear time."""
     text = places.text
-    for found in places.matches(_CODE, _CODE_STEMS) if places.numbered and places.has(_CODE_MARKS) else ():
+    if not places.numbered:
+        return
+    for found in places.matches(_CODE, _CODE_STEMS) if places.has(_CODE_MARKS) else ():
         if "conduct" not in found[0] and not (
             _UNSAID.fullmatch(found[0][: found.start("by") - found.start()])
             and not found["by"].strip()
             and not _TO_OPEN.match(text, found.end())
         ):
             yield FoundSecret(*found.span("value"), "pin")
-    for found in places.matches(_TYPED, _TYPED_STEMS) if places.numbered else ():
+    for found in places.matches(_TYPED, _TYPED_STEMS):
         yield FoundSecret(*found.span("value"), "pin")
-    for found in places.matches(_CARD, _CARD_STEMS) if places.numbered else ():
+    for found in places.matches(_CARD, _CARD_STEMS):
         yield FoundSecret(*found.span("value"), "pin")
-    for found in places.matches(_IS_CODE, _IS_CODE_STEMS) if places.numbered else ():
+    for found in places.matches(_IS_CODE, _IS_CODE_STEMS):
         number = _NUMBER_BEFORE.search(text, max(0, found.start() - 16), found.start())
         if number:
             yield FoundSecret(*number.span("value"), "pin")
-    for label in places.matches(_CODES, _CODES_STEMS) if places.numbered else ():
+    for label in places.matches(_CODES, _CODES_STEMS):
         yield from _codes(text, label.end())
-    for found in places.matches(_LICENCE, _LICENCE_STEMS) if _GROUPS.search(text) else ():
-        yield FoundSecret(*found.span("value"), "licence-key")
+    if places.has(_LICENCE_STEMS) and _GROUPS.search(text):
+        for found in places.matches(_LICENCE, _LICENCE_STEMS):
+            yield FoundSecret(*found.span("value"), "licence-key")
+
+
+def seeds(places: Places) -> Iterator[FoundSecret]:
+    """Yield the words of wallets, and the seeds of one-time passwords. Takes linear time."""
     for found in places.matches(_PHRASE, _PHRASE_STEMS):
         if not _OF_SENTENCES.search(found["value"]):
             yield FoundSecret(*found.span("value"), "seed-phrase")

@@ -8,9 +8,10 @@ it does not come back in clear.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -22,6 +23,9 @@ _WORD = re.compile(r"[0-9A-Za-z_]+|[^\W0-9A-Za-z_]+")
 """Scripts without spaces do not lengthen an ASCII word beside them."""
 _LINE = re.compile(rb"^[0-9]+ [0-9]+ [0-9]+ [a-z0-9-]+ [0-9a-f]{32}$", re.MULTILINE)
 _DIGEST_CHARS = 32
+_MAX_ORDINARY = 20_000
+_MAX_ORDINARY_CHARS = 40
+_NONE: Mapping[tuple[int, int], dict[bytes, int]] = {}
 _PLAIN = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+(?:[ -][^\W\d_A-Z]+)?|[A-Z]+|\d{1,8}")
 """Words and numbers that many texts have. As secrets they are known again only where a text names a secret's kind."""
 
@@ -31,10 +35,15 @@ class MetSecrets:
 
     def __init__(self, path: Path, *, writes: bool = True) -> None:
         self._path = path
+        self._name = os.fspath(path)  # `pathlib` takes as long as the system to ask for the size.
         self._writes = writes
         self._read_bytes = 0
         self._lines: set[bytes] = set()
-        self._forms: dict[int, list[tuple[int, int, bytes]]] = {}
+        # By the length of the first word, and how a secret lies around it: its forms, each with its rank.
+        self._forms: dict[int, dict[tuple[int, int], dict[bytes, int]]] = {}
+        self._ranks = itertools.count()
+        # What was looked up and is no secret: most words of a text stand in texts before it.
+        self._ordinary: set[tuple[int, str]] = set()
 
     def __bool__(self) -> bool:
         return bool(self._lines)
@@ -62,29 +71,42 @@ class MetSecrets:
     def find(self, text: str, key: bytes) -> Iterator[FoundSecret]:
         """Yield where a secret that was met stands in a text, by itself. Takes time linear in the text."""
         names_one: bool | None = None
-        for word in _WORD.finditer(text):
-            for before, chars, form in self._forms.get(word.end() - word.start(), ()):
-                start = word.start() - before
-                end = start + chars
-                if start < 0 or end > len(text) or not _ends_word(text, end):
-                    continue
-                said = self._known(form, text[start:end], key)
-                if said is None:
-                    continue
+        for first, last in map(re.Match.span, _WORD.finditer(text)):
+            for said, start, end, kind in self._around(text, first, last, key):
                 if _PLAIN.fullmatch(said):
                     names_one = names_a_secret(text) if names_one is None else names_one
                     if not names_one:
                         continue
-                yield FoundSecret(start, end, form.split()[3].decode())
+                yield FoundSecret(start, end, kind)
 
-    def _known(self, form: bytes, secret: str, key: bytes) -> str | None:
-        """Return a text as it is known, which is as it stands there or without its case."""
-        return next((said for said in _cases(secret) if form + _digest(said, key) in self._lines), None)
+    def _around(self, text: str, first: int, last: int, key: bytes) -> list[tuple[str, int, int, str]]:
+        """Return the secrets whose first word stands at a place: as each is known, where it is, and its kind."""
+        known = []
+        for (before, chars), forms in self._forms.get(last - first, _NONE).items():
+            start = first - before
+            end = start + chars
+            if start < 0 or end > len(text) or (before, secret := text[start:end]) in self._ordinary:
+                continue
+            if end != last and not _ends_word(text, end):
+                continue
+            cases = [(said, _digest(said, key)) for said in _cases(secret)]
+            found = [
+                (rank, said, start, end, form.split()[3].decode())
+                for form, rank in forms.items()
+                for said in [next((said for said, digest in cases if form + digest in self._lines), None)]
+                if said is not None
+            ]
+            if not found and chars <= _MAX_ORDINARY_CHARS:
+                if len(self._ordinary) == _MAX_ORDINARY:
+                    self._ordinary.clear()
+                self._ordinary.add((before, secret))
+            known += found
+        return [(said, start, end, kind) for _, said, start, end, kind in sorted(known)]
 
     def refresh(self) -> None:
         """Take in what other processes have added."""
         with suppress(FileNotFoundError):
-            size = self._path.stat().st_size
+            size = os.stat(self._name).st_size
             if size == self._read_bytes:
                 return
             with self._path.open("rb") as file:
@@ -96,12 +118,12 @@ class MetSecrets:
 
     def _take(self, lines: list[bytes]) -> None:
         self._lines.update(lines)
-        for form in {line[:-_DIGEST_CHARS] for line in lines}:
+        self._ordinary.clear()
+        for form in dict.fromkeys(line[:-_DIGEST_CHARS] for line in lines):
             before, first, chars, _ = form.split()
-            found = (int(before), int(chars), form)
-            forms = self._forms.setdefault(int(first), [])
-            if found not in forms:
-                forms.append(found)
+            forms = self._forms.setdefault(int(first), {}).setdefault((int(before), int(chars)), {})
+            if form not in forms:
+                forms[form] = next(self._ranks)
 
 
 def _ends_word(text: str, end: int) -> bool:

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import itertools
 import re
+import string
 from collections import Counter
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import FoundSecret
+from memtape.tools.capture.secrets.places import Places, runs
 
 MIN_CHARS = 24
 MIN_CHARS_OF_ONE_CASE = 28
 MAX_CHARS = 128
 """Random strings as long as that are keys; longer ones are data."""
 
+MAY_BE_RANDOM = runs(MIN_CHARS, f"{string.ascii_letters}{string.digits}+/=_.~@:%&?#$-")
+"""One such run is around each random string."""
 _RUN = re.compile(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
 _CANDIDATE = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
@@ -68,8 +72,11 @@ _PAIRS = frozenset(
 """The pairs of letters that most words are made of, in English and in code."""
 
 
-def random_strings(text: str) -> Iterator[FoundSecret]:
+def random_strings(places: Places) -> Iterator[FoundSecret]:
     """Yield what was drawn at random and has no reason to be there but to be secret. Takes linear time."""
+    text = places.text
+    if not places.numbered:
+        return
     links = [link.span() for link in _URL.finditer(text)] if "://" in text else []
     place = 0
     for run in _RUN.finditer(text):

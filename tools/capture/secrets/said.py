@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from memtape.tools.capture.secrets.assigned import (
     KEY,
     KEY_STEMS,
+    NAME_MARKS,
     PASSWORD,
     PASSWORD_STEMS,
     UUID,
@@ -26,7 +27,7 @@ from memtape.tools.capture.secrets.assigned import (
     stems_of_names,
 )
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, stems
+from memtape.tools.capture.secrets.places import Places, either, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 
 _FOR = (
@@ -85,10 +86,12 @@ _KEY_OWNER = re.compile(
     re.IGNORECASE,
 )
 """Whose key it is: without one, a key is what finds a value."""
-_NEAR_STEMS = stems(
+_NEAR_STEMS = either(
     PASSWORD_STEMS,
-    "cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
-    ("wp-admin", "log in", "sign in", "get in", "get you in"),
+    stems(
+        "cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
+        ("wp-admin", "log in", "sign in", "get in", "get you in"),
+    ),
 )
 _NEAR_WORD = re.compile(
     r"(?<![^\s\"'`“„«(|,])(?:[a-z][\w.@-]{0,24}[:/](?!/))?(?P<bare>(?=[^\s\"']{0,63}\d)[A-Za-z0-9!-&*-.:;=?@^_~+]{8,64})"
@@ -118,6 +121,9 @@ _JOINED_STEMS = stems(("密", "口令", "令牌", "パスワード", "キー", "
 _KEY_TOLD_STEMS = stems(("key",))
 _LIST_STEMS = stems(("creds", "credentials", "passwords", "logins"))
 _WIFI_STEMS = stems(("wifi", "wi-fi", "wlan", "ssid", "hotspot"))
+MAY_SAY = either(NAME_MARKS, _JOINED_STEMS)
+MAY_STAND_BESIDE = either(NAME_MARKS, _NEAR_STEMS, _LIST_STEMS, _WIFI_STEMS)
+"""One of these is in every text that says a secret, or that has one beside its name."""
 _NAMED_VALUE = re.compile(r"[a-z_]{3,}=")
 _SHORTEST_USED = 8
 _WORD = re.compile(r"[!-~]{8,256}")
@@ -143,7 +149,11 @@ def said_secrets(places: Places) -> Iterator[FoundSecret]:
         )
         if before and not _NO_WORD.fullmatch(before["word"]) and _is_word(before["word"]):
             yield FoundSecret(*before.span("word"), "password")
-    if not places.numbered:  # What merely stands beside such a word has a digit.
+
+
+def secrets_beside(places: Places) -> Iterator[FoundSecret]:
+    """Yield what merely stands beside the name of a password or key, and has a digit. Takes linear time."""
+    if not places.numbered:
         return
     for found in places.matches(_BESIDE, PASSWORD_STEMS):
         yield from of_sort(found, "bare", _sure if found["quote"] else _beside)

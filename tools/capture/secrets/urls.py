@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import UUID, is_cursor, is_no_secret, key_like, password_like
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places
+from memtape.tools.capture.secrets.places import Places, either, marks, signs
 
 _URL_USER = re.compile(r"://(?P<user>[^\s/:@\"'<>`]{0,256})(?::(?P<password>[^\s/\"'<>`]{1,256}))?@(?=[\w\[$])")
 _URL_CUT = re.compile(
@@ -31,23 +31,28 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 """An address which whoever has it may use: one that takes messages, or lets somebody in."""
+_ADDRESSES = signs("://")
+_DRIVERS = marks(("@tcp", "@udp", "@unix", "@//"))
+_PARAMETERS = marks("key= auth= passwd= password= pwd= secret= sig= signature= token= appid=".split())
+MAY_ADDRESS = either(_ADDRESSES, _DRIVERS, _PARAMETERS)
+"""One of these is in every secret of an address."""
 
 
 def url_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what addresses hold: passwords, tokens, and paths that nobody else may know. Takes linear time."""
     text = places.text
-    if "://" in text:
+    if places.may(_ADDRESSES):
         yield from _in_urls(text)
         yield from _opening(text)
-    if "@" in text:
+    if places.may(_DRIVERS):
         yield from _of_drivers(text)
-    for found in _QUERY.finditer(text) if "=" in text else ():
+    for found in _QUERY.finditer(text) if places.may(_PARAMETERS) else ():
         if key_like(found["value"]) and not is_cursor(text, found.start("name")):
             yield FoundSecret(*found.span("value"), "url-parameter")
 
 
 def _in_urls(text: str) -> Iterator[FoundSecret]:
-    for found in _URL_USER.finditer(text):
+    for found in _URL_USER.finditer(text) if "@" in text else ():
         if found["password"] is not None:
             if not is_no_secret(found["password"]):
                 yield FoundSecret(*found.span("password"), "url-password")
