@@ -83,13 +83,15 @@ def check_size(line: Line) -> None:
         check_text_size("text", line.text)
     if len(line.tags) > MAX_TAGS or len(line.media) > MAX_TAGS:
         raise InvalidEvent("invalid", f"There are more than {MAX_TAGS} tags or media.", "$.body")
-    short = {field: getattr(line, field) for field in ("actor", "session", "source", "path", "branch")}
-    short |= {"tags": max(line.tags, key=len, default="")}
     for media in line.media:
         check_label("media", media.caption)
         check_label("media", media.uri)
-    for field, text in short.items():
-        check_label(field, text)
+    check_label("actor", line.actor)
+    check_label("session", line.session)
+    check_label("source", line.source)
+    check_label("path", line.path)
+    check_label("branch", line.branch)
+    check_label("tags", max(line.tags, key=len, default=None))
 
 
 def check_label(field: str, text: str | None) -> None:

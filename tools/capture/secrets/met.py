@@ -8,11 +8,11 @@ it does not come back in clear.
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -21,11 +21,10 @@ from memtape.tools.capture.secrets.known import FoundSecret
 
 _WORD = re.compile(r"[0-9A-Za-z_]+|[^\W0-9A-Za-z_]+")
 """Scripts without spaces do not lengthen an ASCII word beside them."""
+_WITHIN_WORD = re.compile(r"[0-9A-Za-z_]{2}|[^\W0-9A-Za-z_]{2}")
 _LINE = re.compile(rb"^[0-9]+ [0-9]+ [0-9]+ [a-z0-9-]+ [0-9a-f]{32}$", re.MULTILINE)
 _DIGEST_CHARS = 32
 _MAX_ORDINARY = 20_000
-_MAX_ORDINARY_CHARS = 40
-_NONE: Mapping[tuple[int, int], dict[bytes, int]] = {}
 _PLAIN = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+(?:[ -][^\W\d_A-Z]+)?|[A-Z]+|\d{1,8}")
 """Words and numbers that many texts have. As secrets they are known again only where a text names a secret's kind."""
 
@@ -39,11 +38,10 @@ class MetSecrets:
         self._writes = writes
         self._read_bytes = 0
         self._lines: set[bytes] = set()
-        # By the length of the first word, and how a secret lies around it: its forms, each with its rank.
-        self._forms: dict[int, dict[tuple[int, int], dict[bytes, int]]] = {}
-        self._ranks = itertools.count()
-        # What was looked up and is no secret: most words of a text stand in texts before it.
-        self._ordinary: set[tuple[int, str]] = set()
+        self._digests: set[bytes] = set()
+        self._forms: dict[int, list[tuple[int, int, bytes]]] = {}
+        # Words that were looked up and are no secrets: most words of a text stand in texts before it.
+        self._ordinary: set[str] = set()
 
     def __bool__(self) -> bool:
         return bool(self._lines)
@@ -71,37 +69,37 @@ class MetSecrets:
     def find(self, text: str, key: bytes) -> Iterator[FoundSecret]:
         """Yield where a secret that was met stands in a text, by itself. Takes time linear in the text."""
         names_one: bool | None = None
-        for first, last in map(re.Match.span, _WORD.finditer(text)):
-            for said, start, end, kind in self._around(text, first, last, key):
+        for word in _WORD.finditer(text):
+            first, last = word.span()
+            for before, chars, form in self._forms.get(last - first, ()):
+                start = first - before
+                end = start + chars
+                if start < 0 or (end != last and (end > len(text) or _WITHIN_WORD.match(text, end - 1))):
+                    continue
+                secret = text[start:end]
+                if secret in self._ordinary:
+                    continue
+                known = self._known(secret, key)
+                if not known and end == last and not before:
+                    self._note_ordinary(secret)
+                said = next((said for said, digest in known if form + digest in self._lines), None)
+                if said is None:
+                    continue
                 if _PLAIN.fullmatch(said):
                     names_one = names_a_secret(text) if names_one is None else names_one
                     if not names_one:
                         continue
-                yield FoundSecret(start, end, kind)
+                yield FoundSecret(start, end, form.split()[3].decode())
 
-    def _around(self, text: str, first: int, last: int, key: bytes) -> list[tuple[str, int, int, str]]:
-        """Return the secrets whose first word stands at a place: as each is known, where it is, and its kind."""
-        known = []
-        for (before, chars), forms in self._forms.get(last - first, _NONE).items():
-            start = first - before
-            end = start + chars
-            if start < 0 or end > len(text) or (before, secret := text[start:end]) in self._ordinary:
-                continue
-            if end != last and not _ends_word(text, end):
-                continue
-            cases = [(said, _digest(said, key)) for said in _cases(secret)]
-            found = [
-                (rank, said, start, end, form.split()[3].decode())
-                for form, rank in forms.items()
-                for said in [next((said for said, digest in cases if form + digest in self._lines), None)]
-                if said is not None
-            ]
-            if not found and chars <= _MAX_ORDINARY_CHARS:
-                if len(self._ordinary) == _MAX_ORDINARY:
-                    self._ordinary.clear()
-                self._ordinary.add((before, secret))
-            known += found
-        return [(said, start, end, kind) for _, said, start, end, kind in sorted(known)]
+    def _known(self, secret: str, key: bytes) -> list[tuple[str, bytes]]:
+        """Return how a text is known, which is as it stands there or without its case, with the digests."""
+        digests = ((said, _digest(said, key)) for said in _cases(secret))
+        return [known for known in digests if known[1] in self._digests]
+
+    def _note_ordinary(self, word: str) -> None:
+        if len(self._ordinary) == _MAX_ORDINARY:
+            self._ordinary.clear()
+        self._ordinary.add(word)
 
     def refresh(self) -> None:
         """Take in what other processes have added."""
@@ -118,18 +116,14 @@ class MetSecrets:
 
     def _take(self, lines: list[bytes]) -> None:
         self._lines.update(lines)
+        self._digests.update(line[-_DIGEST_CHARS:] for line in lines)
         self._ordinary.clear()
-        for form in dict.fromkeys(line[:-_DIGEST_CHARS] for line in lines):
+        for form in {line[:-_DIGEST_CHARS] for line in lines}:
             before, first, chars, _ = form.split()
-            forms = self._forms.setdefault(int(first), {}).setdefault((int(before), int(chars)), {})
-            if form not in forms:
-                forms[form] = next(self._ranks)
-
-
-def _ends_word(text: str, end: int) -> bool:
-    """Whether no word goes on over a place of a text."""
-    around = _WORD.match(text, end - 1)
-    return around is None or around.end() == end
+            found = (int(before), int(chars), form)
+            forms = self._forms.setdefault(int(first), [])
+            if found not in forms:
+                forms.append(found)
 
 
 def _cases(secret: str) -> tuple[str, ...]:
@@ -139,5 +133,12 @@ def _cases(secret: str) -> tuple[str, ...]:
 
 
 def _digest(secret: str, key: bytes) -> bytes:
-    said = secret.encode("utf-8", "surrogatepass")
-    return blake2b(said, digest_size=_DIGEST_CHARS // 2, key=key, person=b"met").hexdigest().encode()
+    digest = _keyed(key).copy()
+    digest.update(secret.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest().encode()
+
+
+@lru_cache(maxsize=4)
+def _keyed(key: bytes) -> blake2b:
+    """Return what every digest under a key begins with."""
+    return blake2b(digest_size=_DIGEST_CHARS // 2, key=key, person=b"met")
