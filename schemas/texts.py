@@ -89,9 +89,10 @@ def _changed(value: Any, place: str, role: Role | None, change: Callable[[Said],
         fields = {}
         for name, own in _FIELDS[type(value)]:
             inner = getattr(value, name)
-            if inner is None:
+            if inner is None or inner == ():
                 continue
-            new = _changed(inner, f"{place}.{name}", role if role == "program" else own, change)
+            at, told = f"{place}.{name}", role if role == "program" else own
+            new = change(Said(at, inner, told)) if isinstance(inner, str) else _changed(inner, at, told, change)
             if new != inner:  # Most texts stay as they are.
                 fields[name] = new
         return msgspec.structs.replace(value, **fields) if fields else value

@@ -18,6 +18,7 @@ CHUNK_CHARS = 8_000
 OVERLAP_CHARS = 400
 """A chunk repeats this much of the one before, so that no sentence is only to be found in two halves."""
 
+_LABELS = ("actor", "session", "source", "path", "branch")
 _SPACE = re.compile(r"\s+")
 
 
@@ -86,12 +87,9 @@ def check_size(line: Line) -> None:
     for media in line.media:
         check_label("media", media.caption)
         check_label("media", media.uri)
-    check_label("actor", line.actor)
-    check_label("session", line.session)
-    check_label("source", line.source)
-    check_label("path", line.path)
-    check_label("branch", line.branch)
-    check_label("tags", max(line.tags, key=len, default=None))
+    for field in _LABELS:
+        check_label(field, getattr(line, field))
+    check_label("tags", max(line.tags, key=len) if line.tags else None)
 
 
 def check_label(field: str, text: str | None) -> None:

@@ -169,7 +169,7 @@ class Writer:
             branch=line.branch,
             importance_given=None if line.importance is None else round(line.importance * 100),
             kind=line.kind or "fact",
-            media=line.media_of_event(),
+            media=line.media_of_event() if line.media else (),
             part=None,
             path=line.path,
             source=line.source,

@@ -175,7 +175,7 @@ _ENCODED_KEY = re.compile(
     r"|MIG[A-Za-z0-9]AgEAM|MC4CAQAw)"
     r"(?:[A-Za-z0-9+/]+(?:\s|\\[nr])*)*[A-Za-z0-9+/]={0,2}"
 )
-_ENCODED_MARKS = marks("ls0tls1crudjti b3blbnnzac1rzxktdje iba mhccaqee ageam mc4caqaw".split())
+_ENCODED_MARKS = marks("ls0tls1crudjti b3blbnnzac1rzxktdje ibaa ibad mhccaqee ageam mc4caqaw".split())
 """How private keys in base64 begin: a PEM block, a key of OpenSSH, PKCS#1, PKCS#8 and SEC 1."""
 _LINE_BEFORE = re.compile(r"(?:(?<=\n)|(?<=\\n)|^)[A-Za-z0-9+/=]{4,80}(?:\r?\n|\\n)+\Z")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{40}")

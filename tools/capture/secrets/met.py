@@ -103,15 +103,17 @@ class MetSecrets:
 
     def refresh(self) -> None:
         """Take in what other processes have added."""
-        with suppress(FileNotFoundError):
+        try:
             size = os.stat(self._name).st_size
-            if size == self._read_bytes:
-                return
-            with self._path.open("rb") as file:
-                file.seek(self._read_bytes if size > self._read_bytes else 0)
-                data = file.read()
-                whole = data.rfind(b"\n") + 1
-                self._read_bytes = file.tell() - len(data) + whole
+        except FileNotFoundError:
+            return
+        if size == self._read_bytes:
+            return
+        with suppress(FileNotFoundError), self._path.open("rb") as file:
+            file.seek(self._read_bytes if size > self._read_bytes else 0)
+            data = file.read()
+            whole = data.rfind(b"\n") + 1
+            self._read_bytes = file.tell() - len(data) + whole
             self._take(_LINE.findall(data[:whole]))
 
     def _take(self, lines: list[bytes]) -> None:

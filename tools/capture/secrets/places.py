@@ -98,7 +98,10 @@ def _automaton(size: int) -> tuple[list[tuple[str, int, bool]], int, AhoCorasick
 
 
 class Places:
-    """A text, with the places of all that is looked for in it, and whether it has a digit."""
+    """A text, with the places of all that is looked for in it, and whether it has a digit.
+
+    `able` has the bits of what the text may have in whatever case, and of everything where that cannot be told.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -129,11 +132,11 @@ class Places:
             if run in raw.translate(table):
                 seen |= group
         self._seen = seen
-        self._may = seen if plain or not any(char in lower for char in _OTHER_CASES) else _EVERYTHING
+        self.able = seen if plain or not any(char in lower for char in _OTHER_CASES) else _EVERYTHING
 
     def may(self, sought: Stems) -> bool:
         """Whether what needs one of these, in whatever case, may find anything."""
-        return self._may & sought != 0
+        return self.able & sought != 0
 
     def has(self, sought: Stems) -> bool:
         """Whether any of these stands in the text, whatever its case."""

@@ -134,7 +134,8 @@ class Redactor:
     def _redacted(self, text: str, *, names: bool = False, labels: bool = False, asked: bool = False) -> str:
         # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
         for _ in range(PASSES):
-            found = findings(text, names=names, labels=names or labels, more=self._more(text, asked))
+            more = self._more(text, asked) if asked or self._met else ()
+            found = findings(text, names=names, labels=names or labels, more=more)
             if not found:
                 break
             pieces, end = [], 0
@@ -176,9 +177,10 @@ def findings(
     """
     if len(text) < MIN_SECRET_CHARS:
         return []
-    spared = [found.span() for found in PLACEHOLDER.finditer(text)] if "[redacted:" in text else []
     found = [*(_found_in_label if labels else _found)(text, names), *more]
-    return _apart(found, spared) if found else []
+    if not found:
+        return []
+    return _apart(found, [found.span() for found in PLACEHOLDER.finditer(text)] if "[redacted:" in text else [])
 
 
 def _found(text: str, names: bool) -> tuple[FoundSecret, ...]:
@@ -197,8 +199,9 @@ class Reader(NamedTuple):
 
 def found_in(places: Places, readers: Iterable[Reader]) -> Iterator[FoundSecret]:
     """Yield what readers find in a text; those that cannot find anything are not asked."""
+    able = places.able
     for read, needs in readers:
-        if places.may(needs):
+        if able & needs:
             yield from read(places)
 
 
