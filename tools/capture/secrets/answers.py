@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.assigned import PASSWORD, PASSWORD_STEMS, is_drawn, password_like
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, either, stems
+from memtape.tools.capture.secrets.places import Places, compiled, either, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.said import ended, is_no_name
 
@@ -18,13 +18,13 @@ _ASKED = (
 _STEMS = either(PASSWORD_STEMS, stems("pass cred login zugang identifiants api".split()))
 MAY_ASK = _STEMS
 """One of these is in every question for a password."""
-_ASKS = re.compile(
+_ASKS = (
+    r"(?i)"
     r"[?？]|(?<![^\W_])(?:need|what|which|send|give|tell|remind|forgot|got|share|anyone|who|where|can|could|want|looking"
     r"|brauche|wie|was|welches|kennt|hast|weiß|besoin|quel|quelle|donne|necesito|cuál|cual|qual|preciso|dame"
-    r"|serve|welk|jaki|vad)(?![^\W_])|\bask(?:s|ed)?\b",
-    re.IGNORECASE,
+    r"|serve|welk|jaki|vad)(?![^\W_])|\bask(?:s|ed)?\b"
 )
-_ANSWER = re.compile(
+_ANSWER = (
     r"(?i)(?:[>*_\s-]*(?:\[[^\]\n]{1,24}\]\s*)?(?:<[^>\n]{1,32}>\s*|\(?\d{1,2}:\d\d(?::\d\d)?\)?\s*)?"
     r"(?:[*_]{0,2}[\w. '-]{1,32}?[*_]{0,2}[:>]\s+)?)"
     r"(?P<said>(?:(?:yes|yeah|yep|sure|ok|okay|hi|hey|here|there|again|ja|klar|oui|sí|sim|np|ah|oh|hm+|so)[,.!:]?\s+(?:you\sgo[,:.!]?\s+)?){0,2}"
@@ -46,9 +46,9 @@ def answers(places: Places) -> Iterator[FoundSecret]:
         line = text[
             max(text.rfind("\n", max(0, asked.start() - 120), asked.start()) + 1, asked.start() - 120, 0) : asked.end()
         ]
-        if not _ASKS.search(line):
+        if not compiled(_ASKS).search(line):
             continue
-        answer = _ANSWER.match(text, asked.end(), min(len(text), asked.end() + 300))
+        answer = compiled(_ANSWER).match(text, asked.end(), min(len(text), asked.end() + 300))
         if answer is None:
             continue
         value = ended(answer["value"])

@@ -187,13 +187,13 @@ _TECHNICAL = (
 """What is said of passwords and tokens in general: how they are hashed, how long they are."""
 _IDENTIFIER = re.compile(r"[a-z]+(?:[_.](?:[a-z]+[0-9]?|[0-9]))+")
 _WORD_AND_DIGIT = re.compile(r"[a-z]{3,}[0-9]")
-_NUMBERED = re.compile(
+_NUMBERED = (
     r"(?:arg|param|value|field|string|str|test|text|input|label|column|name|step|item|option|group|user\w*"
     r"|\w*pass\w*|hash|key)\d"
 )
 """What is numbered where no secret is meant."""
 _DRAWN = re.compile(r"[a-z]{3,12}")
-_TELLING = re.compile(
+_TELLING = (
     r"\b(?:and|are|but|for|from|has|its?|not|only|that|the|this|too|use|user|via|with|your|must|name|form"
     r"|field|reset|new)\b"
     r"|pass|secret|token|login|auth"
@@ -201,23 +201,23 @@ _TELLING = re.compile(
 """Words of sentences and of names, which no drawn passphrase has."""
 _OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_CURSOR = re.compile(
+_CURSOR = (
+    r"(?i)"
     r"(?:public|cache|primary|foreign|sort|partition|hash|range|row|host|object|group|unique|natural|candidate|composite"
-    r"|surrogate|lookup|idempotency|routing|s3|file|lock|queue|job|map|dict|site|translation|i18n|public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z|\d{12}:\Z",
-    re.I,
+    r"|surrogate|lookup|idempotency|routing|s3|file|lock|queue|job|map|dict|site|translation|i18n|public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z|\d{12}:\Z"
 )
 _TYPE = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?")
-_HEX = re.compile(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}", re.IGNORECASE)
+_HEX = r"(?i)(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}"
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
 
 
-_NAMES = re.compile(rf"(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)", re.IGNORECASE)
+_NAMES = rf"(?i)(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)"
 
 
 def names_a_secret(text: str) -> bool:
     """Whether a text speaks of a password, key or token."""
-    return _NAMES.search(text) is not None
+    return compiled(_NAMES).search(text) is not None
 
 
 def assigned_secrets(places: Places) -> Iterator[FoundSecret]:
@@ -262,7 +262,7 @@ def stems_of_names(places: Places) -> Stems:
 
 def is_cursor(text: str, place: int) -> bool:
     """Whether a token that is named at a place says where to read on, and opens nothing."""
-    return _CURSOR.search(text, max(0, place - 16), place) is not None
+    return compiled(_CURSOR).search(text, max(0, place - 16), place) is not None
 
 
 def _assigned(text: str, found: re.Match[str]) -> Iterator[FoundSecret]:
@@ -348,7 +348,7 @@ def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
         return marked or (value.isdigit() and len(value) >= 6)
     if letters and digits:
         if _WORD_AND_DIGIT.fullmatch(value):
-            return (quoted or shouted) and not _NUMBERED.fullmatch(value)
+            return (quoted or shouted) and not compiled(_NUMBERED).fullmatch(value)
         return not _IDENTIFIER.fullmatch(value)
     if marked and letters:
         return not re.search(r"[=|/\\&]", value) and value[-1] not in "?*+"
@@ -363,7 +363,7 @@ def is_drawn(value: str) -> bool:
 def is_passphrase(value: str) -> bool:
     """Whether a value is four words or more that were drawn, and not a compound that says something."""
     parts = value.split("-" if "-" in value else ".")
-    return len(parts) >= 4 and all(_DRAWN.fullmatch(part) for part in parts) and not _TELLING.search(value)
+    return len(parts) >= 4 and all(_DRAWN.fullmatch(part) for part in parts) and not compiled(_TELLING).search(value)
 
 
 def key_like(value: str) -> bool:
@@ -372,7 +372,7 @@ def key_like(value: str) -> bool:
         return False
     if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not _TYPE.fullmatch(value):
         return True
-    if UUID.fullmatch(value) or _HEX.fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
+    if UUID.fullmatch(value) or compiled(_HEX).fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
         return True
     sorts = [str.isupper, str.islower, str.isdigit, _MARKS.__contains__]
     mixed = sum(any(map(sort, value)) for sort in sorts)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, either, marks, stems
+from memtape.tools.capture.secrets.places import Places, compiled, either, marks, stems
 
 _LOCKED = (
     "door|gate|alarm|entry|entrance|safe|lock(?:box|er)?|key\\s?(?:pad|box)|garage|building|unlock|phone|sim|card|vault"
@@ -89,14 +89,12 @@ _CODES_STEMS = stems(
     kody återställ reserv kurtarma yedek резервные коды запасные 恢复 备用 备份 リカバリー バックアップ 復旧 복구 백업
     """.split()
 )
-_ONE_CODE = re.compile(
+_ONE_CODE = (
     r"(?<![\w-])(?!\d{4}-\d\d-\d\d(?!\d))(?:[A-Za-z0-9]{2,10}(?:-[A-Za-z0-9]{3,10}){1,7}|[A-Za-z0-9]{8,12}"
     r"|\d{4}\s\d{4}|\d{6})(?![\w-])"
 )
-_BETWEEN_CODES = re.compile(
-    r"(?:[\s,;:*•·–|/.()\[\]\"'`>#-]|\b\d{1,2}[.)]|\b(?:and|or|und|et|y|e|en|i|och|ve|и|then|used)\b)*"
-)
-_BEFORE_CODES = re.compile(
+_BETWEEN_CODES = r"(?:[\s,;:*•·–|/.()\[\]\"'`>#-]|\b\d{1,2}[.)]|\b(?:and|or|und|et|y|e|en|i|och|ve|и|then|used)\b)*"
+_BEFORE_CODES = (
     r"[^\n]{0,60}?(?:[:：]|\s(?:are|is|ist|est|es|sind|sont|son|são|sono|zijn|är|to|now)\s)\s*"
     r"|[^\n]{0,20}?\s(?=\S*\d)|は|是"
 )
@@ -197,11 +195,11 @@ def seeds(places: Places) -> Iterator[FoundSecret]:
 def _codes(text: str, start: int) -> Iterator[FoundSecret]:
     """Yield the codes that follow their name, up to the first word that is none."""
     stop = min(len(text), start + MAX_CODES_CHARS)
-    before = _BEFORE_CODES.match(text, start, stop)
+    before = compiled(_BEFORE_CODES).match(text, start, stop)
     place = before.end() if before else start
     while True:
-        gap = _BETWEEN_CODES.match(text, place, stop)
-        found = _ONE_CODE.match(text, gap.end() if gap else place, stop)
+        gap = compiled(_BETWEEN_CODES).match(text, place, stop)
+        found = compiled(_ONE_CODE).match(text, gap.end() if gap else place, stop)
         if found is None or not (any(map(str.isdigit, found[0])) or found[0].isupper() or "-" in found[0]):
             return
         yield FoundSecret(*found.span(), "recovery-code")

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import base64
 import re
-import string
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memtape.tools.capture.secrets.places import Places, compiled, either, marks, runs
+from memtape.tools.capture.secrets.places import ALPHANUMERIC, Places, compiled, either, marks, runs
 
 
 class FoundSecret(NamedTuple):
@@ -49,9 +48,9 @@ _WORDS_OF_LIBRARY = marks(
     """.split(),
     (f"-us{digit}" for digit in range(10)),
 )
-_OF_LIBRARY = either(_WORDS_OF_LIBRARY, runs(34, f"{string.ascii_letters}{string.digits}_.:-"))
+_OF_LIBRARY = either(_WORDS_OF_LIBRARY, runs(34, f"{ALPHANUMERIC}_.:-"))
 """What its formats have in them: one of these words, or a run as long as tokens of Discord, Telegram and Twilio."""
-_MAY_BE_OF_LIBRARY = re.compile(
+_MAY_BE_OF_LIBRARY = (
     r"A3T|AKIA|ABIA|ACCA|ASIA|AccountKey=|gh[pousr]_|gl[a-z]{2,6}-|GR1348941|-us[0-9]|pypi-Ag|SG\.|xox[a-z]"
     r"|hooks\.slack\.com|sq0csp-|k_live_|[0-9]{8}:|AC[a-z0-9]{32}|SK[a-z0-9]{32}|\.[\w-]{6}\.[\w-]{27}"
 )
@@ -169,17 +168,17 @@ for _number, (_, _begins, _) in enumerate(_FORMATS):
         _BEGUN_BY.setdefault(_anchor.lower(), []).append(_number)
 _ANCHORS = marks(_BEGUN_BY)
 _KEY_MARK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"(?:(?:\s|\\[nr]|[\"'>|])*[A-Za-z0-9+/=]{24,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{4,})?")
-_ENCODED_KEY = re.compile(
+_KEY_BODY = r"(?:(?:\s|\\[nr]|[\"'>|])*[A-Za-z0-9+/=]{24,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{4,})?"
+_ENCODED_KEY = (
     r"(?<![A-Za-z0-9+/])(?:LS0tLS1CRUdJTi|b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9+/]{2,3}IBA[AD]|MHcCAQEE"
     r"|MIG[A-Za-z0-9]AgEAM|MC4CAQAw)"
     r"(?:[A-Za-z0-9+/]+(?:\s|\\[nr])*)*[A-Za-z0-9+/]={0,2}"
 )
 _ENCODED_MARKS = marks("ls0tls1crudjti b3blbnnzac1rzxktdje ibaa ibad mhccaqee ageam mc4caqaw".split())
 """How private keys in base64 begin: a PEM block, a key of OpenSSH, PKCS#1, PKCS#8 and SEC 1."""
-_LINE_BEFORE = re.compile(r"(?:(?<=\n)|(?<=\\n)|^)[A-Za-z0-9+/=]{4,80}(?:\r?\n|\\n)+\Z")
+_LINE_BEFORE = r"(?:(?<=\n)|(?<=\\n)|^)[A-Za-z0-9+/=]{4,80}(?:\r?\n|\\n)+\Z"
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{40}")
-_PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})")
+_PUTTY = r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})"
 
 
 _KEY_MARKS = marks(("private key", "private-lines"))
@@ -192,27 +191,27 @@ def known_secrets(places: Places) -> Iterator[FoundSecret]:
     text = places.text
     if places.may(_KEY_MARKS):
         yield from _private_keys(text)
-        yield from (FoundSecret(*found.span(1), "private-key") for found in _PUTTY.finditer(text))
-    for found in _ENCODED_KEY.finditer(text) if places.may(_ENCODED_MARKS) else ():
+        yield from (FoundSecret(*found.span(1), "private-key") for found in compiled(_PUTTY).finditer(text))
+    for found in compiled(_ENCODED_KEY).finditer(text) if places.may(_ENCODED_MARKS) else ():
         if len(found[0]) >= 40 and not (found[0].startswith("LS0t") and not _says_private(found[0])):
             yield FoundSecret(*found.span(), "private-key")
     for number in sorted({number for anchor in places.among(_ANCHORS) for number in _BEGUN_BY[anchor]}):
         kind, begins, pattern = _FORMATS[number]
         if any(anchor in text for anchor in begins.split()):
             yield from _whole(text, kind, compiled(pattern))
-    if places.may(_OF_LIBRARY) and _MAY_BE_OF_LIBRARY.search(text):
+    if places.may(_OF_LIBRARY) and compiled(_MAY_BE_OF_LIBRARY).search(text):
         for kind, known in _of_library():
             yield from _whole(text, kind, known)
 
 
-_MADE_UP = re.compile(r"(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z", re.IGNORECASE)
+_MADE_UP = r"(?i)(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z"
 
 
 def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[FoundSecret]:
     """Yield matches that are not a piece of something longer, and that nobody made up to stand for one."""
     for found in pattern.finditer(text):
         start, end = found.span()
-        if not _MADE_UP.search(found[0]) and not (
+        if not compiled(_MADE_UP).search(found[0]) and not (
             text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum()
         ):
             yield FoundSecret(start, end, kind)
@@ -235,14 +234,14 @@ def _private_keys(text: str) -> Iterator[FoundSecret]:
         if following is not None and following[1] == "END":
             if _KEY_LINE.search(text, mark.end(), following.start()):
                 yield FoundSecret(mark.start(), following.end(), "private-key")
-        elif body := _KEY_BODY.match(text, mark.end()):  # It was cut short.
+        elif body := compiled(_KEY_BODY).match(text, mark.end()):  # It was cut short.
             yield FoundSecret(mark.start(), body.end(), "private-key")
 
 
 def _headless(text: str, start: int, mark: re.Match[str]) -> Iterator[FoundSecret]:
     """Yield the end of a private key of which the beginning was cut off: the lines of base64 before its last one."""
     first = end = mark.start()
-    while found := _LINE_BEFORE.search(text, max(start, first - 100), first):
+    while found := compiled(_LINE_BEFORE).search(text, max(start, first - 100), first):
         first = found.start()
     if first < end:
         yield FoundSecret(first, mark.end(), "private-key")

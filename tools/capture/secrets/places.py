@@ -23,6 +23,7 @@ SPACES = (
     "\u2029\u202f\u205f\u3000"
 )
 """What `\\s` matches."""
+ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 PIECE_CHARS = 65_536
 """A long text is looked through in pieces, since all that is found in one stands in memory at once."""
 _DIGITS = b"0123456789"

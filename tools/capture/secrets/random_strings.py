@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import itertools
 import re
-import string
 from collections import Counter
 from collections.abc import Iterator
 
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, runs
+from memtape.tools.capture.secrets.places import ALPHANUMERIC, Places, compiled, runs
 
 MIN_CHARS = 24
 MIN_CHARS_OF_ONE_CASE = 28
 MAX_CHARS = 128
 """Random strings as long as that are keys; longer ones are data."""
 
-MAY_BE_RANDOM = runs(MIN_CHARS, f"{string.ascii_letters}{string.digits}+/=_.~@:%&?#$-")
+MAY_BE_RANDOM = runs(MIN_CHARS, f"{ALPHANUMERIC}+/=_.~@:%&?#$-")
 """One such run is around each random string."""
 _RUN = re.compile(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
 _CANDIDATE = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
-_NAMED = re.compile(
+_NAMED = (
+    r"(?i)"
     r"(?:sha\d{1,3}|md5|blake\w{1,4}|h1|sri|integrity|checksum|digest|etag|if-(?:none-)?match|fingerprint|hash|base64|commit"
     r"|nonce|cursor|cid"
     r"|public[\s_-]?key|pubkey|publishable[\s_-]?key|recipients?|peer|address|addr|(?:page|next"
@@ -33,13 +33,12 @@ _NAMED = re.compile(
     r"|next|after|before|ids?(?:-2)?|uuid|marker|bookmark|offset|wallet|owner|program|trace|span|request"
     r"|tx|txn|transaction|contract|mint|deposit|donations?|(?:restore|cache|last\s?evaluated)[\s_-]?key|continuation|kid"
     r"|jti|x5t(?:#s256)?|[\"'][nexy]|file|folder|doc(?:ument)?|video|build|version|revision|snapshot|serial|ref)"
-    r"(?:\W{1,4}|\s(?:is|was|are|ist|lautet|est|es)\W{1,3})$",
-    re.I,
+    r"(?:\W{1,4}|\s(?:is|was|are|ist|lautet|est|es)\W{1,3})$"
 )
 """What is called so may look random and is no secret."""
 _BEFORE_DATA = ("base64,", "?B?", "?b?", 'W/"')
 """What stands before data in URIs and in headers of mail, and before weak ETags."""
-_ID = re.compile(
+_ID = (
     r"(?!(?:[a-z]+[_-]){0,2}(?:sk|rk|pat|key|tok|token|secret|sec|api|apikey|auth|access|pass|pwd|priv|private)[_-])"
     r"(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,31}|(?:pk|cs|phc|pub|public)_\w{20,}"
     r"|[xyztuv]pub[1-9A-HJ-NP-Za-km-z]{100,}|(?:/ip[fn]s/)?Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,70}|k51[a-z0-9]{50,70}"
@@ -51,10 +50,10 @@ _ID = re.compile(
 What is longer after the name of its kind is a token.
 """
 _BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
-_OF_CHAIN = re.compile(
+_OF_CHAIN = (
+    r"(?i)"
     r"\b(?:address|wallet|sent|send|transfer|deposit|mint|program|account|sol|solana|usdc|usdt|trx|tron"
-    r"|doge|btc|to|from)\b",
-    re.I,
+    r"|doge|btc|to|from)\b"
 )
 _HEX = re.compile(r"(?:0x)?(?:[0-9a-f-]+|[0-9A-F-]+)")
 _WORDS = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])")
@@ -145,15 +144,15 @@ def _is_address(text: str, start: int, end: int) -> bool:
     """Whether a string has the letters of an address of a chain, and stands where one is spoken of."""
     return (
         _BASE58.fullmatch(text, start, end) is not None
-        and _OF_CHAIN.search(text, max(0, start - 48), start) is not None
+        and compiled(_OF_CHAIN).search(text, max(0, start - 48), start) is not None
     )
 
 
 def _is_data(text: str, start: int, end: int) -> bool:
     """Whether a string is said to be a digest, or is a public key, a symbol of a linker, or a line of data."""
-    if _NAMED.search(text, max(0, start - 24), start):
+    if compiled(_NAMED).search(text, max(0, start - 24), start):
         return True
-    if _ID.fullmatch(text, start, end) or _is_address(text, start, end):
+    if compiled(_ID).fullmatch(text, start, end) or _is_address(text, start, end):
         return True
     if text[start:end].startswith(("sha", "AAAA", "_Z")) or text[max(0, start - 7) : start].endswith(_BEFORE_DATA):
         return True
