@@ -86,11 +86,16 @@ def _changed(value: Any, place: str, role: Role | None, change: Callable[[Said],
     if isinstance(value, tuple):
         return tuple(_changed(inner, f"{place}[{number}]", role, change) for number, inner in enumerate(value))
     if type(value) in _FIELDS:
-        fields = {
-            name: _changed(getattr(value, name), f"{place}.{name}", role if role == "program" else own, change)
-            for name, own in _FIELDS[type(value)]
-        }
-        return msgspec.structs.replace(value, **fields)
+        fields = {}
+        for name, own in _FIELDS[type(value)]:
+            inner = getattr(value, name)
+            if inner is None or inner == ():
+                continue
+            at, told = f"{place}.{name}", role if role == "program" else own
+            new = change(Said(at, inner, told)) if isinstance(inner, str) else _changed(inner, at, told, change)
+            if new != inner:  # Most texts stay as they are.
+                fields[name] = new
+        return msgspec.structs.replace(value, **fields) if fields else value
     if isinstance(value, dict):
         keys = ((key, change(Said(place, key, role or "label"))) for key in value)
         return {new: _changed(value[key], f"{place}.{key}", role, change) for key, new in keys}

@@ -518,6 +518,13 @@ MUTANTS = [
         ("tests/test_cuts.py",),
     ),
     Mutant(
+        "a reader of secrets that is not asked",
+        "tools/capture/secrets/codes.py",
+        "either(_PHRASE_STEMS, _SEED_STEMS)",
+        "either(_PHRASE_STEMS)",
+        ("tests/test_secret_gates.py",),
+    ),
+    Mutant(
         "a memory that ends a host's block",
         "tools/capture/injected.py",
         "    return f\"<{MARKER}>\\n{without_tags(context)}\\n</{MARKER}>\"\n",

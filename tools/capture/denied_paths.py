@@ -26,7 +26,8 @@ _SPARED = re.compile(r".*\.(?:example|sample|template|dist|md|pub)|.*\.(?:exampl
 _PLACE_IN_FILE = re.compile(r"(?::\d+){1,2}$|[#?].*$")
 
 
-def denied_by(path: str, more: Sequence[str] = ()) -> str | None:
+@lru_cache(maxsize=1_024)  # An import asks for the same source thousands of times.
+def denied_by(path: str, more: tuple[str, ...] = ()) -> str | None:
     """Return the glob that denies a path or source, or None. Case does not matter; `more` denies besides the list."""
     for form in without_place(path.replace("\\", "/").strip()):
         parts = _parts(form)

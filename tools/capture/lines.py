@@ -18,6 +18,7 @@ CHUNK_CHARS = 8_000
 OVERLAP_CHARS = 400
 """A chunk repeats this much of the one before, so that no sentence is only to be found in two halves."""
 
+_LABELS = ("actor", "session", "source", "path", "branch")
 _SPACE = re.compile(r"\s+")
 
 
@@ -83,13 +84,12 @@ def check_size(line: Line) -> None:
         check_text_size("text", line.text)
     if len(line.tags) > MAX_TAGS or len(line.media) > MAX_TAGS:
         raise InvalidEvent("invalid", f"There are more than {MAX_TAGS} tags or media.", "$.body")
-    short = {field: getattr(line, field) for field in ("actor", "session", "source", "path", "branch")}
-    short |= {"tags": max(line.tags, key=len, default="")}
     for media in line.media:
         check_label("media", media.caption)
         check_label("media", media.uri)
-    for field, text in short.items():
-        check_label(field, text)
+    for field in _LABELS:
+        check_label(field, getattr(line, field))
+    check_label("tags", max(line.tags, key=len) if line.tags else None)
 
 
 def check_label(field: str, text: str | None) -> None:

@@ -134,14 +134,15 @@ class Writer:
         refused: list[tuple[int, Denied]] = []
         erased: Erased = {}
         for place, line in enumerate(lines):
-            before = Counter(self.redactor.counts)
+            before = dict(self.redactor.counts)
             try:
                 made = self.events_of(line, erased)
             except Denied as error:
                 refused.append((place, error))
                 continue
             events += made
-            redacted += [self.redactor.counts - before, *({} for _ in made[1:])]
+            counts = self.redactor.counts
+            redacted += [{} if counts == before else counts - Counter(before), *({} for _ in made[1:])]
         positions = self.log.append(events) if events else []
         receipts = Receipts(
             Receipt(event.id, position, taken)
@@ -168,7 +169,7 @@ class Writer:
             branch=line.branch,
             importance_given=None if line.importance is None else round(line.importance * 100),
             kind=line.kind or "fact",
-            media=line.media_of_event(),
+            media=line.media_of_event() if line.media else (),
             part=None,
             path=line.path,
             source=line.source,
@@ -178,7 +179,7 @@ class Writer:
         actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
         session = line.session or self.session
         # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets are out.
-        whole = self.redactor.event(_event("captured", _new_id(), body, scope, actor, session, at=at, sent=now))
+        whole = self.redactor.event(_event("captured", "", body, scope, actor, session, at=at, sent=now))
         said = whole.body
         assert isinstance(said, Captured)
         pieces = chunks(said.text) if said.kind == "document" or line.split else [(said.text, None)]
@@ -190,7 +191,7 @@ class Writer:
             id = _new_id() if native is None else derived_id("captured", scope, said.source, native)
             if native is not None and id in erased[scope]:
                 raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
-            events.append(replace(whole, id=id, body=replace(said, text=text, part=part)))
+            events.append(replace(whole, id=id, body=said if part is None else replace(said, text=text, part=part)))
         return events
 
     def erased_ids(self, scope: str) -> dict[str, None]:

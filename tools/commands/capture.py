@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import click
 import msgspec
@@ -170,11 +171,11 @@ def _capture_lines(
     # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
     with progress(size, "Capturing") as bar:
         while batch := list(itertools.islice(lines, BATCH_LINES)):
-            events, refusals = _events(client, kind, batch)
-            client.log.append(events)
-            count += len(events)
-            refused += refusals
-            bar.update(len(events) if size is None else sum(len(data) for _, data in batch))
+            taken, refusals = _taken(client, kind, batch)
+            stored = _append(client, taken, refusals)
+            count += stored
+            refused += sorted(refusals, key=lambda refusal: refusal.line)
+            bar.update(stored if size is None else sum(len(data) for _, data in batch))
     if as_json:
         print_json({"count": count, "refused": refused, "redacted": dict(client.redactor.counts)})
     else:
@@ -204,12 +205,18 @@ def _raw_lines(stream: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
         yield data
 
 
-def _events(
-    client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]]
-) -> tuple[list[Event], list[RefusedLine]]:
-    from memtape.sinks.logs.admission import check_admissible
+class TakenLine(NamedTuple):
+    """A line as events, counted from 1, and how many secrets of which kind were taken out of it."""
 
-    events: list[Event] = []
+    line: int
+    events: list[Event]
+    redacted: Mapping[str, int]
+
+
+def _taken(
+    client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]]
+) -> tuple[list[TakenLine], list[RefusedLine]]:
+    taken: list[TakenLine] = []
     refusals: list[RefusedLine] = []
     erased: Erased = {}
     for number, data in batch:
@@ -218,11 +225,31 @@ def _events(
         counted = client.redactor.counts.copy()
         try:
             line = parse_line(data)
-            made = client.events_of(line if line.kind else msgspec.structs.replace(line, kind=kind), erased)
-            for event in made:
-                check_admissible(event)
-            events += made
+            events = client.events_of(line if line.kind else msgspec.structs.replace(line, kind=kind), erased)
+            taken.append(TakenLine(number, events, client.redactor.counts - counted))
         except (InvalidEvent, MemtapeError) as error:
             client.redactor.counts = counted  # Nothing of this line is stored.
             refusals.append(RefusedLine(number, str(error)))
-    return events, refusals
+    return taken, refusals
+
+
+def _append(client: Client, taken: list[TakenLine], refusals: list[RefusedLine]) -> int:
+    """Append the events of lines and return how many; lines with one that the log refuses are left out and named."""
+    from memtape.sinks.logs.admission import check_admissible
+
+    def append(lines: list[TakenLine]) -> int:
+        return len(client.log.append([event for line in lines for event in line.events]))
+
+    try:
+        return append(taken)
+    except InvalidEvent:  # The log took none of them.
+        kept = []
+        for line in taken:
+            try:
+                for event in line.events:
+                    check_admissible(event)
+                kept.append(line)
+            except InvalidEvent as error:
+                client.redactor.counts -= Counter(line.redacted)
+                refusals.append(RefusedLine(line.line, str(error)))
+        return append(kept)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import PASSWORD, PASSWORD_STEMS, is_drawn, password_like
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, stems
+from memtape.tools.capture.secrets.places import Places, compiled, either, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.said import ended, is_no_name
 
@@ -16,14 +15,16 @@ _ASKED = (
     rf"(?i)(?<![^\W_])(?:(?:{PASSWORD})s?|pws?|pass|creds|credentials|login|zugangsdaten|identifiants|api[\s-]?(?:key|token))"
     r"(?![a-z_])(?P<rest>[^\n]{0,80})\n{1,2}"
 )
-_STEMS = stems(PASSWORD_STEMS, "pass cred login zugang identifiants api".split())
-_ASKS = lazy(
+_STEMS = either(PASSWORD_STEMS, stems("pass cred login zugang identifiants api".split()))
+MAY_ASK = _STEMS
+"""One of these is in every question for a password."""
+_ASKS = (
+    r"(?i)"
     r"[?？]|(?<![^\W_])(?:need|what|which|send|give|tell|remind|forgot|got|share|anyone|who|where|can|could|want|looking"
     r"|brauche|wie|was|welches|kennt|hast|weiß|besoin|quel|quelle|donne|necesito|cuál|cual|qual|preciso|dame"
-    r"|serve|welk|jaki|vad)(?![^\W_])|\bask(?:s|ed)?\b",
-    re.IGNORECASE,
+    r"|serve|welk|jaki|vad)(?![^\W_])|\bask(?:s|ed)?\b"
 )
-_ANSWER = lazy(
+_ANSWER = (
     r"(?i)(?:[>*_\s-]*(?:\[[^\]\n]{1,24}\]\s*)?(?:<[^>\n]{1,32}>\s*|\(?\d{1,2}:\d\d(?::\d\d)?\)?\s*)?"
     r"(?:[*_]{0,2}[\w. '-]{1,32}?[*_]{0,2}[:>]\s+)?)"
     r"(?P<said>(?:(?:yes|yeah|yep|sure|ok|okay|hi|hey|here|there|again|ja|klar|oui|sí|sim|np|ah|oh|hm+|so)[,.!:]?\s+(?:you\sgo[,:.!]?\s+)?){0,2}"
@@ -33,7 +34,7 @@ _ANSWER = lazy(
     r"(?P<end>[ \t]*(?:\n|\Z)|\s[(—–-]|\s(?:on|since|from|for|but|and|i|with|as|till|until|now|everywhere)\b)"
 )
 
-_DRAWN_WORDS = lazy(r"[a-z]{3,12}(?:-[a-z]{3,12}){2,}-?\d{0,4}")
+_DRAWN_WORDS = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){2,}-?\d{0,4}")
 
 
 def answers(places: Places) -> Iterator[FoundSecret]:
@@ -45,9 +46,9 @@ def answers(places: Places) -> Iterator[FoundSecret]:
         line = text[
             max(text.rfind("\n", max(0, asked.start() - 120), asked.start()) + 1, asked.start() - 120, 0) : asked.end()
         ]
-        if not _ASKS.search(line):
+        if not compiled(_ASKS).search(line):
             continue
-        answer = _ANSWER.match(text, asked.end(), min(len(text), asked.end() + 300))
+        answer = compiled(_ANSWER).match(text, asked.end(), min(len(text), asked.end() + 300))
         if answer is None:
             continue
         value = ended(answer["value"])

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.encoded import decoded
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, Stems, compiled, marks, stems
+from memtape.tools.capture.secrets.places import SPACES, Places, Stems, compiled, either, marks, signs, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.random_strings import looks_random, turns
 
@@ -55,10 +54,11 @@ KEY = "|".join(
 )
 PASSWORD_STEMS = stems(
     """
-    pass pw pwd pgpass kennwort contrase mot senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
+    pass pw pwd pgpass kennwort contrase senha palavra-passe wachtwoord lösenord kodeord adgangskode salasana hasł
     haslo heslo parola
     şifre sifre парол κωδικός 密 パスワード 비밀번호 비번 암호 口令 ww clave mdp wifi wi-fi wlan wpa psk clé
-    """.split()
+    """.split(),
+    (f"mot{space}d" for space in SPACES),
 )
 KEY_STEMS = stems(
     """
@@ -87,9 +87,11 @@ _KEY_MARKS = marks(
     )
 )
 """One of these is in every name of a key."""
-NAME_STEMS = stems(PASSWORD_STEMS, KEY_STEMS)
-_ASSIGNED_OTHERS = stems(PASSWORD_STEMS, ("sshpass", "auth"))
-_ASSIGNED_STEMS = stems(NAME_STEMS, _ASSIGNED_OTHERS)
+NAME_STEMS = either(PASSWORD_STEMS, KEY_STEMS)
+NAME_MARKS = either(PASSWORD_STEMS, _KEY_MARKS)
+"""One of these is in every text that names a password or key."""
+_ASSIGNED_OTHERS = either(PASSWORD_STEMS, stems(("sshpass", "auth")))
+_ASSIGNED_STEMS = either(NAME_STEMS, _ASSIGNED_OTHERS)
 _HEADER_STEMS = stems(("authorization", "bearer", "basic ", "_auth"))
 _COOKIES_STEMS = stems(("cookie", "set-cookie", "curl"))
 _SIGNED_STEMS = stems(("jwt.",))
@@ -125,7 +127,7 @@ _COOKIES = (
     r"(?:\b(?:set-)?cookies?\\?[\"']?\s{0,2}[:=]|\bcurl\s[^\n|;]{0,200}?\s(?:-b"
     r"|--cookie)[\s=])\s{0,2}\\?[\"']?(?P<pairs>[^\n\"'{]{8,8192})|\bcookies\s?[:=]\s?\{(?P<dict>[^}\n]{8,2000})"
 )
-_COOKIE = lazy(r"(?<![\w.-])[\w.-]{1,64}(?:=|[\"']:\s?[\"'])(?P<value>[^\s;,&\"'<>`]{16,4096})")
+_COOKIE = re.compile(r"(?<![\w.-])[\w.-]{1,64}(?:=|[\"']:\s?[\"'])(?P<value>[^\s;,&\"'<>`]{16,4096})")
 _SESSION = (
     r"(?<![\w.-])(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|\.AspNetCore\.\w{1,40}|connect\.sid|sessionid"
     r"|laravel_session|_\w{1,32}_session"
@@ -135,13 +137,16 @@ _SIGNED = r"jwt\.\w{1,16}\([^\n,]{1,120},\s*[\"'](?P<value>[^\"'\n]{6,256})[\"']
 _SESSION_STEMS = marks(
     "sessid jsessionid asp.net aspnetcore connect.sid sessionid _session remember_ __secure- __host-".split()
 )
-_HOST = lazy(r"(?<![^\s\"'`])[^\s\"'`:]+\Z")
-_PORT = lazy(r":(?:\*|[0-9]{4,5}):")
+_HOST = re.compile(r"(?<![^\s\"'`])[^\s\"'`:]+\Z")
+_PORT = re.compile(r":(?:\*|[0-9]{4,5}):")
 _PGPASS = (
     r"(?:\*|[A-Za-z0-9][\w.-]{0,253}):(?:\*|[0-9]{4,5}):(?:\*|[\w-]{1,64}):(?:\*|[\w.@-]{1,64})"
     r":(?P<value>[^\s:\"'`]{6,256})(?![^\s\"'`])"
 )
 """A line of `.pgpass`: host, port, database, user, password."""
+_COLONS = signs(":", times=4)
+MAY_ASSIGN = either(_ASSIGNED_OTHERS, _KEY_MARKS, _HEADER_STEMS, _COOKIES_STEMS, _SIGNED_STEMS, _SESSION_STEMS, _COLONS)
+"""One of these is in every text that assigns a secret."""
 
 _EXAMPLE = r"(?i)" + "|".join(
     r"""
@@ -165,7 +170,7 @@ _REFERENCE = "|".join(
         """.split()
 )
 """What says where a secret is to be found: variables, paths, URLs, calls."""
-_ATTRIBUTE = lazy(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?<!\d\d)")
+_ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?<!\d\d)")
 _ALGORITHM = (
     r"(?i)(?:[a-z]{3,8}[-_])?(?:sha|aes|hmac|argon|pbkdf|poly|salsa|md(?=5)|ed(?=25519|448))[-_]?\d+[a-z]{0,6}"
     r"(?:[-_](?:[a-z]{2,9}|\d{1,4}))*"
@@ -180,40 +185,39 @@ _TECHNICAL = (
     r"|\d{4}-\d\d(?:-\d\d.*)?|\d+(?:\.\d+)+|\d+%|(?:jwt|pat|bearer|basic)\w{0,4}"
 )
 """What is said of passwords and tokens in general: how they are hashed, how long they are."""
-_IDENTIFIER = lazy(r"[a-z]+(?:[_.](?:[a-z]+[0-9]?|[0-9]))+")
-_WORD_AND_DIGIT = lazy(r"[a-z]{3,}[0-9]")
-_NUMBERED = lazy(
+_IDENTIFIER = re.compile(r"[a-z]+(?:[_.](?:[a-z]+[0-9]?|[0-9]))+")
+_WORD_AND_DIGIT = re.compile(r"[a-z]{3,}[0-9]")
+_NUMBERED = (
     r"(?:arg|param|value|field|string|str|test|text|input|label|column|name|step|item|option|group|user\w*"
     r"|\w*pass\w*|hash|key)\d"
 )
 """What is numbered where no secret is meant."""
-_DRAWN = lazy(r"[a-z]{3,12}")
-_TELLING = lazy(
+_DRAWN = re.compile(r"[a-z]{3,12}")
+_TELLING = (
     r"\b(?:and|are|but|for|from|has|its?|not|only|that|the|this|too|use|user|via|with|your|must|name|form"
     r"|field|reset|new)\b"
     r"|pass|secret|token|login|auth"
 )
 """Words of sentences and of names, which no drawn passphrase has."""
-_OPTION = lazy(r"(?<![\w-])--?[\w-]*$")
-UUID = lazy(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_CURSOR = lazy(
+_OPTION = re.compile(r"(?<![\w-])--?[\w-]*$")
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_CURSOR = (
+    r"(?i)"
     r"(?:public|cache|primary|foreign|sort|partition|hash|range|row|host|object|group|unique|natural|candidate|composite"
-    r"|surrogate|lookup|idempotency|routing|s3|file|lock|queue|job|map|dict|site|translation|i18n|public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z|\d{12}:\Z",
-    re.I,
+    r"|surrogate|lookup|idempotency|routing|s3|file|lock|queue|job|map|dict|site|translation|i18n|public\s?key|page|next|prev(?:ious)?|cursor|continu\w*|resume|sync|delta|skip|pagination|start|starting)[\s_-]?\Z|\d{12}:\Z"
 )
-_TYPE = lazy(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+")
-_WORD_AND_NUMBER = lazy(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?")
-_HEX = lazy(r"(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}", re.IGNORECASE)
+_TYPE = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+")
+_WORD_AND_NUMBER = re.compile(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?")
+_HEX = r"(?i)(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}"
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
 
 
-_NAMES = lazy(rf"(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)", re.IGNORECASE)
-_NAMES_STEMS = stems(NAME_STEMS, ("pin",))
+_NAMES = rf"(?i)(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)"
 
 
 def names_a_secret(text: str) -> bool:
     """Whether a text speaks of a password, key or token."""
-    return Places(text).has(_NAMES_STEMS) and _NAMES.search(text) is not None
+    return compiled(_NAMES).search(text) is not None
 
 
 def assigned_secrets(places: Places) -> Iterator[FoundSecret]:
@@ -239,7 +243,7 @@ def assigned_secrets(places: Places) -> Iterator[FoundSecret]:
     for found in compiled(_SESSION).finditer(text) if places.has(_SESSION_STEMS) else ():
         if not is_no_secret(found["value"]):
             yield FoundSecret(*found.span("value"), "session-cookie")
-    for port in _PORT.finditer(text):
+    for port in _PORT.finditer(text) if places.may(_COLONS) else ():
         host = _HOST.search(text, max(0, port.start() - 256), port.start())
         line = compiled(_PGPASS).match(text, host.start()) if host else None
         if line and password_like(line["value"], quoted=True, shouted=False):
@@ -258,7 +262,7 @@ def stems_of_names(places: Places) -> Stems:
 
 def is_cursor(text: str, place: int) -> bool:
     """Whether a token that is named at a place says where to read on, and opens nothing."""
-    return _CURSOR.search(text, max(0, place - 16), place) is not None
+    return compiled(_CURSOR).search(text, max(0, place - 16), place) is not None
 
 
 def _assigned(text: str, found: re.Match[str]) -> Iterator[FoundSecret]:
@@ -344,7 +348,7 @@ def password_like(value: str, *, quoted: bool, shouted: bool) -> bool:
         return marked or (value.isdigit() and len(value) >= 6)
     if letters and digits:
         if _WORD_AND_DIGIT.fullmatch(value):
-            return (quoted or shouted) and not _NUMBERED.fullmatch(value)
+            return (quoted or shouted) and not compiled(_NUMBERED).fullmatch(value)
         return not _IDENTIFIER.fullmatch(value)
     if marked and letters:
         return not re.search(r"[=|/\\&]", value) and value[-1] not in "?*+"
@@ -359,7 +363,7 @@ def is_drawn(value: str) -> bool:
 def is_passphrase(value: str) -> bool:
     """Whether a value is four words or more that were drawn, and not a compound that says something."""
     parts = value.split("-" if "-" in value else ".")
-    return len(parts) >= 4 and all(_DRAWN.fullmatch(part) for part in parts) and not _TELLING.search(value)
+    return len(parts) >= 4 and all(_DRAWN.fullmatch(part) for part in parts) and not compiled(_TELLING).search(value)
 
 
 def key_like(value: str) -> bool:
@@ -368,7 +372,7 @@ def key_like(value: str) -> bool:
         return False
     if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not _TYPE.fullmatch(value):
         return True
-    if UUID.fullmatch(value) or _HEX.fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
+    if UUID.fullmatch(value) or compiled(_HEX).fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
         return True
     sorts = [str.isupper, str.islower, str.isdigit, _MARKS.__contains__]
     mixed = sum(any(map(sort, value)) for sort in sorts)

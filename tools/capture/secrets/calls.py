@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.known import FoundSecret
 from memtape.tools.capture.secrets.places import Places, marks, stems
 from memtape.tools.capture.secrets.said import is_no_name
@@ -31,7 +31,9 @@ _STEMS = stems(
     """.split()
 )
 _GIVEN = marks(('("', "('", ', "', ", '", "convertto"))
-_LITERAL = lazy(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']")
+MAY_CALL = _GIVEN
+"""One of these is in every call that is given a password."""
+_LITERAL = re.compile(r"(?<![\w=])(?:[bru]?)[\"'](?P<value>[^\"'\s]{6,256})[\"']")
 
 
 def call_secrets(places: Places) -> Iterator[FoundSecret]:

@@ -7,9 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, marks, stems
+from memtape.tools.capture.secrets.places import Places, compiled, either, marks, stems
 
 _LOCKED = (
     "door|gate|alarm|entry|entrance|safe|lock(?:box|er)?|key\\s?(?:pad|box)|garage|building|unlock|phone|sim|card|vault"
@@ -65,9 +64,9 @@ _CARD = r"(?i)(?<![^\W_])(?:cvv2?|cvc2?)(?:\s?[:=]|\s(?:is|was|code|number))?\s{
 _TYPED_STEMS = stems(("enter ", "type ", "punch ", "dial ", "press ", "key in "))
 _CARD_STEMS = stems(("cvv", "cvc"))
 _IS_CODE_STEMS = stems((" is the ",))
-_NUMBER_BEFORE = lazy(r"(?<![\w.-])(?P<value>\d{4,8})\Z")
-_TO_OPEN = lazy(r"\s(?:to|and)\s(?:unlock|open|enter|log|get|pay)", re.IGNORECASE)
-_UNSAID = lazy(
+_NUMBER_BEFORE = re.compile(r"(?<![\w.-])(?P<value>\d{4,8})\Z")
+_TO_OPEN = re.compile(r"\s(?:to|and)\s(?:unlock|open|enter|log|get|pay)", re.IGNORECASE)
+_UNSAID = re.compile(
     r"pins?|passcode|combination|combo|(?:building|house|access|security|panel|front|screen|office|entry)\W.*", re.I
 )
 """Called so alone, a number beside it needs a verb or a colon."""
@@ -90,14 +89,12 @@ _CODES_STEMS = stems(
     kody återställ reserv kurtarma yedek резервные коды запасные 恢复 备用 备份 リカバリー バックアップ 復旧 복구 백업
     """.split()
 )
-_ONE_CODE = lazy(
+_ONE_CODE = (
     r"(?<![\w-])(?!\d{4}-\d\d-\d\d(?!\d))(?:[A-Za-z0-9]{2,10}(?:-[A-Za-z0-9]{3,10}){1,7}|[A-Za-z0-9]{8,12}"
     r"|\d{4}\s\d{4}|\d{6})(?![\w-])"
 )
-_BETWEEN_CODES = lazy(
-    r"(?:[\s,;:*•·–|/.()\[\]\"'`>#-]|\b\d{1,2}[.)]|\b(?:and|or|und|et|y|e|en|i|och|ve|и|then|used)\b)*"
-)
-_BEFORE_CODES = lazy(
+_BETWEEN_CODES = r"(?:[\s,;:*•·–|/.()\[\]\"'`>#-]|\b\d{1,2}[.)]|\b(?:and|or|und|et|y|e|en|i|och|ve|и|then|used)\b)*"
+_BEFORE_CODES = (
     r"[^\n]{0,60}?(?:[:：]|\s(?:are|is|ist|est|es|sind|sont|son|são|sono|zijn|är|to|now)\s)\s*"
     r"|[^\n]{0,20}?\s(?=\S*\d)|は|是"
 )
@@ -122,7 +119,7 @@ _PHRASE_STEMS = stems(
     сид мнемоник 助记词 シード 시드 12 24 twelve twenty
     """.split()
 )
-_OF_SENTENCES = lazy(
+_OF_SENTENCES = re.compile(
     r"\b(?:the|and|your|for|with|from|are|was|its|should|could|would|them|these|those|our|not|has)\b", re.I
 )
 """Common words that no wallet uses."""
@@ -136,7 +133,7 @@ _SEED = (
     r"|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|(?=[a-z]*\d)[a-z2-7]{16,64})(?![\w-])"
 )
 
-_SEED_STEMS = stems("2fa totp hotp otp mfa two one auth google oathtool".split(), ("setup key",))
+_SEED_STEMS = stems("2fa totp hotp otp mfa two-f twof one-t onet auth google oathtool".split(), ("setup key",))
 
 _LICENCE = (
     r"(?i)(?:licen[cs]e(?![a-z])|(?:product|produkt|activation|aktivierungs|registration|cd|serial|windows|office|volume)[\s-]?(?:key|code|number|schlüssel)"
@@ -145,7 +142,7 @@ _LICENCE = (
     r"(?=[A-Z-]*[0-9])(?=[0-9-]*[A-Z])[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,7}))(?![\w-])"
 )
 """Groups of capitals and digits, after a word for what they license."""
-_GROUPS = lazy(r"-[A-Z0-9]{4,8}-[A-Z0-9]{4}")
+_GROUPS = re.compile(r"-[A-Z0-9]{4,8}-[A-Z0-9]{4}")
 _LICENCE_STEMS = stems(
     """
     licen product produkt activation aktivierungs registration cd serial windows office volume lizenz slmgr /ipk clé
@@ -154,28 +151,40 @@ _LICENCE_STEMS = stems(
 )
 
 
-def said_codes(places: Places) -> Iterator[FoundSecret]:
-    """Yield numbers, codes, seeds and words that a text says to be secret. Takes linear time."""
+MAY_NUMBER = either(_CODE_MARKS, _TYPED_STEMS, _CARD_STEMS, _IS_CODE_STEMS, _CODES_STEMS, _LICENCE_STEMS)
+MAY_WORD = either(_PHRASE_STEMS, _SEED_STEMS)
+"""One of these is in every text that tells a number or code, or the words or seed that opens something."""
+
+
+def number_codes(places: Places) -> Iterator[FoundSecret]:
+    """Yield numbers and codes that a text says to be secret, each with a digit. Takes linear time."""
     text = places.text
-    for found in places.matches(_CODE, _CODE_STEMS) if places.numbered and places.has(_CODE_MARKS) else ():
+    if not places.numbered:
+        return
+    for found in places.matches(_CODE, _CODE_STEMS) if places.has(_CODE_MARKS) else ():
         if "conduct" not in found[0] and not (
             _UNSAID.fullmatch(found[0][: found.start("by") - found.start()])
             and not found["by"].strip()
             and not _TO_OPEN.match(text, found.end())
         ):
             yield FoundSecret(*found.span("value"), "pin")
-    for found in places.matches(_TYPED, _TYPED_STEMS) if places.numbered else ():
+    for found in places.matches(_TYPED, _TYPED_STEMS):
         yield FoundSecret(*found.span("value"), "pin")
-    for found in places.matches(_CARD, _CARD_STEMS) if places.numbered else ():
+    for found in places.matches(_CARD, _CARD_STEMS):
         yield FoundSecret(*found.span("value"), "pin")
-    for found in places.matches(_IS_CODE, _IS_CODE_STEMS) if places.numbered else ():
+    for found in places.matches(_IS_CODE, _IS_CODE_STEMS):
         number = _NUMBER_BEFORE.search(text, max(0, found.start() - 16), found.start())
         if number:
             yield FoundSecret(*number.span("value"), "pin")
-    for label in places.matches(_CODES, _CODES_STEMS) if places.numbered else ():
+    for label in places.matches(_CODES, _CODES_STEMS):
         yield from _codes(text, label.end())
-    for found in places.matches(_LICENCE, _LICENCE_STEMS) if _GROUPS.search(text) else ():
-        yield FoundSecret(*found.span("value"), "licence-key")
+    if places.has(_LICENCE_STEMS) and _GROUPS.search(text):
+        for found in places.matches(_LICENCE, _LICENCE_STEMS):
+            yield FoundSecret(*found.span("value"), "licence-key")
+
+
+def seeds(places: Places) -> Iterator[FoundSecret]:
+    """Yield the words of wallets, and the seeds of one-time passwords. Takes linear time."""
     for found in places.matches(_PHRASE, _PHRASE_STEMS):
         if not _OF_SENTENCES.search(found["value"]):
             yield FoundSecret(*found.span("value"), "seed-phrase")
@@ -186,11 +195,11 @@ def said_codes(places: Places) -> Iterator[FoundSecret]:
 def _codes(text: str, start: int) -> Iterator[FoundSecret]:
     """Yield the codes that follow their name, up to the first word that is none."""
     stop = min(len(text), start + MAX_CODES_CHARS)
-    before = _BEFORE_CODES.match(text, start, stop)
+    before = compiled(_BEFORE_CODES).match(text, start, stop)
     place = before.end() if before else start
     while True:
-        gap = _BETWEEN_CODES.match(text, place, stop)
-        found = _ONE_CODE.match(text, gap.end() if gap else place, stop)
+        gap = compiled(_BETWEEN_CODES).match(text, place, stop)
+        found = compiled(_ONE_CODE).match(text, gap.end() if gap else place, stop)
         if found is None or not (any(map(str.isdigit, found[0])) or found[0].isupper() or "-" in found[0]):
             return
         yield FoundSecret(*found.span(), "recovery-code")

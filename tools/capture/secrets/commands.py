@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import is_no_secret, key_like
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, compiled, marks, stems
+from memtape.tools.capture.secrets.places import Places, compiled, either, marks, signs, stems
 
 _V = r"(?P<value>\"[^\"\n]{4,256}\"|'[^'\n]{4,256}'|[^\s\"'|;&<>]{4,256})"
 _AFTER = {
@@ -65,9 +64,8 @@ _AFTER = {
 _OPTIONS = tuple(
     (f"{name} ", options) for names, options in _AFTER.items() for name in names.replace("https?", "http https").split()
 )
-_NAMES = frozenset(name for name, _ in _OPTIONS)
-_SPACED = lazy(r"[A-Za-z0-9_-]{1,24} ")
-"""What may be the name of a command: what is given to it follows after a space."""
+_NAMES = marks((name for name, _ in _OPTIONS), (".exe ",))
+"""The names of commands: what is given to one follows after a space."""
 _PIPED = (
     rf"\b(?:echo|printf)\s+(?:-\w+\s+|[\"']?%s(?:\\n)?[\"']?\s+)?(?:[\"']?[\w.-]{{1,32}}:"
     rf"(?=[^\n|]{{1,256}}chpasswd))?{_V}[\"']?\s*\|\s*(?:sudo\s+)?"
@@ -111,9 +109,13 @@ _TOKEN = (
     r"(?i)(?:auth(?:token)?|login|activate|token|api-?key)\s+(?=\S*\d)(?P<value>[\w.-]{20,512})[ \t]*(?:\n|\Z|[|&;])"
 )
 _TOKEN_STEMS = stems(("auth ", "authtoken ", "login ", "activate ", "token ", "key "))
-_COMMAND = lazy(r"(?:^|\n|`)(?:[>$#\s]{0,4})(?:sudo\s|npx\s)?[a-z][\w.-]{1,30}\s(?:[a-z][\w-]{1,20}[\s-]){0,2}\Z")
+_COMMAND = re.compile(r"(?:^|\n|`)(?:[>$#\s]{0,4})(?:sudo\s|npx\s)?[a-z][\w.-]{1,30}\s(?:[a-z][\w-]{1,20}[\s-]){0,2}\Z")
 """A command that is given a token after the name of what it does with it."""
 MAX_LINE = 1_000
+_PIPES = marks(("echo", "printf"))
+_HERES = signs("<<<")
+MAY_COMMAND = either(_NAMES, _PIPES, _HERES, _TOKEN_STEMS, _SQL_STEMS)
+"""One of these is in every text that gives a password to a command."""
 
 
 def command_secrets(places: Places) -> Iterator[FoundSecret]:
@@ -121,7 +123,7 @@ def command_secrets(places: Places) -> Iterator[FoundSecret]:
     text = places.text
     if not (places.numbered or " -" in text or "'" in text or places.has(_SQL_STEMS)):
         return
-    for name, options in _options(text):
+    for name, options in _options(places):
         end = 0
         while (start := text.find(name, end)) >= 0:
             end = start + len(name) - 1
@@ -132,12 +134,10 @@ def command_secrets(places: Places) -> Iterator[FoundSecret]:
             for found in compiled(f"(?m){options}").finditer(text, end, stop):
                 yield from _given(found)
             end = stop
-    if "|" in text:
-        for found in compiled(_PIPED).finditer(text):
-            yield from _given(found)
-    if "<<<" in text:
-        for found in compiled(_HERE).finditer(text):
-            yield from _given(found)
+    for found in compiled(_PIPED).finditer(text) if "|" in text and places.may(_PIPES) else ():
+        yield from _given(found)
+    for found in compiled(_HERE).finditer(text) if places.may(_HERES) else ():
+        yield from _given(found)
     for found in places.matches(_TOKEN, _TOKEN_STEMS) if places.numbered else ():
         if key_like(found["value"]) and _COMMAND.search(text, max(0, found.start() - 80), found.start()):
             yield from _given(found)
@@ -145,12 +145,12 @@ def command_secrets(places: Places) -> Iterator[FoundSecret]:
         yield from _given(found)
 
 
-def _options(text: str) -> Iterator[tuple[str, str]]:
+def _options(places: Places) -> Iterator[tuple[str, str]]:
     """Yield the commands of a text, as it names them, and their options."""
-    said = set(_SPACED.findall(text))
-    if not _NAMES.isdisjoint(said):
+    said = frozenset(places.among(_NAMES))
+    if said:
         yield from (command for command in _OPTIONS if command[0] in said)
-    if "exe " in said:
+    if ".exe " in said:
         yield from ((f"{name[:-1]}.exe ", options) for name, options in _OPTIONS)
 
 

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memtape.schemas.patterns import lazy
-from memtape.tools.capture.secrets.places import Places, compiled, marks
+from memtape.tools.capture.secrets.places import ALPHANUMERIC, Places, compiled, either, marks, runs
 
 
 class FoundSecret(NamedTuple):
@@ -42,11 +41,20 @@ _DETECTORS = {
 }
 """The library's detectors that are used. Others take quadratic time, find what is no secret, or are done here."""
 
-_MAY_BE_OF_LIBRARY = lazy(
+_WORDS_OF_LIBRARY = marks(
+    """
+    a3t akia abia acca asia accountkey= ghp_ gho_ ghu_ ghs_ ghr_ glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt-
+    glagent- gloas- gr1348941 pypi-ag sg. xox hooks.slack.com sq0csp- k_live_
+    """.split(),
+    (f"-us{digit}" for digit in range(10)),
+)
+_OF_LIBRARY = either(_WORDS_OF_LIBRARY, runs(34, f"{ALPHANUMERIC}_.:-"))
+"""What its formats have in them: one of these words, or a run as long as tokens of Discord, Telegram and Twilio."""
+_MAY_BE_OF_LIBRARY = (
     r"A3T|AKIA|ABIA|ACCA|ASIA|AccountKey=|gh[pousr]_|gl[a-z]{2,6}-|GR1348941|-us[0-9]|pypi-Ag|SG\.|xox[a-z]"
     r"|hooks\.slack\.com|sq0csp-|k_live_|[0-9]{8}:|AC[a-z0-9]{32}|SK[a-z0-9]{32}|\.[\w-]{6}\.[\w-]{27}"
 )
-"""What each of those formats has in it; a test holds that nothing of theirs is found without."""
+"""What each of those formats has in it; tests hold that nothing of theirs is found without."""
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _HASH = (
@@ -55,13 +63,17 @@ _HASH = (
     r"|(?:pbkdf2_sha\d{1,3}|bcrypt_sha256|argon2|scrypt:\d+:\d+:\d+|pbkdf2:sha\d{1,3}:\d+)\$[\w./+=,$-]{22,256}"
 )
 """Hashes of passwords as crypt(3), PHC, PHP, Django and Werkzeug write them; in files of Compose each dollar is two."""
+_HASH_BEGINS = (
+    "$1$ $2a$ $2b$ $2x$ $2y$ $5$ $6$ $7$ $y$ $gy$ $apr1$ $sha1$ $argon2 $scrypt$ $crypt$ $pbkdf2 $P$ $H$"
+    " pbkdf2_sha bcrypt_sha256$ argon2$ scrypt: pbkdf2:sha"
+)
 _FORMATS = (
     ("anthropic-key", "sk-ant-", r"sk-ant-[\w-]{20,}"),
     ("openai-key", "sk-", r"sk-(?:proj|svcacct|admin)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}"),
     ("openrouter-key", "sk-or-", r"sk-or-v1-[0-9a-f]{64}"),
     ("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
     ("telegram-token", "/bot", r"(?<=/)bot[0-9]{8,10}:[\w-]{34,36}"),
-    ("password-hash", "$", _HASH),
+    ("password-hash", _HASH_BEGINS, _HASH),
     ("password-hash", ":::", r"(?<=:)[0-9a-fA-F]{32}:[0-9a-fA-F]{32}(?=:::)"),
     (
         "password-hash",
@@ -73,19 +85,23 @@ _FORMATS = (
     ("plaid-token", "access-", rf"access-(?:sandbox|development|production)-{_UUID}"),
     ("langfuse-key", "sk-lf-", rf"sk-lf-{_UUID}"),
     ("openshift-token", "sha256~", r"sha256~[\w-]{43}"),
-    ("fly-token", "fm", r"fm[12][ar]?_[A-Za-z0-9+/=]{40,}"),
+    ("fly-token", "fm1 fm2", r"fm[12][ar]?_[A-Za-z0-9+/=]{40,}"),
     ("nuget-key", "oy2", r"oy2[a-z0-9]{43}"),
     ("dropbox-token", "sl.", r"sl\.(?:u\.)?[\w-]{60,}"),
     ("mollie-key", "live_", r"(?<!\w)live_[A-Za-z0-9]{30,}"),
     ("paddle-key", "pdl_", r"pdl_[a-z]{4}_apikey_\w{40,}"),
     ("brevo-key", "xkeysib-", r"xkeysib-[0-9a-f]{64}-\w{16}"),
-    ("sonar-token", "sq", r"sq[upa]_[0-9a-f]{40}"),
+    ("sonar-token", "squ_ sqp_ sqa_", r"sq[upa]_[0-9a-f]{40}"),
     ("sourcegraph-token", "sgp_", r"sgp_(?:[0-9a-z]{16}_)?[0-9a-f]{40}"),
     ("buildkite-token", "bk", r"bk[a-z]{2}_[0-9a-f]{40}"),
     ("bitbucket-token", "ATBB", r"ATBB[A-Za-z0-9]{32}"),
     ("trello-token", "ATTA", r"ATTA[0-9a-f]{64}"),
     ("mailersend-token", "mlsn.", r"mlsn\.[0-9a-f]{64}"),
-    ("wallet-key", "0x", r"(?:(?<=from_key\([\"'])|(?<=Wallet\([\"'])|(?<=ToAccount\([\"']))0x[0-9a-f]{64}"),
+    (
+        "wallet-key",
+        "from_key( Wallet( ToAccount(",
+        r"(?:(?<=from_key\([\"'])|(?<=Wallet\([\"'])|(?<=ToAccount\([\"']))0x[0-9a-f]{64}",
+    ),
     ("wallet-key", "0x", r"(?<=accounts: \[.)0x[0-9a-f]{64}|(?<=\b[pP][kK] = [\"'])0x[0-9a-f]{64}"),
     ("wallet-key", "PK=", r"(?<=PK=)(?:0x)?[0-9a-f]{64}"),
     ("wallet-key", "pk:", r"(?<=\bpk: )(?:0x)?[0-9a-f]{64}"),
@@ -94,13 +110,13 @@ _FORMATS = (
     ("wallet-key", "nsec1", r"nsec1[a-z0-9]{58}"),
     ("password", "WIFI:", r"(?<=[;:]P:)[^;\s]{8,63}(?=;)"),
     ("minisign-key", "RWRTY", r"RWRTY[A-Za-z0-9+/]{100,}={0,2}"),
-    ("wallet-key", "prv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,}"),
+    ("wallet-key", "xprv yprv zprv tprv uprv vprv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,}"),
     ("otp-seed", "otpauth", r"(?<=[?&]secret=)[A-Za-z2-7]{8,128}={0,6}"),
     ("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
     ("xai-key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
     ("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{40,}"),
     ("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37}"),
-    ("github-token", "gh", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
+    ("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
     ("github-token", "github_pat_", r"github_pat_\w{40,}"),
     ("gcp-api-key", "AIza", r"AIza[\w-]{35}"),
     ("gcp-oauth-secret", "GOCSPX-", r"GOCSPX-[\w-]{28}"),
@@ -110,15 +126,15 @@ _FORMATS = (
     ("azure-sas", "sig=", r"(?<=[?&]sig=)[A-Za-z0-9%+/=]{40,}"),
     ("slack-token", "xox", r"xox[a-z](?:\.[a-z])?-[A-Za-z0-9-]{10,}"),
     ("slack-token", "xapp-", r"xapp-[0-9]-[A-Za-z0-9-]{20,}"),
-    ("stripe-key", "k_", r"[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
+    ("stripe-key", "k_live_ k_test_", r"[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
     ("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
     ("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}"),
     ("mailgun-key", "key-", r"key-[0-9a-f]{32}"),
     ("discord-webhook", "/api/webhooks/", r"(?<=/api/webhooks/)[0-9]{10,}/[\w-]{60,}"),
     ("docker-token", "dckr_pat_", r"dckr_pat_[\w-]{27,}"),
-    ("digitalocean-token", "_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
-    ("shopify-token", "shp", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
-    ("vault-token", "hv", r"hv[sbr]\.[\w-]{24,}"),
+    ("digitalocean-token", "doo_v1_ dop_v1_ dor_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
+    ("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    ("vault-token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}"),
     ("linear-key", "lin_api_", r"lin_api_[A-Za-z0-9]{40}"),
     ("notion-token", "ntn_", r"ntn_[A-Za-z0-9]{43,}"),
     ("notion-token", "secret_", r"secret_[A-Za-z0-9]{43}"),
@@ -126,8 +142,8 @@ _FORMATS = (
     ("databricks-token", "dapi", r"dapi[0-9a-f]{32}"),
     ("doppler-token", "dp.", r"dp\.(?:pt|st|sa|ct|scim|audit)\.[A-Za-z0-9]{40,44}"),
     ("figma-token", "figd_", r"figd_[\w-]{40,}"),
-    ("sentry-token", "sntry", r"sntry[su]_[\w+/=-]{40,}"),
-    ("grafana-token", "gl", r"gl(?:c|sa)_[\w+/=]{32,}"),
+    ("sentry-token", "sntrys_ sntryu_", r"sntry[su]_[\w+/=-]{40,}"),
+    ("grafana-token", "glc_ glsa_", r"gl(?:c|sa)_[\w+/=]{32,}"),
     ("newrelic-key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
     ("pulumi-token", "pul-", r"pul-[0-9a-f]{40}"),
     ("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
@@ -147,50 +163,55 @@ _FORMATS = (
 )
 _BEGUN_BY: dict[str, list[int]] = {}
 """Which of the formats have something in them, by that in lower case."""
-for _number, (_, _anchor, _) in enumerate(_FORMATS):
-    _BEGUN_BY.setdefault(_anchor.lower(), []).append(_number)
+for _number, (_, _begins, _) in enumerate(_FORMATS):
+    for _anchor in _begins.split():
+        _BEGUN_BY.setdefault(_anchor.lower(), []).append(_number)
 _ANCHORS = marks(_BEGUN_BY)
-_KEY_MARK = lazy(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = lazy(r"(?:(?:\s|\\[nr]|[\"'>|])*[A-Za-z0-9+/=]{24,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{4,})?")
-_ENCODED_KEY = lazy(
+_KEY_MARK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BODY = r"(?:(?:\s|\\[nr]|[\"'>|])*[A-Za-z0-9+/=]{24,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{4,})?"
+_ENCODED_KEY = (
     r"(?<![A-Za-z0-9+/])(?:LS0tLS1CRUdJTi|b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9+/]{2,3}IBA[AD]|MHcCAQEE"
     r"|MIG[A-Za-z0-9]AgEAM|MC4CAQAw)"
     r"(?:[A-Za-z0-9+/]+(?:\s|\\[nr])*)*[A-Za-z0-9+/]={0,2}"
 )
-_ENCODED_MARKS = ("LS0tLS1CRUdJTi", "b3BlbnNzaC1rZXktdjE", "IBA", "MHcCAQEE", "AgEAM", "MC4CAQAw")
+_ENCODED_MARKS = marks("ls0tls1crudjti b3blbnnzac1rzxktdje ibaa ibad mhccaqee ageam mc4caqaw".split())
 """How private keys in base64 begin: a PEM block, a key of OpenSSH, PKCS#1, PKCS#8 and SEC 1."""
-_LINE_BEFORE = lazy(r"(?:(?<=\n)|(?<=\\n)|^)[A-Za-z0-9+/=]{4,80}(?:\r?\n|\\n)+\Z")
-_KEY_LINE = lazy(r"[A-Za-z0-9+/=]{40}")
-_PUTTY = lazy(r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})")
+_LINE_BEFORE = r"(?:(?<=\n)|(?<=\\n)|^)[A-Za-z0-9+/=]{4,80}(?:\r?\n|\\n)+\Z"
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{40}")
+_PUTTY = r"Private-Lines: [0-9]{1,3}\s+((?:[A-Za-z0-9+/=]{4,80}\s*){1,200})"
+
+
+_KEY_MARKS = marks(("private key", "private-lines"))
+MAY_KNOW = either(_KEY_MARKS, _ENCODED_MARKS, _ANCHORS, _OF_LIBRARY)
+"""One of these is in every secret that its form tells."""
 
 
 def known_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what has the form of a known secret; findings may overlap. Takes time linear in the text."""
     text = places.text
-    if "PRIVATE KEY" in text:
+    if places.may(_KEY_MARKS):
         yield from _private_keys(text)
-    if "Private-Lines" in text:
-        yield from (FoundSecret(*found.span(1), "private-key") for found in _PUTTY.finditer(text))
-    for found in _ENCODED_KEY.finditer(text) if any(mark in text for mark in _ENCODED_MARKS) else ():
+        yield from (FoundSecret(*found.span(1), "private-key") for found in compiled(_PUTTY).finditer(text))
+    for found in compiled(_ENCODED_KEY).finditer(text) if places.may(_ENCODED_MARKS) else ():
         if len(found[0]) >= 40 and not (found[0].startswith("LS0t") and not _says_private(found[0])):
             yield FoundSecret(*found.span(), "private-key")
-    for number in sorted(number for anchor in places.among(_ANCHORS) for number in _BEGUN_BY[anchor]):
-        kind, anchor, pattern = _FORMATS[number]
-        if anchor in text:
+    for number in sorted({number for anchor in places.among(_ANCHORS) for number in _BEGUN_BY[anchor]}):
+        kind, begins, pattern = _FORMATS[number]
+        if any(anchor in text for anchor in begins.split()):
             yield from _whole(text, kind, compiled(pattern))
-    if _MAY_BE_OF_LIBRARY.search(text):
+    if places.may(_OF_LIBRARY) and compiled(_MAY_BE_OF_LIBRARY).search(text):
         for kind, known in _of_library():
             yield from _whole(text, kind, known)
 
 
-_MADE_UP = lazy(r"(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z", re.IGNORECASE)
+_MADE_UP = r"(?i)(.)\1{7}|your|example|placeholder|dummy|redacted|here\Z"
 
 
 def _whole(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[FoundSecret]:
     """Yield matches that are not a piece of something longer, and that nobody made up to stand for one."""
     for found in pattern.finditer(text):
         start, end = found.span()
-        if not _MADE_UP.search(found[0]) and not (
+        if not compiled(_MADE_UP).search(found[0]) and not (
             text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum()
         ):
             yield FoundSecret(start, end, kind)
@@ -213,14 +234,14 @@ def _private_keys(text: str) -> Iterator[FoundSecret]:
         if following is not None and following[1] == "END":
             if _KEY_LINE.search(text, mark.end(), following.start()):
                 yield FoundSecret(mark.start(), following.end(), "private-key")
-        elif body := _KEY_BODY.match(text, mark.end()):  # It was cut short.
+        elif body := compiled(_KEY_BODY).match(text, mark.end()):  # It was cut short.
             yield FoundSecret(mark.start(), body.end(), "private-key")
 
 
 def _headless(text: str, start: int, mark: re.Match[str]) -> Iterator[FoundSecret]:
     """Yield the end of a private key of which the beginning was cut off: the lines of base64 before its last one."""
     first = end = mark.start()
-    while found := _LINE_BEFORE.search(text, max(start, first - 100), first):
+    while found := compiled(_LINE_BEFORE).search(text, max(start, first - 100), first):
         first = found.start()
     if first < end:
         yield FoundSecret(first, mark.end(), "private-key")

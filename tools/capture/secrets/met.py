@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -20,8 +21,10 @@ from memtape.tools.capture.secrets.known import FoundSecret
 
 _WORD = re.compile(r"[0-9A-Za-z_]+|[^\W0-9A-Za-z_]+")
 """Scripts without spaces do not lengthen an ASCII word beside them."""
+_WITHIN_WORD = re.compile(r"[0-9A-Za-z_]{2}|[^\W0-9A-Za-z_]{2}")
 _LINE = re.compile(rb"^[0-9]+ [0-9]+ [0-9]+ [a-z0-9-]+ [0-9a-f]{32}$", re.MULTILINE)
 _DIGEST_CHARS = 32
+_MAX_ORDINARY = 20_000
 _PLAIN = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+(?:[ -][^\W\d_A-Z]+)?|[A-Z]+|\d{1,8}")
 """Words and numbers that many texts have. As secrets they are known again only where a text names a secret's kind."""
 
@@ -31,10 +34,14 @@ class MetSecrets:
 
     def __init__(self, path: Path, *, writes: bool = True) -> None:
         self._path = path
+        self._name = os.fspath(path)  # `pathlib` takes as long as the system to ask for the size.
         self._writes = writes
         self._read_bytes = 0
         self._lines: set[bytes] = set()
+        self._digests: set[bytes] = set()
         self._forms: dict[int, list[tuple[int, int, bytes]]] = {}
+        # Words that were looked up and are no secrets: most words of a text stand in texts before it.
+        self._ordinary: set[str] = set()
 
     def __bool__(self) -> bool:
         return bool(self._lines)
@@ -63,12 +70,19 @@ class MetSecrets:
         """Yield where a secret that was met stands in a text, by itself. Takes time linear in the text."""
         names_one: bool | None = None
         for word in _WORD.finditer(text):
-            for before, chars, form in self._forms.get(word.end() - word.start(), ()):
-                start = word.start() - before
+            first, last = word.span()
+            for before, chars, form in self._forms.get(last - first, ()):
+                start = first - before
                 end = start + chars
-                if start < 0 or end > len(text) or not _ends_word(text, end):
+                if start < 0 or (end != last and (end > len(text) or _WITHIN_WORD.match(text, end - 1))):
                     continue
-                said = self._known(form, text[start:end], key)
+                secret = text[start:end]
+                if secret in self._ordinary:
+                    continue
+                known = self._known(secret, key)
+                if not known and end == last and not before:
+                    self._note_ordinary(secret)
+                said = next((said for said, digest in known if form + digest in self._lines), None)
                 if said is None:
                     continue
                 if _PLAIN.fullmatch(said):
@@ -77,37 +91,41 @@ class MetSecrets:
                         continue
                 yield FoundSecret(start, end, form.split()[3].decode())
 
-    def _known(self, form: bytes, secret: str, key: bytes) -> str | None:
-        """Return a text as it is known, which is as it stands there or without its case."""
-        return next((said for said in _cases(secret) if form + _digest(said, key) in self._lines), None)
+    def _known(self, secret: str, key: bytes) -> list[tuple[str, bytes]]:
+        """Return how a text is known, which is as it stands there or without its case, with the digests."""
+        digests = ((said, _digest(said, key)) for said in _cases(secret))
+        return [known for known in digests if known[1] in self._digests]
+
+    def _note_ordinary(self, word: str) -> None:
+        if len(self._ordinary) == _MAX_ORDINARY:
+            self._ordinary.clear()
+        self._ordinary.add(word)
 
     def refresh(self) -> None:
         """Take in what other processes have added."""
-        with suppress(FileNotFoundError):
-            size = self._path.stat().st_size
-            if size == self._read_bytes:
-                return
-            with self._path.open("rb") as file:
-                file.seek(self._read_bytes if size > self._read_bytes else 0)
-                data = file.read()
-                whole = data.rfind(b"\n") + 1
-                self._read_bytes = file.tell() - len(data) + whole
+        try:
+            size = os.stat(self._name).st_size
+        except FileNotFoundError:
+            return
+        if size == self._read_bytes:
+            return
+        with suppress(FileNotFoundError), self._path.open("rb") as file:
+            file.seek(self._read_bytes if size > self._read_bytes else 0)
+            data = file.read()
+            whole = data.rfind(b"\n") + 1
+            self._read_bytes = file.tell() - len(data) + whole
             self._take(_LINE.findall(data[:whole]))
 
     def _take(self, lines: list[bytes]) -> None:
         self._lines.update(lines)
+        self._digests.update(line[-_DIGEST_CHARS:] for line in lines)
+        self._ordinary.clear()
         for form in {line[:-_DIGEST_CHARS] for line in lines}:
             before, first, chars, _ = form.split()
             found = (int(before), int(chars), form)
             forms = self._forms.setdefault(int(first), [])
             if found not in forms:
                 forms.append(found)
-
-
-def _ends_word(text: str, end: int) -> bool:
-    """Whether no word goes on over a place of a text."""
-    around = _WORD.match(text, end - 1)
-    return around is None or around.end() == end
 
 
 def _cases(secret: str) -> tuple[str, ...]:
@@ -117,5 +135,12 @@ def _cases(secret: str) -> tuple[str, ...]:
 
 
 def _digest(secret: str, key: bytes) -> bytes:
-    said = secret.encode("utf-8", "surrogatepass")
-    return blake2b(said, digest_size=_DIGEST_CHARS // 2, key=key, person=b"met").hexdigest().encode()
+    digest = _keyed(key).copy()
+    digest.update(secret.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest().encode()
+
+
+@lru_cache(maxsize=4)
+def _keyed(key: bytes) -> blake2b:
+    """Return what every digest under a key begins with."""
+    return blake2b(digest_size=_DIGEST_CHARS // 2, key=key, person=b"met")

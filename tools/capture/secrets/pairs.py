@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import PASSWORD, PASSWORD_STEMS, is_no_secret, password_like
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, marks, stems
+from memtape.tools.capture.secrets.places import Places, either, marks, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 from memtape.tools.capture.secrets.said import ended, is_no_name, of_sort, very_sure
 
@@ -62,7 +61,10 @@ _NAMED_STEMS = stems(
 _BY = marks((" with ", " using ", " as ", " via ", " mit ", " als ", " avec ", " con ", " com ", " met "))
 _PAIR_STEMS = stems(("admin", "root", "guest", "demo", "@"))
 _BETWEEN = marks((" / ", " | "))
-_SHORT_VERSION = lazy(r"v?\d[\w.-]{0,11}")
+MAY_PAIR = either(PASSWORD_STEMS, _WITH_STEMS)
+MAY_PAIR_IN_ROWS = either(_BETWEEN, _USER_STEMS)
+"""One of these is in every text that has a password beside a user, or a row of both."""
+_SHORT_VERSION = re.compile(r"v?\d[\w.-]{0,11}")
 
 
 def pair_secrets(places: Places) -> Iterator[FoundSecret]:
@@ -71,7 +73,11 @@ def pair_secrets(places: Places) -> Iterator[FoundSecret]:
         yield from _named(found)
     for found in places.matches(_WITH, _WITH_STEMS) if places.has(_BY) else ():
         yield from of_sort(found, "bare", is_beside_user)
-    if not places.numbered:  # The others need a digit.
+
+
+def pairs_in_rows(places: Places) -> Iterator[FoundSecret]:
+    """Yield what stands in a row with the name of a user, and has a digit. Takes linear time."""
+    if not places.numbered:
         return
     for found in places.matches(_PAIR, _PAIR_STEMS) if places.has(_BETWEEN) else ():
         yield from of_sort(found, "bare", is_no_name)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 
-from memtape.schemas.patterns import lazy
+from memtape.tools.capture.secrets.places import compiled
 
-_WORDS = lazy(
+_WORDS = (
+    r"(?i)"
     r"(?:(?:just|simply|einfach|still|now)\s[\"'`“„«]?)?"
     r"(?P<value>[a-z]{3,32}(?:[ _-][a-z]{3,16}){0,7}?)(?![\w@/=(\[{-]|\.\w)"
     r"(?:[\"'`”»」](?![a-z])|[.,;!)*|]+(?![!-~])|です|だ|입니다|이에요|예요|$|\n|\s(?:by\sthe\sway|btw|today|yesterday|now|please|until|til"
-    r"|in\scase|for\s(?:everyone|all|every|the|my)|and\s(?:the|my|our|his|her|do|please)|입니다)\b|\s\((?:all|lower|no|yes)\b)",
-    re.IGNORECASE,
+    r"|in\scase|for\s(?:everyone|all|every|the|my)|and\s(?:the|my|our|his|her|do|please)|입니다)\b|\s\((?:all|lower|no|yes)\b)"
 )
 _NO_PASSWORD = frozenset(
     """
@@ -63,40 +63,40 @@ _TYPES = frozenset(
     string varchar secretstr boolean integer object number buffer bytes postgres password passwort kennwort bcrypt
     """.split()
 )
-_SAYING = lazy(
+_SAYING = (
     r".*(?:ed|ing|able|ible|less|ful|ous|ive|tion|(?<!f)ly|ized|word|phrase|ment|manager)"
     r"|ge\w+(?:t|en)|(?:ab|ver|be|zer|ent)\w+(?:en|t)|\w+(?:lich|ig|bar|los|isch|haft|lijk|baar|loos|igt|iskt|erat)"
     r"|\w+(?:[aei]d[oa]s?|ori[oa]s?|vel|nte|iv[ao]|[aiu]t[aeo]|ett[ao])|\w+(?:ane|one|any|ony|owe|lne|wne|tne)"
     r"|nie\w+|\w+(?:dir|dur|tir|tur|siz|suz|mis|mus|iyor|uyor)"
 )
-_ENDING = lazy(
+_ENDING = (
     r".*(?:ed|ing|able|ible|less|sensitive|specific)|only|text|plain|free|based|like|friendly|proof|safe|wide|side|time"
     r"|use|here|hash|store|file|field|name|form|policy|reset|manager|string|value|type|id|key|code|user|admin|auth"
 )
-_SAYING_MUCH = lazy(r".*(?:ed|ing|able|ible)")
-_OF_SENTENCES = lazy(
+_SAYING_MUCH = r".*(?:ed|ing|able|ible)"
+_OF_SENTENCES = (
+    r"(?i)"
     r"\b(?:the|and|your|for|with|from|are|was|its|should|could|would|them|these|those|our|not|has"
-    r"|der|die|das|und|dans|pour|avec|para|como|nel|della|van|het|jest|och|att)\b",
-    re.I,
+    r"|der|die|das|und|dans|pour|avec|para|como|nel|della|van|het|jest|och|att)\b"
 )
 
 
 def plain_words(text: str, start: int, *, quoted: bool) -> tuple[int, int] | None:
     """Return where plain words at a place are a password: one that ends what is said, or several drawn ones."""
-    found = _WORDS.match(text, start)
+    found = compiled(_WORDS).match(text, start)
     if found is None:
         return None
     words = re.split("[ _-]", found["value"].lower())
-    if words[0] in _NO_PASSWORD or (_SAYING if len(words) < 4 else _SAYING_MUCH).fullmatch(words[0]):
+    if words[0] in _NO_PASSWORD or compiled(_SAYING if len(words) < 4 else _SAYING_MUCH).fullmatch(words[0]):
         return None
-    if len(words) < 4 and (_ENDING.fullmatch(words[-1]) or not _TYPES.isdisjoint(words)):
+    if len(words) < 4 and (compiled(_ENDING).fullmatch(words[-1]) or not _TYPES.isdisjoint(words)):
         return None
     if len(words) == 1:
         if len(words[0]) < 6:
             return None
     elif (
         len(words) < (4 if " " in found["value"] and not quoted else 2)
-        or _OF_SENTENCES.search(found["value"])
+        or compiled(_OF_SENTENCES).search(found["value"])
         or len(max(words, key=len)) > 12
     ):
         return None

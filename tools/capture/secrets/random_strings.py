@@ -11,18 +11,21 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.known import FoundSecret
+from memtape.tools.capture.secrets.places import ALPHANUMERIC, Places, compiled, runs
 
 MIN_CHARS = 24
 MIN_CHARS_OF_ONE_CASE = 28
 MAX_CHARS = 128
 """Random strings as long as that are keys; longer ones are data."""
 
-_RUN = lazy(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
-_URL = lazy(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
-_CANDIDATE = lazy(r"[A-Za-z0-9+/_-]{24,}={0,2}")
-_NAMED = lazy(
+MAY_BE_RANDOM = runs(MIN_CHARS, f"{ALPHANUMERIC}+/=_.~@:%&?#$-")
+"""One such run is around each random string."""
+_RUN = re.compile(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
+_CANDIDATE = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_NAMED = (
+    r"(?i)"
     r"(?:sha\d{1,3}|md5|blake\w{1,4}|h1|sri|integrity|checksum|digest|etag|if-(?:none-)?match|fingerprint|hash|base64|commit"
     r"|nonce|cursor|cid"
     r"|public[\s_-]?key|pubkey|publishable[\s_-]?key|recipients?|peer|address|addr|(?:page|next"
@@ -30,13 +33,12 @@ _NAMED = lazy(
     r"|next|after|before|ids?(?:-2)?|uuid|marker|bookmark|offset|wallet|owner|program|trace|span|request"
     r"|tx|txn|transaction|contract|mint|deposit|donations?|(?:restore|cache|last\s?evaluated)[\s_-]?key|continuation|kid"
     r"|jti|x5t(?:#s256)?|[\"'][nexy]|file|folder|doc(?:ument)?|video|build|version|revision|snapshot|serial|ref)"
-    r"(?:\W{1,4}|\s(?:is|was|are|ist|lautet|est|es)\W{1,3})$",
-    re.I,
+    r"(?:\W{1,4}|\s(?:is|was|are|ist|lautet|est|es)\W{1,3})$"
 )
 """What is called so may look random and is no secret."""
 _BEFORE_DATA = ("base64,", "?B?", "?b?", 'W/"')
 """What stands before data in URIs and in headers of mail, and before weak ETags."""
-_ID = lazy(
+_ID = (
     r"(?!(?:[a-z]+[_-]){0,2}(?:sk|rk|pat|key|tok|token|secret|sec|api|apikey|auth|access|pass|pwd|priv|private)[_-])"
     r"(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,31}|(?:pk|cs|phc|pub|public)_\w{20,}"
     r"|[xyztuv]pub[1-9A-HJ-NP-Za-km-z]{100,}|(?:/ip[fn]s/)?Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,70}|k51[a-z0-9]{50,70}"
@@ -47,15 +49,15 @@ _ID = lazy(
 
 What is longer after the name of its kind is a token.
 """
-_BASE58 = lazy(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
-_OF_CHAIN = lazy(
+_BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
+_OF_CHAIN = (
+    r"(?i)"
     r"\b(?:address|wallet|sent|send|transfer|deposit|mint|program|account|sol|solana|usdc|usdt|trx|tron"
-    r"|doge|btc|to|from)\b",
-    re.I,
+    r"|doge|btc|to|from)\b"
 )
-_HEX = lazy(r"(?:0x)?(?:[0-9a-f-]+|[0-9A-F-]+)")
-_WORDS = lazy(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])")
-_DATA_LINE = lazy(r"[\s\"'>|+#*]*[A-Za-z0-9+/_-]{56,}={0,2}[\s\"',\\+]*")
+_HEX = re.compile(r"(?:0x)?(?:[0-9a-f-]+|[0-9A-F-]+)")
+_WORDS = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])")
+_DATA_LINE = re.compile(r"[\s\"'>|+#*]*[A-Za-z0-9+/_-]{56,}={0,2}[\s\"',\\+]*")
 _PAIRS = frozenset(
     """
     th he in er an re nd at on nt ha es st en ed to it ou ea hi is or ti as te et ng of al de se le sa si ar ve ra ld ur
@@ -69,8 +71,11 @@ _PAIRS = frozenset(
 """The pairs of letters that most words are made of, in English and in code."""
 
 
-def random_strings(text: str) -> Iterator[FoundSecret]:
+def random_strings(places: Places) -> Iterator[FoundSecret]:
     """Yield what was drawn at random and has no reason to be there but to be secret. Takes linear time."""
+    text = places.text
+    if not places.numbered:
+        return
     links = [link.span() for link in _URL.finditer(text)] if "://" in text else []
     place = 0
     for run in _RUN.finditer(text):
@@ -139,15 +144,15 @@ def _is_address(text: str, start: int, end: int) -> bool:
     """Whether a string has the letters of an address of a chain, and stands where one is spoken of."""
     return (
         _BASE58.fullmatch(text, start, end) is not None
-        and _OF_CHAIN.search(text, max(0, start - 48), start) is not None
+        and compiled(_OF_CHAIN).search(text, max(0, start - 48), start) is not None
     )
 
 
 def _is_data(text: str, start: int, end: int) -> bool:
     """Whether a string is said to be a digest, or is a public key, a symbol of a linker, or a line of data."""
-    if _NAMED.search(text, max(0, start - 24), start):
+    if compiled(_NAMED).search(text, max(0, start - 24), start):
         return True
-    if _ID.fullmatch(text, start, end) or _is_address(text, start, end):
+    if compiled(_ID).fullmatch(text, start, end) or _is_address(text, start, end):
         return True
     if text[start:end].startswith(("sha", "AAAA", "_Z")) or text[max(0, start - 7) : start].endswith(_BEFORE_DATA):
         return True

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -22,20 +23,20 @@ from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.denied_paths import denied_by, without_place
-from memtape.tools.capture.secrets.answers import answers
-from memtape.tools.capture.secrets.assigned import assigned_secrets
-from memtape.tools.capture.secrets.calls import call_secrets
-from memtape.tools.capture.secrets.codes import said_codes
-from memtape.tools.capture.secrets.commands import command_secrets
+from memtape.tools.capture.secrets.answers import MAY_ASK, answers
+from memtape.tools.capture.secrets.assigned import MAY_ASSIGN, assigned_secrets
+from memtape.tools.capture.secrets.calls import MAY_CALL, call_secrets
+from memtape.tools.capture.secrets.codes import MAY_NUMBER, MAY_WORD, number_codes, seeds
+from memtape.tools.capture.secrets.commands import MAY_COMMAND, command_secrets
 from memtape.tools.capture.secrets.encoded import text_in_base64
-from memtape.tools.capture.secrets.known import FoundSecret, known_secrets
+from memtape.tools.capture.secrets.known import MAY_KNOW, FoundSecret, known_secrets
 from memtape.tools.capture.secrets.met import MetSecrets
-from memtape.tools.capture.secrets.pairs import pair_secrets
-from memtape.tools.capture.secrets.places import Places
-from memtape.tools.capture.secrets.random_strings import random_strings
-from memtape.tools.capture.secrets.said import asked_secrets, said_secrets
-from memtape.tools.capture.secrets.tables import table_secrets
-from memtape.tools.capture.secrets.urls import url_secrets
+from memtape.tools.capture.secrets.pairs import MAY_PAIR, MAY_PAIR_IN_ROWS, pair_secrets, pairs_in_rows
+from memtape.tools.capture.secrets.places import Places, Stems
+from memtape.tools.capture.secrets.random_strings import MAY_BE_RANDOM, random_strings
+from memtape.tools.capture.secrets.said import MAY_SAY, MAY_STAND_BESIDE, asked_secrets, said_secrets, secrets_beside
+from memtape.tools.capture.secrets.tables import MAY_HEAD, table_secrets
+from memtape.tools.capture.secrets.urls import MAY_ADDRESS, url_secrets
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -66,17 +67,20 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return a text with a placeholder for every secret in it; the same text where there is none."""
-        return self._redacted(text, names=False)
+        self._met.refresh()
+        return self._redacted(text)
 
     def question(self, query: str) -> str:
         """Return a question without secrets. One that names a secret's kind has no word that only a secret looks like.
 
         Nobody tells a password with the words of a sentence to ask for it.
         """
-        return self._redacted(query, names=False, asked=True)
+        self._met.refresh()
+        return self._redacted(query, asked=True)
 
     def name(self, name: str) -> str:
         """Return a name, as of a person, session or branch, without secrets of known forms. Names may look random."""
+        self._met.refresh()
         return self._redacted(name, names=True)
 
     def head(self, text: str, chars: int, *, is_name: bool = False) -> str:
@@ -85,27 +89,29 @@ class Redactor:
         What tells a secret may stand behind the cut, so that a little more is read, and nothing else of a long text.
         """
         read = text[: chars + LOOKAHEAD_CHARS]
-        redacted = self._redacted(read, names=is_name)
+        redacted = self.name(read) if is_name else self.text(read)
         sure = len(redacted) if len(read) == len(text) else max(0, len(redacted) - UNSURE_CHARS)
         return head_of(redacted, min(chars, sure))
 
     def part(self, part: T) -> T:
         """Return a body of an event, or what stands in one, without secrets in any of its texts."""
+        self._met.refresh()
         return with_texts(part, self._said)
 
     def event(self, event: Event) -> Event:
         """Return an event without secrets in any of its texts, the names in its header included."""
+        self._met.refresh()
         return msgspec.structs.replace(
             event,
-            actor=msgspec.structs.replace(event.actor, name=self.name(event.actor.name)),
-            body=event.body and self.part(event.body),
-            session=event.session and self.name(event.session),
+            actor=msgspec.structs.replace(event.actor, name=self._redacted(event.actor.name, names=True)),
+            body=event.body and with_texts(event.body, self._said),
+            session=event.session and self._redacted(event.session, names=True),
         )
 
     def _said(self, said: Said) -> str:
         if said.role == "program":
             return said.text
-        return self.name(said.text) if said.role == "name" else self.text(said.text)
+        return self._redacted(said.text, names=said.role == "name", labels=said.role != "statement")
 
     def check_path(self, path: str | None) -> None:
         """Raise `Denied` for a path or source whose content is nobody's memory, as a file of keys.
@@ -124,11 +130,11 @@ class Redactor:
                     "Capture what should be remembered of it in words of your own.",
                 )
 
-    def _redacted(self, text: str, *, names: bool, asked: bool = False) -> str:
-        self._met.refresh()
+    def _redacted(self, text: str, *, names: bool = False, labels: bool = False, asked: bool = False) -> str:
         # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
         for _ in range(PASSES):
-            found = findings(text, names=names, more=self._more(text, asked))
+            more = self._more(text, asked) if asked or self._met else ()
+            found = findings(text, names=names, labels=names or labels, more=more)
             if not found:
                 break
             pieces, end = [], 0
@@ -160,41 +166,71 @@ class Redactor:
         return self._key
 
 
-def findings(text: str, *, names: bool = False, more: Iterable[FoundSecret] = ()) -> list[FoundSecret]:
+def findings(
+    text: str, *, names: bool = False, labels: bool = False, more: Iterable[FoundSecret] = ()
+) -> list[FoundSecret]:
     """Return the secrets of a text, in order and apart from each other; in names only those of known forms.
 
-    `more` are those that something else than the text tells.
+    `labels` are texts that many events have, such as names, sources and tags. `more` are those secrets that something
+    else than the text tells.
     """
     if len(text) < MIN_SECRET_CHARS:
         return []
-    spared = [found.span() for found in PLACEHOLDER.finditer(text)] if "[redacted:" in text else []
-    found = [*_found(text, names), *more]
-    return _apart(found, spared) if found else []
+    found = [*(_found_in_label if labels else _found)(text, names), *more]
+    if not found:
+        return []
+    return _apart(found, [found.span() for found in PLACEHOLDER.finditer(text)] if "[redacted:" in text else [])
 
 
-def _found(text: str, names: bool) -> Iterator[FoundSecret]:
-    places = Places(text)
-    yield from known_secrets(places)
-    if not names:
-        yield from _told(places)
-        for found in random_strings(text):
-            said = text_in_base64(text[found.start : found.end])
-            inner = None if said is None else Places(said)
-            if inner is None or any(known_secrets(inner)) or any(_told(inner)):
-                yield found
+def _found(text: str, names: bool) -> tuple[FoundSecret, ...]:
+    return tuple(found_in(Places(text), NAME_READERS if names else READERS))
 
 
-def _told(places: Places) -> Iterator[FoundSecret]:
-    """Yield what something beside it tells to be a secret."""
-    yield from assigned_secrets(places)
-    yield from url_secrets(places)
-    yield from command_secrets(places)
-    yield from call_secrets(places)
-    yield from said_secrets(places)
-    yield from pair_secrets(places)
-    yield from answers(places)
-    yield from table_secrets(places)
-    yield from said_codes(places)
+_found_in_label = lru_cache(maxsize=1_000)(_found)
+
+
+class Reader(NamedTuple):
+    """What finds secrets of a sort, and what a text must have one of for anything to be found."""
+
+    read: Callable[[Places], Iterator[FoundSecret]]
+    needs: Stems
+
+
+def found_in(places: Places, readers: Iterable[Reader]) -> Iterator[FoundSecret]:
+    """Yield what readers find in a text; those that cannot find anything are not asked."""
+    able = places.able
+    for read, needs in readers:
+        if able & needs:
+            yield from read(places)
+
+
+def _drawn(places: Places) -> Iterator[FoundSecret]:
+    """Yield random strings, but for those that say in base64 what is no secret."""
+    for found in random_strings(places):
+        said = text_in_base64(places.text[found.start : found.end])
+        if said is None or any(found_in(Places(said), NOT_DRAWN)):
+            yield found
+
+
+NAME_READERS = (Reader(known_secrets, MAY_KNOW),)
+NOT_DRAWN = (
+    *NAME_READERS,
+    Reader(assigned_secrets, MAY_ASSIGN),
+    Reader(url_secrets, MAY_ADDRESS),
+    Reader(command_secrets, MAY_COMMAND),
+    Reader(call_secrets, MAY_CALL),
+    Reader(said_secrets, MAY_SAY),
+    Reader(secrets_beside, MAY_STAND_BESIDE),
+    Reader(pair_secrets, MAY_PAIR),
+    Reader(pairs_in_rows, MAY_PAIR_IN_ROWS),
+    Reader(answers, MAY_ASK),
+    Reader(table_secrets, MAY_HEAD),
+    Reader(number_codes, MAY_NUMBER),
+    Reader(seeds, MAY_WORD),
+)
+"""What its form tells, or something beside it."""
+READERS = (*NOT_DRAWN, Reader(_drawn, MAY_BE_RANDOM))
+"""All that find secrets in a text. Where two find the same, the first says what kind it is of."""
 
 
 def _apart(found: list[FoundSecret], spared: list[tuple[int, int]]) -> list[FoundSecret]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import (
     KEY,
     KEY_STEMS,
+    NAME_MARKS,
     PASSWORD,
     PASSWORD_STEMS,
     UUID,
@@ -27,7 +27,7 @@ from memtape.tools.capture.secrets.assigned import (
     stems_of_names,
 )
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, stems
+from memtape.tools.capture.secrets.places import Places, compiled, either, stems
 from memtape.tools.capture.secrets.plain_words import plain_words
 
 _FOR = (
@@ -51,7 +51,7 @@ _SAID = (
     rf"(?P<by>\s*[:：][*_]{{0,2}}\s*|(?:(?<=ль)|(?<=ля)|(?<=ifrem)|(?<=arolam))\s+(?=[!-~])|\s+(?:{_CHANGED}|{_IS})(?:\s+(?:now|jetzt|nun|ahora|maintenant|agora|ora|nu|teraz|теперь))?:?\s+)"
     r"(?:(?P<quote>[\"'`“„«])(?P<quoted>[^\"'`“”«»\n]{4,256})[\"'`”“»]|(?P<bare>\S{3,512}))"
 )
-_SET = lazy(r"\b(?:set|chang|reset|rotat|updat)\w*\s[^\n.]*\Z", re.IGNORECASE)
+_SET = re.compile(r"\b(?:set|chang|reset|rotat|updat)\w*\s[^\n.]*\Z", re.IGNORECASE)
 _BESIDE = (
     r"(?i)"
     rf"(?<![^\W_])(?:{PASSWORD}|pw|(?-i:[Pp]ass))(?!\w){_PLACE}[,:=]?\s+(?:(?:is|to|ist|est"
@@ -60,49 +60,51 @@ _BESIDE = (
 """No verb stands between: what follows must look like nothing else."""
 _BESIDE_KEY = r"(?i)" + rf"(?<![^\W_])(?:{KEY})(?!\w){_PLACE}[,:]?\s+(?P<bare>[A-Za-z0-9+/=_-]{{16,512}})(?![^\s.,;)])"
 _LABEL = r"(?i)" + rf"(?<![^\W_])(?:{PASSWORD})"
-_BEFORE = lazy(
+_BEFORE = (
     r"(?i)(?<![^\s\"'`“„«(])(?P<word>[a-z]{6,32})[\"'`”»]?,?\s(?:is|was|ist|est|es|è|é|as)\s"
     r"(?:(?:the|my|our|a|das|mein|le|mon|la|mi|a|minha)\s)?(?:[\w-]{1,20}\s){0,2}\Z"
 )
 """What is said before the word: "… is the password"."""
-_ENDS = lazy(r"\s?(?:$|[.,;!\n])|\s(?:for|to|on)\s")
+_ENDS = re.compile(r"\s?(?:$|[.,;!\n])|\s(?:for|to|on)\s")
 _NEAR = (
     rf"(?i)(?<![^\W_])(?:(?:{PASSWORD})s?|pws?|creds|credentials?|log[\s-]?in|sign[\s-]?in|get\s(?:you\s)?in\swith|unlocks?\s(?:with|by)"
     r"|vpn|nas|phpmyadmin|wp-admin|zugangsdaten|identifiants|anmeldung)(?![a-z_])"
 )
-_NO_WORD = lazy(
+_NO_WORD = (
+    r"(?i)"
     r"(?:e-?mail|nothing|neither|security|some\w+|every\w+|question|problem|username|birthday|number|string|anything"
-    r"|another|phone|weakest|variable|whatever|second|argument|parameter|column|credential|account|value|secret|token)s?",
-    re.IGNORECASE,
+    r"|another|phone|weakest|variable|whatever|second|argument|parameter|column|credential|account|value|secret|token)s?"
 )
 _KEY_TOLD = (
     r"(?i)key(?:\s(?:for|to|of)\s[\w.-]{1,24})?(?:\sis|\s?:)?\s\s?[\"'`]?"
     r"(?P<bare>[A-Za-z0-9+/=_-]{20,512})(?![^\s\"'`.,;)])"
 )
-_KEY_OWNER = lazy(
+_KEY_OWNER = (
+    r"(?i)"
     r"(?:^|\W)(?:(?:the|my|our)\s"
     r"(?!cache|restore|public|primary|partition|foreign|sort|object|idempotency|host|session|routing)(?:[\w.-]{1,24}\s)?"
-    r"|master\.|(?:heroku|pagerduty|trello|datadog|algolia|cloudflare|sendgrid|mailgun)\s)\Z",
-    re.IGNORECASE,
+    r"|master\.|(?:heroku|pagerduty|trello|datadog|algolia|cloudflare|sendgrid|mailgun)\s)\Z"
 )
 """Whose key it is: without one, a key is what finds a value."""
-_NEAR_STEMS = stems(
+_NEAR_STEMS = either(
     PASSWORD_STEMS,
-    "cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
-    ("wp-admin", "log in", "sign in", "get in", "get you in"),
+    stems(
+        "cred zugang identifiants anmeldung login log-in sign-in signin unlock vpn nas phpmyadmin".split(),
+        ("wp-admin", "log in", "sign in", "get in", "get you in"),
+    ),
 )
-_NEAR_WORD = lazy(
+_NEAR_WORD = (
     r"(?<![^\s\"'`“„«(|,])(?:[a-z][\w.@-]{0,24}[:/](?!/))?(?P<bare>(?=[^\s\"']{0,63}\d)[A-Za-z0-9!-&*-.:;=?@^_~+]{8,64})"
     r"(?![^\s\"'`”»),])"
 )
-_NAME_BEFORE = lazy(r"[A-Za-z_]{2,}=(?=.{4})")
-_OF_SYSTEMS = lazy(
+_NAME_BEFORE = re.compile(r"[A-Za-z_]{2,}=(?=.{4})")
+_OF_SYSTEMS = (
     r"[0-9a-f-]+|\+?\d[\d-]+|[a-z]+-[0-9a-f]{4,}|[A-Z0-9._-]+|(?:[a-z]{2,12}[_-]){1,3}[A-Za-z0-9]{10,64}|[a-z_]+\d?|v?\d[\d.:-]*[a-z]{0,4}|\w+[(:].*|[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)*"
     r"|[a-z]{2,4}(?:[A-Z][a-z]+)+\d*|(?:[A-Z][a-z]+)+[A-Z]{0,3}\d|[A-Za-z]+-\d(?:[.-]\w+)*|[a-z][\w.-]*:\w+|.*(?:SHA|sha|AES|aes|RSA|UTF|utf|TLS|OAuth|oauth|HTTP|http)-?\d.*|.*@.*|.*%20.*|.*\w\.(?:py|js|ts|md|go|rs|java|sql|sh|yml|yaml|json)"
 )
 """Digests, constants, ids, versions, names in code, models, algorithms, addresses, files."""
 _LIST = r"(?i)(?<![^\W_])(?:creds|credentials|passwords|logins)(?:\s(?:for|of|to|on|at)\s[^\n:]{1,40})?[ \t]*:?[ \t]*\n"
-_LISTED = lazy(r"[^\n]{1,60}?[\s:=/|](?P<bare>[!-~]{8,64})[ \t]*(?:\n|\Z)")
+_LISTED = re.compile(r"[^\n]{1,60}?[\s:=/|](?P<bare>[!-~]{8,64})[ \t]*(?:\n|\Z)")
 """A line that ends with a password, after what it is for."""
 _MAX_LISTED = 20
 _WIFI = (
@@ -119,10 +121,13 @@ _JOINED_STEMS = stems(("密", "口令", "令牌", "パスワード", "キー", "
 _KEY_TOLD_STEMS = stems(("key",))
 _LIST_STEMS = stems(("creds", "credentials", "passwords", "logins"))
 _WIFI_STEMS = stems(("wifi", "wi-fi", "wlan", "ssid", "hotspot"))
-_NAMED_VALUE = lazy(r"[a-z_]{3,}=")
+MAY_SAY = either(NAME_MARKS, _JOINED_STEMS)
+MAY_STAND_BESIDE = either(NAME_MARKS, _NEAR_STEMS, _LIST_STEMS, _WIFI_STEMS)
+"""One of these is in every text that says a secret, or that has one beside its name."""
+_NAMED_VALUE = re.compile(r"[a-z_]{3,}=")
 _SHORTEST_USED = 8
-_WORD = lazy(r"[!-~]{8,256}")
-_NAMED = lazy(
+_WORD = re.compile(r"[!-~]{8,256}")
+_NAMED = (
     r"[a-z]+(?:[._-][a-z]+)*[._-]?\d{1,3}|[A-Z]{2,}[A-Z0-9]*-\d+(?:-\d+)*|.*\d{4}-\d\d-\d\d.*"
     r"|[\w.+-]+@[\w.-]+|(?:[\w-]+\.)+[a-z]{2,}(?:[:/].*)?|v?\d+(?:\.\d+)+.*|.*://.*|.*[\w.-]/[\w.-]+/.*|/.*"
 )
@@ -139,12 +144,16 @@ def said_secrets(places: Places) -> Iterator[FoundSecret]:
         if words and not is_no_secret(found.string[slice(*words)]):
             yield FoundSecret(*words, "password")
     for label in places.matches(_LABEL, PASSWORD_STEMS):
-        before = _ENDS.match(places.text, label.end()) and _BEFORE.search(
+        before = _ENDS.match(places.text, label.end()) and compiled(_BEFORE).search(
             places.text, max(0, label.start() - 80), label.start()
         )
-        if before and not _NO_WORD.fullmatch(before["word"]) and _is_word(before["word"]):
+        if before and not compiled(_NO_WORD).fullmatch(before["word"]) and _is_word(before["word"]):
             yield FoundSecret(*before.span("word"), "password")
-    if not places.numbered:  # What merely stands beside such a word has a digit.
+
+
+def secrets_beside(places: Places) -> Iterator[FoundSecret]:
+    """Yield what merely stands beside the name of a password or key, and has a digit. Takes linear time."""
+    if not places.numbered:
         return
     for found in places.matches(_BESIDE, PASSWORD_STEMS):
         yield from of_sort(found, "bare", _sure if found["quote"] else _beside)
@@ -154,7 +163,7 @@ def said_secrets(places: Places) -> Iterator[FoundSecret]:
     for found in places.matches(_NEAR, _NEAR_STEMS):
         yield from _near(places.text, found)
     for found in places.matches(_KEY_TOLD, _KEY_TOLD_STEMS):
-        owned = _KEY_OWNER.search(places.text, max(0, found.start() - 48), found.start())
+        owned = compiled(_KEY_OWNER).search(places.text, max(0, found.start() - 48), found.start())
         is_id = owned and owned[0].strip().lower() == "the" and UUID.fullmatch(found["bare"])
         if owned and not is_id and key_like(found["bare"]) and not _is_compound(found["bare"]):
             yield FoundSecret(*found.span("bare"), "assigned-secret")
@@ -182,10 +191,10 @@ def _near(text: str, label: re.Match[str]) -> Iterator[FoundSecret]:
     first = max(0, label.start() - 60)
     start = max(text.rfind("\n", first, label.start()) + 1, first)
     stop = text.find("\n", label.end(), label.end() + 80)
-    for found in _NEAR_WORD.finditer(text, start, stop if stop >= 0 else min(len(text), label.end() + 80)):
+    for found in compiled(_NEAR_WORD).finditer(text, start, stop if stop >= 0 else min(len(text), label.end() + 80)):
         value = ended(found["bare"])
         several = sum(map(str.isdigit, value)) > 1 or any(char in "!#$%*?+~" for char in value)
-        if is_no_name(value) and (several or is_drawn(value)) and not _OF_SYSTEMS.fullmatch(value):
+        if is_no_name(value) and (several or is_drawn(value)) and not compiled(_OF_SYSTEMS).fullmatch(value):
             name = _NAME_BEFORE.match(value)
             begin = found.start("bare") + (name.end() if name else 0)
             yield FoundSecret(begin, found.start("bare") + len(value), "password")
@@ -195,7 +204,7 @@ def _listed(text: str, place: int) -> Iterator[FoundSecret]:
     """Yield what ends the lines of a list of passwords, up to the first line that ends with none."""
     for _ in range(_MAX_LISTED):
         line = _LISTED.match(text, place)
-        if line is None or not is_no_name(line["bare"]) or _OF_SYSTEMS.fullmatch(line["bare"]):
+        if line is None or not is_no_name(line["bare"]) or compiled(_OF_SYSTEMS).fullmatch(line["bare"]):
             return
         yield FoundSecret(*line.span("bare"), "password")
         place = line.end()
@@ -203,7 +212,7 @@ def _listed(text: str, place: int) -> Iterator[FoundSecret]:
 
 def is_no_name(value: str) -> bool:
     """Whether a word looks like a password and not like the name of a host, a ticket, a date or a path."""
-    return very_sure(value) and not _NAMED.fullmatch(value)
+    return very_sure(value) and not compiled(_NAMED).fullmatch(value)
 
 
 def _said(found: re.Match[str]) -> Iterator[FoundSecret]:
@@ -251,7 +260,7 @@ def _sure(value: str) -> bool:
     return password_like(value, quoted=True, shouted=False) and (is_passphrase(value) or not _is_compound(value))
 
 
-_STRUCTURE = lazy(r"\":|,\w{1,20}=|\A\d{1,3}(?:\.\d{1,3}){3}(?!\d)|:\d{1,5}(?:\.\d{1,5})+\Z")
+_STRUCTURE = re.compile(r"\":|,\w{1,20}=|\A\d{1,3}(?:\.\d{1,3}){3}(?!\d)|:\d{1,5}(?:\.\d{1,5})+\Z")
 """What no password has: the next key of a JSON object, a list of settings, an address, the version of a package."""
 
 
@@ -271,8 +280,8 @@ def _beside(value: str) -> bool:
 def _is_compound(value: str) -> bool:
     if "-" not in value or is_drawn(value) or UUID.fullmatch(value) or re.search(r"[0-9]{2}$|[!#$%+?*=@]", value):
         return False
-    return not any(_MIXED.fullmatch(part) for part in value.split("-"))
+    return not any(compiled(_MIXED).fullmatch(part) for part in value.split("-"))
 
 
-_MIXED = lazy(r"(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9_]{4,}", re.IGNORECASE)
+_MIXED = r"(?i)(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9_]{4,}"
 """A part of a compound that no word is."""

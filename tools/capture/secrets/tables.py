@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator
 from memtape.schemas.patterns import lazy
 from memtape.tools.capture.secrets.assigned import (
     KEY,
+    NAME_MARKS,
     PASSWORD,
     is_no_secret,
     key_like,
@@ -18,7 +19,7 @@ from memtape.tools.capture.secrets.assigned import (
     stems_of_names,
 )
 from memtape.tools.capture.secrets.known import FoundSecret
-from memtape.tools.capture.secrets.places import Places, compiled
+from memtape.tools.capture.secrets.places import Places, compiled, either, marks
 
 _SEPARATORS = "|\t;,"
 _LABEL = rf"(?i)(?:(?P<password>(?:{PASSWORD})s?|pws?|pass)|(?:{KEY}|api[\s_-]?tokens?)s?)(?![^\s\"'`*|;,])"
@@ -34,12 +35,15 @@ _DATUM = lazy(
     r"(?P<value>[A-Za-z0-9+/]{4,65536}={0,2})[\"']?[ \t]*(?:\n|\Z)"
 )
 _MAX_MANIFEST = 20_000
+_KINDS = marks(("kind:",))
+MAY_HEAD = either(NAME_MARKS, _KINDS)
+"""One of these is in every table and manifest with secrets."""
 
 
 def table_secrets(places: Places) -> Iterator[FoundSecret]:
     """Yield what stands in columns of passwords and keys, and the data of Secrets. Takes linear time."""
     text = places.text
-    if "kind:" in text and "Secret" in text and "data:" in text:
+    if places.may(_KINDS) and "Secret" in text and "data:" in text:
         yield from _manifests(text)
     if "\n" not in text or not any(mark in text for mark in _SEPARATORS):
         return
