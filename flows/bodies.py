@@ -32,16 +32,19 @@ class LoggedBodies:
 
     def at(self, offset: int) -> Captured:
         """See `Bodies.at`."""
-        if offset not in self._held:
-            for slot in self._log.read(self._partition, offset, PAGE_SLOTS):
-                body = body_of_capture(slot.payload)
-                if body is not None:
-                    self.put(slot.offset, body)
-        else:
+        wanted = self._held.get(offset)
+        if wanted is not None:
             self._held.move_to_end(offset)
-        if offset not in self._held:
+            return wanted
+        for slot in self._log.read(self._partition, offset, PAGE_SLOTS):
+            body = body_of_capture(slot.payload)
+            if body is not None:
+                self.put(slot.offset, body)
+            if slot.offset == offset:
+                wanted = body
+        if wanted is None:
             raise NotFound("Something that is asked for has been erased just now.", "Ask again.")
-        return self._held[offset]
+        return wanted
 
     def kept(self) -> dict[int, Captured]:
         """See `Bodies.kept`."""

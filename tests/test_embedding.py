@@ -225,7 +225,7 @@ def test_the_texts_that_are_embedded_are_those_that_the_state_has(order: list[in
     astray = captured("astray", scope=A, sent=START)
     log.append_raw(1 - partition_of(A, 2), [encode(astray)])
     work(EmbedQueue(log, KEY, marks), embedder, batch)
-    had = {capture.body.text for scope in states(log) for capture in scope.captures.by_seq.values()}
+    had = {scope.captures.body(its).text for scope in states(log) for its in scope.captures.by_seq.values()}
     if between:  # What was erased later had its vector by then.
         assert had <= {*embedder.texts} <= had | {"one", "repeated", "derived"}
     else:
