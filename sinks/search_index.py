@@ -114,6 +114,16 @@ class Opened(NamedTuple):
         pairs = zip(self.segments, self.living, strict=True)
         return [(n, row) for n, (part, alive) in enumerate(pairs) for row in part.called(id).tolist() if alive[row]]
 
+    def knows(self, ids: Sequence[str]) -> dict[str, None]:
+        """Return which of many ids a text can be called by, living or not."""
+        numbers = np.array([number_of(id) for id in ids], "<u8")
+        known = np.zeros(len(ids), np.bool_)
+        for segment in self.segments:
+            if len(segment.aliases):
+                places = np.minimum(np.searchsorted(segment.aliases, numbers), len(segment.aliases) - 1)
+                known |= segment.aliases[places] == numbers
+        return {id: None for id, is_known in zip(ids, known.tolist(), strict=True) if is_known}
+
     def saying(self, said: int) -> list[tuple[int, int]]:
         """Return (segment, row) of the memories that live and whose text has this number."""
         found = []
@@ -121,6 +131,12 @@ class Opened(NamedTuple):
             same = (segment.said == np.uint64(said)) & alive[: segment.size] & (segment.flags & TURN == 0)
             found += [(n, row) for row in np.flatnonzero(same).tolist()]
         return found
+
+    def has_any(self, table: TableName) -> bool:
+        """Whether a row of a table lives."""
+        number = table_number(table)
+        pairs = zip(self.segments, self.living, strict=True)
+        return any(bool((alive & (segment.tables == number)).any()) for segment, alive in pairs)
 
     def row(self, table: TableName, id: str) -> LivingRow | None:
         """Return the row of a table under an id."""

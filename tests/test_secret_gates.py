@@ -130,6 +130,7 @@ EXPRESSIONS: list[tuple[str | re.Pattern[str], Stems]] = [
     (known._KEY_MARK, known._KEY_MARKS),
     (known._PUTTY, known._KEY_MARKS),
     (assigned._PGPASS, assigned._COLONS),
+    (assigned._NAMES, assigned._NAMES_STEMS),
     (urls._DRIVER, urls._DRIVERS),
     (urls._QUERY, urls._PARAMETERS),
     (urls._URL_USER, urls._ADDRESSES),

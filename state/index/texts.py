@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -41,8 +41,10 @@ LEAST_SHARE = 4
 UNEQUAL_LENGTHS = 2.5
 """From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
 
-MOST_KEPT_ROWS = 250_000
-"""Of common terms so many rows are kept, which take 4 megabytes."""
+KEPT_TEXTS = 2_048
+"""So many texts that stand in no segment are kept as they were taken apart."""
+MOST_KEPT_ROWS = 500_000
+"""Of common terms so many rows are kept, which take 8 megabytes."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -445,17 +447,21 @@ def counted_languages(parts: Sequence[Part], languages: int) -> list[int]:
     return counts.tolist()
 
 
+# The texts behind the watermark are taken in anew with each that comes.
+_told_once, _take_once = lru_cache(maxsize=KEPT_TEXTS)(told_of), lru_cache(maxsize=KEPT_TEXTS)(take)
+
+
 def part_of(entries: Sequence[Entry], usual: int | None = None) -> Part:
     """Return entries that stand nowhere else as a part, in their order, all of them shown.
 
     `usual` is the language in which a text is read that may be in several; by default it is found out of these.
     """
-    told = [told_of(entry.document.text) for entry in entries]
+    told = [_told_once(entry.document.text) for entry in entries]
     if usual is None:
         sure = [number.bit_length() - 1 for number in told if number.bit_count() == 1]
         usual = usual_language(np.bincount(sure, minlength=1).tolist() if sure else [])
     made = [
-        (entry, take(entry.document.text, its, language_read(its, usual)), Guard(0, 0, 0), 0)
+        (entry, _take_once(entry.document.text, its, language_read(its, usual)), Guard(0, 0, 0), 0)
         for entry, its in zip(entries, told, strict=True)
     ]
     segment = segment_of(made)

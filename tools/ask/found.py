@@ -5,7 +5,8 @@ Nothing is ranked here, and no table is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,9 @@ from memtape.state.views.filters import passes
 from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row
 from memtape.tools.ask.results import Result, embedded_text, result_of
+
+TAIL_KEPT = 2_048
+"""So many captures of tails are kept as the index takes them in, since a tail is read again after each capture."""
 
 
 class Found(NamedTuple):
@@ -66,20 +70,23 @@ class Found(NamedTuple):
         return np.flatnonzero(self.texts.shown).tolist()
 
 
-def found_of(opened: Opened | None, tail: Iterable[Event], text_at: Callable[[int], str | None]) -> Found:
+def found_of(opened: Opened | None, tail: Sequence[Event], text_at: Callable[[int], str | None]) -> Found:
     """Return what is visible of an index after the tail, and the tail's captures behind it.
 
     `text_at` gives what was captured at an offset of the log, None where it is erased.
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
+    known = opened.knows([event.id for event in tail])
+    new = {event.id: None for event in tail if event.id not in known}
 
     def keys_of(id: str) -> list[str] | None:
-        for n, place in opened.called(id):
+        for n, place in opened.called(id) if id not in new else ():
             return keys_of_id(row_at(opened.segments[n], place), id, text_at)
         return None
 
-    bans = Bans(keys_of, lambda key: opened.row("tombstones", key) is not None)
+    banned = bool(tail) and opened.has_any("tombstones")
+    bans = Bans(keys_of, lambda key: banned and opened.row("tombstones", key) is not None)
     captured = bans.walk(tail)
     parts = opened.parts()
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
@@ -92,6 +99,7 @@ def found_of(opened: Opened | None, tail: Iterable[Event], text_at: Callable[[in
     return Found(Texts(parts), opened, captured, {})
 
 
+@lru_cache(maxsize=TAIL_KEPT)
 def _entry_of_event(event: Event) -> Entry:
     result = result_of(event)
     return text_entry(result, result.captions, result.last_at, b"")

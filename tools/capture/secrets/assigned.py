@@ -215,9 +215,12 @@ _MARKS = frozenset("!@#$%^&*?+~=|\\/")
 _NAMES = rf"(?i)(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)"
 
 
+_NAMES_STEMS = either(NAME_STEMS, marks(("pin",)))
+
+
 def names_a_secret(text: str) -> bool:
     """Whether a text speaks of a password, key or token."""
-    return compiled(_NAMES).search(text) is not None
+    return Places(text).may(_NAMES_STEMS) and compiled(_NAMES).search(text) is not None
 
 
 def assigned_secrets(places: Places) -> Iterator[FoundSecret]:
