@@ -102,14 +102,12 @@ def take(text: str, told: int, read: int) -> Taken:
     """Take a text apart as one in the language of number `read`."""
     raw = frozenset(_RAW_WORD.findall(text))
     pairs = worded_terms(text, TOLD_LANGUAGES[read])
-    counts = Counter([term for _, term in pairs])
-    lower = dict.fromkeys([term for word, term in pairs if word in raw])
-    return Taken(
-        told,
-        read,
-        len(pairs),
-        {term: min(n, MOST_COUNT) | (IN_LOWER_CASE if term in lower else 0) for term, n in counts.items()},
-    )
+    counts = dict(Counter([term for _, term in pairs]))
+    if len(pairs) > MOST_COUNT:
+        counts = {term: min(count, MOST_COUNT) for term, count in counts.items()}
+    for term in dict.fromkeys([term for word, term in pairs if word in raw]):
+        counts[term] |= IN_LOWER_CASE
+    return Taken(told, read, len(pairs), counts)
 
 
 def flags_of(entry: Entry) -> int:

@@ -195,7 +195,7 @@ def segment_of(
     entries = [entry for entry, _, _, _ in documents]
     taken = [its for _, its, _, _ in documents]
     spoken = [entry.document for entry in entries]
-    numbers = {term: number_of(term) for its in taken for term in its.terms}
+    numbers = {term: number_of(term) for term in dict.fromkeys(term for its in taken for term in its.terms)}
     ordered = sorted(numbers, key=numbers.__getitem__)
     encoded = [f"{term}\n".encode("utf-8", "surrogatepass") for term in ordered]
     place_of = {term: place for place, term in enumerate(ordered)}

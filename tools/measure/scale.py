@@ -37,6 +37,7 @@ QUESTIONS = 60
 BATCH = 5_000
 AFTER_CAPTURE = 20
 HOOKS = 20
+DIMENSIONS = 384
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -180,6 +181,37 @@ def search(home: Path, count: int) -> Figures:
         }
 
 
+def meaning(home: Path, count: int) -> Figures:
+    """Rank by words and vectors at once. The vectors are drawn by chance, since it is time that is looked for."""
+    import numpy as np
+
+    from memtape.state.index.vectors import text_vectors
+    from memtape.state.ranking.ranker import Corpus
+
+    rng = np.random.default_rng(SEED)
+
+    def drawn_vectors(rows: int) -> Any:
+        made = rng.standard_normal((rows, DIMENSIONS), np.float32)
+        made *= 4_000 / np.sqrt(np.square(made).sum(axis=1, keepdims=True))
+        return np.rint(made).astype(np.int16)
+
+    with Client(home, scope=SCOPE, origin="user") as client:
+        found, _ = client.reader.held(lambda views: views.found(SCOPE))
+        texts = found.texts
+        corpus = Corpus(texts, found.text, texts.called, text_vectors(drawn_vectors(texts.size)))
+        asked = questions()
+
+        def ask(question: str) -> float:
+            vector, start = drawn_vectors(1)[0], time.process_time()
+            corpus.rank(question, vector)
+            return time.process_time() - start
+
+        for question in asked:
+            ask(question)
+        warm = sorted(ask(question) for question in [*asked, *asked])
+        return {"vectors_p50_s": warm[len(warm) // 2], "vectors_p95_s": warm[int(len(warm) * 0.95)]}
+
+
 def beside(home: Path, count: int) -> Figures:
     """Capture beside a running `run`, and wait until it is projected; then ask hooks of a host, without a server."""
     running = subprocess.Popen([*python_of(), "run", "--home", str(home)], stdout=subprocess.DEVNULL)
@@ -268,7 +300,7 @@ def _median(action: Callable[[], object], _: Iterator[Any]) -> float:
     return sorted(taken)[len(taken) // 2]
 
 
-STAGES = {stage.__name__: stage for stage in (fill, project, restart, search, beside, rebuild, rivals)}
+STAGES = {stage.__name__: stage for stage in (fill, project, restart, search, meaning, beside, rebuild, rivals)}
 
 
 @click.command()

@@ -37,6 +37,8 @@ ROWS: tuple[tuple[str, Said, str], ...] = (
     ("search in a new process, beyond the imports", _ms("first_s"), "20, 30, 60 ms"),
     ("warm search, p50", _ms("warm_p50_s"), "1, 2, 5 ms"),
     ("warm search, p95", _ms("warm_p95_s"), "2, 4, 10 ms"),
+    ("ranked by words and vectors, p50", _ms("vectors_p50_s"), "2, 4, 10 ms"),
+    ("the same, p95", _ms("vectors_p95_s"), "4, 8, 20 ms"),
     ("search right after a capture, above warm", _ms("after_capture_s"), "5 ms"),
     ("memory of a reader", _mb("reader"), "80, 90, 150 MB"),
     ("capture", _s("capture"), "15,000 texts/s"),
