@@ -7,13 +7,14 @@ reads a file, and nothing is ranked.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtape.state.index.segments import Flags
-from memtape.state.index.texts import Ints
+from memtape.state.index.texts import Floats, Ints
 
 Array = NDArray[Any]
 Vectors = NDArray[np.int16]
@@ -120,6 +121,16 @@ class TextVectors:
             here = np.flatnonzero((rows >= start) & (rows < start + len(part.keys)))
             taken[here] = part.vectors[rows[here] - start]
         return taken
+
+    def lengths(self, places: Ints) -> Floats:
+        """Return how long the vectors of some texts are, 1 where there is none."""
+        lengths: Floats = np.sqrt(self._squares[self._rows[places]].astype(np.float64))
+        return lengths
+
+    @cached_property
+    def _squares(self) -> Array:
+        """The sum of squares of each vector, and last that of none."""
+        return np.concatenate([*(part.squares for part in self._segments), np.ones(1, "<u4")])
 
     def distances(self, query: Vectors) -> NDArray[np.uint16]:
         """Return in how many bits the sketch of each text differs from that of a question."""

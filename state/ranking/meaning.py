@@ -49,94 +49,98 @@ class Meaning:
     """The vectors of the texts of a scope that are shown, and the number of each text's session."""
 
     def __init__(self, vectors: TextVectors, session: Ints) -> None:
-        self._vectors = vectors
-        self._session = session
-        self._known = vectors.known
-        self._rows = np.flatnonzero(self._known)
+        self.vectors = vectors
+        self.session = session
+        self.rows = np.flatnonzero(vectors.known)
 
     def ask(self, query: Vectors, among: Among) -> Similar:
         """Return what is near a question. Raises `ValueError` for a vector of other dimensions."""
-        if query.shape != (self._vectors.dimensions,):
-            raise ValueError(f"A question's vector has {query.size} dimensions and not {self._vectors.dimensions}.")
-        few = len(self._known) <= EXACT_TEXTS
-        return self._compared(query, among) if few else self._sketched(query, among)
+        if query.shape != (self.vectors.dimensions,):
+            raise ValueError(f"A question's vector has {query.size} dimensions and not {self.vectors.dimensions}.")
+        if len(self.session) <= EXACT_TEXTS:
+            return self._compared(query, among)
+        return _Sketched(self, query).similar(among)
+
+    @cached_property
+    def sessions(self) -> tuple[Ints, Ints, Ints]:
+        """The texts that have a vector by their sessions, where each session begins and ends, and its number."""
+        grouped = self.rows[np.argsort(self.session[self.rows], kind="stable")]
+        starts = np.flatnonzero(firsts(self.session[grouped]))
+        return grouped, np.append(starts, len(grouped)), self.session[grouped[starts]]
 
     @cached_property
     def _matrix(self) -> tuple[NDArray[np.float32], Floats]:
-        matrix = self._vectors.taken(np.arange(len(self._known))).astype(np.float32)
-        return matrix, _norms(matrix)
-
-    @cached_property
-    def _sessions(self) -> tuple[Ints, Ints, Ints]:
-        """The texts that have a vector by their sessions, where each session begins and ends, and its number."""
-        grouped = self._rows[np.argsort(self._session[self._rows], kind="stable")]
-        starts = np.flatnonzero(firsts(self._session[grouped]))
-        return grouped, np.append(starts, len(grouped)), self._session[grouped[starts]]
+        every = np.arange(len(self.session))
+        return self.vectors.taken(every).astype(np.float32), self.vectors.lengths(every)
 
     def _compared(self, query: Vectors, among: Among) -> Similar:
         """Compare all texts."""
-        cosines = _cosines(*self._matrix, query)
-        cosines[~self._known] = 0
-        grouped, bounds, numbers = self._sessions
+        known = self.vectors.known
+        cosines = np.where(known, _cosines(*self._matrix, query), 0)
+        grouped, bounds, numbers = self.sessions
         best = np.maximum.reduceat(cosines[grouped], bounds[:-1])
-
-        def of(places: Ints) -> tuple[Floats, Flags]:
-            return cosines[places], self._known[places]
-
-        def sessions_of(places: Ints) -> Floats:
-            return _looked_up(self._session[places], numbers, best)
-
         near = among(np.flatnonzero(cosines >= LEAST_COSINE))
-        return Similar(near, cosines[near], float(cosines.max()), of, sessions_of)
+        return Similar(
+            near,
+            cosines[near],
+            float(cosines.max()),
+            of=lambda places: (cosines[places], known[places]),
+            sessions_of=lambda places: _looked_up(self.session[places], numbers, best),
+        )
 
-    def _sketched(self, query: Vectors, among: Among) -> Similar:
-        """Compare the texts whose sketches are nearest."""
-        distances = self._vectors.distances(query)
 
-        def of(places: Ints) -> tuple[Floats, Flags]:
-            taken = self._vectors.taken(places).astype(np.float32)
-            known = self._known[places]
-            return np.where(known, _cosines(taken, _norms(taken), query), 0), known
+class _Sketched:
+    """A question that is compared with the texts whose sketches are nearest."""
 
-        def nearest(rows: Ints) -> tuple[Ints, Floats]:
-            most = max(NEAR_TEXTS, round(NEAR_SHARE * len(rows)))
-            if most < len(rows):
-                rows = np.sort(rows[np.argpartition(distances[rows], most)[:most]])
-            return rows, of(rows)[0]
+    def __init__(self, meaning: Meaning, query: Vectors) -> None:
+        self._meaning = meaning
+        self._query = query
+        self._distances = meaning.vectors.distances(query)
 
-        def sessions_of(places: Ints) -> Floats:
-            grouped, bounds, numbers = self._sessions
-            wanted = np.flatnonzero(is_one_of(numbers, self._session[places]))
-            sizes = bounds[wanted + 1] - bounds[wanted]
-            ends = np.cumsum(sizes)
-            # The texts of the wanted sessions one after the other, and for each the place of its session among these.
-            rows = grouped[np.arange(ends[-1]) + np.repeat(bounds[wanted] - ends + sizes, sizes)]
-            owner = np.repeat(np.arange(len(wanted)), sizes)
-            order = np.lexsort((distances[rows], owner))
-            near = order[np.arange(len(rows)) - np.repeat(ends - sizes, sizes) < NEAR_IN_SESSION]
-            best = np.full(len(wanted), NOWHERE)
-            np.maximum.at(best, owner[near], of(rows[near])[0])
-            return _looked_up(self._session[places], numbers[wanted], best)
-
-        places, cosines = nearest(self._rows)
+    def similar(self, among: Among) -> Similar:
+        """Return what is near, of those that may be returned."""
+        every = self._meaning.rows
+        places, cosines = self._nearest(every)
         best = max(0.0, float(cosines.max()))
-        passing = among(self._rows)
-        if passing is not self._rows:
-            places, cosines = nearest(passing)
+        passing = among(every)
+        if passing is not every:
+            places, cosines = self._nearest(passing)
         near = cosines >= LEAST_COSINE
-        return Similar(places[near], cosines[near], best, of, sessions_of)
+        return Similar(places[near], cosines[near], best, self._of, self._sessions_of)
+
+    def _nearest(self, rows: Ints) -> tuple[Ints, Floats]:
+        most = max(NEAR_TEXTS, round(NEAR_SHARE * len(rows)))
+        if most < len(rows):
+            rows = np.sort(rows[np.argpartition(self._distances[rows], most)[:most]])
+        return rows, self._of(rows)[0]
+
+    def _of(self, places: Ints) -> tuple[Floats, Flags]:
+        vectors = self._meaning.vectors
+        taken, known = vectors.taken(places).astype(np.float32), vectors.known[places]
+        return np.where(known, _cosines(taken, vectors.lengths(places), self._query), 0), known
+
+    def _sessions_of(self, places: Ints) -> Floats:
+        session = self._meaning.session
+        grouped, bounds, numbers = self._meaning.sessions
+        wanted = np.flatnonzero(is_one_of(numbers, session[places]))
+        if not len(wanted):
+            return np.full(len(places), NOWHERE)
+        sizes = bounds[wanted + 1] - bounds[wanted]
+        ends = np.cumsum(sizes)
+        # The texts of the wanted sessions one after the other, and for each the place of its session among these.
+        rows = grouped[np.arange(ends[-1]) + np.repeat(bounds[wanted] - ends + sizes, sizes)]
+        owner = np.repeat(np.arange(len(wanted)), sizes)
+        order = np.lexsort((self._distances[rows], owner))
+        near = order[np.arange(len(rows)) - np.repeat(ends - sizes, sizes) < NEAR_IN_SESSION]
+        best = np.full(len(wanted), NOWHERE)
+        np.maximum.at(best, owner[near], self._of(rows[near])[0])
+        return _looked_up(session[places], numbers[wanted], best)
 
 
-def _norms(matrix: NDArray[np.float32]) -> Floats:
-    """Return the lengths of vectors, 1 for one of zeros."""
-    norms: Floats = np.sqrt(np.square(matrix, dtype=np.float64).sum(axis=1))
-    return np.where(norms > 0, norms, 1)
-
-
-def _cosines(matrix: NDArray[np.float32], norms: Floats, query: Vectors) -> Floats:
+def _cosines(matrix: NDArray[np.float32], lengths: Floats, query: Vectors) -> Floats:
     asked = query.astype(np.float32)
     norm = float(np.sqrt(np.square(asked, dtype=np.float64).sum())) or 1.0
-    cosines: Floats = (matrix @ asked) / (norms * norm)
+    cosines: Floats = (matrix @ asked) / (lengths * norm)
     return cosines
 
 

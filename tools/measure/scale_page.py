@@ -56,18 +56,18 @@ _AIM = ["aim, by size", "---"]
 FOOT = """
 ## What is missed, and what it would take
 
-- **Writing.** A text costs some 500 µs: half of that to take it apart for the index, in Python; a fifth to write
-  the page of its day anew with each epoch; a sixth to fold it. A proof takes every text apart again. Reading words,
-  languages and stems in compiled code would take most of the first; a page that is written once its day is quiet,
-  most of the second.
+- **Writing.** A text costs some 450 µs here: half of that to take it apart for the index, in Python, a fifth to fold
+  it, a tenth to write its line of the day's page. A proof takes every text apart again, and compares every row. Reading
+  words, languages and normal forms in compiled code would take most of the first; the second needs a state that is
+  not made of Python's objects.
 - **Warm searches.** Half of the time beyond 20,000 texts is adding up common words, of which made-up texts have more
-  than people's. A cut by the greatest score that is left would spare it. More than 1 ms a question is for looking
-  whether the log is the one that the views were made from.
+  than people's. A cut by the greatest score that is left would spare it. One to two milliseconds of every question
+  are for looking whether the log is the one that the views were made from, and for the two scopes that are asked.
 - **After a capture.** The order of turns in their sessions and the lengths of texts in context are found out anew
   for all texts, some 0.2 µs a text. They would have to be extended by what is new.
-- **Hooks.** Starting Python, and loading numpy, the readers of secrets and the languages, take longer than the
-  search. Only a server has them loaded.
-- **A new process** reads the languages' commonest words where a capture stands behind the views, for 40 ms.
+- **A rebuild's memory** is that of the proof, which holds a digest of every row and of what the index says of it.
+- **Hooks.** Starting Python and loading numpy takes 100 ms, and the rest of what is loaded about as much; the search
+  itself is the smallest part. Only a process that is there already would answer sooner.
 """
 RIVALS: tuple[tuple[str, Said], ...] = (
     ("Memtape, warm", _ms("warm_p50_s")),
