@@ -248,7 +248,7 @@ def test_what_is_said_of_an_outage_is_said_once(running: Running, server: Server
     said("One more.")
     server.always = lambda *_: (401, b"")
     outcome = CliRunner().invoke(main, ["run", "--once"])
-    assert outcome.stderr.count("found by words") == outcome.stderr.count("401") == 1
+    assert outcome.stderr.count("found by words") == outcome.stderr.count("HTTP 401") == 1
     assert "MEMTAPE_EMBED_KEY" in outcome.stderr
 
 
