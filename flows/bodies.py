@@ -9,8 +9,8 @@ from memtape.schemas.errors import NotFound
 from memtape.schemas.events import Captured
 from memtape.schemas.log import Log
 
-HELD = 8_192
-"""So many bodies stay in memory, those that were put or asked for last: some 3 MB."""
+HELD, HELD_CHARS = 8_192, 4_000_000
+"""So many bodies, and so many characters of them, stay in memory: those that were put or asked for last."""
 PAGE_SLOTS = 256
 """So many slots are read at once, since who asks for one mostly asks for those behind it too."""
 
@@ -22,13 +22,15 @@ class LoggedBodies:
         self._log = log
         self._partition = partition
         self._held: OrderedDict[int, Captured] = OrderedDict()
+        self._chars = 0
 
     def put(self, offset: int, body: Captured) -> None:
         """See `Bodies.put`."""
+        before = self._held.pop(offset, None)
+        self._chars += len(body.text) - (len(before.text) if before is not None else 0)
         self._held[offset] = body
-        self._held.move_to_end(offset)
-        while len(self._held) > HELD:
-            self._held.popitem(last=False)
+        while len(self._held) > HELD or self._chars > HELD_CHARS:
+            self._chars -= len(self._held.popitem(last=False)[1].text)
 
     def at(self, offset: int) -> Captured:
         """See `Bodies.at`."""

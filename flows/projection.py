@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from memtape.flows.bodies import LoggedBodies
+from memtape.schemas.errors import NotFound
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from, trail_of
 from memtape.schemas.rows import Basis, Delta, ScopeMark, Watermark
 from memtape.state.core.digests import rules_version
@@ -58,6 +59,14 @@ class Projection:
         state = self.state
         if state.stale:
             return None
+        try:
+            return self._advance(slots)
+        except NotFound:  # Another home has erased, and the event that says so is still ahead.
+            state.stale = True
+            return None
+
+    def _advance(self, slots: Sequence[Slot]) -> Delta | None:
+        state = self.state
         folded = fold(state, slots)
         self._last = [*self._last, *slots][-TRAIL_SLOTS:]
         if state.stale or state.offset <= self.written:

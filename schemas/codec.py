@@ -104,7 +104,7 @@ def body_of_capture(payload: bytes) -> Captured | None:
     It takes a fifth of the time of `decode`, which has found the event sound.
     """
     try:
-        said = msgspec.json.decode(payload, type=_Captured)
+        said = _CAPTURED.decode(payload)
         if said.v == EVENT_TYPES["captured"].version:
             return said.body
     except msgspec.MsgspecError:  # Of another type, blank, or of a version that had other fields.
@@ -116,6 +116,9 @@ def body_of_capture(payload: bytes) -> Captured | None:
 class _Captured(msgspec.Struct, frozen=True, tag_field="type", tag="captured"):
     v: int
     body: Captured
+
+
+_CAPTURED = msgspec.json.Decoder(_Captured)
 
 
 def blanked(payload: bytes) -> bytes:

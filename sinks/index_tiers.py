@@ -105,8 +105,12 @@ class Tiers(Generic[SegmentT]):
         for place in range(len(self.segments)):
             tiers.setdefault(_tier(self._alive(place)), []).append(place)
         for places in tiers.values():
-            if len(places) >= TIER and sum(map(self._alive, places[:TIER])) <= self._most_rows:
-                return places[:TIER]
+            fitting: list[int] = []
+            for place in places if len(places) >= TIER else ():
+                if sum(map(self._alive, [*fitting, place])) <= self._most_rows:
+                    fitting.append(place)
+            if len(fitting) > 1:
+                return fitting[:TIER]
         return []
 
     def _alive(self, place: int) -> int:

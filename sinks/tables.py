@@ -259,12 +259,6 @@ class Shard:
         return list(self.rows(TABLES[name]))  # type: ignore[type-var]
 
     @_reads
-    def version(self, row_type: type[Row]) -> int:
-        """Return the version of a table, by which a reader knows that what it holds is still true; 0 for none."""
-        tables = map(self._table, self._names(row_type))
-        return sum(table.version for table in tables if table is not None)
-
-    @_reads
     def dead_letters(self, limit: int) -> list[DeadLetter]:
         """Return dead letters in the order of their offsets."""
         table = self._table("dead_letters")

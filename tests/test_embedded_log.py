@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from builders import START, captured
+from builders import START, captured, erased
 from soaked import soaked
 from test_logs import SCOPES, A, check_producers, events, everything, payloads, said
 
@@ -398,6 +398,27 @@ def test_last_slots_that_are_missing_are_missed_by_whoever_asks_for_the_end(path
     assert log.ends() == [2]
     log.append([captured("One more.")])
     assert log.ends()[0] > 2
+    log.close()
+
+
+@pytest.mark.parametrize("index", ["slots_by_id", "slots_by_scope", "slots_erased"])
+def test_an_index_that_hides_slots_is_found_by_a_brief_look(path: Path, index: str) -> None:
+    log = EmbeddedLog(path, 1)
+    log.append([captured(f"The port is {n}.", n) for n in range(3)])
+    log.append([erased([1], "e")])
+    log.check_briefly()
+    log.close()
+    with edited(path) as db:
+        (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [index]).fetchone()
+        (page_bytes,) = db.execute("PRAGMA page_size").fetchone()
+    data = bytearray(path.read_bytes())
+    cells = (root - 1) * page_bytes + 3
+    assert data[cells : cells + 2] != b"\0\0"
+    data[cells : cells + 2] = b"\0\0"
+    path.write_bytes(data)
+    log = EmbeddedLog(path)
+    with pytest.raises(DamagedLog, match="an index lacks slots"):
+        log.check_briefly()
     log.close()
 
 

@@ -135,6 +135,9 @@ class MemoryLog:
     def check(self) -> None:
         """See `Log.check`. Memory is taken to be sound."""
 
+    def check_briefly(self) -> None:
+        """See `Log.check_briefly`."""
+
     def close(self) -> None:
         """See `Log.close`."""
 

@@ -29,8 +29,8 @@ class VectorSegment(NamedTuple):
     """Vectors of N texts under one embedder of D dimensions, in the order of their keys, none twice.
 
     `keys` (N) are the numbers of the ids of the captures whose texts they are; `generations` and `offsets` (N) are
-    guards. `vectors` (N, D) are quantised, of zeros for one that is no more, and `squares` (N) their sums of squares.
-    `sketches` (D / 64, N) have a bit for each component that is greater than that of the `center` (D).
+    guards. `vectors` (N, D) are quantised, of zeros for what is given as no more, `squares` (N) their sums of squares.
+    `sketches` (D / 64, N) have a bit for each component that is greater than 0.
     """
 
     keys: Array
@@ -38,7 +38,6 @@ class VectorSegment(NamedTuple):
     offsets: Array
     vectors: Array
     squares: Array
-    center: Array
     sketches: Array
 
     @property
@@ -58,7 +57,6 @@ VECTOR_TYPES = {
     "offsets": "<i8",
     "vectors": "<i2",
     "squares": "<u4",
-    "center": "<i2",
     "sketches": "<u8",
 }
 """The numpy types of the arrays of a segment."""
@@ -87,13 +85,15 @@ def merged_vectors(segments: Sequence[VectorSegment], living: Sequence[Flags]) -
 
 def _finished(keys: Array, generations: Array, offsets: Array, vectors: Array) -> VectorSegment:
     squares = np.square(vectors, dtype=np.int32).sum(axis=1, dtype=np.int64).astype("<u4")
-    center = np.rint(vectors.mean(axis=0)).astype("<i2") if len(vectors) else np.zeros(vectors.shape[1], "<i2")
-    return VectorSegment(keys, generations, offsets, vectors, squares, center, sketches_of(vectors, center))
+    return VectorSegment(keys, generations, offsets, vectors, squares, sketches_of(vectors))
 
 
-def sketches_of(vectors: Array, center: Array) -> Array:
-    """Return a bit for each component that is greater than the center's, in words of 64 bits: shape (D / 64, N)."""
-    bits = np.packbits(vectors > center, axis=1)
+def sketches_of(vectors: Array) -> Array:
+    """Return a bit for each component that is greater than 0, in words of 64 bits: shape (D / 64, N).
+
+    A sketch depends on its vector alone, so that those of all segments can be compared.
+    """
+    bits = np.packbits(vectors > 0, axis=1)
     words = -(-vectors.shape[1] // WORD_BITS)
     padded = np.zeros((len(vectors), words * 8), np.uint8)
     padded[:, : bits.shape[1]] = bits
@@ -135,8 +135,8 @@ class TextVectors:
     def distances(self, query: Vectors) -> NDArray[np.uint16]:
         """Return in how many bits the sketch of each text differs from that of a question."""
         every = np.zeros(int(self._starts[-1]) + 1, np.uint16)
+        asked = sketches_of(query[np.newaxis])[:, 0]
         for start, part in zip(self._starts.tolist(), self._segments, strict=False):
-            asked = sketches_of(query[np.newaxis], part.center)[:, 0]
             differing = every[start : start + len(part.keys)]
             for word, own in zip(part.sketches, asked, strict=True):
                 differing += np.bitwise_count(word ^ own)

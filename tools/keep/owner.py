@@ -83,11 +83,18 @@ class Owner:
 
     def project(self, on_progress: OnProgress | None = None) -> int:
         """Bring the views up to date and return how many events were read."""
+        self._log.check_briefly()
         self._mend()
         events = self._run_or_mend(once=True, on_progress=on_progress)
         while self._projector is not None and self._projector.stopped and not self._stopped:
             self._scrub_or_note()  # The flow stopped by itself, at an erasure.
-            events += self._run(once=True, on_progress=on_progress)
+            more = self._run(once=True, on_progress=on_progress)
+            if not more and self._projector.stopped and not self._stopped:
+                self._log.check()  # The erasure is on the log, and the log does not name it.
+                raise MemtapeError(
+                    "The views cannot be brought beyond an erasure.", "`memtape rebuild` makes them anew from the log."
+                )
+            events += more
         return events
 
     def work(self, on_progress: OnProgress = lambda done: None) -> int:
@@ -122,6 +129,7 @@ class Owner:
 
         The workers run beside the views, but for those whose names are in `without`.
         """
+        self._log.check_briefly()
         self._mend()
         threads = [
             threading.Thread(target=worker.serve, name=name, daemon=True)
