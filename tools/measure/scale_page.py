@@ -56,7 +56,7 @@ _AIM = ["aim, by size", "---"]
 FOOT = """
 ## What is missed, and what it would take
 
-- **Writing.** A text costs some 450 µs here: half of that to take it apart for the index, in Python, a fifth to fold
+- **Writing.** A text costs some 400 µs here: half of that to take it apart for the index, in Python, a sixth to fold
   it, a tenth to write its line of the day's page. A proof takes every text apart again, and compares every row. Reading
   words, languages and normal forms in compiled code would take most of the first; the second needs a state that is
   not made of Python's objects.
