@@ -67,14 +67,20 @@ def _is_capture(payload: bytes) -> bool:
     """Whether bytes that were written here are a capture that may pass. What is wrong with others, `decode` says."""
     if len(payload) > MAX_EVENT_BYTES or b"\\u0000" in payload:
         return False
-    try:
-        event = _CAPTURES.decode(payload)
-    except msgspec.MsgspecError:
-        return False
-    if event.type != "captured" or event.v != EVENT_TYPES["captured"].version:
+    event = _as_capture(payload)
+    if event is None:
         return False
     check_event(event)
     return True
+
+
+def _as_capture(payload: bytes) -> _Capture | None:
+    """Return a capture of the newest version, read in one step; None for what is another event, blank or older."""
+    try:
+        event = _CAPTURES.decode(payload)
+    except msgspec.MsgspecError:
+        return None
+    return event if event.type == "captured" and event.v == EVENT_TYPES["captured"].version else None
 
 
 def decode(payload: bytes) -> Event:
@@ -101,24 +107,10 @@ def event_of(payload: bytes) -> Event | None:
 def body_of_capture(payload: bytes) -> Captured | None:
     """Return the body of a slot that was read as a capture before, None where there is none any more.
 
-    It takes a fifth of the time of `decode`, which has found the event sound.
+    It is faster than `decode`, which has found the event sound.
     """
-    try:
-        said = _CAPTURED.decode(payload)
-        if said.v == EVENT_TYPES["captured"].version:
-            return said.body
-    except msgspec.MsgspecError:  # Of another type, blank, or of a version that had other fields.
-        pass
-    event = event_of(payload)
+    event = _as_capture(payload) or event_of(payload)
     return event.body if event is not None and isinstance(event.body, Captured) else None
-
-
-class _Captured(msgspec.Struct, frozen=True, tag_field="type", tag="captured"):
-    v: int
-    body: Captured
-
-
-_CAPTURED = msgspec.json.Decoder(_Captured)
 
 
 def blanked(payload: bytes) -> bytes:

@@ -22,9 +22,6 @@ TIER = 8
 UNWRITTEN = Named("", 0, 0)
 """Stands for the name of a segment that has no file yet."""
 
-Guard = tuple[int, int]
-"""The generation and the offset of the event that caused a row."""
-
 
 class Keyed(Protocol):
     """What is asked of a segment: `keys` ascending, the row of each, and the guard of each row."""
@@ -71,8 +68,11 @@ class Tiers(Generic[SegmentT]):
         self.living.append(np.ones(rows, np.bool_))
         self.names.append(UNWRITTEN)
 
-    def replace(self, newest: Mapping[int, Guard]) -> list[int]:
-        """Let rows under these keys live no more that are older; return the keys of those that are not."""
+    def replace(self, newest: Mapping[int, tuple[int, int]]) -> list[int]:
+        """Let rows under these keys live no more that are older; return the keys of those that are not.
+
+        `newest` has the generation and the offset of the event that caused what is to stand under each key.
+        """
         newer: list[int] = []
         keys = np.array(sorted(newest), "<u8")
         for segment, alive in zip(self.segments, self.living, strict=True):

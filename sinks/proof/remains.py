@@ -228,7 +228,7 @@ def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
     if path.parent.parent.name == INDEX and SEGMENT_NAME.fullmatch(path.name):
         return "search index", "batches", _index(path)
     if path.parent.parent.name == INDEX and VECTORS_NAME.fullmatch(path.name):
-        return "search index", "batches", _vectors(path)
+        return "search index", "batches", _index_vectors(path)
     if path.suffix == ".idx":
         return "LanceDB index", "batches", _lance(path)
     with opened(path) as file:
@@ -309,7 +309,7 @@ def _index(path: Path) -> Iterator[_Grain]:
         raise MemtapeError("it has terms that its texts do not have")
 
 
-def _vectors(path: Path) -> Iterator[_Grain]:
+def _index_vectors(path: Path) -> Iterator[_Grain]:
     """Yield the vectors of a segment. Their sketches follow from them, which is held against them."""
     segment = read_vectors(path)
     for start in range(0, len(segment.keys), ROWS_AT_ONCE):

@@ -25,7 +25,7 @@ from memtape.state.subjects import captures, edges, embeddings, memories, pins, 
 from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
 from memtape.state.subjects.edges import Edges
 from memtape.state.subjects.embeddings import Embeddings
-from memtape.state.subjects.memories import Memories
+from memtape.state.subjects.memories import Memories, Memory
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.recalls import Recalls
 from memtape.state.subjects.tombstones import Tombstones
@@ -107,6 +107,11 @@ class Scope:
     def has_event(self, id: str) -> bool:
         """Whether an event of this scope has this id, an erased one included."""
         return id_bytes(id) in self.seen
+
+    def memory_of(self, id: str) -> Memory | None:
+        """Return the memory that a captured id resolves to, None where it resolves to none."""
+        capture = self.captures.get(id)
+        return None if capture is None else self.memories.of(capture.seq)
 
 
 def _given_time(event: Event) -> int:

@@ -94,16 +94,16 @@ class Captures:
 
     def get(self, id: str) -> Capture | None:
         """Return the capture of this id, None where the scope has none."""
-        seq = self.seq_of(id)
-        return None if seq is None else self.by_seq[seq]
-
-    def seq_of(self, id: str) -> int | None:
-        """Return the seq of the capture of this id, None where the scope has none."""
         try:
             known = self.seen.get(id_bytes(id))
         except ValueError:  # What is no id.
             return None
-        return None if known is None or known >> SEEN_BITS not in self.by_seq else known >> SEEN_BITS
+        return None if known is None else self.by_seq.get(known >> SEEN_BITS)
+
+    def seq_of(self, id: str) -> int | None:
+        """Return the seq of the capture of this id, None where the scope has none."""
+        capture = self.get(id)
+        return None if capture is None else capture.seq
 
     def day_place(self, capture: Capture) -> tuple[str, int]:
         """Return the UTC day of an entry of the daily log and how many came before it on the log that day."""

@@ -69,8 +69,7 @@ def _ends(scope: Scope, seq: int) -> Iterator[int]:
 def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
     """Yield the pages on which the memories of captured ids stand; turns stand on none of the list."""
     for id in ids:
-        capture = scope.captures.get(id)
-        memory = None if capture is None else scope.memories.of(capture.seq)
+        memory = scope.memory_of(id)
         if memory is not None:
             yield _memory_path(scope.captures.by_seq[memory.name].ordinal)
 
@@ -78,8 +77,7 @@ def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
 def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
     """Return the living memories that a memory was used with, the strongest edge first."""
     by_seq, edges = scope.captures.by_seq, scope.edges
-    capture = scope.captures.get(row.id)
-    found = None if capture is None else scope.memories.of(capture.seq)
+    found = scope.memory_of(row.id)
     assert found is not None
     ties = []
     for join in (*found.members, *found.echoes):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.memories import Join, Memory
+from memtape.state.subjects.memories import Join
 
 
 def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
@@ -30,7 +30,7 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
 
 def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
     """Return the ids that a decision about a capture names: all captures that are the same memory, or it alone."""
-    memory = _memory(scope, id)
+    memory = scope.memory_of(id)
     return (id,) if only or memory is None else _ids(scope, [*memory.members, *memory.echoes])
 
 
@@ -39,16 +39,11 @@ def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
 
     An echo was not folded, so that it does not stand alone.
     """
-    memory = _memory(scope, id)
+    memory = scope.memory_of(id)
     members = () if memory is None else _ids(scope, memory.members)
     if len(members) < 2 or (only and id not in members):
         return ()
     return (id,) if only else members
-
-
-def _memory(scope: Scope, id: str) -> Memory | None:
-    capture = scope.captures.get(id)
-    return None if capture is None else scope.memories.of(capture.seq)
 
 
 def _ids(scope: Scope, joins: Iterable[Join]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.schemas.codec import event_of
+from memtape.schemas.codec import body_of_capture, event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
 from memtape.schemas.events import Captured, Event, Filters, Mark
@@ -518,8 +518,8 @@ def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event
 
 def text_at(log: Log, partition: int, offset: int) -> str | None:
     """Return what was captured at an offset, None where nothing was or where it is erased."""
-    event = next((event_of(slot.payload) for slot in log.read(partition, offset, 1)), None)
-    return event.body.text if event is not None and isinstance(event.body, Captured) else None
+    body = next((body_of_capture(slot.payload) for slot in log.read(partition, offset, 1)), None)
+    return None if body is None else body.text
 
 
 def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:
