@@ -34,9 +34,9 @@ from memtape.sinks.index_files import (
 )
 from memtape.sinks.index_tiers import UNWRITTEN, Tiers
 from memtape.state.index.entries import HIDDEN, TURN, language_read, number_of, usual_language
+from memtape.state.index.parts import Part, counted_languages, shown_of
 from memtape.state.index.segments import Flags, Segment, merged
 from memtape.state.index.sorted_values import is_one_of
-from memtape.state.index.texts import Part, counted_languages, shown_of
 from memtape.state.index.vectors import MOST_ROWS as MOST_VECTORS
 from memtape.state.index.vectors import VectorSegment, merged_vectors, vector_segment_of
 from memtape.state.text.terms import TOLD_LANGUAGES

@@ -31,11 +31,13 @@ from memtape.sinks import index_files, index_tiers, search_index
 from memtape.sinks.home.folders import unfinished_beside
 from memtape.sinks.search_index import Opened, SearchIndex, open_index, scope_folder
 from memtape.state.index.entries import take
+from memtape.state.index.parts import Part, part_of
 from memtape.state.index.segments import Flags
-from memtape.state.index.texts import Part, Texts, part_of
+from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors, VectorSegment, joined_rows, vector_segment_of
 from memtape.state.ranking import meaning
 from memtape.state.ranking.ranker import Corpus
+from memtape.state.ranking.recipes import ASSISTED, PEERS
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.text import terms as terms_module
 from memtape.state.vectors.recorded import quantised
@@ -207,6 +209,34 @@ def test_however_rows_come_the_index_says_and_ranks_as_one_made_at_once(
         assert ranked(opened.parts(), named, question, own) == by_one
 
 
+@given(steps, st.data())
+def test_what_was_known_of_texts_is_extended_to_what_is_found_out_anew(
+    tmp_path_factory: pytest.TempPathFactory, given: Any, data: st.DataObject
+) -> None:
+    """Whatever came, was merged, was hidden or stands in a tail: the sessions, and every text in context."""
+    index, offset = SearchIndex(tmp_path_factory.mktemp("index")), 0
+    opened, before = None, None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index_tiers, "DELTA_ROWS", 3)
+        patch.setattr(index_tiers, "TIER", 2)
+        for batch in given:
+            offset += 10
+            index.write([row_of(number, what, offset + n) for n, (number, what) in enumerate(batch)])
+            opened = open_index(scope_folder(index._folder, A), opened)
+            parts = opened.parts() if opened is not None else []
+            for part in parts:
+                hidden = data.draw(st.lists(st.integers(0, 30), max_size=2), "hidden")
+                part.shown[[row for row in hidden if row < part.segment.size]] = False
+            tail = data.draw(st.lists(turns, max_size=3), "tail")
+            if tail:
+                parts.append(part_of([entry_of(row_of(40 + n, what, 1).row) for n, what in enumerate(tail)], 0))  # type: ignore[arg-type]
+            before, anew = Texts(parts, before), Texts(parts)
+            for name in ("number", "before", "before_that", "after", "after_that"):
+                assert getattr(before.sessions, name).tolist() == getattr(anew.sessions, name).tolist(), name
+            for recipe in (PEERS, ASSISTED):
+                assert before.read(recipe.context).tolist() == anew.read(recipe.context).tolist()
+
+
 def test_by_sketches_is_found_what_is_found_by_all_vectors_where_all_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
     """The way of large scopes, asked for all, ranks as that of small ones, with sessions and without vectors."""
     said = [
@@ -273,7 +303,8 @@ def test_a_history_meets_every_shape_of_an_index(tmp_path: Path, small: None, mo
     assert opened is not None and len(opened.segments) > 2 and opened.manifest.usual == 1
     assert max(segment.size for segment in opened.segments) > 3
     texts = Texts(opened.parts())
-    assert len(texts._several([s + p.segment.order for s, p in zip(texts.starts, texts.parts, strict=False)]))
+    ends = zip(texts.starts, texts.starts[1:], strict=False)
+    assert any((texts.sessions.number[start:end] < start).any() for start, end in ends), "a session in several segments"
     check(opened, standing)
     monkeypatch.setattr(index_tiers, "TIER", 9)  # So that what died is not merged away at once.
     index = SearchIndex(tmp_path)

@@ -21,7 +21,9 @@ from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.index.documents import Document
 from memtape.state.index.entries import Entry
-from memtape.state.index.texts import Flags, Texts, part_of
+from memtape.state.index.parts import part_of
+from memtape.state.index.segments import Flags
+from memtape.state.index.texts import Texts
 from memtape.state.ranking.ranker import corpus_of
 from memtape.state.ranking.sure import sure_for
 from memtape.state.views.filters import make_filters

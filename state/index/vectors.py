@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Flags
-from memtape.state.index.texts import Floats, Ints
 
 Array = NDArray[Any]
 Vectors = NDArray[np.int16]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memtape.schemas.lanes import Lane
 from memtape.schemas.times import HOUR_US
-from memtape.state.index.texts import Floats, Ints
+from memtape.state.index.parts import Floats, Ints
 
 DAY_US = 24 * HOUR_US
 SPARSE_HITS = 1_000

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import firsts, is_one_of
-from memtape.state.index.texts import Floats, Ints
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking.lanes import LEAST_COSINE
 

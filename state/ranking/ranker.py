@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.documents import Document
 from memtape.state.index.entries import AGES, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN, Entry
+from memtape.state.index.parts import Floats, Ints, part_of
 from memtape.state.index.sorted_values import distinct
-from memtape.state.index.texts import Floats, Ints, Texts, part_of
+from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors, text_vectors
 from memtape.state.ranking import lanes as rules
 from memtape.state.ranking.lanes import Hit, first_of
@@ -94,7 +95,7 @@ class Corpus:
         self._recipe = PEERS if self._answers is None else ASSISTED
         self._words = Wording(texts, self._recipe.context)
         shown = vectors.shown(texts.shown) if vectors is not None else None
-        self._meaning = Meaning(shown, texts.sessions[0]) if shown is not None and shown.known.any() else None
+        self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and shown.known.any() else None
         self._passages = Passages(text_of)
         self._set_use(used)
 
@@ -311,7 +312,7 @@ class Corpus:
 
     @cached_property
     def _sessions(self) -> Ints:
-        return self._texts.sessions[0]
+        return self._texts.sessions.number
 
 
 def corpus_of(documents: Sequence[Document], vectors: Vectors | None = None) -> Corpus:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memtape.state.index.texts import ContextRecipe
+from memtape.state.index.context import ContextRecipe
 
 
 class Weights(NamedTuple):

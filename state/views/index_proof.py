@@ -14,8 +14,8 @@ from memtape.schemas.rows import GoneRow, Guarded, LivingRow, TableName, VectorR
 from memtape.state.core.digests import RULES, digest, logical_row
 from memtape.state.core.scope import Scope
 from memtape.state.index.entries import number_of, usual_language
+from memtape.state.index.parts import Part, counted_languages, shown_of
 from memtape.state.index.segments import COLUMNS, Flags, Segment, merged
-from memtape.state.index.texts import Part, counted_languages, shown_of
 from memtape.state.index.vectors import VectorSegment, merged_vectors
 from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.indexed import (

@@ -15,8 +15,9 @@ from memtape.schemas.events import Event, Filters
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.state.index.entries import CUED, KINDS, ORIGINS, TAGGED, TURN, Entry
+from memtape.state.index.parts import Ints, part_of
 from memtape.state.index.sorted_values import is_one_of
-from memtape.state.index.texts import Ints, Texts, part_of
+from memtape.state.index.texts import Texts
 from memtape.state.ranking.meaning import Among
 from memtape.state.views.filters import passes
 from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
@@ -70,10 +71,16 @@ class Found(NamedTuple):
         return np.flatnonzero(self.texts.shown).tolist()
 
 
-def found_of(opened: Opened | None, tail: Sequence[Event], text_at: Callable[[int], str | None]) -> Found:
+def found_of(
+    opened: Opened | None,
+    tail: Sequence[Event],
+    text_at: Callable[[int], str | None],
+    before: Texts | None = None,
+) -> Found:
     """Return what is visible of an index after the tail, and the tail's captures behind it.
 
-    `text_at` gives what was captured at an offset of the log, None where it is erased.
+    `text_at` gives what was captured at an offset of the log, None where it is erased. `before` are texts of the same
+    scope, as they were made of its index and tail then.
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
@@ -96,7 +103,7 @@ def found_of(opened: Opened | None, tail: Sequence[Event], text_at: Callable[[in
         parts[n].shown[place] = not bans.hide(keys_of_row(row), row.hidden)
     if captured:
         parts.append(part_of([_entry_of_event(event) for event in captured], usual))
-    return Found(Texts(parts), opened, captured, {})
+    return Found(Texts(parts, before), opened, captured, {})
 
 
 @lru_cache(maxsize=TAIL_KEPT)
@@ -110,7 +117,7 @@ def among_of(found: Found, filters: Filters) -> Among:
     texts = found.texts
     kinds = [KINDS.index(kind) for kind in filters.kinds]
     origins = [ORIGINS.index(origin) for origin in filters.origins]
-    sessions = [texts.session_number(session) for session in filters.sessions]
+    sessions = [texts.sessions.number_of(session) for session in filters.sessions]
 
     def among(places: Ints) -> Ints:
         flags, at = texts.flags[places], texts.column("at", places)
@@ -128,7 +135,7 @@ def among_of(found: Found, filters: Filters) -> Among:
             keep &= ~turns | is_one_of(texts.column("origins", places), np.array(origins))
         if sessions:
             known = [number for number in sessions if number is not None]
-            keep &= ~turns | is_one_of(texts.sessions[0][places], np.array(known, np.int64))
+            keep &= ~turns | is_one_of(texts.sessions.number[places], np.array(known, np.int64))
         if not (filters.tags or origins or sessions):
             kept: Ints = places[keep]
             return kept

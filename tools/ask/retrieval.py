@@ -32,12 +32,12 @@ from memtape.schemas.rows import (
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.home.folders import Build, Home
-from memtape.sinks.search_index import Opened
 from memtape.sinks.tables import Shard, any_of, foreign, quoted
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.entries import TURN
+from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
-from memtape.state.index.texts import Ints, Texts
+from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.ranker import Corpus, Ranking, Used
@@ -452,9 +452,9 @@ class Retriever:
         key = _Key(shard.path, watermark, number, tuple(event.id for event in tail))
         ready = self._ready.get(scope)
         if ready is None or ready.key != key:
-            ready = self._ready[scope] = _make_ready(
-                key, shard, scope, opened, tail, self.dense, partial(text_at, self._log, partition)
-            )
+            known = None if ready is None else ready.found.texts
+            found = found_of(opened, tail, partial(text_at, self._log, partition), known)
+            ready = self._ready[scope] = _make_ready(key, shard, scope, found, tail, self.dense)
         return ready
 
     def _used_at(self, ready: _Ready, scope: str, now: int) -> _Ready:
@@ -471,12 +471,10 @@ def _make_ready(
     key: _Key,
     shard: Shard,
     scope: str,
-    opened: Opened | None,
+    found: Found,
     tail: list[Event],
     dense: Dense | None,
-    text_at: Callable[[int], str | None],
 ) -> _Ready:
-    found = found_of(opened, tail, text_at)
     texts, watermark = found.texts, key.watermark
     embedder = watermark.embedder if watermark is not None else FLOOR
     vectors = dense.of_texts(found, embedder) if dense is not None else None

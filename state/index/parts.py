@@ -1,0 +1,89 @@
+"""A part of a scope's texts: a segment, with what of it is shown. How texts that stand in no segment become one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtape.state.index.entries import HIDDEN, Entry, Guard, language_read, take, told_of, usual_language
+from memtape.state.index.segments import Flags, Segment, segment_of
+
+KEPT_TEXTS = 2_048
+"""So many texts that stand in no segment are kept as they were taken apart."""
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Part(NamedTuple):
+    """A segment, and which of its documents are shown: those that live and are not hidden."""
+
+    segment: Segment
+    shown: Flags
+
+
+def shown_of(segment: Segment, living: Flags) -> Flags:
+    """Return which documents of a segment are shown, where `living` has a flag for each row."""
+    shown: Flags = living[: segment.size] & (segment.flags & HIDDEN == 0)
+    return shown
+
+
+def starts_of(parts: Sequence[Part]) -> list[int]:
+    """Return the place of the first text of each part, texts counted through, and last the number of all."""
+    starts = [0]
+    for part in parts:
+        starts.append(starts[-1] + part.segment.size)
+    return starts
+
+
+def column_of(parts: Sequence[Part], starts: Sequence[int], name: str, places: Ints) -> Any:
+    """Return what a column has for texts at some places, given in ascending order."""
+    cuts = np.searchsorted(places, starts)
+    taken = [
+        getattr(part.segment, name)[places[cuts[n] : cuts[n + 1]] - starts[n]]
+        for n, part in enumerate(parts)
+        if cuts[n] < cuts[n + 1]
+    ]
+    if taken:
+        return np.concatenate(taken) if len(taken) > 1 else taken[0]
+    return getattr(parts[0].segment, name)[:0] if parts else np.zeros(0, np.int64)
+
+
+def joined(arrays: Sequence[Any], dtype: Any) -> Any:
+    """Return arrays one after the other, as one of a type."""
+    return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype)
+
+
+def counted_languages(parts: Sequence[Part], languages: int) -> list[int]:
+    """Return of each language how many texts that are shown tell it and no other."""
+    counts = np.zeros(languages, np.int64)
+    for part in parts:
+        told = part.segment.told[part.shown].astype(np.int64)
+        sure = told[(told != 0) & (told & (told - 1) == 0)]
+        counts += np.bincount(sure, minlength=1 << languages)[1 << np.arange(languages)]
+    return counts.tolist()
+
+
+# The texts behind the watermark are taken in anew with each that comes.
+_told_once, _take_once = lru_cache(maxsize=KEPT_TEXTS)(told_of), lru_cache(maxsize=KEPT_TEXTS)(take)
+
+
+def part_of(entries: Sequence[Entry], usual: int | None = None) -> Part:
+    """Return entries that stand nowhere else as a part, in their order, all of them shown.
+
+    `usual` is the language in which a text is read that may be in several; by default it is found out of these.
+    """
+    told = [_told_once(entry.document.text) for entry in entries]
+    if usual is None:
+        sure = [number.bit_length() - 1 for number in told if number.bit_count() == 1]
+        usual = usual_language(np.bincount(sure, minlength=1).tolist() if sure else [])
+    made = [
+        (entry, _take_once(entry.document.text, its, language_read(its, usual)), Guard(0, 0, 0), 0)
+        for entry, its in zip(entries, told, strict=True)
+    ]
+    segment = segment_of(made)
+    return Part(segment, shown_of(segment, np.ones(len(made), np.bool_)))

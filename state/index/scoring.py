@@ -1,0 +1,93 @@
+"""BM25 over the texts of a scope in context, and over whole sessions. Scores are answers and never state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memtape.state.index.context import ContextRecipe
+from memtape.state.index.kept import Kept
+from memtape.state.index.parts import Floats, Ints
+from memtape.state.index.sessions import NOBODY
+from memtape.state.index.sorted_values import distinct
+from memtape.state.index.texts import Texts
+
+RARE = 200
+"""A term that one text in so many holds is counted by the texts around those; another by an array over all."""
+
+
+class Worth(NamedTuple):
+    """What a term is worth where it counts: rows, each once, and the score that it gives each."""
+
+    rows: Ints
+    scores: Floats
+
+
+class Scorer:
+    """BM25 over the texts of a scope, each read with shares of the turns around it, and over whole sessions."""
+
+    def __init__(self, texts: Texts, context: ContextRecipe, session_k1: float, session_b: float) -> None:
+        self._texts = texts
+        self._context = context
+        self._session_k1, self._session_b = session_k1, session_b
+        self._worths: Kept[Worth] = Kept()
+        self._session_worths: Kept[Worth] = Kept()
+        self._read = texts.read(context)
+        self._mean = float(self._read[:-1][texts.shown].mean()) if texts.count else 0.0
+        number = texts.sessions.number[texts.shown]
+        self._session_lengths = np.bincount(number, texts.lengths[:-1][texts.shown], minlength=texts.size)
+        held = np.bincount(number, minlength=texts.size) > 0
+        self._session_mean = float(self._session_lengths.sum() / held.sum()) if held.any() else 0.0
+
+    def score(self, wanted: Iterable[tuple[str, float]]) -> Floats:
+        """Return the score of every text for terms, each with its weight."""
+        return _added(self._texts.size, wanted, self._worths, self._worth_of)
+
+    def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
+        """Return the score of every session, by the numbers that `Sessions` gives them."""
+        return _added(self._texts.size, wanted, self._session_worths, self._worth_in_sessions)
+
+    def _worth_of(self, term: str) -> Worth:
+        """Return what a term is worth in texts that hold it or stand around one that does."""
+        k1, b = self._context.k1, self._context.b
+        here, held = self._counted(term)
+        norms = k1 * (1 - b + b * self._read[here] / (self._mean or 1))
+        return Worth(here, held * (k1 + 1) / (held + norms) * self._texts.idf(term))
+
+    def _counted(self, term: str) -> tuple[Ints, Floats]:
+        """Return the texts that hold a term or are lent it, ascending, and how often each has it."""
+        texts, turns = self._texts, self._texts.turns
+        rows, counts, _ = texts.found(term)
+        lent = counts * turns.worth(rows)
+        given = [(rows, counts), *((to, share * lent) for to, share in turns.lent(rows, self._context))]
+        if len(rows) * RARE < texts.size:
+            every = np.concatenate([to for to, _ in given])
+            some = distinct(every)
+            places = np.searchsorted(some, every)
+            held: Any = np.bincount(places, np.concatenate([its for _, its in given]), minlength=len(some))
+            is_lent = (some != NOBODY) & (held > 0)
+            return some[is_lent], held[is_lent]
+        counted: Floats = np.zeros(texts.size + 1)
+        for to, its in given:
+            counted[to] += its
+        here = np.flatnonzero(counted[:-1] > 0)
+        return here, counted[here]
+
+    def _worth_in_sessions(self, term: str) -> Worth:
+        rows, counts, _ = self._texts.found(term)
+        counted = np.bincount(self._texts.sessions.number[rows], counts, minlength=self._texts.size)
+        here = np.flatnonzero(counted)
+        held = counted[here]
+        relative = self._session_lengths[here] / (self._session_mean or 1)
+        norms = self._session_k1 * (1 - self._session_b + self._session_b * relative)
+        return Worth(here, held * (self._session_k1 + 1) / (held + norms) * self._texts.idf(term))
+
+
+def _added(size: int, wanted: Iterable[tuple[str, float]], worths: Kept[Worth], make: Callable[[str], Worth]) -> Floats:
+    scores = np.zeros(size)
+    for term, weight in wanted:
+        rows, its = worths.of(term, make)
+        scores[rows] += weight * its
+    return scores

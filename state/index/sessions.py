@@ -1,0 +1,141 @@
+"""The sessions of a scope's texts: which texts are of one, and which turns stand around each.
+
+What was found out of the texts before some were added or hidden is extended: only the sessions of these are gone
+through again. Nothing here knows what a text says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from memtape.state.index.entries import TURN, number_of
+from memtape.state.index.parts import Ints, Part, column_of, joined, starts_of
+from memtape.state.index.segments import NO_SESSION, Flags
+from memtape.state.index.sorted_values import firsts, is_one_of
+
+NOBODY = -1
+"""The place of no turn. As an index it leads to what stands last, for which arrays over places have one slot more."""
+
+
+class Sessions:
+    """The sessions of N texts.
+
+    `number` (N) is the same for texts of one session: the place of one of them. A text without a session is one by
+    itself. `after` and `before` (N + 1) have the place of the next and of the last turn that is shown, by time and
+    id, `after_that` and `before_that` (N + 1) those by two, `NOBODY` where there is none. `again` has the places around
+    which others may stand than in what was known before, ascending: all where nothing was.
+    """
+
+    def __init__(self, parts: Sequence[Part], known: Sessions | None = None) -> None:
+        """Find out the sessions of parts; `known` are those of texts that may begin with the same segments."""
+        self._parts = parts
+        self._starts = starts_of(parts)
+        self._shown: Flags = joined([part.shown for part in parts], np.bool_)
+        self._same = 0 if known is None else _alike(parts, known._parts)
+        self._base = self._starts[self._same]
+        """So many texts stand where they stood."""
+        self._keys, self._firsts = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+        self.number: Ints = np.zeros(0, np.int64)
+        self._count(known)
+        lines = self._lines()
+        touched = self._touched(known, lines)
+        moved = np.flatnonzero(touched[self.number[: self._base]])
+        self.again: Ints = np.append(moved, np.arange(self._base, len(self.number)))
+        old = () if known is None else (known.before, known.before_that, known.after, known.after_that)
+        nobody = np.full(len(self.number) + 1 - self._base, NOBODY)
+        links = [np.append(its[: self._base], nobody) for its in old] or [nobody.copy() for _ in range(4)]
+        for link in links:
+            link[moved] = NOBODY
+        self.before: Ints = links[0]
+        self.before_that: Ints = links[1]
+        self.after: Ints = links[2]
+        self.after_that: Ints = links[3]
+        self._link(moved, lines, touched)
+
+    def number_of(self, session: str) -> int | None:
+        """Return the number of a session, None where no text is of it."""
+        key = np.uint64(number_of(session))
+        place = int(np.searchsorted(self._keys, key))
+        return int(self._firsts[place]) if place < len(self._keys) and self._keys[place] == key else None
+
+    def _count(self, known: Sessions | None) -> None:
+        """Number the sessions: those of the texts that stand where they stood, then those of each other part."""
+        numbers = []
+        if known is not None:
+            numbers.append(known.number[: self._base])
+            early = known._firsts < self._base
+            self._keys, self._firsts = known._keys[early], known._firsts[early]
+        for part, start in zip(self._parts[self._same :], self._starts[self._same :], strict=False):
+            own, session = part.segment.session_keys, part.segment.sessions
+            sizes = np.bincount(session, minlength=len(own))
+            is_held = sizes > 0
+            first = np.full(len(own), NOBODY)
+            first[is_held] = start + part.segment.order[(np.cumsum(sizes) - sizes)[is_held]].astype(np.int64)
+            is_met = is_one_of(own, self._keys)
+            first[is_met] = self._firsts[np.searchsorted(self._keys, own[is_met])]
+            number = first[session]
+            if len(own) and own[0] == NO_SESSION:
+                alone = np.flatnonzero(session == 0)
+                number[alone] = start + alone
+                is_held[0] = False
+            numbers.append(number)
+            is_new = is_held & ~is_met
+            keys, firsts_of_keys = np.append(self._keys, own[is_new]), np.append(self._firsts, first[is_new])
+            order = np.argsort(keys)
+            self._keys, self._firsts = keys[order], firsts_of_keys[order]
+        self.number = joined(numbers, np.int64)
+
+    def _touched(self, known: Sessions | None, lines: Sequence[Ints]) -> Flags:
+        """Return of each number whether turns of its session must be put in order over several parts, or again."""
+        base, touched = self._base, np.zeros(len(self.number), np.bool_)
+        if known is not None:
+            touched[self.number[:base][self._shown[:base] != known._shown[:base]]] = True
+            for numbers in (known.number[base:], self.number[base:]):
+                touched[numbers[numbers < base]] = True
+        # The turns of a session stand together, so that each is met once in a segment.
+        each = [own[firsts(own)] for own in (self.number[rows] for rows in lines)]
+        every = np.sort(joined(each, np.int64))
+        touched[every[~firsts(every)]] = True
+        return touched
+
+    def _lines(self) -> list[Ints]:
+        """Return the turns of each part that is new, as they stand in it by session, time and id."""
+        parts = zip(self._parts[self._same :], self._starts[self._same :], strict=False)
+        return [start + part.segment.order[_turns(part)].astype(np.int64) for part, start in parts]
+
+    def _link(self, old: Ints, lines: Sequence[Ints], touched: Flags) -> None:
+        """Link the turns of new parts in the order that they have there, and sort those of touched sessions."""
+        gathered = [old[self._shown[old] & (column_of(self._parts, self._starts, "flags", old) & TURN != 0)]]
+        for rows in lines:
+            own = self.number[rows]
+            apart = touched[own]
+            self._join(rows[~apart], own[~apart])
+            gathered.append(rows[apart])
+        rows = np.sort(np.concatenate(gathered))
+        ids = column_of(self._parts, self._starts, "ids", rows).reshape(-1, 2)
+        at = column_of(self._parts, self._starts, "at", rows)
+        ordered = rows[np.lexsort((ids[:, 1], ids[:, 0], at, self.number[rows]))]
+        self._join(ordered, self.number[ordered])
+
+    def _join(self, rows: Ints, sessions: Ints) -> None:
+        """Link turns that stand in order, each with its session."""
+        for step, backward, forward in ((1, self.before, self.after), (2, self.before_that, self.after_that)):
+            same = sessions[step:] == sessions[:-step]
+            forward[rows[:-step][same]] = rows[step:][same]
+            backward[rows[step:][same]] = rows[:-step][same]
+
+
+def _alike(parts: Sequence[Part], others: Sequence[Part]) -> int:
+    """Return how many parts two sequences begin with that have the same segments."""
+    alike = [part.segment is other.segment for part, other in zip(parts, others, strict=False)]
+    return alike.index(False) if False in alike else len(alike)
+
+
+def _turns(part: Part) -> Ints:
+    """Return the places in `order` of the turns of sessions that are shown."""
+    segment = part.segment
+    alone = (segment.session_keys == NO_SESSION)[segment.sessions]
+    turns = part.shown & (segment.flags & TURN != 0) & ~alone
+    return np.flatnonzero(turns[segment.order])
