@@ -148,6 +148,11 @@ class Home:
         return self.path / "embedding.json"
 
     @property
+    def statements_path(self) -> Path:
+        """Below which offsets all that turns state was captured."""
+        return self.path / "statements.json"
+
+    @property
     def known_ids(self) -> Path:
         """Which ids a log on Kafka holds, up to an offset; it only saves time."""
         return self.path / "known-ids"

@@ -20,6 +20,7 @@ CHOICES = ("auto", "http", "local", "floor")
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`catch_up`: whether a search that finds the views behind starts a projector in the background.
 
+    `extract`: whether what turns state is captured by rule.
     `denied_paths`: globs of files that are not captured, besides those of `tools/capture/denied_paths.py`.
     `prompt_recall`: whether a hook adds the few memories that a prompt surely needs, in at most `prompt_recall_chars`.
     `log`: the URL of the home's log, where it is not the embedded one; `$MEMTAPE_LOG` goes before it.
@@ -28,6 +29,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """
 
     catch_up: bool = True
+    extract: bool = True
     denied_paths: tuple[str, ...] = ()
     prompt_recall: bool = True
     prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_500

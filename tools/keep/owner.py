@@ -85,6 +85,8 @@ class Owner:
         """Bring the views up to date and return how many events were read."""
         self._log.check_briefly()
         self._mend()
+        for worker in [self._beside[name] for name, kind in WORKERS.items() if kind.once == "before"]:
+            worker.once()
         events = self._run_or_mend(once=True, on_progress=on_progress)
         while self._projector is not None and self._projector.stopped and not self._stopped:
             self._scrub_or_note()  # The flow stopped by itself, at an erasure.
@@ -103,7 +105,7 @@ class Owner:
         What a worker could not do is noted, and goes on waiting.
         """
         before = self._done
-        for worker in [self._beside[name] for name, kind in WORKERS.items() if kind.once]:
+        for worker in [self._beside[name] for name, kind in WORKERS.items() if kind.once == "after"]:
             # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
             thread = threading.Thread(target=worker.once, daemon=True)
             thread.start()

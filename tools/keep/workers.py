@@ -6,24 +6,35 @@ Each reads the log, appends what it found, and keeps its own position. What a wo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from memtape.flows.workers.clock import Clock
+from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.offset_marks import OffsetMarks
+from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
 
 
 class WorkerKind(NamedTuple):
-    """How a worker of a home is made, and whether `run --once` has it catch up too."""
+    """How a worker of a home is made, and which runs that end have it catch up too: `run --once`, before it projects
+    or *after*, or none. What is done before is quick, and asks nobody.
+    """
 
     make: Callable[[Home, Log, OnNote], Worker]
-    once: bool
+    once: Literal["before", "after", "never"]
+
+
+def _extraction(home: Home, log: Log, on_note: OnNote) -> Worker:
+    marks = OffsetMarks(home.statements_path, log)
+    return Extraction(log, marks, now_us, lambda: local_settings(home).extract, on_note)
 
 
 WORKERS: dict[str, WorkerKind] = {
-    "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once=False),
-    "embed": WorkerKind(Embedding, once=True),
+    "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="never"),
+    "extract": WorkerKind(_extraction, once="before"),
+    "embed": WorkerKind(Embedding, once="after"),
 }

@@ -1,0 +1,191 @@
+"""The statements of a turn that are worth keeping: decisions, preferences, instructions, corrections, facts, tasks.
+
+By rule, without a model: precision before recall, and English first. A statement is a sentence of the turn, or what
+"remember that" opens. Nothing is taken from questions, quotations, code, output of tools, or what is only supposed. The
+words are in `statement_cues`. Who takes statements, and what becomes of them on the log, is not here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, get_args
+
+from memtape.schemas.patterns import lazy
+from memtape.schemas.times import DAY_US, format_day
+from memtape.state.text import statement_cues as cues
+from memtape.state.text.polarity import standing
+
+Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
+LABELS: tuple[Label, ...] = get_args(Label)
+
+IMPORTANCE: dict[Label, int] = {
+    "remember": 90, "instruction": 80, "decision": 80, "correction": 70, "preference": 65, "task": 60, "fact": 55,
+}  # fmt: skip
+"""In hundredths, as a capture is given it: above the 50 of a fact that nobody weighed, below what a person pins."""
+LEAST_WORDS, MOST_CHARS = 4, 400
+"""A shorter sentence says nothing by itself, a longer one is no statement."""
+MOST_TURN_CHARS = 20_000
+"""A longer turn is something pasted."""
+MOST_STATEMENTS = 12
+"""A turn with more is a document or a list; its first ones are taken."""
+
+_FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_BREAK = lazy(r"(?<=[.!?…])[\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_]*[^\s\"'“‘(\[*_])|(?<=[。！？])|\n+")
+_ABBREVIATED = lazy(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|dr|mr|mrs|ms|st|inc|ltd|prof|fig|z\.B)\.|\b[A-Z]\.)\Z", re.IGNORECASE
+)
+_MARKS = lazy(r"[\s\-*+•·>#]*(?:\d{1,2}[.)]\s+|\[[ xX]\]\s*)?[\s*_]*")
+_QUOTED = lazy(r"\"[^\"\n]{3,}\"|“[^”\n]{3,}”|„[^“”\n]{3,}[“”]|«[^»\n]{3,}»")
+_WORD = lazy(r"[^\W\d_][\w'’-]*")
+_OUTPUT = lazy(
+    r"^\s*(?:>|\$ |% |>>> |\.\.\. |at \S+\(|File \"|Traceback|\+{1,3} |-{3} |@@ |diff |\||[\w./-]+:\d+:|\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
+    r"|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|[A-Za-z]*(?:Error|Exception)\b[:(]|#{1,6}\s|(?:FAILED|PASSED|ok|not ok)\s)"
+    r"|[{};]\s*\Z|^\s*(?:def|class|import|from|const|let|var|function|return|SELECT|INSERT|CREATE|npm|pip|git|docker|curl)\s+\S+"
+    r"(?:\s*[({;=]|\s+(?:install|run|push|pull|commit|from|import)\b)",
+)
+_DONE = lazy(r"^\s*[-*+]\s*\[[xX]\]")
+_DAY = lazy(
+    r"\b(?P<word>day after tomorrow|day before yesterday|tomorrow|yesterday|today|tonight|last night|this morning"
+    r"|this afternoon|this evening)\b(?!\s*\()|\b(?P<past>\d{1,2}) days ago\b|\bin (?P<ahead>\d{1,2}) days\b",
+    re.IGNORECASE,
+)
+_DAYS = {"tomorrow": 1, "yesterday": -1, "day after tomorrow": 2, "day before yesterday": -2, "last night": -1}
+
+
+class Statement(NamedTuple):
+    """A statement of a turn, from `start` to `end` of its text; `text` says the days that it names by their dates."""
+
+    text: str
+    label: Label
+    start: int
+    end: int
+
+
+class _Sentence(NamedTuple):
+    start: int
+    end: int
+    said: str
+
+
+def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
+    """Return the statements of a turn that was said at a time in microseconds UTC, in their order.
+
+    Of an agent only decisions and facts with an identifier count: what it promises, prefers or advises does not bind.
+    """
+    if len(text) > MOST_TURN_CHARS:
+        return []
+    found: list[Statement] = []
+    before: _Sentence | None = None
+    for sentence in _sentences(text):
+        made = _statement(text, sentence, before, at, of_agent)
+        if made is not None and not (found and made.start < found[-1].end):
+            found.append(made)
+        before = sentence
+    return found[:MOST_STATEMENTS]
+
+
+def dated(text: str, at: int) -> str:
+    """Return a text with the date behind each day that it names by its distance, as "tomorrow (2026-11-23)".
+
+    Days are those of UTC, since no event tells where it was said.
+    """
+
+    def with_date(found: re.Match[str]) -> str:
+        days = _DAYS.get((found["word"] or "").lower(), 0) - int(found["past"] or 0) + int(found["ahead"] or 0)
+        return f"{found[0]} ({format_day(at + days * DAY_US)})"
+
+    return _DAY.sub(with_date, text)
+
+
+def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int, of_agent: bool) -> Statement | None:
+    said = sentence.said
+    if not len(_WORD.findall(said)) >= LEAST_WORDS or len(said) > MOST_CHARS:
+        return None
+    start, label = sentence.start, _label(said, of_agent)
+    if label is None:
+        return None
+    if label == "remember":
+        match = cues.REMEMBER.search(said)
+        start += match.start("said") if match is not None else 0
+    if cues.LEANS.search(text[start : sentence.end]):
+        # What "it" is stands in the sentence before, or nowhere that can be told.
+        if (
+            label == "instruction"
+            or before is None
+            or cues.ASKS.search(before.said)
+            or sentence.end - before.start > MOST_CHARS
+        ):
+            return None
+        start = before.start
+    return Statement(dated(" ".join(text[start : sentence.end].split()), at), label, start, sentence.end)
+
+
+def _label(said: str, of_agent: bool) -> Label | None:
+    """Return what a sentence does, None where nothing of it is worth keeping."""
+    if cues.REMEMBER.search(said) and not of_agent:
+        return "remember"
+    bare = _QUOTED.sub(" QUOTED ", said)
+    if cues.ASKS.search(bare) or cues.REPORTS.search(bare) or len(bare) * 2 < len(said):
+        return None
+    if not of_agent and standing(bare):
+        return "instruction"
+    if cues.SUPPOSES.search(bare):
+        return None
+    if cues.DECISION.search(bare):
+        return "decision"
+    if of_agent:
+        return "fact" if _is_fact(bare) else None
+    if cues.CORRECTION.search(bare):
+        return "correction"
+    if cues.PREFERENCE.search(bare):
+        return "preference"
+    if cues.TASK.search(bare) and (
+        not bare.lower().lstrip().startswith("i") or cues.TIME_AHEAD.search(bare) or " to " in bare
+    ):
+        return "task"
+    return "fact" if _is_fact(bare) or cues.LIFE.search(bare) or _is_event(bare) else None
+
+
+def _is_fact(said: str) -> bool:
+    """Whether a sentence states something of what it names by an identifier."""
+    return bool(cues.STATES.search(said) and cues.IDENTIFIER.search(said))
+
+
+def _is_event(said: str) -> bool:
+    """Whether somebody tells what they did, or will do, and when."""
+    own = _OWN.search(said)
+    return own is not None and bool(cues.TIME_PAST.search(said) or cues.TIME_AHEAD.search(said))
+
+
+_OWN = lazy(
+    r"\b(?:i|we)(?:'m|’m| am|'re| are|'ll| will|'ve| have)?\s+(?!(?:was thinking|think|thought|hope|know|saw)\b)\w+",
+    re.IGNORECASE,
+)
+
+
+def _sentences(text: str) -> Iterator[_Sentence]:
+    """Yield the sentences of what is said in a turn, and no code, quoted lines or output of tools."""
+    hidden = _FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    for start, end in _lines(hidden):
+        line = hidden[start:end]
+        if _OUTPUT.search(line) or _DONE.search(line):
+            continue
+        begin = start
+        for mark in [*_BREAK.finditer(hidden, start, end), None]:
+            stop = end if mark is None else mark.start()
+            if mark is not None and _ABBREVIATED.search(hidden, begin, stop):
+                continue
+            opened = _MARKS.match(hidden, begin, stop)
+            first = opened.end() if opened is not None else begin
+            said = hidden[first:stop].rstrip()
+            if said:
+                yield _Sentence(first, first + len(said), said)
+            begin = stop if mark is None else mark.end()
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield start, start + len(line)
+        start += len(line)
