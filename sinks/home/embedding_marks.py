@@ -14,7 +14,7 @@ RETRY_EVERY_S = 24 * 3_600
 
 
 class _File(MarksFile, frozen=True):
-    tried_again_s: dict[str, int] = {}
+    tried_again_s: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class EmbeddingMarks(OffsetMarks):

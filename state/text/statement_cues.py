@@ -1,4 +1,4 @@
-"""The words by which a statement is told: what decides, prefers, corrects, promises, names a fact; and what only seems to.
+"""The words by which a statement is told: what decides, prefers, corrects, promises or names a fact, or only seems to.
 
 English, and of what is to be remembered German and Spanish. What is a standing instruction is told in `polarity`.
 Which sentence counts, and what of it is kept, is decided in `statements`.
@@ -22,31 +22,42 @@ REMEMBER = lazy(
 )
 
 DECISION = lazy(
-    r"\b(?:we|i|the team|they all|everyone)(?:\s+(?:have|has|all|both|finally|just|now|already|also|jointly))*(?:'ve|’ve)?"
+    r"\b(?:we|i|the team|they all|everyone)(?:\s+(?:have|has|all|both|finally|just|now|already|also"
+    r"|jointly))*(?:'ve|’ve)?"
     r"(?:\s+(?:finally|just|now|already|also|jointly|all|both|then|never))*\s+"
-    r"(?:decided|agreed|chose|chosen|settled on|opted|picked|committed to|ruled out|signed off on|approved"
+    r"(?:decided|agreed|(?:chose|chosen|picked)(?! (?:this|that|these|those|it|them)\b)|settled on|opted"
+    r"|committed to|ruled out|signed off on|approved"
     r"|(?:went|are going|'re going|will go|'ll go)\s+with)\b"
-    r"|\b(?:we|i)(?:'ll|’ll| will|'re going to|’re going to| are going to)\s+(?:stick with|go with|stay (?:on|with)|keep using"
+    r"|\b(?:we|i)(?:'ll|’ll| will|'re going to|’re going to| are going to)\s+(?:stick with|go with|stay (?:on"
+    r"|with)|keep using"
     r"|standardi[sz]e on|use)\s+\S+"
-    r"|\b(?:we|i)(?:'re|’re|'m|’m| are| am)\s+(?:going with|sticking with|switching (?:to|from|over)|moving (?:to|off|away)"
+    r"|\b(?:we|i)(?:'re|’re|'m|’m| are| am)\s+(?:going with|sticking with|switching (?:to|from|over)"
+    r"|moving (?:to|off|away)"
     r"|migrating|dropping|replacing|standardi[sz]ing on)\b"
-    r"|\b(?:we|i)(?:'ve|’ve| have)?\s+(?:switched (?:to|from|over)|moved (?:to|off|away from)|migrated|dropped|replaced"
+    r"|\b(?:we|i)(?:'ve|’ve| have)?\s+(?:switched (?:to|from|over)|moved (?:to|off|away from)|migrated"
+    r"|dropped(?! off)|replaced"
     r"|standardi[sz]ed on|deprecated)\b"
     r"|^(?:ok(?:ay)?|alright|right|yes|yeah|good|great|fine|perfect|sounds good)?[\s,.!:–—-]*let(?:'|’)?s\s+"
-    r"(?:just\s+)?(?:go with|stick with|use|keep|drop|switch to|settle on|stay with|move to)\b"
+    r"(?:just\s+)?(?:go with|stick with|use|keep|drop|switch to|settle on|stay with|move to)\s+(?!\w+ing\b|it\b"
+    r"|this\b|that\b)\S+"
     r"|^(?:final )?decision\s*[:–—]|^decided\s*[:–—]|\bit(?:'s| is|’s) (?:decided|settled|agreed)\b"
     r"|\bthe decision (?:is|was)\b|\bwir (?:haben (?:uns )?|sind )?.{0,60}\b(?:entschieden|beschlossen|geeinigt)\b"
     r"|\b(?:hemos|he) (?:decidido|acordado|elegido)\b|\bdecidimos\b",
     _I,
 )
 
+AGREED = lazy(r"\bwe (?:have |'ve |’ve )?(?:decided|agreed|settled on|ruled out)\b|^decision\s*[:–—]", _I)
+
 PREFERENCE = lazy(
     r"\b(?:i|we)(?:'d|’d| would)?\s+(?:(?:really|absolutely|just|still|also|generally|usually|personally|strongly|much"
     r"|always|truly|totally|kinda|kind of)\s+)*"
-    r"(?:prefer|hate|loathe|can(?:'|’)t stand|cannot stand|adore|dislike|enjoy|love|don(?:'|’)t (?:like|enjoy|eat|drink)"
-    r"|like)\s+(?!(?:that|this|these|those|it|them|how|what|when|your|you|the (?:idea|sound|way|look|plan|first|second|new)"
-    r"|to (?:know|see|hear|thank|say|ask|add|think)|hearing|seeing|talking|chatting|if)\b)\w+"
-    r"|\b(?:my|our) (?:(?:all-time|absolute|personal)\s+)?(?:favou?rite|preference|preferred)\b"
+    r"(?:prefer|hate|loathe|can(?:'|’)t stand|cannot stand|adore|dislike|enjoy|love|don(?:'|’)t (?:like|enjoy"
+    r"|eat|drink)"
+    r"|like)\s+(?!(?:that|this|these|those|it|them|how|what|when|your|you|the (?:idea|sound|way|look|plan|first"
+    r"|second|new)"
+    r"|to (?:know|see|hear|thank|say|ask|add|think)|hearing|seeing|talking|chatting|if|(?:the|all|to (?:try|hear"
+    r"|help|check|visit|join|be|make|do|get|go|come|chat|talk|meet|catch|support))|helping|being)\b)\w+"
+    r"|\b(?:my|our) (?:(?:all-time|absolute|personal)\s+)?(?:favou?rite(?! (?:part|moment)s?\b)|preference|preferred)\b"
     r"|\bi(?:'m|’m| am)\s+(?:(?:a\s+)?(?:big|huge|total|lifelong)\s+fan of|(?:really\s+|super\s+|totally\s+)?into\s+\w+"
     r"|allergic to|vegan|vegetarian|pescatarian|lactose|gluten|intolerant)\b"
     r"|\bich (?:bevorzuge|mag (?:kein\w* )?|hasse)\b|\bprefiero\b|\bme (?:gusta|encanta)n?\b|\bodio\b",
@@ -54,12 +65,16 @@ PREFERENCE = lazy(
 )
 
 CORRECTION = lazy(
-    r"^(?:(?:oh|ah|hmm|sorry|wait|ok(?:ay)?|so)[,\s]+)*(?:no|nope|nah|actually|correction|wrong|not quite|scratch that)\b"
-    r"\s*[,:;.!–—-]+\s*(?=\S+\s+\S+\s+\S+)"
-    r"|^actually\s+(?=\S+\s+\S+\s+\S+)"
+    r"^(?:(?:oh|ah|hmm|sorry|wait|ok(?:ay)?|so)[,\s]+)*(?:no|nope|nah|actually|correction|wrong|not quite"
+    r"|scratch that)\b"
+    r"\s*[,:;.!–—-]+\s*(?=(?:\S+\s+){3,}\S+)(?=.*(?:\b(?:is|are|was|were|means?|should|not|runs?|uses?|lives?"
+    r"|has|have)\b|'s\b|\d))"
+    r"|^actually\s+(?=(?:\S+\s+){3,}\S+)"
     r"|\bthat(?:'s|’s| is| was)\s+(?:wrong|not (?:right|true|correct)|outdated|incorrect|out of date)\b"
-    r"|\b(?:is|was|are|were)(?:n(?:'|’)t| not)\b[^,;]{1,60}[,;]?\s+(?:but|it(?:'s|’s| is)|they(?:'re| are))\s+\S+"
-    r"|\b(?:is|are|it(?:'s|’s)) (?:in fact|actually)\b|\bi meant\b|\bnot\s+\S+\s+anymore\b|\bno longer\b|\bi misspoke\b"
+    r"|\b(?:is|are)(?:n(?:'|’)t| not)\b[^,;]{1,40}[,;]\s+(?:it(?:'s|’s| is)|they(?:'re| are)|but rather"
+    r"|but (?:the|on|in|at|by)\b)\s*\S+"
+    r"|\b(?:is|are|it(?:'s|’s)) (?:in fact|actually)\b|(?<!what )\bi meant\b(?=\s+\S+\s+\S+)|\bshould (?:be"
+    r"|have been)\b.{1,40}\bnot\b|\bis wrong\b.{1,40}\bshould\b|\bnot\s+\S+\s+anymore\b|\bno longer\b|\bi misspoke\b"
     r"|\b(?:has|have) (?:changed|moved) (?:from|to)\b|\bchanged from\b.{1,60}\bto\b"
     r"|^(?:nein|falsch|korrektur)\s*[,:;–—-]|\bnicht mehr\b|\bya no\b",
     _I,
@@ -68,11 +83,15 @@ CORRECTION = lazy(
 TASK = lazy(
     r"^(?:[-*]\s*)?(?:\[ \]|todo|to-do|to do|action items?|fixme|open task|next step)\s*[:–—\]-]?\s*(?=\S+\s+\S+)"
     r"|\b(?:remind me|don(?:'|’)t let me forget)\s+to\b"
-    r"|\b(?:we|i)(?:'ve|’ve| have| still have| also have)?\s+(?:still\s+|also\s+)?(?:need|got|have)\s+to\s+(?!say|admit|know"
+    r"|\b(?:we|i)(?:'ve|’ve)?\s+(?:still\s+|also\s+)?(?:need|have)\s+to\s+(?!say|find a|keep|volunteer|see"
+    r"|admit|know"
     r"|ask|agree|be honest|think|see|hear|understand|confess|tell|laugh|go now|run now|run\b)\w+"
-    r"|\bi(?:'ll|’ll| will| promise to| promised to)\s+(?!be (?:there|back|fine|ok|here|honest)|let you|keep (?:you|that)|try"
-    r"|never|always|definitely check|check it|see\b|think\b|admit\b|say\b|tell\b|have to|need to|go (?:with|now)|use\b)\w+"
-    r"|\bstill (?:open|to do|missing|needs? to be|todo|pending)\b|\bneeds to (?:be )?(?:done|finished|fixed|renewed|updated"
+    r"|\bi(?:'ll|’ll| will| promise to| promised to)\s+(?!be (?:there|back|fine|ok|here|honest)|let you"
+    r"|keep (?:you|that)|try"
+    r"|never|always|definitely check|check it|see\b|think\b|admit\b|say\b|tell\b|have to|need to|go (?:with|now)"
+    r"|use\b)\w+"
+    r"|\bstill (?:open|to do|missing|(?:needs?|has|have) to be|todo|pending)\b|\bneeds to (?:be )?(?:done"
+    r"|finished|fixed|renewed|updated"
     r"|reviewed|deployed|merged|removed|written|replaced)\b|\b(?:is|are) due (?:on|by|in|next|tomorrow)\b"
     r"|\bdeadline\b.{0,20}\b(?:is|on|:)|\bich muss (?:noch|morgen)\b|\bwir müssen noch\b|\btengo que\b|\btenemos que\b",
     _I,
@@ -80,7 +99,8 @@ TASK = lazy(
 TIME_AHEAD = lazy(
     r"\b(?:tomorrow|tonight|later today|this (?:evening|afternoon|weekend|week|month|summer|winter|fall|spring)"
     r"|next (?:week|month|year|weekend|summer|winter|fall|spring|mon\w*|tue\w*|wed\w*|thu\w*|fri\w*|sat\w*|sun\w*)"
-    r"|(?:on|by|until|before|this|come) (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of|by eod|in \w+ (?:days?"
+    r"|(?:on|by|until|before|this|come) (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of|by eod"
+    r"|in \w+ (?:days?"
     r"|weeks?|months?|hours?)|in an hour|morgen|mañana|soon as)\b|\b\d{4}-\d{2}-\d{2}\b"
     r"|\b(?:on|by|until|before|in) (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\b",
     _I,
@@ -88,45 +108,68 @@ TIME_AHEAD = lazy(
 TIME_PAST = lazy(
     r"\b(?:yesterday|last (?:night|week|month|year|weekend|summer|winter|fall|spring|mon\w*|tue\w*|wed\w*|thu\w*|fri\w*"
     r"|sat\w*|sun\w*)|this (?:morning|week|month|past)|\w+ (?:days?|weeks?|months?|years?) ago|a while (?:ago|back)"
-    r"|today|recently|since (?:19|20)\d\d|in (?:19|20)\d\d|the other day|(?:for|over|in) the (?:past|last)|gestern|ayer)\b"
+    r"|today|recently|since (?:19|20)\d\d|in (?:19|20)\d\d|the other day|(?:for|over|in) the (?:past|last)"
+    r"|gestern|ayer)\b"
     r"|\b(?:on|in|since) (?:jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\w*\b",
     _I,
 )
 
+AMOUNT = lazy(
+    r"[$€£]\s?\d|\b\d{1,2}(?::\d\d)?\s?(?:[AaPp][Mm]\b|[AaPp]\.[Mm]\.)|\b\d+(?:\.\d+)?\s?%|\b\d{1,2}(?:st|nd|rd|th)\b"
+    r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2}\b"
+)
+"""A sum, a time of day, a share or a day of a month."""
+
 _KIN = (
-    r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+|daughters?|sons?|kids?|child(?:ren)?|mom|mum|mother|dad"
+    r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+|daughters?|sons?|kids?|child(?:ren)?|mom"
+    r"|mum|mother|dad"
     r"|father|parents|brothers?|sisters?|twins?|grandm\w+|grandpa\w*|grandfather|aunt|uncle|cousins?|nieces?|nephews?"
     r"|dogs?|cats?|pets?|pupp(?:y|ies)|kittens?|boss|manager|colleague|roommate|best friend|doctor|therapist|landlord)"
 )
 _OWN = (
-    r"(?:name|birthday|job|company|employer|team|startup|store|shop|studio|business|blog|channel|band|car|house|apartment|flat"
+    r"(?:name|birthday|job|company|employer|team|startup|store|shop|studio|business|blog|channel|band|car|house"
+    r"|apartment|flat"
     r"|hometown|address|phone|e-?mail|username|handle|website|degree|major|thesis|salary|budget|goal|visa|wedding"
     r"|anniversary|appointment|interview|exam|flight|trip|school|university|diagnosis|allerg\w+|laptop|time ?zone)"
 )
 LIFE = lazy(
-    rf"\b(?:my|our)\s+(?:\w+\s+){{0,2}}?(?:{_KIN}|{_OWN})\b(?:,?\s+[A-Z]\w+,?)?\s+(?:is|are|was|were|has|have|had|got|just|lives?"
-    r"|works?|loves?|likes?|starts?|started|began|turned|turns|passed|died|opened|moved|bought|runs?|goes|went|recommended"
+    rf"\b(?:my|our)\s+(?:\w+\s+){{0,2}}?(?:{_KIN}|{_OWN})\b(?:,?\s+[A-Z]\w+,?)?\s+(?:is|are|was|were|has|have"
+    rf"|had|got|just|lives?"
+    r"|works?|loves?|likes?|starts?|started|began|turned|turns|passed|died|opened|moved|bought|runs?|goes|went"
+    r"|recommended"
     r"|gave|taught|plays?)\b"
-    rf"|\bi\s+(?:also\s+)?(?:have|had|got|adopted|own)\s+(?:\w+\s+){{0,3}}{_KIN}\b"
-    r"|\bi(?:'ve|’ve| have)?\s+(?:also\s+|just\s+|recently\s+|currently\s+|now\s+|always\s+)*(?:live[sd]?|work(?:ed)? (?:as|at|for|in"
-    r"|on)|moved (?:to|from|here|in)|was born|grew up|studi?ed|study|graduated|teach|majored|am from|come from|volunteer(?:ed)?"
-    r"|retired|got (?:married|engaged|divorced|promoted|hired|laid off|fired|accepted|diagnosed|a (?:job|new|dog|cat|promotion"
-    r"|scholarship))|started (?:a|my|at|working|learning|taking|doing|playing|running|painting|writing)|signed up|enrolled"
-    r"|joined|quit|lost my|bought|adopted|published|won|founded|opened (?:a|my)|finished (?:my|a|the)|completed)\b"
-    r"|\bi(?:'m|’m| am)\s+(?:an?|the)\s+(?!(?:bit|little|lot|big fan|huge fan|fan|mess|idiot|fool|loss|total|complete)\b)"
-    r"(?:\w+[\s-]){0,4}(?:engineer|developer|designer|teacher|nurse|doctor|student|manager|writer|artist|lawyer|chef|musician"
+    rf"|\bi(?:'ve|’ve)?\s+(?:also\s+)?(?:have|had|got|adopted|own)\s+(?:\w+\s+){{0,3}}{_KIN}\b"
+    r"|\bi(?:'ve|’ve| have)?\s+(?:also\s+|just\s+|recently\s+|currently\s+|now\s+|always\s+)*(?:live[sd]?"
+    r"|work(?:ed)? (?:as|at|for|in"
+    r"|on)|moved (?:to|from|here|in)|was born|grew up|studi?ed|study|graduated|teach|majored|am from|come from"
+    r"|volunteer(?:ed)?"
+    r"|retired|got (?:married|engaged|divorced|promoted|hired|laid off|fired|accepted|diagnosed|a (?:job|new|dog"
+    r"|cat|promotion"
+    r"|scholarship))|started (?:a|my|at|working|learning|taking|doing|playing|running|painting|writing)"
+    r"|signed up|enrolled"
+    r"|joined|quit|lost my|bought|adopted|published|won(?!['’])|founded|opened (?:a|my)|finished (?:my|a|the)"
+    r"|completed)\b"
+    r"|\bi(?:'m|’m| am)\s+(?:an?|the)\s+(?!(?:bit|little|lot|big fan|huge fan|fan|mess|idiot|fool|loss|total"
+    r"|complete)\b)"
+    r"(?:\w+[\s-]){0,4}(?:engineer|developer|designer|teacher|nurse|doctor|student|manager|writer|artist|lawyer"
+    r"|chef|musician"
     r"|counselor|founder|owner|analyst|scientist|researcher|freelancer|parent|mom|dad|mother|father|woman|man|person"
     r"|beginner|maintainer|lead|director|consultant|dancer|photographer|volunteer|coach|producer|year-old)\b"
-    r"|\bi(?:'m|’m| am)\s+(?:\d{1,2}(?:\s+years? old)?\b|from [A-Z]|based in|living in|working (?:as|at|for|on)|studying|training"
-    r"|married|single|divorced|pregnant|engaged|planning (?:to|a|on)|thinking of starting|starting (?:a|my)|taking (?:a|classes)"
+    r"|\bi(?:'m|’m| am)\s+(?:\d{1,2}(?:\s+years? old)?\b|from [A-Z]|based in|living in|working (?:as|at|for|on)"
+    r"|studying|training"
+    r"|married|single|divorced|pregnant|engaged|planning (?:to|a|on)|thinking of starting|starting (?:a|my)"
+    r"|taking (?:a|classes)"
     r"|learning|writing (?:a|my)|building|running (?:a|my)|responsible for|in charge of|the owner of)",
     re.IGNORECASE,
 )
 
 STATES = lazy(
-    r"\b(?:is|are|was|were|runs?|listens?|lives?|sits?|points?|uses?|reads?|writes?|stores?|needs?|requires?|depends?|expects?"
-    r"|has|have|deployed|hosted|called|named|owned|owns|maintained|defaults?|expires?|starts?|ends?|takes?|costs?|supports?"
-    r"|belongs?|connects?|serves?|exposes?|contains?|returns?|goes|ships?|targets?|pinned|set to|set at|scheduled|located"
+    r"\b(?:is|are|was|were|runs?|listens?|lives?|sits?|points?|uses?|reads?|writes?|stores?|needs?|requires?"
+    r"|depends?|expects?"
+    r"|has|have|deployed|hosted|called|named|owned|owns|maintained|defaults?|expires?|starts?|ends?|takes?"
+    r"|costs?|supports?"
+    r"|belongs?|connects?|serves?|exposes?|contains?|returns?|goes|ships?|targets?|pinned|set to|set at"
+    r"|scheduled|located"
     r"|lies|läuft|liegt|heißt|ist|está|corre|usa|escucha|moved|renamed|added|created|replaced|upgraded|bumped|removed"
     r"|configured|changed|switched|rotated|migrated|fixed|implemented|published|released|tagged|installed|enabled"
     r"|disabled|wrote|put|split|extracted|deleted)\b|=|:\s",
@@ -134,40 +177,105 @@ STATES = lazy(
 )
 IDENTIFIER = lazy(
     r"https?://\S+|\b[\w.+-]+@[\w-]+\.\w+|\b[Pp]ort\s+\d{2,5}\b|:\d{4,5}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b"
-    r"|(?<![\w/])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@*-]+|\b\w[\w-]*\.(?:py|ts|tsx|js|jsx|go|rs|java|rb|toml|ya?ml|json|md|sql|sh"
+    r"|(?<![\w/])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@*-]+|\b\w[\w-]*\.(?:py|ts|tsx|js|jsx|go|rs|java|rb|toml"
+    r"|ya?ml|json|md|sql|sh"
     r"|env|lock|cfg|ini|tf|proto|css|html|kt|swift|c|h|cpp|csv|txt|xml|conf)\b"
-    r"|\bv?\d+\.\d+(?:\.\d+)*\b|\bv\d+\b|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[a-z0-9]+(?:_[a-z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b"
+    r"|\bv?\d+\.\d+(?:\.\d+)*\b|\bv\d+\b|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[a-z0-9]+(?:_[a-z0-9]+)+\b"
+    r"|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b"
     r"|\b[a-z]+(?:-[a-z]+)*-\d+[\w-]*\b|`[^`\n]{2,80}`|\b[A-Z]{2,}-\d+\b|#\d{1,6}\b|\b[0-9a-f]{7,40}\b(?=.*[0-9])"
     r"|\b\d{4}-\d{2}-\d{2}\b|\b(?:owned|maintained|managed|run|led) by (?:the )?[A-Z]\w+"
-    r"|\b\d+(?:[.,]\d+)?\s?(?:%|ms|s|sec(?:onds?)?|min(?:utes?)?|hours?|days?|weeks?|months?|years?|[GMKTgmkt][Bb]|[GM]iB"
-    r"|USD|EUR|usd|eur|dollars?|euros?|rows|users|requests?|replicas?|workers?|retries|km|miles|kg|lbs|pounds)\b|[$€£]\s?\d",
+    r"|\b\d+(?:[.,]\d+)?\s?(?:%|ms|s|sec(?:onds?)?|min(?:utes?)?|hours?|days?|weeks?|months?|years?"
+    r"|[GMKTgmkt][Bb]|[GM]iB"
+    r"|USD|EUR|usd|eur|dollars?|euros?|rows|users|requests?|replicas?|workers?|retries|km|miles|kg|lbs|pounds)\b"
+    r"|[$€£]\s?\d",
 )
 
 ASKS = lazy(
-    r"[?？][\"'”’)\]]*\s*\Z|^(?:and |so |but |ok(?:ay)?,? |hey,? |hi,? |also,? |well,? )*(?:what|how|why|when|where|who|which|whose|can"
-    r"|could|would|will|should|shall|do|does|did|is|are|am|was|were|have|has|any|may)(?:n't|n’t|'s|’s|'re)?\s+(?:i|you|we|it|the"
-    r"|this|that|there|they|he|she|a|an|my|our|your|to|about|if|else|one|many|much|long|is|are|do|does|did|would|should|can"
+    r"[?？][\"'”’)\]]*\s*\Z|^(?:and |so |but |ok(?:ay)?,? |hey,? |hi,? |also,? |well,? )*(?:what|how|why|when"
+    r"|where|who|which|whose|can"
+    r"|could|would|will|should|shall|do|does|did|is|are|am|was|were|have|has|any|may)(?:n't|n’t|'s|’s"
+    r"|'re)?\s+(?:i|you|we|it|the"
+    r"|this|that|there|they|he|she|a|an|my|our|your|to|about|if|else|one|many|much|long|is|are|do|does|did|would"
+    r"|should|can"
     r"|could|will|advice|ideas|suggestions|tips|chance)\b"
-    r"|^(?:i(?:'m| am|’m) (?:wondering|curious|not sure|unsure|trying to (?:decide|figure|understand|find out))|i wonder"
+    r"|^(?:i(?:'m| am|’m) (?:wondering|curious|not sure|unsure|trying to (?:decide|figure|understand|find out))"
+    r"|i wonder"
     r"|tell me|explain|describe|give me|show me|help me|suggest|list)\b",
     _I,
 )
 SUPPOSES = lazy(
-    r"\b(?:if|maybe|perhaps|might|possibly|probably|suppose|supposing|imagine|assuming|hypothetical\w*|what if|let(?:'|’)?s say"
-    r"|say we|could|would have|wouldn(?:'|’)t|should have|unless|whether|i guess|i think|not sure|wondering|considering"
-    r"|thinking (?:about|of)|in theory|wish|for example|for instance|e\.g\.|hopefully|i hope|vielleicht|wenn|falls|quizás|tal vez"
+    r"\b(?:if|maybe|perhaps|might|possibly|probably|suppose|supposing|imagine|assuming|hypothetical\w*|what if"
+    r"|let(?:'|’)?s say"
+    r"|say we|could|would have|wouldn(?:'|’)t|unless|whether|i guess|i think|not sure|wondering|considering"
+    r"|thinking (?:about|of)|in theory|wish|for example|for instance|e\.g\.|hopefully|i hope|vielleicht|wenn"
+    r"|falls|quizás|tal vez"
     r"|si\s+\w+amos)\b|\bwould\b(?!\s+(?:rather|prefer|love|hate))|\bi(?:'d|’d)\s+(?!rather|prefer|love|hate)",
     _I,
 )
 REPORTS = lazy(
-    r"\b(?:he|she|they|someone|people|docs?|documentation|article|post|readme|error|log|output|message)\s+(?:says?|said|told|claims?"
+    r"\b(?:he|she|they|someone|people|docs?|documentation|article|post|readme|error|log|output"
+    r"|message)\s+(?:says?|said|told|claims?"
     r"|claimed|thinks?|wrote|reads?)\b|\baccording to\b|\bquote\b|\bas .{1,20} (?:says|said|put it)\b",
     _I,
 )
 LEANS = lazy(
     r"^(?:(?:and|but|so|also|then|yes|yeah|no|nope|actually|ok(?:ay)?|well|oh)[,\s]+)*"
-    r"(?:it|this|that|these|those|they|them|he|she|him|her|its|their|his|there|the (?:same|former|latter|other|first|second)"
+    r"(?:it|this|that|these|those|they|them|he|she|him|her|its|their|his|there|the (?:same|former|latter|other"
+    r"|first|second)"
     r"|both|either|neither|one of them|es|das|er|sie|eso|esto)\b",
     _I,
 )
 """A sentence that begins so says of something that was named before what that is."""
+
+TURNS_TO_ASK = lazy(
+    r"[,;–—]\s*(?:(?:and|so|but|because|since)\s+(?:now\s+|also\s+|then\s+)?)?(?:(?:i(?:'m|’m| am"
+    r"| was)\s+(?:(?:kinda|kind of|really|just|also|still)\s+)*"
+    r"(?:wondering|curious|not sure|unsure|debating|stuck|worried|looking for|trying to|struggling|hoping"
+    r"|concerned|confused"
+    r"|having trouble))|i (?:want(?:ed)? to|need (?:help|to)|don(?:'|’)t know|would like|guess|feel like|hope)"
+    r"|what|how|which|where|when|why|who|can|could|would|will|should|do|does|is|are|any|right|maybe|given"
+    r"|considering|especially)\b",
+    _I,
+)
+"""From here on a sentence asks or doubts, though it may have begun with what is so."""
+REPORTED = lazy(
+    r"\bi(?:'ve|’ve| have)?\s+(?:also\s+|now\s+|just\s+|already\s+)*(?:moved|renamed|added|created|replaced"
+    r"|upgraded|bumped|removed"
+    r"|configured|changed|switched|rotated|migrated|fixed|implemented|published|released|tagged|installed"
+    r"|enabled|disabled"
+    r"|wrote|put|split|extracted|deleted|set|updated|found|pinned|wired|introduced|deployed|merged)\b"
+    r"|\bnow (?:uses?|returns?|runs?|lives?|reads?|writes?|listens?|points?|has|takes?|requires?|expects?|fails?"
+    r"|passes)\b"
+    r"|\b(?:listens|runs|lives|is set|is configured|are stored|is stored|is defined|are defined|is pinned"
+    r"|defaults) (?:on|in|at|to)\b",
+    _I,
+)
+BEGINS_REPORT = lazy(
+    r"^(?:Moved|Added|Renamed|Removed|Replaced|Fixed|Created|Updated|Changed|Extracted|Deleted|Split|Set)\b"
+)
+"""How an agent tells what it did, or what holds in the project: what else it says is advice or explains."""
+PLACE = lazy(
+    r"(?<![\w/])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@*-]+|\b\w[\w-]*\.(?:py|ts|tsx|js|jsx|go|rs|java|rb|toml|ya?ml"
+    r"|json|md|sql|sh"
+    r"|lock|cfg|ini|tf|proto|css|html|kt|swift|c|h|cpp)\b"
+)
+"""A path or the name of a file."""
+ADVISES = lazy(
+    r"\b(?:you|your|can|should|would|could|may|let(?:'|’)?s|we|try|consider|helps?|ensures?|allows?|typically"
+    r"|usually|generally)\b"
+    r"|\]\(https?:|\\text|\^\{|^\W*\*\*|\*\*\s*:",
+    _I,
+)
+
+SPOKEN_TO_PEOPLE = lazy(
+    r"^(?:but\s+|and\s+)?(?:i|we)(?:'ll|’ll| will)\b|\balways (?:here|happy|full|been|there|fun|great|nice|good"
+    r"|welcome|love)\b"
+    r"|\bnever give up\b|\bkeep (?:going|it up)\b|\bever forget\b|\byou got this\b",
+    _I,
+)
+"""What people say to each other in the words of an instruction."""
+SHOWN = lazy(
+    r"\b(?:pics?|photos?|pictures?|snapshots?|check (?:it|this|them) out|check out|take a look|here(?:'s|’s))\b", _I
+)
+"""What says something of a picture that is shown, and not of what was."""
+STILL = lazy(r"\bstill\b|\b(?:todo|to-do|fixme|remind me|action items?)\b|\bdeadline\b|\bdue\b|\[ \]", _I)

@@ -25,12 +25,16 @@ IMPORTANCE: dict[Label, int] = {
 """In hundredths, as a capture is given it: above the 50 of a fact that nobody weighed, below what a person pins."""
 LEAST_WORDS, MOST_CHARS = 4, 400
 """A shorter sentence says nothing by itself, a longer one is no statement."""
+LEAST_CLAUSE_WORDS = 7
+"""So many words before it turns to a question make a statement of their own."""
 MOST_TURN_CHARS = 20_000
 """A longer turn is something pasted."""
 MOST_STATEMENTS = 12
 """A turn with more is a document or a list; its first ones are taken."""
 
 _FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_CITED = lazy(r"(?<!\w)\"[^\"]{60,1000}\"|“[^”]{60,1000}”|„[^“”]{60,1000}[“”]|«[^»]{60,1000}»")
+"""A longer quotation is somebody else's text."""
 _BREAK = lazy(r"(?<=[.!?…])[\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_]*[^\s\"'“‘(\[*_])|(?<=[。！？])|\n+")
 _ABBREVIATED = lazy(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|dr|mr|mrs|ms|st|inc|ltd|prof|fig|z\.B)\.|\b[A-Z]\.)\Z", re.IGNORECASE
@@ -39,9 +43,12 @@ _MARKS = lazy(r"[\s\-*+•·>#]*(?:\d{1,2}[.)]\s+|\[[ xX]\]\s*)?[\s*_]*")
 _QUOTED = lazy(r"\"[^\"\n]{3,}\"|“[^”\n]{3,}”|„[^“”\n]{3,}[“”]|«[^»\n]{3,}»")
 _WORD = lazy(r"[^\W\d_][\w'’-]*")
 _OUTPUT = lazy(
-    r"^\s*(?:>|\$ |% |>>> |\.\.\. |at \S+\(|File \"|Traceback|\+{1,3} |-{3} |@@ |diff |\||[\w./-]+:\d+:|\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
-    r"|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|[A-Za-z]*(?:Error|Exception)\b[:(]|#{1,6}\s|(?:FAILED|PASSED|ok|not ok)\s)"
-    r"|[{};]\s*\Z|^\s*(?:def|class|import|from|const|let|var|function|return|SELECT|INSERT|CREATE|npm|pip|git|docker|curl)\s+\S+"
+    r"^\s*(?:>|\$ |% |>>> |\.\.\. |at \S+\(|File \"|Traceback|\+{1,3} |-{3} |@@ |diff |\||[\w./-]+:\d+:"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
+    r"|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|[A-Za-z]*(?:Error|Exception)\b[:(]|#{1,6}\s|(?:FAILED"
+    r"|PASSED|ok|not ok)\s)"
+    r"|[{};]\s*\Z|^\s*(?:def|class|import|from|const|let|var|function|return|SELECT|INSERT|CREATE|npm|pip|git"
+    r"|docker|curl)\s+\S+"
     r"(?:\s*[({;=]|\s+(?:install|run|push|pull|commit|from|import)\b)",
 )
 _DONE = lazy(r"^\s*[-*+]\s*\[[xX]\]")
@@ -126,25 +133,48 @@ def _label(said: str, of_agent: bool) -> Label | None:
     if cues.REMEMBER.search(said) and not of_agent:
         return "remember"
     bare = _QUOTED.sub(" QUOTED ", said)
+    if of_agent:
+        return _of_agent(bare)
     if cues.ASKS.search(bare) or cues.REPORTS.search(bare) or len(bare) * 2 < len(said):
         return None
-    if not of_agent and standing(bare):
-        return "instruction"
+    if standing(bare):
+        return None if cues.SPOKEN_TO_PEOPLE.search(bare) else "instruction"
     if cues.SUPPOSES.search(bare):
         return None
     if cues.DECISION.search(bare):
         return "decision"
-    if of_agent:
-        return "fact" if _is_fact(bare) else None
     if cues.CORRECTION.search(bare):
         return "correction"
     if cues.PREFERENCE.search(bare):
         return "preference"
-    if cues.TASK.search(bare) and (
-        not bare.lower().lstrip().startswith("i") or cues.TIME_AHEAD.search(bare) or " to " in bare
-    ):
+    if cues.TASK.search(bare) and _is_task(bare):
         return "task"
+    if cues.SHOWN.search(bare):
+        return None
     return "fact" if _is_fact(bare) or cues.LIFE.search(bare) or _is_event(bare) else None
+
+
+def _of_agent(said: str) -> Label | None:
+    """Return what a sentence of an agent does: it agreed on something, or tells what it did or found."""
+    if cues.ASKS.search(said) or cues.SUPPOSES.search(said) or cues.REPORTS.search(said):
+        return None
+    if cues.AGREED.search(said):
+        return "decision"
+    if cues.ADVISES.search(said) or not cues.IDENTIFIER.search(said):
+        return None
+    is_told = cues.REPORTED.search(said) or (
+        cues.PLACE.search(said) and (cues.BEGINS_REPORT.search(said) or said.startswith(("The ", "In ", "`")))
+    )
+    return "fact" if is_told else None
+
+
+def _is_task(said: str) -> bool:
+    """Whether what seems to be a task names when, or what of, or says that it is still open; a team's needs none."""
+    own = _FIRST.match(said) is not None
+    return not own or any(cue.search(said) for cue in (cues.TIME_AHEAD, cues.STILL, cues.IDENTIFIER, cues.AMOUNT))
+
+
+_FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*i\b", re.IGNORECASE)
 
 
 def _is_fact(said: str) -> bool:
@@ -155,18 +185,21 @@ def _is_fact(said: str) -> bool:
 def _is_event(said: str) -> bool:
     """Whether somebody tells what they did, or will do, and when."""
     own = _OWN.search(said)
-    return own is not None and bool(cues.TIME_PAST.search(said) or cues.TIME_AHEAD.search(said))
+    return own is not None and any(cue.search(said) for cue in (cues.TIME_PAST, cues.TIME_AHEAD, cues.AMOUNT))
 
 
 _OWN = lazy(
-    r"\b(?:i|we)(?:'m|’m| am|'re| are|'ll| will|'ve| have)?\s+(?!(?:was thinking|think|thought|hope|know|saw)\b)\w+",
+    r"\b(?:i|we)(?:'m|’m| am|'re| are|'ll| will|'ve| have)?\s+(?!(?:was thinking|think|thought|hope|know|saw"
+    r"|want(?:ed)? to (?:tell|ask|say|share|know)|felt|feel|love|need)\b)\w+",
     re.IGNORECASE,
 )
 
 
 def _sentences(text: str) -> Iterator[_Sentence]:
     """Yield the sentences of what is said in a turn, and no code, quoted lines or output of tools."""
-    hidden = _FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    hidden = text
+    for pattern in (_FENCE, _CITED):
+        hidden = pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), hidden)
     for start, end in _lines(hidden):
         line = hidden[start:end]
         if _OUTPUT.search(line) or _DONE.search(line):
@@ -178,10 +211,18 @@ def _sentences(text: str) -> Iterator[_Sentence]:
                 continue
             opened = _MARKS.match(hidden, begin, stop)
             first = opened.end() if opened is not None else begin
-            said = hidden[first:stop].rstrip()
+            said = _until_it_asks(hidden[first:stop].rstrip())
             if said:
                 yield _Sentence(first, first + len(said), said)
             begin = stop if mark is None else mark.end()
+
+
+def _until_it_asks(said: str) -> str:
+    """Return what a sentence says before it turns to a question or a doubt; the whole where it begins with that."""
+    for turn in cues.TURNS_TO_ASK.finditer(said):
+        if len(_WORD.findall(said, 0, turn.start())) >= LEAST_CLAUSE_WORDS:
+            return said[: turn.start()]
+    return said
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
