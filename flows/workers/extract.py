@@ -143,7 +143,7 @@ def statement_event(turn: Event, place: int, statement: Statement, now_us: int) 
         id=statement_id(turn.scope, turn.id, place),
         refs=(turn.id,),
         scope=turn.scope,
-        sent=now_us,
+        sent=max(now_us, turn.sent),  # No clock that is behind the turn's makes a statement that cannot stand.
         session=turn.session,
         type="captured",
         v=EVENT_TYPES["captured"].version,

@@ -17,7 +17,7 @@ REMEMBER = lazy(
     r"(?:(?:can|could) you\s+(?:please\s+)?)?"
     r"(?:(?:remember|keep in mind|bear in mind|note(?: down)?|don'?t forget|do not forget|(?:make|take) (?:a )?note"
     r"|for the record|for future reference|fyi|merke? dir|denke? daran|vergiss nicht|recuerda|ten en cuenta|no olvides)"
-    r"(?:\s+(?:that|dass|que)\b[:,]?|\s*[:,–—])\s*)(?P<said>\S.*)",
+    r"(?:\s+(?:that|dass|que)\b(?! (?:time|day|one|night|when|movie|thing)\b)[:,]?|\s*[:,–—])\s*)(?P<said>\S.*)",
     _I | re.DOTALL,
 )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
 from memtape.schemas.patterns import lazy
-from memtape.schemas.times import DAY_US, format_day
+from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
 from memtape.state.text import statement_cues as cues
 from memtape.state.text.polarity import standing
 
@@ -31,6 +31,9 @@ MOST_TURN_CHARS = 20_000
 """A longer turn is something pasted."""
 MOST_STATEMENTS = 12
 """A turn with more is a document or a list; its first ones are taken."""
+
+HIDDEN = "\x00"
+"""Stands for a character of code, or of a long quotation."""
 
 _FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _CITED = lazy(r"(?<!\w)\"[^\"]{60,1000}\"|“[^”]{60,1000}”|„[^“”]{60,1000}[“”]|«[^»]{60,1000}»")
@@ -82,10 +85,11 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     """
     if len(text) > MOST_TURN_CHARS:
         return []
+    said = _without_code(text)
     found: list[Statement] = []
     before: _Sentence | None = None
-    for sentence in _sentences(text):
-        made = _statement(text, sentence, before, at, of_agent)
+    for sentence in _sentences(said):
+        made = _statement(said, sentence, before, at, of_agent)
         if made is not None and not (found and made.start < found[-1].end):
             found.append(made)
         before = sentence
@@ -100,7 +104,8 @@ def dated(text: str, at: int) -> str:
 
     def with_date(found: re.Match[str]) -> str:
         days = _DAYS.get((found["word"] or "").lower(), 0) - int(found["past"] or 0) + int(found["ahead"] or 0)
-        return f"{found[0]} ({format_day(at + days * DAY_US)})"
+        day = at + days * DAY_US
+        return f"{found[0]} ({format_day(day)})" if MIN_TIME_US <= day <= MAX_TIME_US else found[0]
 
     return _DAY.sub(with_date, text)
 
@@ -125,6 +130,8 @@ def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int
         ):
             return None
         start = before.start
+    if HIDDEN in text[start : sentence.end]:
+        return None
     return Statement(dated(" ".join(text[start : sentence.end].split()), at), label, start, sentence.end)
 
 
@@ -138,7 +145,9 @@ def _label(said: str, of_agent: bool) -> Label | None:
     if cues.ASKS.search(bare) or cues.REPORTS.search(bare) or len(bare) * 2 < len(said):
         return None
     if standing(bare):
-        return None if cues.SPOKEN_TO_PEOPLE.search(bare) else "instruction"
+        if cues.SPOKEN_TO_PEOPLE.search(bare):
+            return None
+        return "preference" if cues.PREFERENCE.search(bare) else "instruction"
     if cues.SUPPOSES.search(bare):
         return None
     if cues.DECISION.search(bare):
@@ -195,24 +204,28 @@ _OWN = lazy(
 )
 
 
-def _sentences(text: str) -> Iterator[_Sentence]:
-    """Yield the sentences of what is said in a turn, and no code, quoted lines or output of tools."""
-    hidden = text
+def _without_code(text: str) -> str:
+    """Return a turn with a mark in the place of each character of code and of long quotations."""
     for pattern in (_FENCE, _CITED):
-        hidden = pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), hidden)
-    for start, end in _lines(hidden):
-        line = hidden[start:end]
+        text = pattern.sub(lambda found: re.sub(r"[^\n]", HIDDEN, found[0]), text)
+    return text
+
+
+def _sentences(text: str) -> Iterator[_Sentence]:
+    """Yield the sentences of a turn without its code, and no quoted lines or output of tools."""
+    for start, end in _lines(text):
+        line = text[start:end]
         if _OUTPUT.search(line) or _DONE.search(line):
             continue
         begin = start
-        for mark in [*_BREAK.finditer(hidden, start, end), None]:
+        for mark in [*_BREAK.finditer(text, start, end), None]:
             stop = end if mark is None else mark.start()
-            if mark is not None and _ABBREVIATED.search(hidden, begin, stop):
+            if mark is not None and _ABBREVIATED.search(text, begin, stop):
                 continue
-            opened = _MARKS.match(hidden, begin, stop)
+            opened = _MARKS.match(text, begin, stop)
             first = opened.end() if opened is not None else begin
-            said = _until_it_asks(hidden[first:stop].rstrip())
-            if said:
+            said = _until_it_asks(text[first:stop].rstrip())
+            if said.strip(HIDDEN):
                 yield _Sentence(first, first + len(said), said)
             begin = stop if mark is None else mark.end()
 
