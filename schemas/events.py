@@ -239,6 +239,10 @@ FLUSH_TAG = "flush"
 """The tag of a capture that is the end of a conversation before its host made a summary of it."""
 
 
+STATED_TAG = "stated"
+"""The tag of a capture that was taken from a turn as a statement; the tag after it says what the statement does."""
+
+
 class Actor(_Body, frozen=True):
     """Who said it: a name for people, and an origin set by the producing surface, never by the text."""
 

@@ -13,15 +13,18 @@ from hypothesis import strategies as st
 from overlaying import laid_over
 
 from memtape import Client
+from memtape.flows.workers.extract import statement_id
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event
 from memtape.schemas.times import DAY_US
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
+from memtape.state.views.last_session import left_of
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask.context import FORMS, _form, _known, context_of
 from memtape.tools.ask.tokens import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
+from memtape.tools.capture.lines import Line
 
 NOW = 1_790_000_000_000_000
 COUNTS: dict[str, Callable[[str], int]] = {
@@ -244,7 +247,7 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
         fact_id = memory.capture("Staging listens on port 8081.", source="runbook.md").id
         memory.forget(hidden)
         found = memory.context()
-        assert item_ids(found.items) == [style, said, goal, fact_id, erased]
+        assert item_ids(found.items) == [style, statement_id("project:a", said, 0), goal, said, fact_id, erased]
         assert '"I prefer short answers."' in found.text
         assert 'from "runbook.md"' in found.text
         from memtape.tools.keep.erasing import plan
@@ -262,6 +265,92 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
         with pytest.raises(MemtapeError, match="form"):
             memory.context(form="word")  # type: ignore[arg-type]
         assert sum(memory.log.ends()) == end, "asking without a query puts nothing on the log"
+
+
+def talk(client: Client, session: str, *said: tuple[str, str], day: int = 0) -> None:
+    lines = [
+        Line(text=text, kind="turn", origin=who, session=session, at=NOW + day * DAY_US + n)  # type: ignore[arg-type]
+        for n, (who, text) in enumerate(said)
+    ]
+    client.capture_many(lines)
+
+
+LAST = (
+    ("user", "Move the price calculation out of shop/views.py, please."),
+    ("agent", "I moved the calculation from shop/views.py to shop/prices.py."),
+    ("user", "We decided to keep prices in cents. Now look at the vouchers in shop/vouchers.py"),
+    ("user", "go on"),
+    ("agent", "The vouchers are rounded twice. Should I round them once, at the end?"),
+)
+
+
+def left(client: Client) -> list[str]:
+    return [item.text for item in client.context().items if item.section == "left"]
+
+
+def test_a_start_is_told_where_the_last_session_was_left(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:b", origin="user") as other:
+        talk(other, "later", ("user", "Keep the secret of another project, please."), day=9)
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user", session="own") as memory:
+        assert left(memory) == []
+        talk(memory, "early", ("user", "Write the first draft of the shop."), day=-1)
+        talk(memory, "last", *LAST)
+        talk(memory, "own", ("user", "What did we do last time, and what is next?"), day=1)
+        assert left(memory) == [
+            "asked: Move the price calculation out of shop/views.py, please.",
+            "decided: We decided to keep prices in cents.",
+            "files: shop/views.py, shop/vouchers.py, shop/prices.py",
+            "then asked: We decided to keep prices in cents. Now look at the vouchers in shop/vouchers.py",
+            "last answer: The vouchers are rounded twice. Should I round them once, at the end?",
+            "open question: Should I round them once, at the end?",
+        ]
+        before = left(memory)
+        memory.project()
+        assert left(memory) == before, "from the tail and from the views"
+        assert "Where the last session was left" in memory.context().text
+        memory.forget(next(item.id for item in memory.context().items if item.text.startswith("asked: Move")))
+        assert left(memory)[0].startswith("asked: We decided")
+
+
+def test_open_tasks_are_told_for_thirty_days(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
+        memory.capture("I'll renew the TLS certificate by Friday.", "turn")
+        memory.capture("We still need to renew the licence.", "turn", at="31d")
+        memory.project()
+        tasks = [item.text for item in memory.context().items if item.section == "tasks"]
+        assert tasks == ["I'll renew the TLS certificate by Friday."]
+
+
+turns_of_sessions = st.lists(
+    st.builds(
+        lambda text, origin, n: Known(
+            id=f"turn-{n}", scope="project:a", kind="turn", text=text, at=NOW, last_at=NOW, order=n, actor="Ada",
+            origin=origin,  # type: ignore[arg-type]
+        ),
+        st.one_of(texts, st.sampled_from([text for _, text in LAST])),
+        st.sampled_from(("user", "agent", "agent", "operator")),
+        st.integers(0, 99),
+    ),
+    max_size=70,
+)  # fmt: skip
+
+
+@given(turns_of_sessions, budgets, st.sampled_from(sorted(COUNTS)))
+def test_where_a_session_was_left_is_told_in_its_own_words_within_its_share(
+    turns: list[Known], budget: int, counted: str
+) -> None:
+    for line in left_of(turns):
+        word, _, told = line.text.partition(": ")
+        whole = " ".join(turns[line.turn].text.split())
+        if word == "files":
+            assert all(any(path in turn.text for turn in turns) for path in told.split(", "))
+        elif told and word != "decided":
+            assert told.removesuffix(" …").removeprefix("… ") in whole
+    count, form = COUNTS[counted], _form("prompt", "project:a", NOW)
+    chosen = choose(items_of([], NOW, turns), budget, form, count)
+    assert count(chosen.text) <= budget or not chosen.text
+    told = [item for item in chosen.items if item.section == "left"]
+    assert len(told) == 1 or sum(count(form.line(item)) + 1 for item in told) <= 600
 
 
 def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(tmp_path: Path) -> None:

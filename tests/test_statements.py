@@ -14,9 +14,9 @@ from builders import START
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memtape.flows.workers.extract import STATED_TAG, Extraction, statement_id
+from memtape.flows.workers.extract import Extraction, statement_id
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import EVENT_TYPES, Captured, Event, Forgotten, Origin, Restored, may_write
+from memtape.schemas.events import EVENT_TYPES, STATED_TAG, Captured, Event, Forgotten, Origin, Restored, may_write
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
@@ -20,8 +20,6 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.text.statements import IMPORTANCE, Statement, statements
 
 PAGE_SLOTS = 1_000
-STATED_TAG = "stated"
-"""The tag of a statement that was taken from a turn; the next one says what it does."""
 SPEAKING: tuple[Origin, ...] = ("operator", "user", "agent")
 """Whose turns state something. What tools and models put out is no statement of anybody."""
 _NAME = "statements"

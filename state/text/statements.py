@@ -96,6 +96,16 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     return found[:MOST_STATEMENTS]
 
 
+def asked(text: str) -> list[str]:
+    """Return the sentences of a turn that ask something, each on one line."""
+    said = _without_code(text)
+    return [
+        " ".join(sentence.said.split())
+        for sentence in _sentences(said, whole=True)
+        if sentence.said.rstrip("\"')]*_").endswith(("?", "？")) and HIDDEN not in sentence.said
+    ]
+
+
 def dated(text: str, at: int) -> str:
     """Return a text with the date behind each day that it names by its distance, as "tomorrow (2026-11-23)".
 
@@ -211,8 +221,11 @@ def _without_code(text: str) -> str:
     return text
 
 
-def _sentences(text: str) -> Iterator[_Sentence]:
-    """Yield the sentences of a turn without its code, and no quoted lines or output of tools."""
+def _sentences(text: str, *, whole: bool = False) -> Iterator[_Sentence]:
+    """Yield the sentences of a turn without its code, and no quoted lines or output of tools.
+
+    They end where they turn to a question, unless they are wanted `whole`.
+    """
     for start, end in _lines(text):
         line = text[start:end]
         if _OUTPUT.search(line) or _DONE.search(line):
@@ -224,7 +237,8 @@ def _sentences(text: str) -> Iterator[_Sentence]:
                 continue
             opened = _MARKS.match(text, begin, stop)
             first = opened.end() if opened is not None else begin
-            said = _until_it_asks(text[first:stop].rstrip())
+            said = text[first:stop].rstrip()
+            said = said if whole else _until_it_asks(said)
             if said.strip(HIDDEN):
                 yield _Sentence(first, first + len(said), said)
             begin = stop if mark is None else mark.end()

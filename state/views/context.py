@@ -14,18 +14,23 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-from memtape.schemas.events import FLUSH_TAG, Kind, Origin
+from memtape.schemas.events import FLUSH_TAG, STATED_TAG, Kind, Origin
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.endings import ending
 from memtape.state.text.polarity import same_instruction, standing
+from memtape.state.views.last_session import left_of
 
-Section = Literal["guardrails", "goal", "plan", "facts", "journal"]
+Section = Literal["guardrails", "goal", "plan", "left", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
 INSTRUCTING: tuple[Origin, ...] = ("operator", "user")
 """Whose words may set standing instructions; an agent that says "always" sets none."""
 JOURNAL_ENTRIES = 10
+TASKS, TASK_DAYS = 10, 30
+"""Tasks are taken from talk, where hardly anybody says that one is done: so after 30 days they are no longer told."""
+LEFT_TOKENS, LEFT_SHARE, TASKS_SHARE = 600, 3, 8
+"""Where the last session was left takes 600 tokens or a third of what is left at most, open tasks an eighth."""
 FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
 """Recency falls by days of 180, from a thousand to no less than half of it."""
 FACTS_SHARE = 4
@@ -103,17 +108,24 @@ class ChosenItems(NamedTuple):
     omitted: dict[Section, int]
 
 
-def items_of(known: Sequence[Known], now: int) -> list[ContextItem]:
-    """Return all that a context may say, in the order of sections and in each the most important first."""
+def items_of(known: Sequence[Known], now: int, last: Sequence[Known] = ()) -> list[ContextItem]:
+    """Return all that a context may say, in the order of sections and in each the most important first.
+
+    `last` has the turns of the last session in their order, of a long one its beginning and end.
+    """
     instructions = _instructions(known)
     said = {item.id: None for item in instructions}
     rest = [it for it in known if it.id not in said and it.kind != "turn"]
-    facts = [it for it in rest if it.kind in ("fact", "insight")]
+    facts = [it for it in rest if it.kind in ("fact", "insight") and not _is_task(it)]
     # What only a model says comes after all that others said, however important it thinks that is.
     facts.sort(key=lambda it: (it.origin == "model", -importance(it) * _recency(it, now), -it.last_at, it.id))
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
     items = [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
+    items += [_item("left", last[line.turn], line.text) for line in left_of(last)]
     items += [_item("facts", it, it.text) for it in facts]
+    tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
+    tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
+    items += [_item("tasks", it, it.text) for it in tasks[:TASKS]]
     return items + [_item("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
 
 
@@ -149,9 +161,12 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
     picker = _Picker(items, form, count, budget, max(0, budget - bare))
     for section in SECTIONS[:3]:
         picker.take(section, picker.left)
+    picker.take("left", min(LEFT_TOKENS, picker.left // LEFT_SHARE))
+    picker.take("tasks", picker.left // TASKS_SHARE)
     picker.take("facts", picker.left - picker.left // FACTS_SHARE)
     picker.take("journal", picker.left)
     picker.take("facts", picker.left)
+    picker.take("tasks", picker.left)
     chosen = picker.chosen()
     # Tokens of parts do not always add up to those of the whole.
     while chosen and count(render(form, chosen)) > budget:
@@ -225,6 +240,10 @@ def _instructions(known: Sequence[Known]) -> list[ContextItem]:
             for text in texts:
                 found.setdefault(same_instruction(text), _item("guardrails", it, text))
     return list(found.values())
+
+
+def _is_task(known: Known) -> bool:
+    return known.kind == "fact" and known.tags[:2] == (STATED_TAG, "task") and not known.replaced
 
 
 def _current(known: Sequence[Known], kind: Literal["goal", "plan"]) -> list[ContextItem]:

@@ -121,9 +121,12 @@ class Asking:
         """Return what a starting agent should know."""
         from memtape.tools.ask.context import context_of
 
+        def read(views: Retriever, scope: str) -> ProjectContext:
+            return context_of(views, scope, budget_tokens, form, session=self._writer.session)
+
         if as_is:
-            return self._reader.held(lambda views: context_of(views, self._writer.scope, budget_tokens, form))
-        return self._read(lambda views, scope: context_of(views, scope, budget_tokens, form), as_of)
+            return self._reader.held(lambda views: read(views, self._writer.scope))
+        return self._read(read, as_of)
 
     def compare(self, retrievers: Sequence[str], limit: int, on_phase: OnPhase) -> Any:
         """Ask the latest searches again of retrievers."""

@@ -24,6 +24,8 @@ from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row
 from memtape.tools.ask.results import Result, embedded_text, result_of
 
+FIRST_TURNS, LAST_TURNS = 3, 60
+"""So many turns at the beginning and at the end of a session tell where it was left."""
 TAIL_KEPT = 2_048
 """So many captures of tails are kept as the index takes them in, since a tail is read again after each capture."""
 
@@ -65,6 +67,21 @@ class Found(NamedTuple):
         wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self.texts.shown[: self.indexed]
         rows = [row for place in np.flatnonzero(wanted).tolist() if not isinstance(row := self.row(place), Event)]
         return sorted(rows, key=lambda row: row.key)
+
+    def last_session(self, but: str | None) -> list[MemoryRow | TurnRow | Event]:
+        """Return the turns of the session that was spoken in last, but for one; of a long one its beginning and end."""
+        texts = self.texts
+        own = None if but is None else texts.sessions.number_of(but)
+        turns = texts.shown & (texts.flags & TURN != 0)
+        if own is not None:
+            turns &= texts.sessions.number != own
+        places = np.flatnonzero(turns)
+        if not len(places):
+            return []
+        latest = places[np.argmax(texts.column("at", places))]
+        same = places[texts.sessions.number[places] == texts.sessions.number[latest]]
+        ordered = same[np.argsort(texts.column("at", same), kind="stable")].tolist()
+        return [self.row(place) for place in dict.fromkeys([*ordered[:FIRST_TURNS], *ordered[-LAST_TURNS:]])]
 
     def places(self) -> list[int]:
         """Return the places of all that is shown."""
