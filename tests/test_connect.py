@@ -335,3 +335,19 @@ def test_an_error_is_something_to_do_for_a_day(days: int, home: Path) -> None:
     found = LOOKS["errors of hooks and servers"]("errors", Home(home))
     assert found.state == ("good" if days else "to do") and path.exists()
     assert "since yesterday" in found.seen if days else str(path) in found.todo
+
+
+def test_a_first_run_offers_what_the_host_has_kept(
+    said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    assert "memtape import" not in memtape(tmp_path / "home", "connect", "claude").stdout
+    project = tmp_path / "claude" / "projects" / "-home-ada-shop"
+    (project / "memory").mkdir(parents=True)
+    (project / "memory" / "MEMORY.md").write_text("- The shop listens on port 8087.\n")
+    (project / "0b0e6a6e-8d57-4b3f-9f0c-0a7d5d0c7b11.jsonl").write_text(
+        json.dumps({"type": "user", "cwd": "/home/ada/shop", "message": {"role": "user", "content": "Hello"}}) + "\n"
+    )
+    done = memtape(tmp_path / "home", "connect", "claude").stdout
+    assert "1 session and 1 memory file here: `memtape import --all --dry-run`" in done
+    assert "memtape import" not in memtape(tmp_path / "home", "connect", "codex").stdout

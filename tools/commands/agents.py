@@ -12,7 +12,7 @@ import click
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
-from memtape.schemas.visible import visible
+from memtape.schemas.visible import many, visible
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.tools.commands.options import print_json, say, with_folder
 
@@ -132,9 +132,20 @@ def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
             say(f"# {plugin_folder(folder, host) / path}\n{data.decode()}")
         say("\n".join(steps))
         return
-    _tell(
-        host, install(folder, host), None, f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}", as_json
-    )
+    ran = install(folder, host)
+    done = f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}"
+    _tell(host, ran, None, " ".join(filter(None, (done, _offered(host)))), as_json)
+
+
+def _offered(host: str) -> str:
+    """Return a sentence that offers to take in what a host has kept on this machine; nothing where there is none."""
+    from memtape.tools.importing.finding import kept_by
+
+    sessions, memories = kept_by(host)
+    held = [many(sessions, "session")] * bool(sessions) + [many(memories, "memory file")] * bool(memories)
+    if not held:
+        return ""
+    return f"It has kept {' and '.join(held)} here: `memtape import --all --dry-run` says what would be taken in."
 
 
 @click.command()

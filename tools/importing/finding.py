@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, HOSTS, MARKDOWN
 from memtape.tools.importing import exports, reading
 from memtape.tools.importing.records import Skipped, clean, text_of
 
@@ -71,6 +71,14 @@ def host_files() -> Iterator[Source | Unfit]:
                     yield path
                 elif (source := host_file(path, format, folder)) is not None:
                     yield source
+
+
+def kept_by(host: str) -> tuple[int, int]:
+    """Return how many sessions and how many memory files a host has kept on this machine."""
+    formats = [source.format for source in host_files() if isinstance(source, Source)]
+    own = (HOSTS[host], CLAUDE_MEMORY) if host == "claude" else (HOSTS[host],)
+    found = [format for format in formats if format in own]
+    return len(found) - found.count(CLAUDE_MEMORY), found.count(CLAUDE_MEMORY)
 
 
 def host_file(path: Path, format: str, folder: Path) -> Source | None:
