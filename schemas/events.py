@@ -243,6 +243,10 @@ STATED_TAG = "stated"
 """The tag of a capture that was taken from a turn as a statement; the tag after it says what the statement does."""
 
 
+REPOSITORY_TAG = "repository"
+"""The tag of a capture that tells of the project's repository; the tag after it says what, and the last one holds."""
+
+
 class Actor(_Body, frozen=True):
     """Who said it: a name for people, and an origin set by the producing surface, never by the text."""
 

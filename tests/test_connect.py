@@ -337,9 +337,7 @@ def test_an_error_is_something_to_do_for_a_day(days: int, home: Path) -> None:
     assert "since yesterday" in found.seen if days else str(path) in found.todo
 
 
-def test_a_first_run_offers_what_the_host_has_kept(
-    said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_first_run_offers_what_the_host_has_kept(said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     assert "memtape import" not in memtape(tmp_path / "home", "connect", "claude").stdout
     project = tmp_path / "claude" / "projects" / "-home-ada-shop"

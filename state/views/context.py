@@ -14,14 +14,14 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-from memtape.schemas.events import FLUSH_TAG, STATED_TAG, Kind, Origin
+from memtape.schemas.events import FLUSH_TAG, REPOSITORY_TAG, STATED_TAG, Kind, Origin
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.endings import ending
 from memtape.state.text.polarity import same_instruction, standing
 from memtape.state.views.last_session import left_of
 
-Section = Literal["guardrails", "goal", "plan", "left", "facts", "tasks", "journal"]
+Section = Literal["guardrails", "goal", "plan", "left", "repository", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
 INSTRUCTING: tuple[Origin, ...] = ("operator", "user")
@@ -30,7 +30,7 @@ JOURNAL_ENTRIES = 10
 TASKS, TASK_DAYS = 10, 30
 """Tasks are taken from talk, where hardly anybody says that one is done: so after 30 days they are no longer told."""
 LEFT_TOKENS, LEFT_SHARE, TASKS_SHARE = 600, 3, 8
-"""Where the last session was left takes 600 tokens or a third of what is left at most, open tasks an eighth."""
+"""Of what is left of the budget: the last session 600 tokens or a third, the repository and tasks an eighth each."""
 FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
 """Recency falls by days of 180, from a thousand to no less than half of it."""
 FACTS_SHARE = 4
@@ -120,8 +120,11 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Known] = ()) -> li
     # What only a model says comes after all that others said, however important it thinks that is.
     facts.sort(key=lambda it: (it.origin == "model", -importance(it) * _recency(it, now), -it.last_at, it.id))
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
+    of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
+    journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
     items = [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
     items += [_item("left", last[line.turn], line.text) for line in left_of(last)]
+    items += [_item("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
     items += [_item("facts", it, it.text) for it in facts]
     tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
     tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
@@ -162,6 +165,7 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
     for section in SECTIONS[:3]:
         picker.take(section, picker.left)
     picker.take("left", min(LEFT_TOKENS, picker.left // LEFT_SHARE))
+    picker.take("repository", picker.left // TASKS_SHARE)
     picker.take("tasks", picker.left // TASKS_SHARE)
     picker.take("facts", picker.left - picker.left // FACTS_SHARE)
     picker.take("journal", picker.left)

@@ -195,6 +195,7 @@ def _start(turn: _Turn) -> bytes:
     with turn.client() as client:
         if turn.alone:
             os.nice(NICENESS)
+            _look_at_repository(turn, client)
             client.catch_up()
             return b""
         tell_session(turn.home, client.scope, client.session or "")
@@ -317,8 +318,21 @@ def _end(turn: _Turn) -> bytes:
         if done.returncode:
             raise MemtapeError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
     with turn.client() as client:
+        _look_at_repository(turn, client)
         client.catch_up()
     return b""
+
+
+def _look_at_repository(turn: _Turn, client: Client) -> None:
+    """Capture what the repository says of the project, where that has changed."""
+    from memtape.tools.capture.repository import repository_lines
+
+    lines = repository_lines(turn.folder)
+    if lines:
+        scope = client.made_scope()
+        ids = [derived_id("captured", scope, line.source, line.native_id or "") for line in lines]
+        known = client.log.known(scope, ids)
+        client.capture_many(line for line, id in zip(lines, ids, strict=True) if id not in known)
 
 
 def _is_empty(transcript: Path) -> bool:

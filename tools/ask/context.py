@@ -32,6 +32,7 @@ HEADINGS: dict[Section, str] = {
     "goal": "Goal",
     "plan": "Plan",
     "left": "Where the last session was left",
+    "repository": "The repository",
     "facts": "What holds",
     "tasks": "Open tasks",
     "journal": "Lately",

@@ -48,23 +48,23 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     """
     if not folder.is_dir():
         there = next((parent for parent in folder.parents if parent.is_dir()), folder)
-        folder = there if _git(there, "rev-parse", "--show-toplevel") else folder
+        folder = there if git(there, "rev-parse", "--show-toplevel") else folder
     # Git takes some milliseconds to answer: most hooks stand in a tree that has a scope, and ask nothing else.
     pinned = _pinned(folder) if _is_in_tree(folder.absolute()) else None
     if pinned:
         return check_scope(pinned)
-    top = _git(folder, "rev-parse", "--show-toplevel")
+    top = git(folder, "rev-parse", "--show-toplevel")
     if top is None:
         return _scope_outside_git(_where_begun(folder.resolve(), began), home, pin)
     pinned = _pinned(folder)
     if pinned:
         return check_scope(pinned)
-    origin = _git(folder, "config", "--get", "remote.origin.url")
+    origin = git(folder, "config", "--get", "remote.origin.url")
     name = _name_of(top, origin, _redactor(home, keeps_key=pin))
     scope = _new_scope(name, origin)
     if not pin:
         return scope if origin else _unmade_scope(name)
-    if _git(folder, "config", "--local", GIT_KEY, scope) is None:
+    if git(folder, "config", "--local", GIT_KEY, scope) is None:
         raise MemtapeError(
             f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
         )
@@ -76,18 +76,18 @@ def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
 
     It is taken out where the origin would give the same again, so that nothing that was captured is lost.
     """
-    top, pinned = _git(folder, "rev-parse", "--show-toplevel"), _pinned(folder)
-    origin = _git(folder, "config", "--get", "remote.origin.url")
+    top, pinned = git(folder, "rev-parse", "--show-toplevel"), _pinned(folder)
+    origin = git(folder, "config", "--get", "remote.origin.url")
     if not top or not pinned or not origin:
         return pinned, False
     if _new_scope(_name_of(top, origin, _redactor(home, keeps_key=False)), origin) != pinned:
         return pinned, False
-    return pinned, _git(folder, "config", "--local", "--unset", GIT_KEY) is not None
+    return pinned, git(folder, "config", "--local", "--unset", GIT_KEY) is not None
 
 
 def _pinned(folder: Path) -> str | None:
     """Return the scope in the configuration that all worktrees of a repository share, None where there is none."""
-    return _git(folder, "config", "--local", "--get", GIT_KEY)
+    return git(folder, "config", "--local", "--get", GIT_KEY)
 
 
 def _is_in_tree(folder: Path) -> bool:
@@ -149,7 +149,7 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
 
     Raises `MemtapeError` for a folder that never had one or is still there, and for `global`.
     """
-    top = _git(folder, "rev-parse", "--show-toplevel")
+    top = git(folder, "rev-parse", "--show-toplevel")
     place = Path(top) if top else folder.resolve()
     before = scope_of_folder(place, home, pin=False)
     with FileLock(home.path / "folders.lock", "The list of folders"):
@@ -164,7 +164,7 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
         scope = check_scope(once) if was is None else folders.pop(was)
         if top is None:
             folders[redactor.name(str(place))] = scope
-        elif _git(place, "config", "--local", GIT_KEY, scope) is None:
+        elif git(place, "config", "--local", GIT_KEY, scope) is None:
             raise MemtapeError(f"The scope of {top} cannot be kept in its git configuration.", "See who owns it.")
         _keep(home, folders)
     return Adopted(str(place), scope, None if before == scope or is_unmade(before) else before)
@@ -175,7 +175,7 @@ def once_elsewhere(folder: Path, home: Home) -> list[str]:
 
     A repository may also have been the same folder outside git.
     """
-    top = _git(folder, "rev-parse", "--show-toplevel")
+    top = git(folder, "rev-parse", "--show-toplevel")
     place = Path(top) if top else folder.resolve()
     known = map(Path, _folders(home))
     alike = [path for path in known if path.name == place.name or path.parent == place.parent]
@@ -219,7 +219,7 @@ def _redactor(home: Home, keeps_key: bool = True) -> Redactor:
     return Redactor(home, keeps_key=keeps_key)
 
 
-def _git(folder: Path, *words: str) -> str | None:
+def git(folder: Path, *words: str) -> str | None:
     """Return what git prints, None where it fails or is not installed."""
     try:
         done = subprocess.run(
