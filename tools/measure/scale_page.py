@@ -67,9 +67,11 @@ FOOT = """
   the question is worth is found out anew, since the capture moves the mean length and how rare a term is: about 1 ms
   a common term at 100,000. What would be left to keep is how often each text has a term in context.
 - **A rebuild's memory** is that of the proof, which holds a digest of every row and of what the index says of it.
-- **1,000,000 texts** were run once, beside other work and without rebuild and rivals: captured in 103 s, projected in
-  421 s with 1.5 GB (asked for: 90 s, 1 GB), started again in 0.6 s, found by a new process in 0.9 s (0.3), warm in 171
-  and 333 ms at p50 and p95 (30 and 60), by a reader of 537 MB (400).
+- **1,000,000 texts** were run stage by stage, beside other work and without rivals (`python -m
+  memtape.tools.measure.scale --stage fill --home H --sizes 1000000`, then `project`, `restart`, `search`, `rebuild`):
+  captured in 97 s, projected in 459 s with 1.5 GB (asked for: 90 s, 1 GB), started again in 0.6 s (5), found by a new
+  process in 0.58 s (0.3), warm in 130 and 252 ms at p50 and p95 (30 and 60), 153 ms above that after a capture (30), by
+  a reader of 856 MB (400), and rebuilt with its proof in 1,081 s with 4.0 GB (120 s, 1 GB).
 - **Hooks.** Starting Python and loading numpy takes 100 ms, all else that is loaded some 160, and the search some 90
   of processor time on a busy machine. Only a process that is there already would answer within 150.
 """
