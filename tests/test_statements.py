@@ -151,7 +151,10 @@ def test_a_statement_is_captured_as_its_speaker_said_it(client: Client) -> None:
         assert (event.body.kind, event.body.tags) == ("fact", (STATED_TAG, "decision"))
         assert event.refs == (turn,) and event.id == statement_id("project:talk", turn, 0)
         assert event.body.text == "We decided to keep Postgres for the ledger."
-        assert event.body.text in [result.text for result in client.search("postgres ledger").results]
+        assert len(client.search("postgres ledger").results) == 1, "a turn and what was taken from it are one result"
+        said(client, "We decided to keep Postgres for the ledger.", at=START + 1)
+        client.reader.project()
+        assert len(client.search("postgres ledger").results) == 2
 
 
 def test_nothing_is_captured_twice_whoever_reads_the_log(client: Client) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import body_of_capture, event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
-from memtape.schemas.events import Captured, Event, Filters, Mark
+from memtape.schemas.events import STATED_TAG, Captured, Event, Filters, Mark
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
@@ -34,7 +34,7 @@ from memtape.schemas.times import HOUR_US
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.tables import Shard, any_of, foreign, quoted
 from memtape.state.core.erasures import erasures_of
-from memtape.state.index.entries import TURN
+from memtape.state.index.entries import TAGGED, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
 from memtape.state.index.texts import Texts
@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 ReadT = TypeVar("ReadT")
 
 PAGE_SLOTS = 5_000
+TAKEN_FROM = 200
+"""Among so many of the best, statements are brought together with their turns."""
 _SAID_ONCE = ("forgotten", "restored")
 """Events that would undo what came between, were a repetition of them taken for another."""
 
@@ -521,17 +523,47 @@ def text_at(log: Log, partition: int, offset: int) -> str | None:
 
 
 def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:
-    """Yield the best hits, at most `limit`, each with how many more turns that were found say the same."""
+    """Yield the best hits, at most `limit`, each with how many more turns that were found say the same.
+
+    Of a turn and a statement that was taken from it only the better placed is returned.
+    """
     places = ranking.places.tolist()
     pairs = zip(places, _said(ready, ranking.places), strict=True)
     said: list[object] = [(place,) if number is None else number for place, number in pairs]
     again = Counter(said)
+    taken_from = _taken_from(ready, ranking.places[:TAKEN_FROM])
     first: dict[object, int] = {}
     for number, same in enumerate(said):
         if len(first) == limit:
             break
-        first.setdefault(same, number)
-    yield from ((ranking.hit(number), again[same] - 1) for same, number in first.items())
+        first.setdefault(said[taken_from[number]] if number in taken_from else same, number)
+    yield from ((ranking.hit(number), again[said[number]] - 1) for number in first.values())
+
+
+def _taken_from(ready: _Ready, places: Ints) -> dict[int, int]:
+    """Return by its number among places of which other number, a turn, each statement there was taken.
+
+    A statement has the time and session of its turn, and words of it.
+    """
+    found = ready.found
+    ordered, back = numbered(places)
+    flags = found.texts.flags[ordered][back]
+    if not (stated := np.flatnonzero((flags & TAGGED != 0) & (flags & TURN == 0)).tolist()):
+        return {}
+    keys = list(
+        zip(found.texts.sessions.number[places].tolist(), found.texts.column("at", ordered)[back].tolist(), strict=True)
+    )
+    turns = {keys[n]: n for n in reversed(np.flatnonzero(flags & TURN != 0).tolist())}
+    taken: dict[int, int] = {}
+    for n in stated:
+        turn = turns.get(keys[n])
+        if turn is None:
+            continue
+        statement = found.result(int(places[n]))
+        said = " ".join(found.result(int(places[turn])).text.split())
+        if STATED_TAG in statement.tags and statement.text.partition(" (")[0] in said:
+            taken[n] = turn
+    return taken
 
 
 def _said(ready: _Ready, places: Ints) -> list[int | None]:

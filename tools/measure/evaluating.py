@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.flows.embed.embedder import Embedder
+from memtape.flows.workers.extract import statement_id
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.lanes import LANES, Lane
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.ranking.evaluation import Asked, summary
+from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.retrievers import MOST, Ask, EmbedderVectors, rivals
@@ -118,6 +120,13 @@ def _ask_all(
     """
     id_of = {native: events[0].id for native, events in made.items()}
     turn_of = {event.id: events[0].id for events in made.values() for event in events}
+    # What was taken from a turn says what the turn says.
+    turn_of |= {
+        statement_id(event.scope, event.id, place): events[0].id
+        for events in made.values()
+        for event in events
+        for place in range(MOST_STATEMENTS)
+    }
     session_of = {id_of[line.native_id]: line.session or "" for line in conversation.lines}
     asked: list[Asked] = []
     for question in conversation.questions:
