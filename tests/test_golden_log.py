@@ -138,6 +138,7 @@ def test_a_home_that_holds_a_golden_log_verifies_to_its_root(name: str, tmp_path
     from memtape.tools.keep.verify import verify
 
     home = Home(tmp_path / "home")
+    home.settings_path.write_text("extract = false\n")  # What its turns state is not on the log.
     log = copy_into(home, name)
     with Owner(home, log) as owner:
         owner.project()

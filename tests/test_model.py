@@ -130,7 +130,7 @@ class Life:
         patch.setattr(uuid_utils, "uuid7", self.new_id)
         patch.setattr(projection, "SNAPSHOT_EVENTS", 60)
         self.home = Home(path)
-        self.home.settings_path.write_text("catch_up = false\n")
+        self.home.settings_path.write_text("catch_up = false\nextract = false\n")  # The model knows no statements.
         self.settings = Settings()
         self.revision = 0
         self.model = Model(PARTITIONS, self.settings, START)

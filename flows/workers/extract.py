@@ -85,8 +85,10 @@ class Extraction(Worker):
 
     def _said(self, number: int, events: Sequence[tuple[int, Event]], hidden: dict[str, None]) -> list[Event]:
         """Return the turns among events of a partition that may state something: each where its id stands first."""
+        if not any(_is_turn(event) for _, event in events):
+            return []
         erasures = erasures_of(self._log.erased(number))
-        turns = [(offset, event) for offset, event in events if _is_turn(event) and not erasures.covers(event)]
+        turns = [(offset, event) for offset, event in events if not erasures.covers(event) and _is_turn(event)]
         ids: dict[str, list[str]] = {}
         for _, event in turns:
             ids.setdefault(event.scope or "", []).append(event.id)
