@@ -298,11 +298,13 @@ def test_a_start_is_told_where_the_last_session_was_left(tmp_path: Path) -> None
         talk(memory, "own", ("user", "What did we do last time, and what is next?"), day=1)
         assert left(memory) == [
             "asked: Move the price calculation out of shop/views.py, please.",
-            "decided: We decided to keep prices in cents.",
             "files: shop/views.py, shop/vouchers.py, shop/prices.py",
             "then asked: We decided to keep prices in cents. Now look at the vouchers in shop/vouchers.py",
             "last answer: The vouchers are rounded twice. Should I round them once, at the end?",
             "open question: Should I round them once, at the end?",
+        ]
+        assert "We decided to keep prices in cents." in [
+            it.text for it in memory.context().items if it.section == "facts"
         ]
         before = left(memory)
         memory.project()

@@ -123,7 +123,8 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Known] = ()) -> li
     of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
     journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
     items = [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
-    items += [_item("left", last[line.turn], line.text) for line in left_of(last)]
+    held = frozenset(it.text for it in facts)
+    items += [_item("left", last[line.turn], line.text) for line in left_of(last) if line.held not in held]
     items += [_item("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
     items += [_item("facts", it, it.text) for it in facts]
     tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]

@@ -36,10 +36,11 @@ class Turn(Protocol):
 
 
 class Line(NamedTuple):
-    """One line of where a session was left, and the number of the turn that it is of."""
+    """One line of where a session was left, and the number of the turn that it is of; `held` is a statement's text."""
 
     text: str
     turn: int
+    held: str | None = None
 
 
 def left_of(turns: Sequence[Turn]) -> list[Line]:
@@ -65,7 +66,7 @@ def _decided(turns: Sequence[Turn]) -> list[Line]:
         for one in statements(turn.text, turn.at, of_agent=turn.origin == "agent")
         if one.label in ("decision", "correction")
     }
-    return [Line(f"decided: {text}", n) for text, n in list(found.items())[-DECISIONS:]]
+    return [Line(f"decided: {text}", n, text) for text, n in list(found.items())[-DECISIONS:]]
 
 
 def _files(turns: Sequence[Turn]) -> list[Line]:
