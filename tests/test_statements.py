@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import START
+from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ from memtape.sinks.home.offset_marks import OffsetMarks
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, dated, statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
+from memtape.tools.commands import cli
 from memtape.tools.keep.erasing import plan
 from memtape.tools.measure.statements import counts_of, labelled_turns
 
@@ -155,6 +157,16 @@ def test_a_statement_is_captured_as_its_speaker_said_it(client: Client) -> None:
         said(client, "We decided to keep Postgres for the ledger.", at=START + 1)
         client.reader.project()
         assert len(client.search("postgres ledger").results) == 2
+
+
+def test_why_says_which_turn_a_statement_was_taken_from(client: Client) -> None:
+    with client:
+        (turn,) = said(client, "We decided to keep Postgres for the ledger.")
+        client.reader.project()
+        (event,) = stated(client)
+        home = str(client.home.path)
+    told = CliRunner().invoke(cli.main, ["why", event.id, "--home", home, "--scope", "project:talk"])
+    assert told.exit_code == 0 and f"taken from {turn}" in told.output
 
 
 def test_nothing_is_captured_twice_whoever_reads_the_log(client: Client) -> None:

@@ -348,7 +348,8 @@ def _opened(opened: Opened) -> list[str]:
 
 def _behind(behind: Behind) -> str:
     similarity = f" {behind.similarity:.2f}" if behind.similarity else ""
-    return f"{behind.partition}/{behind.offset}  {behind.part}: {behind.how}{similarity}  {_event(behind.event)}"
+    taken = f"  taken from {', '.join(behind.event.refs)}" if behind.event.refs else ""
+    return f"{behind.partition}/{behind.offset}  {behind.part}: {behind.how}{similarity}  {_event(behind.event)}{taken}"
 
 
 def _status(state: Status) -> list[str]:
