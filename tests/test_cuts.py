@@ -95,7 +95,7 @@ def test_what_is_offered_for_a_prompt_is_recorded_without_its_secrets(home: Path
     with Client(home, scope=scope, origin="user") as client:
         client.capture("The staging database listens on port 5433.")
         client.catch_up()
-        assert client.handed_out(prompt, client.offer(prompt, lambda _: True, 3))
+        assert client.handed_out(prompt, client.offer(prompt, lambda results, *_: list(results), 3))
     assert "recalled" in [event.type for event in logged(home, scope)] and SECRET not in written(logged(home, scope))
 
 

@@ -322,7 +322,7 @@ def test_a_secret_that_was_met_is_known_wherever_it_stands_by_itself(secret: str
         ]
         receipt = one.capture_many(lines)[0]
         one.search(f"where is {secret}", filters=make_filters(0, tags=(secret,), sessions=(secret,)))
-        one.offer(f"what of {secret}", lambda result: True, 3)
+        one.offer(f"what of {secret}", lambda results, *_: list(results), 3)
         one.forget(receipt.id, reason=f"not {secret}")
     said = [found.text for event in map(decode, payloads(client)) for found in texts_of(event)]
     assert len(said) > 100 and not [text for text in said if text and secret in text]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.inspection import Explained, Opened, Status
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.results import Result
-    from memtape.tools.ask.retrieval import Answer
+    from memtape.tools.ask.retrieval import Answer, Choose
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
     from memtape.tools.keep.rebuild import OnPhase
@@ -115,7 +115,7 @@ class Client(Writer):
         """
         return self._asking.search(query, limit, filters, without, quiet=quiet, as_of=as_of, explain=explain)
 
-    def offer(self, prompt: str, sure: Callable[[Result], bool], limit: int) -> Answer:
+    def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return those of the best results for a prompt that are `sure`, from what is held ready; append nothing."""
         return self._asking.offer(prompt, sure, limit)
 

@@ -45,6 +45,15 @@ class Scorer:
         """Return the score of every text for terms, each with its weight."""
         return _added(self._texts.size, wanted, self._worths, self._worth_of)
 
+    def holds(self, term: str, places: Ints) -> Floats:
+        """Return how far each of some texts holds a term in context: 1 where it does once at the mean length."""
+        held, worth = np.zeros(len(places)), self._worths.of(term, self._worth_of)
+        if len(worth.rows):
+            at = np.minimum(np.searchsorted(worth.rows, places), len(worth.rows) - 1)
+            here = worth.rows[at] == places
+            held[here] = np.minimum(1, worth.scores[at[here]] / self._texts.idf(term))
+        return held
+
     def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
         """Return the score of every session, by the numbers that `Sessions` gives them."""
         return _added(self._texts.size, wanted, self._session_worths, self._worth_in_sessions)

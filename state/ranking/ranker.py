@@ -27,7 +27,7 @@ from memtape.state.ranking.lanes import Hit, first_of
 from memtape.state.ranking.lexical import Worded
 from memtape.state.ranking.meaning import NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
-from memtape.state.ranking.wording import Reading, Wording
+from memtape.state.ranking.wording import Reading, Weighed, Wording
 from memtape.state.text.asking import first_person, held_by_answers, is_about_answers
 from memtape.state.text.passages import Passages
 
@@ -141,6 +141,10 @@ class Corpus:
     def held(self, place: int, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return which of a question's terms stand in a text, and which only around it or in its day."""
         return self._words.held(place, self._text_of(place), reading)
+
+    def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
+        """Return how much of a prompt each of some texts holds."""
+        return self._words.weighed(prompt, np.array(places, np.int64))
 
     def rank(
         self,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.rows import Provenance
+from memtape.state.ranking.wording import Weighed
 from memtape.state.text.terms import terms
 
-LEAST_SHARED = 2
-"""One word in common says nothing."""
+LEAST_HELD = 0.47
+"""The least share of a prompt that one text holds where anything is offered; `docs/benchmarks.md` has the trade-off."""
+LEAST_BESIDE = 0.25
+"""The least share that each text holds which is offered beside it."""
 
 
 class SureCandidate(Protocol):
@@ -23,28 +26,51 @@ class SureCandidate(Protocol):
     def origin(self) -> Origin: ...
 
     @property
+    def actor(self) -> str: ...
+
+    @property
     def text(self) -> str: ...
 
     @property
     def provenance(self) -> tuple[Provenance, ...]: ...
 
 
-def sure_for(prompt: str, session: str) -> Callable[[SureCandidate], bool]:
-    """Return the rule by which a result is sure for a prompt.
+CandidateT = TypeVar("CandidateT", bound=SureCandidate)
 
-    Prompt and memory share at least two terms, and these are at least half of the one or of the other. What the same
-    session said, or an agent captured in it, the agent has before it already. What a user said before tells nothing
-    where all its terms are in the prompt: it is the same question.
+
+def sure_for(
+    prompt: str, session: str
+) -> Callable[[Sequence[CandidateT], Sequence[Weighed], int], list[CandidateT]]:
+    """Return the rule by which the first results, best first and each weighed against a prompt, are sure for it.
+
+    One of them holds about half of what the prompt says, and the others half of that. Where the prompt names one
+    person, it is that person's turns that count; where another's come first, nothing is sure, since what is asked for
+    is then known of somebody else. What the same session said, or an agent captured in it, the agent has before it
+    already. What a user said before tells nothing where all its terms are in the prompt: it is the same question.
     """
     asked = frozenset(terms(prompt))
 
-    def sure(result: SureCandidate) -> bool:
+    def tells(result: CandidateT) -> bool:
         if session and any(known.session == session for known in result.provenance):
             return False
-        held = frozenset(terms(result.text))
-        if result.kind == "turn" and result.origin == "user" and held <= asked:
-            return False
-        shared = len(asked & held)
-        return shared >= LEAST_SHARED and 2 * shared >= min(len(asked), len(held))
+        return not (_is_said(result) and frozenset(terms(result.text)) <= asked)
+
+    def sure(results: Sequence[CandidateT], weighed: Sequence[Weighed], limit: int) -> list[CandidateT]:
+        telling = [(result, its) for result, its in zip(results, weighed, strict=True) if tells(result)]
+        if not telling or not _is_of_whom_it_names(*telling[0]):
+            return []
+        first = [(result, its.share) for result, its in telling if _is_of_whom_it_names(result, its)][:limit]
+        if max(share for _, share in first) < LEAST_HELD:
+            return []
+        return [result for result, share in first if share >= LEAST_BESIDE]
 
     return sure
+
+
+def _is_said(result: SureCandidate) -> bool:
+    return result.kind == "turn" and result.origin == "user"
+
+
+def _is_of_whom_it_names(result: SureCandidate, weighed: Weighed) -> bool:
+    """Whether a result is no turn of another person than the one whom a prompt names."""
+    return weighed.named is None or not _is_said(result) or result.actor == weighed.named

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
+from memtape.state.index.parts import Floats, Ints
 from memtape.state.ranking.lexical import Lexical
-from memtape.state.text.asking import day_terms
+from memtape.state.text.asking import day_terms, questions
 from memtape.state.text.lexicon import SEARCH_STOP
 from memtape.state.text.normal import words
-from memtape.state.text.terms import ENGLISH, terms
+from memtape.state.text.terms import ENGLISH, is_common, terms, worded_terms
 
 _AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
 
@@ -30,6 +33,23 @@ class Reading(NamedTuple):
     common: tuple[str, ...]
 
 
+LEAST_SHARED = 2
+"""One word in common says nothing."""
+MORE_TEXTS = 1_000
+"""A scope is taken to have so many more texts without any word of a prompt: in a young one no word is common yet."""
+
+
+class Weighed(NamedTuple):
+    """How much of a prompt a text holds with the turns around it, from 0 to 1, and whom of those who speak it names.
+
+    `named` is None where the prompt names nobody or several. A text that has but one word in common with the prompt,
+    beside the commonest of the language, holds nothing of it. A name counts as such a word.
+    """
+
+    share: float
+    named: str | None
+
+
 class Wording(Lexical):
     """The words of one scope's texts, and what of a question they have."""
 
@@ -37,6 +57,39 @@ class Wording(Lexical):
         """Return what each term that is asked for is worth where a text holds it."""
         asked = self._asked(query, self._called(query))
         return {held: self._texts.idf(held) for term in asked for held in self._held(term) or [term]}
+
+    def weighed(self, prompt: str, places: Ints) -> list[Weighed]:
+        """Return how much of a prompt, or of the question in it of which it holds most, each of some texts holds."""
+        called = self._called(prompt)
+        named = [name for name, its in self._speakers.items() if any(term in called for term in its)]
+        parts = dict.fromkeys((prompt, *questions(prompt)))
+        shares = np.max([self._shares(part, places, called) for part in parts], axis=0)
+        one = named[0] if len(named) == 1 else None
+        return [Weighed(share, one) for share in shares.tolist()]
+
+    def _shares(self, query: str, places: Ints, called: Mapping[str, None]) -> Floats:
+        readings = self._readings(query, called)
+        most = min(sum(map(self._weight, dict.fromkeys(reading))) for reading in readings)
+        specific = self._specific(query)
+        held, shared = np.zeros(len(places)), np.full(len(places), float(bool(called)))
+        for term, _ in self._known(readings):
+            holds = self._scorer.holds(term, places)
+            held += self._weight(term) * holds
+            shared += (holds > 0) & (term in specific)
+        for term in day_terms(query):
+            if term in self._dated:
+                held += self._weight(term) * np.isin(self._days[places], self._dated[term])
+        return np.where(shared >= LEAST_SHARED, np.minimum(1, held / (most or 1)), 0)
+
+    def _specific(self, query: str) -> frozenset[str]:
+        """Return the terms of the words of a question that are not among the commonest of a language."""
+        languages = self._languages or [ENGLISH]
+        pairs = (pair for language in languages for pair in worded_terms(query, language))
+        return frozenset(held for word, term in pairs if not is_common(word) for held in self._held(term))
+
+    def _weight(self, term: str) -> float:
+        held = len(self._texts.found(term).rows)
+        return float(np.log1p((self._texts.count + MORE_TEXTS - held + 0.5) / (held + 0.5)))
 
     def reading(self, query: str) -> Reading:
         """Return what of a question counts and what does not."""

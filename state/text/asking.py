@@ -42,6 +42,8 @@ _ABOUT_ANSWERS = lazy(
 )
 
 
+_END = lazy(r"\n|(?<=[.!?。！？؟])\s+|(?<=[。！？])")
+_MARKS = ("?", "？", "؟")
 _MONTHS = {name: n for n, month in enumerate(MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
 _NAMED_DAY = lazy(
     rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{'|'.join(sorted(_MONTHS, reverse=True))})\b"
@@ -105,6 +107,15 @@ def _is_written_time(text: str, runs: Iterable[str]) -> bool:
 def is_about_answers(query: str) -> bool:
     """Whether a question to an assistant is about what the assistant said."""
     return bool(_ABOUT_ANSWERS.search(query))
+
+
+def questions(prompt: str) -> list[str]:
+    """Return the sentences of a prompt that end with a question mark, in order."""
+    return [sentence for sentence in _sentences(prompt) if sentence.endswith(_MARKS)]
+
+
+def _sentences(text: str) -> list[str]:
+    return [sentence for part in _END.split(text) if (sentence := part.strip())]
 
 
 def first_person(query: str, speakers: Iterable[str]) -> str:

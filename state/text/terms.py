@@ -87,6 +87,11 @@ def _common() -> dict[str, tuple[str, ...]]:
     return having
 
 
+def is_common(word: str) -> bool:
+    """Whether a word, in lower case, is among the commonest of a language that is told apart."""
+    return word in _common()
+
+
 def language_of(text: str) -> str:
     """Return the language of a text by itself, English where that may be."""
     likely = languages_told(text)

@@ -8,7 +8,7 @@ from memtape.state.ranking.sure import sure_for
 from memtape.tools.ask.retrieval import Answer
 from memtape.tools.client import Client
 
-MOST = 3
+MOST = 4
 TEXT_CHARS = 400
 
 

@@ -21,15 +21,12 @@ if TYPE_CHECKING:
     from memtape.tools.ask.naming import Ids
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.results import Result
-    from memtape.tools.ask.retrieval import Answer, Retriever
+    from memtape.tools.ask.retrieval import Answer, Choose, Retriever
     from memtape.tools.capture.writing import Writer
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.rebuild import OnPhase
 
 ReadT = TypeVar("ReadT")
-
-OFFERED_FROM = 20
-"""So many of the best results are looked at for what a prompt surely needs."""
 
 
 class Found(NamedTuple):
@@ -78,11 +75,10 @@ class Asking:
         self._reader.notes.clear()
         return Found(answer, None if quiet or as_of is not None else self._record(query, limit, filters, answer))
 
-    def offer(self, prompt: str, sure: Callable[[Result], bool], limit: int) -> Answer:
+    def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return those of the best results for a prompt that are `sure`, from what is held ready."""
         prompt, scope = self._writer.redactor.question(prompt), self._writer.scope
-        answer = self._reader.held(lambda views: views.search(scope, prompt, OFFERED_FROM, NO_FILTERS))
-        return answer._replace(results=[result for result in answer.results if sure(result)][:limit])
+        return self._reader.held(lambda views: views.offer(scope, prompt, limit, sure))
 
     def handed_out(self, prompt: str, answer: Answer) -> str | None:
         """Put on the log which results an agent was shown that did not ask, as `Client.handed_out` says."""

@@ -41,7 +41,7 @@ from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.ranker import Corpus, Ranking, Used
-from memtape.state.ranking.wording import Reading
+from memtape.state.ranking.wording import Reading, Weighed
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
@@ -60,6 +60,8 @@ ReadT = TypeVar("ReadT")
 PAGE_SLOTS = 5_000
 TAKEN_FROM = 200
 """Among so many of the best, statements are brought together with their turns."""
+OFFERED_FROM = 20
+"""So many of the best results are looked at for what a prompt surely needs."""
 _SAID_ONCE = ("forgotten", "restored")
 """Events that would undo what came between, were a repetition of them taken for another."""
 
@@ -98,6 +100,10 @@ class Answer(NamedTuple):
     read: tuple[Read, ...] = ()
     held: int = 0
     warnings: tuple[str, ...] = ()
+
+
+Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
+"""Gives those of results, each weighed against a prompt, that it surely needs, at most so many (`ranking.sure`)."""
 
 
 class ScopeView(NamedTuple):
@@ -350,6 +356,16 @@ class Retriever:
             readies[0].corpus.count,
             self._warnings(partition_of(name, self._log.partitions) for name in scopes_read(scope)),
         )
+
+    def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
+        """Return those of the best results for a prompt, at most `limit`, that are `sure`."""
+        answer = self.search(scope, prompt, OFFERED_FROM, NO_FILTERS)
+        weighed: dict[str, Weighed] = {}
+        for name in scopes_read(scope):
+            ready, ids = self._ready[name], [result.id for result in answer.results if result.scope == name]
+            places = [place for id in ids if (place := ready.found.texts.called(id)) is not None]
+            weighed |= zip(ids, ready.corpus.weighed(prompt, places), strict=True)
+        return answer._replace(results=sure(answer.results, [weighed[result.id] for result in answer.results], limit))
 
     def _ranking(
         self, ready: _Ready, query: str, filters: Filters, lanes: Collection[Lane], now: int, explain: bool
