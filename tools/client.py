@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.inspection import Explained, Opened, Status
     from memtape.tools.ask.reading import Reader
-    from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Answer, Choose
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.erasing import Erasure, ErasurePlan

@@ -32,7 +32,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     extract: bool = True
     denied_paths: tuple[str, ...] = ()
     prompt_recall: bool = True
-    prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_500
+    prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_300
     log: str | None = None
     embedder: EmbedderOptions = EmbedderOptions()
     model: ModelOptions = ModelOptions()

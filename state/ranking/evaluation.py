@@ -25,6 +25,24 @@ class Asked(NamedTuple):
     ms: float
 
 
+class Given(NamedTuple):
+    """What was put before an agent for one prompt: in how many tokens (0 for nothing), and whether with evidence."""
+
+    tokens: int
+    with_evidence: bool
+
+
+def given_summary(given: Sequence[Given]) -> dict[str, Any]:
+    """Return which share of some prompts was given anything, and evidence, and the tokens where anything was."""
+    tokens = [one.tokens for one in given if one.tokens]
+    return {
+        "prompts": len(given),
+        "given": mean([one.tokens > 0 for one in given]),
+        "with_evidence": mean([one.with_evidence for one in given]),
+        "tokens": {"mean": round(mean(tokens)), "max": max(tokens, default=0)},
+    }
+
+
 def recall(wanted: Sequence[str], found: Iterable[str]) -> float:
     """Return the share of what was wanted that was found; 0 where nothing was wanted."""
     got = frozenset(found)

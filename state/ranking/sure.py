@@ -38,9 +38,7 @@ class SureCandidate(Protocol):
 CandidateT = TypeVar("CandidateT", bound=SureCandidate)
 
 
-def sure_for(
-    prompt: str, session: str
-) -> Callable[[Sequence[CandidateT], Sequence[Weighed], int], list[CandidateT]]:
+def sure_for(prompt: str, session: str) -> Callable[[Sequence[CandidateT], Sequence[Weighed], int], list[CandidateT]]:
     """Return the rule by which the first results, best first and each weighed against a prompt, are sure for it.
 
     One of them holds about half of what the prompt says, and the others half of that. Where the prompt names one

@@ -99,7 +99,7 @@ def _log(subject: str, home: Home) -> Finding:
         client.log.check()
         events = sum(client.log.ends())
         begun = time.monotonic()
-        client.offer("doctor", lambda result: False, 1)
+        client.offer("doctor", lambda *_: [], 1)
         took_ms = round((time.monotonic() - begun) * 1_000)
         return Finding(subject, "good", f"{events:,} events on {client.log.place}, searched in {took_ms} ms.")
 

@@ -11,6 +11,7 @@ import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.placeholders import head_of
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.settings import CHOICES, local_settings
@@ -35,6 +36,12 @@ retriever_option = click.option(
 @click.option(
     "--svg", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw a chart to this file."
 )
+@click.option("--inject", is_flag=True, help="Measure what a hook adds to prompts instead.")
+@click.option(
+    "--foreign",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="With --inject: another file, of which nothing should be added to what its people say and ask.",
+)
 @with_folder
 def eval_command(
     home: Path,
@@ -44,6 +51,8 @@ def eval_command(
     choice: str | None,
     model: str | None,
     svg: Path | None,
+    inject: bool,
+    foreign: Path | None,
     as_json: bool,
 ) -> None:
     """Measure how much of the evidence of a file's questions retrievers find.
@@ -57,7 +66,16 @@ def eval_command(
     Example:
       memtape eval locomo10.json --retriever bm25 --retriever memtape --svg recall.svg
       memtape eval locomo10.json --embedder floor --without sparse --json
+      memtape eval locomo10.json --inject
     """
+    if inject or foreign is not None:
+        if not inject or retrievers or without or choice is not None or model is not None or svg is not None:
+            raise MemtapeError(
+                "--inject measures hooks, which find by words alone; the other options are for retrievers.",
+                "Give --inject with FILE, --foreign and --json alone.",
+            )
+        _inject(home, file, foreign, as_json)
+        return
     from memtape.flows.embed.choice import choose_embedder
     from memtape.tools.ask.retrievers import without as less
     from memtape.tools.measure.evaluating import evaluate
@@ -88,6 +106,41 @@ def eval_command(
     counts = f"{many(measured['questions'], 'question')} with evidence, {many(measured['turns'], 'turn')}"
     say(f"{counts}, embedder {measured['embedder']}")
     say("\n".join(_evaluated(measured["retrievers"])))
+
+
+def _inject(home: Path, file: Path, foreign: Path | None, as_json: bool) -> None:
+    """Print what a hook without a server adds to prompts."""
+    from memtape.tools.agents.offering import offered
+    from memtape.tools.agents.warm import PROMPT_CHARS
+    from memtape.tools.measure.injecting import inject
+
+    chars = local_settings(Home(home)).prompt_recall_chars
+    with Phases() as phases:
+        measured = inject(
+            file,
+            foreign,
+            lambda client, prompt: offered(client, head_of(prompt, PROMPT_CHARS), "", chars),
+            phases.update,
+        )
+    for note in measured["notes"]:
+        say(note, err=True)
+    if as_json:
+        print_json(measured)
+        return
+    say(
+        f"{many(measured['turns'], 'turn')}; tokens by {measured['tokenizer']}, of the prompts that were given anything"
+    )
+    say("\n".join(_injected(measured["sets"])))
+
+
+def _injected(sets: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    heads = ("prompts", "given", "with evidence", "tokens, mean", "max")
+    lines = [f"{'':<22}" + "".join(f"{head:>15}" for head in heads)]
+    for name, its in sets.items():
+        evidence = f"{its['with_evidence']:.1%}" if "answer" in name else ""
+        cells = (f"{its['prompts']:,}", f"{its['given']:.1%}", evidence, *map(str, its["tokens"].values()))
+        lines.append(f"{name:<22}" + "".join(f"{cell:>15}" for cell in cells))
+    return lines
 
 
 @click.command("compare")

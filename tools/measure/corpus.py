@@ -203,6 +203,7 @@ def _conversation(plain: _Conversation, notes: list[str]) -> Conversation:
             asked.question,
             tuple(dict.fromkeys(map(str, asked.evidence or ()))),
             "all" if asked.category in (None, "") else str(asked.category),
+            bool(asked.evidence),
         )
         for asked in plain.questions or ()
     ]

@@ -47,7 +47,7 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
         home = Home(Path(folder))
         log = EmbeddedLog(home.log_path)
         try:
-            _fill(home, log, conversations, on_phase)
+            fill(home, log, conversations, on_phase)
             retriever = Retriever(home, log, dense=None if embedder.name == FLOOR else vectors)
             questions = sum(len(conversation.questions) for conversation in conversations)
             done = 0
@@ -100,7 +100,7 @@ def _spoken(event: Event) -> str:
     return "\n".join((body.text, *(media.caption for media in body.media if media.caption)))
 
 
-def _fill(home: Home, log: EmbeddedLog, conversations: Sequence[Conversation], on_phase: OnPhase) -> None:
+def fill(home: Home, log: EmbeddedLog, conversations: Sequence[Conversation], on_phase: OnPhase) -> None:
     """Capture and project everything that was said."""
     lines = [line for conversation in conversations for line in conversation.lines]
     client = Client(home.path, scope=conversations[0].scope, log=log)

@@ -21,12 +21,20 @@ TURN_GAP_US = 30 * US_PER_S
 _SESSION = re.compile(r"^session_(\d+)\Z")
 
 
+UNANSWERABLE = 5
+"""The category of questions that their conversation does not answer; their evidence only seems to."""
+
+
 class Question(NamedTuple):
-    """A question, and the native ids of the turns that hold its answer (none where there is none)."""
+    """A question, and the native ids of the turns that hold its answer (none where there is none).
+
+    `answered` is whether the conversation answers it.
+    """
 
     text: str
     evidence: tuple[str, ...]
     category: str
+    answered: bool = True
 
 
 class Conversation(NamedTuple):
@@ -49,7 +57,15 @@ def conversation_of(sample: dict[str, Any]) -> Conversation:
     said = sample["conversation"]
     numbers = sorted(int(found[1]) for key in said if (found := _SESSION.match(key)))
     lines = [line for number in numbers for line in _session(said, number, scope)]
-    questions = [Question(item["question"], _evidence(item), str(item.get("category", "all"))) for item in sample["qa"]]
+    questions = [
+        Question(
+            item["question"],
+            _evidence(item),
+            str(item.get("category", "all")),
+            item.get("category") != UNANSWERABLE,
+        )
+        for item in sample["qa"]
+    ]
     return Conversation(scope, lines, questions, sample["sample_id"])
 
 
