@@ -39,7 +39,8 @@ MODELS_CONFIDENCE = 0.7
 class Hit(NamedTuple):
     """A document's place in the list that was ranked, its score, and why: lanes with their scores, and the factors.
 
-    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence`. `parts` has what was added up to
+    `score` is `relevance` (0 to 1 within the scope) x `age` x `use` x `confidence` x `yields`: less than 1 for what
+    stands below what answers the same (`state/ranking/yielding.py`). `parts` has what was added up to
     `relevance`, and is empty where nobody asked for it, or where edges alone have led here.
     """
 
@@ -49,6 +50,7 @@ class Hit(NamedTuple):
     age: float
     use: float
     confidence: float
+    yields: float
     lanes: dict[Lane, float]
     parts: Mapping[str, float] = MappingProxyType({})
 

@@ -28,7 +28,8 @@ from memtape.state.ranking.lexical import Worded
 from memtape.state.ranking.meaning import NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
 from memtape.state.ranking.wording import Reading, Weighed, Wording
-from memtape.state.text.asking import first_person, held_by_answers, is_about_answers
+from memtape.state.ranking.yielding import below, held_with_question, just_said, may_only_ask
+from memtape.state.text.asking import first_person, held_by_answers, is_about_answers, only_asks
 from memtape.state.text.passages import Passages
 
 DIGITS = 9
@@ -97,6 +98,7 @@ class Corpus:
         shown = vectors.shown(texts.shown) if vectors is not None else None
         self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and shown.known.any() else None
         self._passages = Passages(text_of)
+        self._asking: dict[int, bool] = {}
         self._set_use(used)
 
     @property
@@ -155,12 +157,13 @@ class Corpus:
         among: Among | None = None,
         now: int | None = None,
         explain: bool = False,
+        session: str | None = None,
     ) -> Ranking:
         """Return what the lanes find of a query, best first, by kind and id among equals.
 
         `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` gives those of some
         places that may be returned, and moves no score. `now` is in microseconds, by default the time of the latest
-        text. With `explain` each has the parts of its relevance.
+        text. With `explain` each has the parts of its relevance. `session` is that of who asks.
         """
         words = self._words.ask(query)
         if "sparse" not in lanes:
@@ -182,7 +185,24 @@ class Corpus:
             places, relevance, found["edges"] = _highest(places, relevance, lent)
         parts_of = _parts_of(found_by_sum, summed.parts) if explain else lambda place: {}
         counts = {lane: len(its.places) for lane, its in found.items()}
-        return Ranking(counts, *self._hits(places, relevance, found, now, parts_of), summed.scale)
+        yields = self._yields(query, places, session, now)
+        return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
+
+    def _yields(self, query: str, places: Ints, session: str | None, now: int | None) -> Callable[[Floats], Floats]:
+        """Return what lowers the scores of texts that yield to what holds as much of a question."""
+        said = just_said(self._texts, places, session, self.latest if now is None else now)
+        asks = may_only_ask(self._texts, places)
+        for n in np.flatnonzero(asks).tolist():
+            asks[n] = self._only_asks(int(places[n]))
+        if not (asks.any() or said.any()):
+            return lambda scores: scores
+        own, answering = held_with_question(self._texts, places, self._words.known(query))
+        return lambda scores: below(scores, asks, said, own, answering)
+
+    def _only_asks(self, place: int) -> bool:
+        if place not in self._asking:
+            self._asking[place] = only_asks(self._text_of(place))
+        return self._asking[place]
 
     def _found(
         self, words: Worded, similar: Similar | None, among: Among, lanes: Collection[Lane]
@@ -286,7 +306,13 @@ class Corpus:
         return _Part(np.array(list(lent), np.int64), np.array(list(lent.values()), np.float64))
 
     def _hits(
-        self, places: Ints, relevance: Floats, found: dict[Lane, _Part], now: int | None, parts_of: PartsOf
+        self,
+        places: Ints,
+        relevance: Floats,
+        found: dict[Lane, _Part],
+        now: int | None,
+        parts_of: PartsOf,
+        yields: Callable[[Floats], Floats],
     ) -> tuple[Ints, Callable[[int], Hit]]:
         """Return places in order, and what gives each with its factors and lanes by its number there."""
         column = self._texts.column
@@ -294,7 +320,8 @@ class Corpus:
         age = rules.age_factor(days, self._texts.flags[places] & AGES != 0)
         use = rules.use_factor(self._of_use(places, lambda used: used.uses))
         confidence = rules.confidence_factor(column("confidences", places) / FULL_CONFIDENCE)
-        scores = np.round(relevance * age * use * confidence, DIGITS)
+        own_scores = np.round(relevance * age * use * confidence, DIGITS)
+        scores = np.round(yields(own_scores), DIGITS)
         lanes = {lane: dict(zip(*(values.tolist() for values in its), strict=True)) for lane, its in found.items()}
         order = np.lexsort((self._order(places), -scores))
 
@@ -303,7 +330,8 @@ class Corpus:
             place = int(places[n])
             by = {lane: float(scores_of[place]) for lane, scores_of in lanes.items() if place in scores_of}
             score, own, aged, used, sure = (float(values[n]) for values in (scores, relevance, age, use, confidence))
-            return Hit(place, score, own, aged, used, sure, by, parts_of(place))
+            yielded = score / float(own_scores[n]) if score < own_scores[n] else 1.0
+            return Hit(place, score, own, aged, used, sure, yielded, by, parts_of(place))
 
         return places[order], hit
 

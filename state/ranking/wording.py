@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memtape.state.index.parts import Floats, Ints
+from memtape.state.index.sorted_values import is_one_of
 from memtape.state.ranking.lexical import Lexical
 from memtape.state.text.asking import day_terms, questions
 from memtape.state.text.lexicon import SEARCH_STOP
@@ -78,7 +79,7 @@ class Wording(Lexical):
             shared += (holds > 0) & (term in specific)
         for term in day_terms(query):
             if term in self._dated:
-                held += self._weight(term) * np.isin(self._days[places], self._dated[term])
+                held += self._weight(term) * is_one_of(self._days[places], np.array(self._dated[term]))
         return np.where(shared >= LEAST_SHARED, np.minimum(1, held / (most or 1)), 0)
 
     def _specific(self, query: str) -> frozenset[str]:
@@ -99,6 +100,10 @@ class Wording(Lexical):
         used = {term: self._texts.idf(term) for term in (*(held for term in asked for held in self._held(term)), *days)}
         names = tuple(term for term in called if term not in asked)
         return Reading(used, self._unheld(query, {**used, **dict.fromkeys(names)}), names, _common(query))
+
+    def known(self, query: str) -> list[str]:
+        """Return the terms of a question that some text holds."""
+        return [term for term, _ in self._known(self._readings(query, self._called(query)))]
 
     def _asked(self, query: str, called: Mapping[str, None]) -> dict[str, None]:
         return dict.fromkeys(term for reading in self._readings(query, called) for term in reading)

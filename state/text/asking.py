@@ -44,6 +44,27 @@ _ABOUT_ANSWERS = lazy(
 
 _END = lazy(r"\n|(?<=[.!?。！？؟])\s+|(?<=[。！？])")
 _MARKS = ("?", "？", "؟")
+MOST_WORDS = 16
+"""A longer sentence mostly tells something besides."""
+_TELLS = lazy(
+    r"\b(?:after|as|because|considering|given|now that|since|though|while)\b|\b(?:I|we)['’](?:d|m|re|ve)\b", re.I
+)
+"""Words with which a question tells something: why it is asked, or what has happened."""
+_CLAUSE = lazy(r"[,;:\u2014\u2013]| - |\b(?:I|we)\b")
+"""What may set something told apart from a question that does not begin as one."""
+_BEFORE = r"(?:(?:and|but|hey|hi|ok|okay|please|so|well)\b[\s,]*)*"
+_WH = r"(?:how|what|when|where|which|who|whom|whose|why)"
+_DO = r"(?:am|are|can|could|did|do|does|had|has|have|is|may|might|should|was|were|will|would)(?:n['’]t)?"
+_OPENS = lazy(
+    rf"{_BEFORE}(?:{_WH}(?:['’](?:d|ll|re|s))?|{_DO}|wann|warum|was|welche[mnrs]?|wer|wie|wieso|wo|"
+    r"qué|cuál|cuándo|dónde|quién|cómo)\b|¿",
+    re.I,
+)
+_TOLD_TO = rf"(?:tell|remind|show) me (?:again )?(?:about |of )?|(?:find out|look up) (?:again )?(?={_WH}|the|our|my)"
+_ASKS_BARE = lazy(
+    rf"{_BEFORE}(?:{_WH}(?:\s+\w+){{0,3}}?\s+{_DO}\b|{_WH}['’]s\b|(?:{_TOLD_TO})(?:{_WH}|the|our|my)\b)", re.I
+)
+"""How one asks without a question mark."""
 _MONTHS = {name: n for n, month in enumerate(MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
 _NAMED_DAY = lazy(
     rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{'|'.join(sorted(_MONTHS, reverse=True))})\b"
@@ -112,6 +133,23 @@ def is_about_answers(query: str) -> bool:
 def questions(prompt: str) -> list[str]:
     """Return the sentences of a prompt that end with a question mark, in order."""
     return [sentence for sentence in _sentences(prompt) if sentence.endswith(_MARKS)]
+
+
+def only_asks(text: str) -> bool:
+    """Whether a text does nothing but ask: each of its sentences is a question by its first words, or a short one.
+
+    A sentence that tells something before it asks ("I moved it, where is it?") does not only ask.
+    """
+    sentences = _sentences(text)
+    return bool(sentences) and all(map(_asks, sentences))
+
+
+def _asks(sentence: str) -> bool:
+    if len(sentence.split()) > MOST_WORDS or _TELLS.search(sentence):
+        return False
+    if sentence.endswith(_MARKS) and _OPENS.match(sentence):
+        return True
+    return _CLAUSE.search(sentence) is None and (sentence.endswith(_MARKS) or _ASKS_BARE.match(sentence) is not None)
 
 
 def _sentences(text: str) -> list[str]:

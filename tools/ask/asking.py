@@ -65,11 +65,12 @@ class Asking:
         check_asked(query, limit)
         filters = filters or NO_FILTERS
         check_filters(filters)
-        lanes, redactor = lanes_left(without), self._writer.redactor
+        lanes, redactor, session = lanes_left(without), self._writer.redactor, self._writer.session
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query, filters = redactor.question(query), redactor.part(filters)
         answer = self._read(
-            lambda views, scope: views.search(scope, query, limit, filters, lanes, explain=explain), as_of
+            lambda views, scope: views.search(scope, query, limit, filters, lanes, explain=explain, session=session),
+            as_of,
         )
         answer = answer._replace(warnings=(*self._reader.notes, *answer.warnings))
         self._reader.notes.clear()

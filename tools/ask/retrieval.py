@@ -317,12 +317,14 @@ class Retriever:
         now: int | None = None,
         explain: bool = False,
         repeats: bool = False,
+        session: str | None = None,
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
         `now` is that of a search which is asked again, by default as `Retriever.now` says. With `explain` every result
         has the parts of its relevance. Of turns that say the same only the best placed is returned, with the count of
-        the others, unless `repeats` are asked for, as who measures by the ids of turns does.
+        the others, unless `repeats` are asked for, as who measures by the ids of turns does. `session` is that of who
+        asks: what it has just said stands below what answers the same.
         """
         found: list[tuple[Result, int | None]] = []
         counts: dict[Lane, int] = {}
@@ -333,7 +335,7 @@ class Retriever:
         readies = [self._used_at(ready, name, now) for ready, name in zip(readies, scopes_read(scope), strict=True)]
         reads: list[Read] = []
         for name, ready in zip(scopes_read(scope), readies, strict=True):
-            ranking = self._ranking(ready, query, filters, lanes, now, explain)
+            ranking = self._ranking(ready, query, filters, lanes, now, explain, session)
             reading = ready.corpus.told(query)[1] if explain else None
             passage_of = ready.corpus.passages(query)
             hits = [(hit, 0) for hit in islice(ranking.hits, limit)] if repeats else list(_best(ready, ranking, limit))
@@ -368,7 +370,14 @@ class Retriever:
         return answer._replace(results=sure(answer.results, [weighed[result.id] for result in answer.results], limit))
 
     def _ranking(
-        self, ready: _Ready, query: str, filters: Filters, lanes: Collection[Lane], now: int, explain: bool
+        self,
+        ready: _Ready,
+        query: str,
+        filters: Filters,
+        lanes: Collection[Lane],
+        now: int,
+        explain: bool,
+        session: str | None,
     ) -> Ranking:
         """Return what of a scope passes, best first."""
         encoded = ready.corpus.to_encode(query) if self.dense is not None and "dense" in lanes else None
@@ -376,7 +385,7 @@ class Retriever:
         if self.dense is not None and encoded is not None:
             vector = self.dense.of_query(encoded, ready.embedder)
         among = None if filters == NO_FILTERS else among_of(ready.found, filters)
-        return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, explain=explain)
+        return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, explain=explain, session=session)
 
     def plain(self, scope: str) -> Plain:
         """Return everything that a search in a scope reads, `global` included, for who ranks it otherwise."""
@@ -608,6 +617,7 @@ def _told(ready: _Ready, hit: Hit, passage: str, reading: Reading | None, again:
         age=hit.age,
         use=hit.use,
         confidence=hit.confidence,
+        yields=hit.yields,
         lanes=hit.lanes,
         parts=hit.parts,
         terms=own,

@@ -1,0 +1,82 @@
+"""Which texts stand below what answers the same: prompts that only ask, and what a session has just said itself.
+
+Such a text yields to every text that was found, does not yield itself, and holds the terms of the question that the
+text holds: half of them where the text only asks, else all. It holds them in its own words, or in those of the question
+that the turn right before it asks, which it answers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memtape.schemas.times import US_PER_S
+from memtape.state.index.entries import ASKS, ENDS_ASKING, TURN
+from memtape.state.index.parts import Floats, Ints
+from memtape.state.index.segments import Array, Flags
+from memtape.state.index.sessions import NOBODY
+from memtape.state.index.texts import Texts
+
+JUST_US = 600 * US_PER_S
+"""What a session said in the ten minutes before it searches, the agent still has before it."""
+SHORT_CHARS = 120
+"""A prompt without a question mark is looked at where it is no longer, so that a search reads few texts."""
+LEAST_STEP = 1e-9
+"""Scores have nine digits."""
+
+
+def may_only_ask(texts: Texts, places: Ints) -> Flags:
+    """Return which of some texts a person said that ends as a question, or is short: one that may only ask."""
+    flags = texts.flags[places]
+    by_people = flags & TURN != 0
+    if texts.answers is not None:
+        by_people &= ~texts.answers[places]
+    asking: Flags = by_people & ((flags & ENDS_ASKING != 0) | (texts.column("chars", places) <= SHORT_CHARS))
+    return asking
+
+
+def just_said(texts: Texts, places: Ints, session: str | None, now: int) -> Flags:
+    """Return which of some texts are turns of a session from the minutes before `now`."""
+    number = None if session is None else texts.sessions.number_of(session)
+    if number is None:
+        return np.zeros(len(places), np.bool_)
+    turns = texts.flags[places] & TURN != 0
+    said: Flags = turns & (texts.sessions.number[places] == number) & (texts.column("at", places) > now - JUST_US)
+    return said
+
+
+def held_with_question(texts: Texts, places: Ints, terms: list[str]) -> tuple[Array, Array]:
+    """Return which terms each text holds, shape (places, terms), and which with a question right before it."""
+    before = texts.sessions.before[places]
+    asked = (before != NOBODY) & (texts.flags[before] & ASKS != 0)
+    own, around = np.zeros((len(places), len(terms)), np.bool_), np.zeros((len(places), len(terms)), np.bool_)
+    for n, term in enumerate(terms):
+        rows = texts.found(term).rows
+        own[:, n] = _stands(rows, places)
+        around[:, n] = asked & _stands(rows, before)
+    return own, own | around
+
+
+def below(scores: Floats, asks: Flags, said: Flags, own: Array, answering: Array) -> Floats:
+    """Return scores by which each text that yields stands below what answers the same, as this file says.
+
+    `asks` has the texts that only ask, `said` those that were just said; `own` and `answering` are of shape (texts,
+    terms). Other scores stay as they are.
+    """
+    lowered, others = scores.copy(), np.flatnonzero(~(asks | said))
+    least: dict[tuple[bytes, int], float] = {}
+    for n in np.flatnonzero((asks | said) & own.any(axis=1)).tolist():
+        count = int(own[n].sum())
+        needed = -(-count // 2) if asks[n] else count
+        key = own[n].tobytes(), needed
+        if key not in least:
+            answers = others[(answering[others] & own[n]).sum(axis=1) >= needed]
+            least[key] = float(scores[answers].min(initial=np.inf))
+        lowered[n] = max(0.0, min(float(scores[n]), least[key] - LEAST_STEP))
+    return lowered
+
+
+def _stands(rows: Ints, places: Ints) -> Flags:
+    if not len(rows):
+        return np.zeros(len(places), np.bool_)
+    stands: Flags = rows[np.minimum(np.searchsorted(rows, places), len(rows) - 1)] == places
+    return stands
