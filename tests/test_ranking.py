@@ -92,7 +92,8 @@ def test_scores_are_finite_in_order_and_what_the_factors_say(
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     for hit in hits:
         assert 0 <= hit.relevance <= 1 and 0.5 <= hit.age <= 1 and 1 <= hit.use <= 1.5 and 0.3 <= hit.confidence <= 1
-        assert math.isclose(hit.score, hit.relevance * hit.age * hit.use * hit.confidence, abs_tol=1e-8)
+        factors = hit.age * hit.use * hit.confidence * hit.yields
+        assert math.isclose(hit.score, hit.relevance * factors, abs_tol=1e-8) and 0 <= hit.yields <= 1
         assert hit.lanes.keys() & {"sparse", "dense", "edges"} and all(map(math.isfinite, hit.lanes.values()))
 
 

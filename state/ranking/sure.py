@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.rows import Provenance
 from memtape.state.ranking.wording import Weighed
+from memtape.state.text.asking import only_asks
 from memtape.state.text.terms import terms
 
 LEAST_HELD = 0.47
@@ -44,14 +45,14 @@ def sure_for(prompt: str, session: str) -> Callable[[Sequence[CandidateT], Seque
     One of them holds about half of what the prompt says, and the others half of that. Where the prompt names one
     person, it is that person's turns that count; where another's come first, nothing is sure, since what is asked for
     is then known of somebody else. What the same session said, or an agent captured in it, the agent has before it
-    already. What a user said before tells nothing where all its terms are in the prompt: it is the same question.
+    already. What a user said before tells nothing where it only asks, or where all its terms are in the prompt.
     """
     asked = frozenset(terms(prompt))
 
     def tells(result: CandidateT) -> bool:
         if session and any(known.session == session for known in result.provenance):
             return False
-        return not (_is_said(result) and frozenset(terms(result.text)) <= asked)
+        return not (_is_said(result) and (frozenset(terms(result.text)) <= asked or only_asks(result.text)))
 
     def sure(results: Sequence[CandidateT], weighed: Sequence[Weighed], limit: int) -> list[CandidateT]:
         telling = [(result, its) for result, its in zip(results, weighed, strict=True) if tells(result)]

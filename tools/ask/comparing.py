@@ -39,12 +39,14 @@ class Replayed(NamedTuple):
     returned: tuple[str, ...]
     used: tuple[str, ...]
     now: int
+    session: str | None = None
 
 
 class _Then:
-    """The time of the search that is being asked again, by which what is fresh, hot and old is judged as it was."""
+    """The time and session of the search that is being asked again, so that all is judged as it was then."""
 
     now = 0
+    session: str | None = None
 
 
 def compare(
@@ -71,7 +73,7 @@ def compare(
     for number, asked in enumerate(recalls, start=1):
         if asked.filters not in makers:
             makers[asked.filters] = _made(retriever, scope, asked.filters, measured, then)
-        then.now = asked.now
+        then.now, then.session = asked.now, asked.session
         for name, ask in makers[asked.filters].items():
             start = time.perf_counter()
             found[name].append(tuple(ask(asked.query)))
@@ -102,7 +104,9 @@ def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
     for event in events:
         if isinstance(event.body, Recalled):
             body = event.body
-            yield Replayed(body.query, body.filters, body.results, tuple(used.get(event.id, ())), body.now)
+            yield Replayed(
+                body.query, body.filters, body.results, tuple(used.get(event.id, ())), body.now, event.session
+            )
 
 
 def _events(log: Log, scope: str) -> Iterator[Event]:
@@ -127,7 +131,10 @@ def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[st
         lanes = [lane for lane in LANES if lane not in left_out]
         # Every retriever is asked for the same texts, those that say the same included.
         return lambda query: [
-            result.id for result in retriever.search(scope, query, MOST, filters, lanes, then.now, repeats=True).results
+            result.id
+            for result in retriever.search(
+                scope, query, MOST, filters, lanes, then.now, repeats=True, session=then.session
+            ).results
         ]
 
     plain = retriever.plain(scope)

@@ -24,6 +24,7 @@ PARTS = {
     "fresh": "said within three days",
 }
 """What is added up to a relevance, and what each part is for."""
+YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
 
 
 def explained(result: Result, reads: Sequence[Read]) -> list[str]:
@@ -48,6 +49,8 @@ def explained(result: Result, reads: Sequence[Read]) -> list[str]:
         scaled = f"({summed:.3f} - {read.least:.3f}) / ({read.most:.3f} - {read.least:.3f})"
         lines.append(f"relevance {why.relevance:.3f} = {scaled.replace('- -', '+ ')} x strength {read.strength:.3f}")
     factors = f"age {why.age:.3f} x use {why.use:.2f} x confidence {why.confidence:.2f}"
+    if why.yields < 1:
+        factors += f" x yields {why.yields:.3f}"
     lines.append(f"score {result.score:.3f} = relevance {why.relevance:.3f} x {factors}")
     return ["    " + line for line in lines]
 
@@ -68,7 +71,8 @@ def explained_question(answer: Answer) -> list[str]:
                 lines.append(f"  {what}: {_listed(terms)}")
         lines.append(f"  strength {read.strength:.3f}: the share of the question's weight that the best text holds")
     shown = dict.fromkeys(name for result in answer.results if result.why for name in result.why.parts)
-    return lines + [f"{name}: {PARTS[name]}" for name in PARTS if name in shown]
+    lines += [f"{name}: {PARTS[name]}" for name in PARTS if name in shown]
+    return lines + [YIELDS] * any(result.why.yields < 1 for result in answer.results if result.why)
 
 
 def _listed(terms: Iterable[str]) -> str:

@@ -1,0 +1,236 @@
+"""What is put before an agent that did not ask: the rule, what it weighs, and how `eval --inject` measures it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtape.schemas.rows import Provenance
+from memtape.state.ranking.evaluation import Given, given_summary
+from memtape.state.ranking.sure import LEAST_BESIDE, LEAST_HELD, sure_for
+from memtape.state.ranking.wording import Weighed
+from memtape.tools.agents.offering import MOST, offered
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.measure.injecting import FOREIGN
+
+HEAD = "From this project's memory"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with Client(tmp_path, scope="project:mine", actor="Ada", origin="user") as client:
+        yield client
+
+
+def talk(client: Client) -> None:
+    """Capture what two people say to each other in two sessions."""
+    said = (
+        ("Ben", "Guess what, I sold my old violin to a museum in Ghent."),
+        ("Ada", "Congratulations! I went kayaking with my cousin Otto on the Mosel last weekend."),
+        ("Ben", "Was it cold?"),
+        ("Ada", "Freezing, and Otto lost a paddle."),
+        ("Ben", "I will bake rye bread for the picnic on Sunday."),
+        ("Ada", "Then I bring cheese and my telescope."),
+    )
+    for number, (actor, text) in enumerate(said):
+        client.capture_many([Line(text=text, kind="turn", actor=actor, origin="user", session=f"s-{number // 3}")])
+    client.project()
+
+
+def given_for(client: Client, prompt: str, session: str = "now") -> str:
+    return offered(client, prompt, session, 1_300)[0]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        ("To whom did Ben sell his violin?", "museum in Ghent"),
+        ("Where was Ada kayaking with Otto?", "Mosel"),
+        ("Whose paddle was lost, that of Otto?", "paddle"),
+        ("We plan the boats for June and need a list of what to buy. Who lost a paddle, Otto?", "paddle"),
+    ],
+)
+def test_a_question_is_given_what_answers_it(client: Client, prompt: str, text: str) -> None:
+    talk(client)
+    told = given_for(client, prompt)
+    assert told.startswith(HEAD) and text in told
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "To whom did Ada sell her violin?",  # It was Ben.
+        "What kind of bread will Ada bake?",
+        "Fix the failing test and run the linter again.",
+        "yes, go ahead",
+        "ok looks good, now push it",
+        "Write a poem about rivers.",
+        "violin",  # One word says nothing.
+        "How do I teach my dog to stay while I bake for guests who come at seven?",
+    ],
+)
+def test_what_the_memory_does_not_answer_is_given_nothing(client: Client, prompt: str) -> None:
+    talk(client)
+    assert given_for(client, prompt) == ""
+
+
+def test_a_memory_is_given_whomever_the_prompt_names(client: Client) -> None:
+    talk(client)
+    client.capture("Ben prefers the violin strings of Otto.", "fact")
+    assert "strings" in given_for(client, "Which violin strings does Ben like?")
+
+
+def test_what_a_user_only_asked_is_not_given(client: Client) -> None:
+    client.capture_many([Line(text="Which violin is in the Ghent museum?", kind="turn", session="before")])
+    client.capture("The violin in the museum of Ghent is from 1720.")
+    told = given_for(client, "How old is the Ghent museum violin?")
+    assert "1720" in told and "Which violin" not in told
+
+
+def test_a_young_scope_gives_what_it_has(client: Client) -> None:
+    client.capture("The staging kayak listens on port 5433.")
+    for prompt in ("On which port does the staging kayak listen?", "Is the staging port ok?"):
+        assert "5433" in given_for(client, prompt)
+
+
+candidates = st.builds(
+    SimpleNamespace,
+    kind=st.sampled_from(["turn", "fact"]),
+    origin=st.sampled_from(["user", "agent"]),
+    actor=st.sampled_from(["Ada", "Ben"]),
+    text=st.sampled_from(["The violin is in Ghent.", "Otto lost a paddle.", "Where is the violin?", "A violin?"]),
+    provenance=st.sampled_from([(Provenance("user", "mine"),), (Provenance("user", "other"),), ()]),
+)
+shares = st.sampled_from([0.0, 0.2, LEAST_BESIDE, 0.4, LEAST_HELD, 0.9, 1.0])
+names = st.sampled_from([None, "Ada", "Ben"])
+
+
+@given(st.lists(st.tuples(candidates, shares), max_size=8), names, st.integers(1, 5))
+def test_what_is_sure_keeps_its_order_and_every_promise(
+    found: list[tuple[Any, float]], named: str | None, limit: int
+) -> None:
+    results = [result for result, _ in found]
+    share_of = {id(result): share for result, share in found}
+    sure = sure_for("Is the violin there?", "mine")(results, [Weighed(share, named) for _, share in found], limit)
+    numbers = [next(n for n, result in enumerate(results) if result is one) for one in sure]
+    assert numbers == sorted(set(numbers)) and len(sure) <= limit
+    for result in sure:
+        assert share_of[id(result)] >= LEAST_BESIDE
+        assert not any(known.session == "mine" for known in result.provenance)
+        if result.kind == "turn" and result.origin == "user":
+            assert "?" not in result.text and named in (None, result.actor)
+    assert not sure or max(share_of[id(result)] for result in sure) >= LEAST_HELD
+
+
+@given(st.text(max_size=120))
+def test_of_any_prompt_a_text_holds_a_share(tmp_path_factory: pytest.TempPathFactory, prompt: str) -> None:
+    from memtape.state.index.documents import Document
+    from memtape.state.ranking.ranker import corpus_of
+
+    texts = ("Ben sold his violin to a museum.", "Otto lost a paddle.", prompt)
+    corpus = corpus_of([Document(text, "s", "Ben", True, False, n, id=str(n)) for n, text in enumerate(texts)])
+    weighed = corpus.weighed(prompt, range(3))
+    assert len(weighed) == 3 and all(0 <= its.share <= 1 for its in weighed)
+    assert [its.share for its in corpus.weighed("unheard wordless blurbs", range(3))][:2] == [0, 0]
+
+
+LOCOMO = [
+    {
+        "sample_id": f"conv-{name}",
+        "conversation": {
+            "speaker_a": name,
+            "speaker_b": "Otto",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                {"speaker": name, "dia_id": "D1:1", "text": f"I sold my {thing} to a museum in {place}."},
+                {"speaker": "Otto", "dia_id": "D1:2", "text": "Congratulations, that is splendid news."},
+            ],
+        },
+        "qa": [
+            {"question": f"To which museum did {name} sell the {thing}?", "evidence": ["D1:1"], "category": 4},
+            {"question": f"To which museum did Otto sell his {thing}?", "evidence": ["D1:1"], "category": 5},
+            {"question": "Where is it?", "evidence": ["D9:9"], "category": 1},
+        ],
+    }
+    for name, thing, place in (("Ada", "violin", "Ghent"), ("Ben", "harpsichord", "Basel"))
+]
+
+
+def run(*command: str) -> Result:
+    return CliRunner().invoke(main, list(command))
+
+
+def test_a_published_file_is_measured(tmp_path: Path) -> None:
+    file, talk = tmp_path / "locomo.json", tmp_path / "talk.json"
+    file.write_text(json.dumps(LOCOMO))
+    turns = [
+        {"id": "1", "text": "Please plan my week.", "role": "user"},
+        {"id": "2", "text": "Ok.", "role": "assistant"},
+    ]
+    asked = [{"question": "To which museum did Ada sell the violin?", "evidence": ["1"]}]
+    talk.write_text(json.dumps({"conversations": [{"id": "a", "turns": turns, "questions": asked}]}))
+    told = run("eval", str(file), "--inject", "--foreign", str(talk), "--json", "--home", str(tmp_path / "home"))
+    assert told.exit_code == 0, told.output
+    measured = json.loads(told.stdout)
+    sets = measured["sets"]
+    assert {name: its["prompts"] for name, its in sets.items()} == {
+        "answerable": 2,
+        "unanswerable": 2,
+        "foreign, coding": 2 * 91,
+        "foreign, everyday": 2 * 114,
+        "other conversations": 4,
+        "foreign talk": 4,
+    }
+    assert (sets["answerable"]["given"], sets["answerable"]["with_evidence"]) == (1.0, 1.0)
+    assert sets["unanswerable"]["given"] == 0, "Otto sold nothing"
+    assert 0 < sets["answerable"]["tokens"]["mean"] <= sets["answerable"]["tokens"]["max"] <= 400
+    assert sets["foreign talk"]["given"] == 0.25, "the one prompt that has to do with one conversation is found out"
+    assert measured["missing_evidence"] == 2 and list(measured["by_conversation"]) == ["conv-Ada", "conv-Ben"]
+    assert measured["by_conversation"]["conv-Ada"]["foreign talk"]["given"] == 0.5
+    assert not (tmp_path / "home" / "log.db").exists()
+    shown = run("eval", str(file), "--inject").output
+    assert "answerable" in shown and "100.0%" in shown and "tokens by" in shown and "Left out" in shown
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--svg", "x.svg"), ("--model", "m")],
+)
+def test_what_is_for_retrievers_is_refused_with_inject(tmp_path: Path, more: tuple[str, ...]) -> None:
+    file = tmp_path / "locomo.json"
+    file.write_text(json.dumps(LOCOMO))
+    told = run("eval", str(file), "--inject", *more)
+    assert told.exit_code == 1 and "hooks" in told.stderr and "Traceback" not in told.output
+    assert run("eval", str(file), "--foreign", str(file)).exit_code == 1
+
+
+def test_our_own_foreign_prompts_say_who_wrote_them() -> None:
+    held = orjson.loads(FOREIGN.read_bytes())
+    prompts = [*held["coding"], *held["everyday"]]
+    assert len(prompts) == len(set(prompts)) >= 200 and all(prompt.strip() for prompt in prompts)
+    assert "Written for Memtape" in held["about"] and sum(len(prompt) > 200 for prompt in prompts) >= 10
+
+
+@given(st.lists(st.builds(Given, st.integers(0, 500), st.booleans())))
+def test_what_was_given_is_summed_up(given: list[Given]) -> None:
+    told = given_summary(given)
+    assert told["prompts"] == len(given) and 0 <= told["given"] <= 1 and 0 <= told["with_evidence"] <= 1
+    assert told["tokens"]["mean"] <= told["tokens"]["max"] <= 500
+    assert (told["given"] == 0) == (told["tokens"]["max"] == 0)
+
+
+def test_at_most_so_many_are_offered(client: Client) -> None:
+    for number in range(9):
+        client.capture(f"The violin in museum {number} of Ghent is {number} years old.")
+    assert given_for(client, "How old is the violin in the Ghent museum?").count("\n- ") == MOST
