@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,14 +45,28 @@ class Scorer:
         """Return the score of every text for terms, each with its weight."""
         return _added(self._texts.size, wanted, self._worths, self._worth_of)
 
-    def holds(self, term: str, places: Ints) -> Floats:
-        """Return how far each of some texts holds a term in context: 1 where it does once at the mean length."""
-        held, worth = np.zeros(len(places)), self._worths.of(term, self._worth_of)
-        if len(worth.rows):
-            at = np.minimum(np.searchsorted(worth.rows, places), len(worth.rows) - 1)
-            here = worth.rows[at] == places
-            held[here] = np.minimum(1, worth.scores[at[here]] / self._texts.idf(term))
-        return held
+    def holds(self, terms: Sequence[str], places: Ints) -> list[Floats]:
+        """Return how far each of some texts holds each term in context: 1 where it does once at the mean length."""
+        # Read of the texts around these alone, since a common term stands in very many.
+        around = self._texts.sessions
+        links = (around.before, around.before_that, around.after, around.after_that)
+        near = distinct(np.concatenate([places, *(link[places] for link in links)]))
+        near = near[near != NOBODY]
+        return [self._holds(term, places, near) for term in terms]
+
+    def _holds(self, term: str, places: Ints, near: Ints) -> Floats:
+        rows, counts, _ = self._texts.found(term)
+        at = np.searchsorted(rows, near)
+        at[at == len(rows)] = 0
+        stands = rows[at] == near if len(rows) else np.zeros(len(near), np.bool_)
+        holds = np.zeros(len(places))
+        if stands.any():
+            here, held = self._counted(near[stands], counts[at[stands]])
+            at = np.searchsorted(here, places)
+            at[at == len(here)] = 0
+            found = here[at] == places
+            holds[found] = np.minimum(1, self._saturated(here, held)[at[found]])
+        return holds
 
     def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:
         """Return the score of every session, by the numbers that `Sessions` gives them."""
@@ -60,15 +74,22 @@ class Scorer:
 
     def _worth_of(self, term: str) -> Worth:
         """Return what a term is worth in texts that hold it or stand around one that does."""
-        k1, b = self._context.k1, self._context.b
-        here, held = self._counted(term)
-        norms = k1 * (1 - b + b * self._read[here] / (self._mean or 1))
-        return Worth(here, held * (k1 + 1) / (held + norms) * self._texts.idf(term))
+        rows, counts, _ = self._texts.found(term)
+        here, held = self._counted(rows, counts)
+        return Worth(here, self._saturated(here, held) * self._texts.idf(term))
 
-    def _counted(self, term: str) -> tuple[Ints, Floats]:
-        """Return the texts that hold a term or are lent it, ascending, and how often each has it."""
+    def _saturated(self, here: Any, held: Any) -> Any:
+        """Return what holding a term so often counts in texts of their lengths: at the mean length, once counts 1."""
+        k1, b = self._context.k1, self._context.b
+        norms = k1 * (1 - b + b * self._read[here] / (self._mean or 1))
+        return held * (k1 + 1) / (held + norms)
+
+    def _counted(self, rows: Ints, counts: Floats) -> tuple[Ints, Floats]:
+        """Return the texts that hold a term or are lent it, ascending, and how often each has it.
+
+        `rows` hold it themselves, as often as `counts` says.
+        """
         texts, turns = self._texts, self._texts.turns
-        rows, counts, _ = texts.found(term)
         lent = counts * turns.worth(rows)
         given = [(rows, counts), *((to, share * lent) for to, share in turns.lent(rows, self._context))]
         if len(rows) * RARE < texts.size:

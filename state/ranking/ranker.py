@@ -28,7 +28,14 @@ from memtape.state.ranking.lexical import Worded
 from memtape.state.ranking.meaning import NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
 from memtape.state.ranking.wording import Reading, Weighed, Wording
-from memtape.state.ranking.yielding import below, held_with_question, just_said, may_only_ask
+from memtape.state.ranking.yielding import (
+    ASKING_AMONG,
+    below,
+    first_with_equals,
+    held_with_question,
+    just_said,
+    may_only_ask,
+)
 from memtape.state.text.asking import first_person, held_by_answers, is_about_answers, only_asks
 from memtape.state.text.passages import Passages
 
@@ -189,15 +196,27 @@ class Corpus:
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
 
     def _yields(self, query: str, places: Ints, session: str | None, now: int | None) -> Callable[[Floats], Floats]:
-        """Return what lowers the scores of texts that yield to what holds as much of a question."""
+        """Return what lowers the scores of texts that yield to what holds as much of a question.
+
+        Of the best alone it is looked up whether they only ask, and of those that come to stand among these.
+        """
         said = just_said(self._texts, places, session, self.latest if now is None else now)
-        asks = may_only_ask(self._texts, places)
-        for n in np.flatnonzero(asks).tolist():
-            asks[n] = self._only_asks(int(places[n]))
-        if not (asks.any() or said.any()):
-            return lambda scores: scores
-        own, answering = held_with_question(self._texts, places, self._words.known(query))
-        return lambda scores: below(scores, asks, said, own, answering)
+        unread = may_only_ask(self._texts, places)
+        asks = np.zeros(len(places), np.bool_)
+
+        def lowered(scores: Floats) -> Floats:
+            held, lower = None, scores
+            while True:
+                if asks.any() or said.any():
+                    held = held or held_with_question(self._texts, places, self._words.known(query))
+                    lower = below(scores, asks, said, *held)
+                new = np.flatnonzero(unread & first_with_equals(lower, ASKING_AMONG))
+                if not len(new):
+                    return lower
+                unread[new] = False
+                asks[new] = [self._only_asks(place) for place in places[new].tolist()]
+
+        return lowered
 
     def _only_asks(self, place: int) -> bool:
         if place not in self._asking:

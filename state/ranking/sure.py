@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Protocol, TypeVar
 
 from memtape.schemas.events import Kind, Origin
@@ -55,13 +56,15 @@ def sure_for(prompt: str, session: str) -> Callable[[Sequence[CandidateT], Seque
         return not (_is_said(result) and (frozenset(terms(result.text)) <= asked or only_asks(result.text)))
 
     def sure(results: Sequence[CandidateT], weighed: Sequence[Weighed], limit: int) -> list[CandidateT]:
-        telling = [(result, its) for result, its in zip(results, weighed, strict=True) if tells(result)]
-        if not telling or not _is_of_whom_it_names(*telling[0]):
+        telling = ((result, its) for result, its in zip(results, weighed, strict=True) if tells(result))
+        best = next(telling, None)
+        if best is None or not _is_of_whom_it_names(*best):
             return []
-        first = [(result, its.share) for result, its in telling if _is_of_whom_it_names(result, its)][:limit]
-        if max(share for _, share in first) < LEAST_HELD:
+        others = ((result, its) for result, its in telling if _is_of_whom_it_names(result, its))
+        first = [best, *islice(others, limit - 1)]
+        if max(its.share for _, its in first) < LEAST_HELD:
             return []
-        return [result for result, share in first if share >= LEAST_BESIDE]
+        return [result for result, its in first if its.share >= LEAST_BESIDE]
 
     return sure
 

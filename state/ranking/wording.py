@@ -73,8 +73,8 @@ class Wording(Lexical):
         most = min(sum(map(self._weight, dict.fromkeys(reading))) for reading in readings)
         specific = self._specific(query)
         held, shared = np.zeros(len(places)), np.full(len(places), float(bool(called)))
-        for term, _ in self._known(readings):
-            holds = self._scorer.holds(term, places)
+        known = [term for term, _ in self._known(readings)]
+        for term, holds in zip(known, self._scorer.holds(known, places), strict=True):
             held += self._weight(term) * holds
             shared += (holds > 0) & (term in specific)
         for term in day_terms(query):

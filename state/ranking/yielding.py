@@ -20,6 +20,8 @@ JUST_US = 600 * US_PER_S
 """What a session said in the ten minutes before it searches, the agent still has before it."""
 SHORT_CHARS = 120
 """A prompt without a question mark is looked at where it is no longer, so that a search reads few texts."""
+ASKING_AMONG = 50
+"""So many of the best are read for whether they only ask."""
 LEAST_STEP = 1e-9
 """Scores have nine digits."""
 
@@ -42,6 +44,14 @@ def just_said(texts: Texts, places: Ints, session: str | None, now: int) -> Flag
     turns = texts.flags[places] & TURN != 0
     said: Flags = turns & (texts.sessions.number[places] == number) & (texts.column("at", places) > now - JUST_US)
     return said
+
+
+def first_with_equals(scores: Floats, most: int) -> Flags:
+    """Return which scores are among the first `most`, with those that are equal to the last of these."""
+    if len(scores) <= most:
+        return np.ones(len(scores), np.bool_)
+    first: Flags = scores >= np.partition(scores, -most)[-most]
+    return first
 
 
 def held_with_question(texts: Texts, places: Ints, terms: list[str]) -> tuple[Array, Array]:

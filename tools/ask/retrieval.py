@@ -364,9 +364,10 @@ class Retriever:
         answer = self.search(scope, prompt, OFFERED_FROM, NO_FILTERS)
         weighed: dict[str, Weighed] = {}
         for name in scopes_read(scope):
-            ready, ids = self._ready[name], [result.id for result in answer.results if result.scope == name]
-            places = [place for id in ids if (place := ready.found.texts.called(id)) is not None]
-            weighed |= zip(ids, ready.corpus.weighed(prompt, places), strict=True)
+            if ids := [result.id for result in answer.results if result.scope == name]:
+                ready = self._ready[name]
+                places = [place for id in ids if (place := ready.found.texts.called(id)) is not None]
+                weighed |= zip(ids, ready.corpus.weighed(prompt, places), strict=True)
         return answer._replace(results=sure(answer.results, [weighed[result.id] for result in answer.results], limit))
 
     def _ranking(
