@@ -10,6 +10,7 @@ import numpy as np
 from memtape.state.index.context import ContextRecipe
 from memtape.state.index.kept import Kept
 from memtape.state.index.parts import Floats, Ints
+from memtape.state.index.segments import Array
 from memtape.state.index.sessions import NOBODY
 from memtape.state.index.sorted_values import distinct
 from memtape.state.index.texts import Texts
@@ -45,27 +46,29 @@ class Scorer:
         """Return the score of every text for terms, each with its weight."""
         return _added(self._texts.size, wanted, self._worths, self._worth_of)
 
-    def holds(self, terms: Sequence[str], places: Ints) -> list[Floats]:
-        """Return how far each of some texts holds each term in context: 1 where it does once at the mean length."""
-        # Read of the texts around these alone, since a common term stands in very many.
-        around = self._texts.sessions
+    def holds(self, terms: Sequence[str], places: Ints) -> Array:
+        """Return how far some texts hold terms in context, shape (terms, places): 1 for once at the mean length.
+
+        It reads the texts around these alone, since a common term stands in very many.
+        """
+        texts, turns, around = self._texts, self._texts.turns, self._texts.sessions
         links = (around.before, around.before_that, around.after, around.after_that)
         near = distinct(np.concatenate([places, *(link[places] for link in links)]))
-        near = near[near != NOBODY]
-        return [self._holds(term, places, near) for term in terms]
-
-    def _holds(self, term: str, places: Ints, near: Ints) -> Floats:
-        rows, counts, _ = self._texts.found(term)
-        at = np.searchsorted(rows, near)
-        at[at == len(rows)] = 0
-        stands = rows[at] == near if len(rows) else np.zeros(len(near), np.bool_)
-        holds = np.zeros(len(places))
-        if stands.any():
-            here, held = self._counted(near[stands], counts[at[stands]])
-            at = np.searchsorted(here, places)
-            at[at == len(here)] = 0
-            found = here[at] == places
-            holds[found] = np.minimum(1, self._saturated(here, held)[at[found]])
+        held = np.zeros((len(terms), len(near)))
+        for n, term in enumerate(terms):
+            rows, counts, _ = texts.found(term)
+            if len(rows):
+                at = np.minimum(np.searchsorted(rows, near), len(rows) - 1)
+                held[n] = np.where(rows[at] == near, counts[at], 0)
+        numbers, columns = np.nonzero(held)
+        rows, counts = near[columns], held[numbers, columns]
+        lent = counts * turns.worth(rows)
+        for to, share in turns.lent(rows, self._context):
+            at = np.minimum(np.searchsorted(near, to), max(0, len(near) - 1))
+            is_near = (near[at] == to) & (to != NOBODY)
+            np.add.at(held, (numbers[is_near], at[is_near]), np.broadcast_to(share * lent, len(to))[is_near])
+        here = held[:, np.searchsorted(near, places)]
+        holds: Array = np.minimum(1, self._saturated(places, here))
         return holds
 
     def score_sessions(self, wanted: Iterable[tuple[str, float]]) -> Floats:

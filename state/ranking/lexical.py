@@ -32,17 +32,19 @@ _WORD = lazy(r"\w[\w'’-]*")
 class Worded(NamedTuple):
     """What words found: the scores of texts and of sessions, the greatest of each 1, and who was named.
 
-    `strength` is the share of what was asked that the best text holds, by which scopes can be compared.
+    `strength` is the share of what was asked that the best text holds, by which scopes can be compared, and `terms` are
+    those of the question that some text holds.
     """
 
     texts: Floats
     sessions: Floats
     named: list[str]
     strength: float
+    terms: list[str]
 
     def silenced(self) -> Worded:
         """Return what is left where words are not to find anything."""
-        return Worded(np.zeros_like(self.texts), np.zeros_like(self.sessions), self.named, 0.0)
+        return Worded(np.zeros_like(self.texts), np.zeros_like(self.sessions), self.named, 0.0, self.terms)
 
 
 @lru_cache(maxsize=16_384)
@@ -88,6 +90,7 @@ class Lexical:
             sessions / (sessions.max(initial=0) or 1),
             named,
             min(1.0, best / most) if best else 0.0,
+            [term for term, _ in known],
         )
 
     def speakers(self) -> list[str]:

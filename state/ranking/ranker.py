@@ -192,11 +192,13 @@ class Corpus:
             places, relevance, found["edges"] = _highest(places, relevance, lent)
         parts_of = _parts_of(found_by_sum, summed.parts) if explain else lambda place: {}
         counts = {lane: len(its.places) for lane, its in found.items()}
-        yields = self._yields(query, places, session, now)
+        yields = self._yields(words.terms, places, session, now)
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
 
-    def _yields(self, query: str, places: Ints, session: str | None, now: int | None) -> Callable[[Floats], Floats]:
-        """Return what lowers the scores of texts that yield to what holds as much of a question.
+    def _yields(
+        self, terms: list[str], places: Ints, session: str | None, now: int | None
+    ) -> Callable[[Floats], Floats]:
+        """Return what lowers the scores of texts that yield to what holds as much of the terms of a question.
 
         Of the best alone it is looked up whether they only ask, and of those that come to stand among these.
         """
@@ -208,7 +210,7 @@ class Corpus:
             held, lower = None, scores
             while True:
                 if asks.any() or said.any():
-                    held = held or held_with_question(self._texts, places, self._words.known(query))
+                    held = held or held_with_question(self._texts, places, terms)
                     lower = below(scores, asks, said, *held)
                 new = np.flatnonzero(unread & first_with_equals(lower, ASKING_AMONG))
                 if not len(new):

@@ -71,12 +71,10 @@ class Wording(Lexical):
     def _shares(self, query: str, places: Ints, called: Mapping[str, None]) -> Floats:
         readings = self._readings(query, called)
         most = min(sum(map(self._weight, dict.fromkeys(reading))) for reading in readings)
-        specific = self._specific(query)
-        held, shared = np.zeros(len(places)), np.full(len(places), float(bool(called)))
-        known = [term for term, _ in self._known(readings)]
-        for term, holds in zip(known, self._scorer.holds(known, places), strict=True):
-            held += self._weight(term) * holds
-            shared += (holds > 0) & (term in specific)
+        known, specific = [term for term, _ in self._known(readings)], self._specific(query)
+        holds = self._scorer.holds(known, places)
+        held = np.array([self._weight(term) for term in known]) @ holds
+        shared = bool(called) + (holds[[term in specific for term in known]] > 0).sum(axis=0)
         for term in day_terms(query):
             if term in self._dated:
                 held += self._weight(term) * is_one_of(self._days[places], np.array(self._dated[term]))
@@ -100,10 +98,6 @@ class Wording(Lexical):
         used = {term: self._texts.idf(term) for term in (*(held for term in asked for held in self._held(term)), *days)}
         names = tuple(term for term in called if term not in asked)
         return Reading(used, self._unheld(query, {**used, **dict.fromkeys(names)}), names, _common(query))
-
-    def known(self, query: str) -> list[str]:
-        """Return the terms of a question that some text holds."""
-        return [term for term, _ in self._known(self._readings(query, self._called(query)))]
 
     def _asked(self, query: str, called: Mapping[str, None]) -> dict[str, None]:
         return dict.fromkeys(term for reading in self._readings(query, called) for term in reading)
