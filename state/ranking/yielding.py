@@ -37,12 +37,11 @@ def may_only_ask(texts: Texts, places: Ints) -> Flags:
 
 
 def just_said(texts: Texts, places: Ints, session: str | None, now: int) -> Flags:
-    """Return which of some texts are turns of a session from the minutes before `now`."""
+    """Return which of some texts a session said in the minutes before `now`: turns, and what was taken from them."""
     number = None if session is None else texts.sessions.number_of(session)
     if number is None:
         return np.zeros(len(places), np.bool_)
-    turns = texts.flags[places] & TURN != 0
-    said: Flags = turns & (texts.sessions.number[places] == number) & (texts.column("at", places) > now - JUST_US)
+    said: Flags = (texts.sessions.number[places] == number) & (texts.column("at", places) > now - JUST_US)
     return said
 
 
