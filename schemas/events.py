@@ -58,7 +58,10 @@ class Media(_Body, frozen=True):
 
 
 class Part(_Body, frozen=True):
-    """Which piece of a document too long for one event this is: `index` from 0, of `count`."""
+    """Which piece of a document, or of a text too long for one event, this is: `index` from 0, of `count`.
+
+    Of a document the `path` of the event tells the rest (`schemas.places`).
+    """
 
     count: Annotated[int, Meta(ge=1, le=1_000_000)]
     index: Annotated[int, Meta(ge=0, lt=1_000_000)]

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from memtape.schemas.codec import canonical
+from memtape.schemas.places import place_in
 from memtape.schemas.rows import DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, ScopeMark, marks
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.times import format_day, format_time
@@ -181,6 +182,8 @@ def _memories(page: MemoryPage) -> list[str]:
             lines.append("tags: " + ", ".join(escape(one_line(tag)) for tag in row.tags))
         if row.source:
             lines.append("source: " + escape(one_line(row.source)))
+        if place := place_in(row.path):
+            lines.append("of " + escape(one_line(place.told())))
         if row.revises:
             lines.append(f"revises `{row.revises}`")
         links = page.links.get(row.id, ())

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.context import FormName, ProjectContext
     from memtape.tools.ask.deciding import Deciding
     from memtape.tools.ask.diff import Diff
+    from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.inspection import Explained, Opened, Status
     from memtape.tools.ask.reading import Reader
@@ -133,6 +134,13 @@ class Client(Writer):
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
         """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
         return self._asking.show(id, as_of)
+
+    def whole(self, id: str, *, as_of: str | None = None) -> Whole:
+        """Return the document of which an id names a part, as the log has it, or what one event holds whole.
+
+        Raises `NotFound`, and `MemtapeError` that names the parts that are erased, forgotten or not there.
+        """
+        return self._asking.whole(id, as_of)
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory. Raises `NotFound`."""

@@ -16,6 +16,7 @@ from memtape.state.views.filters import NO_FILTERS, check_filters
 if TYPE_CHECKING:
     from memtape.tools.ask.context import FormName, ProjectContext
     from memtape.tools.ask.diff import Diff
+    from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.inspection import Explained, Opened, Status
     from memtape.tools.ask.naming import Ids
@@ -95,6 +96,12 @@ class Asking:
         from memtape.tools.ask.inspection import opened
 
         return self._read_of(id, opened, as_of)
+
+    def whole(self, id: str, as_of: str | None) -> Whole:
+        """Return the document of which an id names a part."""
+        from memtape.tools.ask.documents import whole_document
+
+        return self._read_of(id, lambda views, scope, id: whole_document(views, self._log, scope, id), as_of)
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory."""

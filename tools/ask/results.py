@@ -55,6 +55,7 @@ class Read(msgspec.Struct, frozen=True, kw_only=True):
 class Result(Displayed, frozen=True, kw_only=True):
     """One answer. `text` is whole, `passage` the best 1,200 characters of it; `score` compares within one search only.
 
+    `path` is the file that it is of; that of a document's part tells where the part stands (`schemas.places`).
     `marks` is what a reader is told beside the text. `canonical` is the capture that speaks for a memory, else the id.
     `provenance` has the origin and session of each capture behind it that lives, each once.
     `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
@@ -62,6 +63,7 @@ class Result(Displayed, frozen=True, kw_only=True):
     """
 
     canonical: str
+    path: str | None = None
     passage: str = ""
     score: float
     provenance: tuple[Provenance, ...]
@@ -93,6 +95,7 @@ def _result(
     return Result(
         **{name: getattr(row, name) for name in Displayed.__struct_fields__},
         canonical=row.canonical if isinstance(row, MemoryRow) else row.id,
+        path=row.path,
         score=0.0,
         provenance=(row.provenance if isinstance(row, MemoryRow) else ()) or (Provenance(row.origin, row.session),),
         marks=marks(row),
@@ -117,6 +120,7 @@ def _from_event(event: Event) -> Result:
     return Result(
         id=event.id,
         canonical=event.id,
+        path=body.path,
         text=body.text,
         kind=body.kind,
         scope=event.scope,

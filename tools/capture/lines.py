@@ -1,4 +1,4 @@
-"""What may be captured in one call: the form of a JSON line, and the cutting of documents too long for one event."""
+"""What may be captured in one call: the form of a JSON line, and the cutting of texts too long for one event."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and it, so that
     capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for one event
-    is cut into parts, as a document always is.
+    is cut into chunks; a document is always cut (`documents`).
     """
 
     text: str
@@ -100,9 +100,9 @@ def check_label(field: str, text: str | None) -> None:
 
 
 def chunks(text: str) -> Iterator[tuple[str, Part | None]]:
-    """Yield a document whole if it fits an event, else its parts, which begin and end between words.
+    """Yield a text whole if it fits an event, else its chunks, which begin and end between words.
 
-    A part ends where a paragraph, a line or at least a word does. A text without a space is cut anywhere.
+    A chunk ends where a paragraph, a line or at least a word does. A text without a space is cut anywhere.
     """
     if len(text.encode()) <= MAX_TEXT_BYTES:
         yield text, None

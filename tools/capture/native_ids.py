@@ -16,7 +16,9 @@ nor what `heard` says of it stands on the log, and a hook looks into the end of 
 What a session says again is told apart by the row that said it before (`again`), if that stands in what a hook reads of
 the transcript; else the same words of the same role in one session are one turn of those that were heard.
 
-A text that is too long for one event is captured with `Line.split`; its parts add `#0`, `#1`, … to the native id.
+A text that is too long for one event is captured with `Line.split`; its parts add `#0`, `#1`, … to the native id. The
+first part of a document adds `#document`; the ids of the others follow from its id (`schemas.places.part_id`). Before
+documents were cut at sentences, one stood on the log whole or as any other text that is too long.
 """
 
 from __future__ import annotations
@@ -36,6 +38,10 @@ CLAUDE_AI = "claude.ai"
 MEM0 = "mem0"
 CLAUDE_MEMORY = "claude-code-memory"
 MARKDOWN = "markdown"
+
+DOCUMENT = "#document"
+BEFORE_PARTS = ("", "#0")
+"""What a native id ends in where a document was captured before documents had such parts."""
 
 SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN)
 """The `source` of whatever is imported, which also names its format."""

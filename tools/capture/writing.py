@@ -23,6 +23,7 @@ from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.lines import Line, check_size, chunks
+from memtape.tools.capture.native_ids import BEFORE_PARTS, DOCUMENT
 from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Writer:
     def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
         """Put one text on the log and return its receipt; `fields` are those of a `Line`.
 
-        A document too long for one event is cut into parts, and the receipt is that of the first.
+        A document of more than 1,000 characters is cut into parts, and the receipt is that of the first.
         Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets.
         """
         receipts = self.capture_many([Line(text=text, kind=kind, **fields)])  # type: ignore[arg-type]
@@ -152,7 +153,7 @@ class Writer:
         return receipts
 
     def events_of(self, line: Line, erased: Erased) -> list[Event]:
-        """Return the `captured` events of a line, without its secrets: one, or one for each part of a long document.
+        """Return the `captured` events of a line, without its secrets: one, or one for each part of a document.
 
         `erased` is shared by the lines of a batch; the ids of a scope are added when the first native id needs them.
         Raises `InvalidEvent` and `Denied`.
@@ -180,19 +181,35 @@ class Writer:
         session = line.session or self.session
         # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets are out.
         whole = self.redactor.event(_event("captured", "", body, scope, actor, session, at=at, sent=now))
-        said = whole.body
-        assert isinstance(said, Captured)
-        pieces = chunks(said.text) if said.kind == "document" or line.split else [(said.text, None)]
-        events = []
-        if line.native_id is not None and scope not in erased:
-            erased[scope] = self.erased_ids(scope)
-        for text, part in pieces:
-            native = line.native_id if line.native_id is None or part is None else f"{line.native_id}#{part.index}"
-            id = _new_id() if native is None else derived_id("captured", scope, said.source, native)
-            if native is not None and id in erased[scope]:
-                raise InvalidEvent("erased", f"{native!r} of this source was erased and is not taken again.", "$.id")
-            events.append(replace(whole, id=id, body=said if part is None else replace(said, text=text, part=part)))
-        return events
+        assert isinstance(whole.body, Captured)
+        made = self._parts_of(whole.body, scope, line.native_id, line.split)
+        if line.native_id is not None:
+            if scope not in erased:
+                erased[scope] = self.erased_ids(scope)
+            if any(id in erased[scope] for id, _ in made):
+                reason = f"{line.native_id!r} of this source was erased and is not taken again."
+                raise InvalidEvent("erased", reason, "$.id")
+        return [replace(whole, id=id, body=said) for id, said in made]
+
+    def _parts_of(self, said: Captured, scope: str, native: str | None, split: bool) -> list[tuple[str, Captured]]:
+        """Return id and body of each event of a capture.
+
+        A document of a native id that stands on the log as documents were cut before is cut so again.
+        """
+
+        def id_of(mark: str = "") -> str:
+            return _new_id() if native is None else derived_id("captured", scope, said.source, f"{native}{mark}")
+
+        is_document = said.kind == "document"
+        if is_document and not (native is not None and self.log.known(scope, [id_of(mark) for mark in BEFORE_PARTS])):
+            from memtape.tools.capture.documents import parts_of
+
+            return parts_of(said, scope, id_of(DOCUMENT)) or [(id_of(), said)]
+        pieces = chunks(said.text) if is_document or split else [(said.text, None)]
+        return [
+            (id_of(), said) if part is None else (id_of(f"#{part.index}"), replace(said, text=text, part=part))
+            for text, part in pieces
+        ]
 
     def erased_ids(self, scope: str) -> dict[str, None]:
         """Return the ids of a scope that were erased, and are not to be captured again."""

@@ -13,6 +13,7 @@ from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
+from memtape.schemas.places import place_in
 from memtape.schemas.rows import marks
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
@@ -34,6 +35,7 @@ from memtape.tools.commands.options import (
 from memtape.tools.commands.project import say_where_it_was
 
 if TYPE_CHECKING:
+    from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.inspection import Behind, Opened, Status
     from memtape.tools.ask.results import Result
 
@@ -110,20 +112,29 @@ def search(
 
 @click.command()
 @with_arguments("show")
+@click.option("--whole", is_flag=True, help="Read back the document of which it is a part, byte for byte.")
 @as_of_option
 @with_client
 def show(
     client: Client,
     id: str,
+    whole: bool,
     as_of: str | None,
     as_json: bool,
 ) -> None:
     """Open one memory or turn whole, by the id of any of its captures.
 
+    With --whole a document is read back from all its parts: what was captured, without its secrets. A terminal shows
+    it so that nothing in it acts; a file or a pipe gets its bytes.
+
     \b
     Example:
       memtape show 019ab0c4-9a3c-7000-8000-0123456789ab
+      memtape show 019ab0c4 --whole > guide.md
     """
+    if whole:
+        _print_whole(client.whole(id, as_of=as_of), as_json)
+        return
     opened = client.show(id, as_of=as_of)
     if as_json:
         print_json(opened)
@@ -307,6 +318,8 @@ def _result(number: int, result: Result) -> str:
     if result.again:
         about.append(f"said {result.again + 1} times")
     about += result.marks
+    if place := place_in(result.path):
+        about.append(one_line(place.told(), 120))
     if result.source:
         about.append(one_line(result.source, 60))
     if result.scope == "global":
@@ -315,6 +328,16 @@ def _result(number: int, result: Result) -> str:
         about.append("not yet folded")
     passage = one_line(result.passage, 300)
     return f"{number:2}. {passage}\n    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
+
+
+def _print_whole(document: Whole, as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+    elif sys.stdout.isatty():
+        say(document.text)
+    else:
+        sys.stdout.buffer.write(document.text.encode())
+        sys.stdout.buffer.flush()
 
 
 def _opened(opened: Opened) -> list[str]:
@@ -332,6 +355,11 @@ def _opened(opened: Opened) -> list[str]:
         lines.append("tags " + ", ".join(map(one_line, row.tags)))
     if row.source:
         lines.append(f"source {one_line(row.source)}")
+    if place := place_in(row.path):
+        span = f"characters {place.start + 1:,} to {place.end:,}"
+        lines.append(f"{one_line(place.told())}, {span}; the whole: memtape show {row.id} --whole")
+    elif row.path:
+        lines.append(f"path {one_line(row.path)}")
     lines += marks(row)
     if opened.memory is not None:
         memory = opened.memory

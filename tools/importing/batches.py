@@ -15,7 +15,7 @@ from memtape.schemas.events import Event
 from memtape.schemas.ids import derived_id
 from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI
+from memtape.tools.capture.native_ids import BEFORE_PARTS, CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Erased, Writer
@@ -31,6 +31,8 @@ OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
 NO_PROJECT = Skipped("its project is not known; name a scope with --scope", problem=True)
 ERASED = Skipped("erased before, and not taken again")
 SECRETS = Skipped("of a file of secrets, and not taken")
+_MARKS = (*BEFORE_PARTS, DOCUMENT)
+"""What follows the native id of a record that stands whole (first of all), and of its first part."""
 
 
 class Waiting(NamedTuple):
@@ -95,18 +97,21 @@ class Batch:
         erased = {scope: self._writer.erased_ids(scope)}
         new: list[tuple[str, list[Event]]] = []
         for waiting, ids in zip(group, names, strict=True):
-            whole, _, *heard = ids
+            whole, *firsts = ids[: len(_MARKS)]
+            heard = ids[len(_MARKS) :]
             if whole in known or not known.isdisjoint(heard):
                 self._count_known(waiting, scope, erased[scope], ids)
                 continue
             events = self._events(scope, waiting, erased)
-            if events and ids[1] in known:
+            if events is None:
+                continue
+            if not known.isdisjoint(firsts):
                 known.update(self._writer.log.known(scope, [event.id for event in events]))
             events = [event for event in events if event.id not in known]
             if events:
                 known.update([whole, *(event.id for event in events)])
                 new.append((waiting.record.source, events))
-            elif ids[1] in known:
+            else:
                 self._count_known(waiting, scope, erased[scope], ids)
         # In a dry run nothing comes to stand on the log, so that what it would hold is remembered here.
         if self._summary.dry_run:
@@ -119,8 +124,8 @@ class Batch:
         else:
             self._summary.count(waiting.record.source, scope, known=True)
 
-    def _events(self, scope: str, waiting: Waiting, erased: Erased) -> list[Event]:
-        """Return the events of a record; none, and a reason in the summary, where it may not stand on the log."""
+    def _events(self, scope: str, waiting: Waiting, erased: Erased) -> list[Event] | None:
+        """Return the events of a record; None, and a reason in the summary, where it may not stand on the log."""
         try:
             events = self._writer.events_of(_line(scope, waiting, self._writer.redactor), erased)
             for event in events:
@@ -128,10 +133,10 @@ class Batch:
         except InvalidEvent as error:
             refused = ERASED if error.code == "erased" else Skipped(f"refused ({error.reason})", problem=True)
             self._summary.skip(refused, waiting.path, waiting.place)
-            return []
+            return None
         except Denied:
             self._summary.skip(SECRETS, waiting.path, waiting.place)
-            return []
+            return None
         return events
 
     def _scope_of(self, record: Record, path: Path) -> str | None:
@@ -170,7 +175,7 @@ def _began(path: Path) -> Path | None:
 def _ids(scope: str, record: Record) -> list[str]:
     """Return the ids under which a record may stand: whole, its first part, and the same as a hook heard it."""
     names = [clean(name) for name in (record.native_id, record.heard) if name is not None]
-    return [derived_id("captured", scope, record.source, f"{name}{part}") for name in names for part in ("", "#0")]
+    return [derived_id("captured", scope, record.source, f"{name}{mark}") for name in names for mark in _MARKS]
 
 
 def _line(scope: str, waiting: Waiting, redactor: Redactor) -> Line:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memtape.schemas.events import Captured, Origin
+from memtape.schemas.places import place_in
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
@@ -56,12 +57,12 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
     row = found.memory or found.turn
     if row is not None:
         whole, kind, id, scope = row.text, row.kind, row.id, row.scope
-        about = _about(kind, row.at, row.actor, row.origin, row.source)
+        about = _about(kind, row.at, row.actor, row.origin, row.source, row.path)
     else:
         event = found.captured
         assert event is not None and isinstance(event.body, Captured) and event.scope is not None
         whole, kind, id, scope = event.body.text, event.body.kind, event.id, event.scope
-        about = _about(kind, event.at, event.actor.name, event.actor.origin, event.body.source)
+        about = _about(kind, event.at, event.actor.name, event.actor.origin, event.body.source, event.body.path)
     part = _part(whole, start)
     lines = [f"`{id}` in {scope} · {about}", quoted(part)]
     details = []
@@ -147,7 +148,7 @@ def _fitting(pieces: Iterable[str]) -> tuple[Sequence[str], bool]:
 def _result(number: int, result: Result) -> str:
     text = visible(result.text)
     text = text if len(text) <= MAX_RESULT_CHARS else text[: MAX_RESULT_CHARS - 1] + "…"
-    about = [_about(result.kind, result.at, result.actor, result.origin, result.source)]
+    about = [_about(result.kind, result.at, result.actor, result.origin, result.source, result.path)]
     if result.confirmations:
         about.append(f"confirmed {result.confirmations}x")
     if result.again:
@@ -158,10 +159,11 @@ def _result(number: int, result: Result) -> str:
     return f"{number}. `{result.id}` · {' · '.join(about)}\n{quoted(text)}"
 
 
-def _about(kind: str, at: int, actor: str, origin: Origin, source: str | None) -> str:
+def _about(kind: str, at: int, actor: str, origin: Origin, source: str | None, path: str | None) -> str:
     said = f"{_name(actor, 60)} ({origin})"
-    place = _name(source, 120) if source else "said directly"
-    return f"{kind} · {format_time(at)[:10]} · trust {TRUST[origin]} of 5 · by {said} · source: {place}"
+    named = _name(source, 120) if source else "said directly"
+    part = f" · {_name(place.told(), 120)}" if (place := place_in(path)) else ""
+    return f"{kind} · {format_time(at)[:10]} · trust {TRUST[origin]} of 5 · by {said} · source: {named}{part}"
 
 
 def _name(text: str, limit: int) -> str:

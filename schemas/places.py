@@ -1,0 +1,63 @@
+"""Where a part of a document stands, as the `path` of its event tells it: the form of that path, written and read.
+
+`guide.md#part=4/7&char=2871,3650&document=019ab0c4-9a3c-7000-8000-0123456789ab` is the path of the fourth of seven
+parts. A document that has no path of its own has parts whose path begins with `#`. How a document is cut is not here
+(`tools.capture.documents`).
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from memtape.schemas.ids import derived_id
+
+_PLACED = re.compile(
+    r"(?P<path>.*)#part=(?P<number>\d{1,7})/(?P<count>\d{1,7})&char=(?P<start>\d{1,12}),(?P<end>\d{1,12})"
+    r"&document=(?P<document>[0-9a-f-]{36})\Z",
+    re.DOTALL,
+)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a part stands in its document: the `number`th, from 1, of `count`; characters `start` to `end`.
+
+    `start` counts from 0 in the text of the log, whose line ends are as they were; `end` is exclusive. `path` is the
+    document's own, `document` the id of its first part.
+    """
+
+    path: str | None
+    number: int
+    count: int
+    start: int
+    end: int
+    document: str
+
+    def __str__(self) -> str:
+        """Return the path of the part's event."""
+        fragment = f"part={self.number}/{self.count}&char={self.start},{self.end}&document={self.document}"
+        return f"{self.path or ''}#{fragment}"
+
+    def told(self) -> str:
+        """Return what people read: `guide.md, part 4 of 7`."""
+        return f"{self.path or 'a document'}, part {self.number} of {self.count}"
+
+    def ids(self, scope: str) -> list[str]:
+        """Return the ids of all parts of the document, in their order."""
+        return [part_id(scope, self.document, number) for number in range(1, self.count + 1)]
+
+
+def place_in(path: str | None) -> Place | None:
+    """Return the place that a path tells, None where it is no part's."""
+    found = _PLACED.match(path) if path else None
+    if found is None:
+        return None
+    number, count, start, end = (int(found[name]) for name in ("number", "count", "start", "end"))
+    place = Place(found["path"] or None, number, count, start, end, found["document"])
+    return place if 1 <= place.number <= place.count and place.start < place.end else None
+
+
+def part_id(scope: str, document: str, number: int) -> str:
+    """Return the id of a part: the first has that of the document, from which all others' follow."""
+    return document if number == 1 else derived_id("captured", scope, None, f"{document}#{number}")

@@ -1,0 +1,265 @@
+"""A document is cut at headings and sentences, each part knows its place, and the whole reads back byte for byte."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound
+from memtape.schemas.events import Captured, Erased, Event
+from memtape.schemas.ids import derived_id
+from memtape.schemas.places import Place, place_in
+from memtape.schemas.scopes import partition_of
+from memtape.tools.ask.documents import joined
+from memtape.tools.capture.documents import (
+    LEAST_SECTION_CHARS,
+    MAX_OVERLAP_CHARS,
+    MAX_PART_CHARS,
+    cuts,
+    parts_of,
+    text_of,
+)
+from memtape.tools.capture.lines import Line, chunks
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+
+SCOPE = "project:test"
+DOCUMENT = derived_id("captured", SCOPE, None, "a document")
+DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
+GUIDE = "".join(
+    f"## Chapter {chapter}\n\n"
+    + "".join(f"The tide gauge number {chapter}-{n} is read at noon. " for n in range(60))
+    + "\n\n"
+    for chapter in range(4)
+)
+
+PIECES = [
+    *("\r\n", "\n\n", "\n", " ", "\t", ". ", "! ", "。", "\r", "# A title\n", "## B\r\n", "Under\n===\n", "word", "海"),
+    *("```\n# no\n```\n", "Lighthouse", "\U0001f469\u200d\U0001f467", "e\u0301", "\0", "\u2028", "\x85", "x" * 1_200),
+    *(" " * 1_500, "\n" * 1_100),
+]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=30), max_size=120).map("".join) | st.builds(
+    lambda piece, count: piece * count, st.sampled_from(PIECES), st.integers(1, 2_000)
+)
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with Client(tmp_path / "home", scope=SCOPE, actor="Ada", origin="user") as client:
+        yield client
+
+
+def body_of(text: str, path: str | None = "guide.md") -> Captured:
+    return Captured(
+        branch=None, importance_given=None, kind="document", media=(), part=None, path=path, source=None, tags=(),
+        text=text,
+    )  # fmt: skip
+
+
+def events(client: Client) -> list[Event]:
+    """Return the captures of the scope as they stand on the log."""
+    partition = partition_of(SCOPE, client.log.partitions)
+    return [decode(slot.payload) for slot in client.log.read(partition, 0, 100_000, scope=SCOPE, types=("captured",))]
+
+
+def bodies(client: Client) -> list[Captured]:
+    return [event.body for event in events(client) if isinstance(event.body, Captured)]
+
+
+# Cutting
+
+
+@given(TEXTS)
+@example("x" * 100_000)
+@example("word " * 20_000)
+@example("\r\n" * 3_000 + "x")
+@example(GUIDE)
+def test_any_text_reads_back_from_its_parts(text: str) -> None:
+    made = parts_of(body_of(text), SCOPE, DOCUMENT)
+    if len(text) <= MAX_PART_CHARS or not text.strip():
+        assert made == []
+        return
+    placed = [(said.text, place_in(said.path)) for _, said in made]
+    assert joined((said, place) for said, place in placed if place) == text
+    assert [id for id, _ in made] == [id for _, place in placed if place for id in place.ids(SCOPE)][: len(made)]
+    for number, (_, said) in enumerate(made):
+        assert len(said.text) <= MAX_PART_CHARS and said.text.strip()
+        assert said.part is not None and (said.part.index, said.part.count) == (number, len(made))
+
+
+@given(TEXTS)
+def test_a_cut_is_the_same_each_time_and_parts_overlap_by_no_more_than_they_may(text: str) -> None:
+    found = cuts(text)
+    assert found == cuts(text)
+    for one, next in pairwise(found):
+        assert one.start < next.start <= one.end < next.end
+        assert one.end - next.start <= MAX_OVERLAP_CHARS
+
+
+def test_what_is_cut_ends_with_a_sentence_and_is_repeated_from_the_beginning_of_one() -> None:
+    found = cuts(GUIDE)
+    assert len(found) > 8
+    for one, next in pairwise(found):
+        assert GUIDE[one.start : one.end].rstrip().endswith("noon.")
+        assert GUIDE[next.start :].startswith(("The tide gauge", "## Chapter"))
+        assert (one.end > next.start) is not GUIDE[next.start :].startswith("##")
+
+
+def test_parts_of_a_section_say_its_titles_and_the_first_says_those_above() -> None:
+    long = "A sentence that fills. " * 60
+    text = f"# Guide\n\n{long}\n\n## Install\n\n{long}\n\n```sh\n# no title\n```\n\nLinux\n-----\n\n{long}\n"
+    said = [text_of(text, cut) for cut in cuts(text)]
+    assert said[0].startswith("# Guide") and said[1].startswith("Guide\n\nA sentence")
+    assert any(part.startswith("Guide\n\n## Install") for part in said)
+    assert any(part.startswith("Guide › Install\n\nA sentence") for part in said)
+    assert any(part.startswith("Guide\n\nLinux\n-----") for part in said)
+    assert any(part.startswith("Guide › Linux\n\nA sentence") for part in said)
+    assert not any("no title\n\n" in part.partition("\n\n")[0] for part in said)
+
+
+def test_a_short_section_goes_with_the_next_and_titles_have_a_bound() -> None:
+    text = (
+        "# A\n\n## B\n\n" + "One more sentence. " * 100 + "\n\n### " + "very long title " * 50 + "\n\n" + "Text. " * 400
+    )
+    found = cuts(text)
+    assert found[0].start == 0 and found[0].end > LEAST_SECTION_CHARS
+    assert max(len(text_of(text, cut)) for cut in found) <= MAX_PART_CHARS
+    assert any(cut.titles.startswith("…") for cut in found)
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
+def test_documents_of_this_repository_read_back(path: Path) -> None:
+    text = path.read_text()
+    made = parts_of(body_of(text), SCOPE, DOCUMENT)
+    assert joined((said.text, place) for _, said in made if (place := place_in(said.path))) == text
+
+
+@given(
+    st.none() | st.text(min_size=1, max_size=50),
+    st.integers(1, 9_999).flatmap(lambda count: st.tuples(st.integers(1, count), st.just(count))),
+    st.integers(0, 10**9),
+    st.integers(1, 1_000),
+)
+def test_a_place_reads_back_from_its_path(path: str | None, numbers: tuple[int, int], start: int, length: int) -> None:
+    place = Place(path, *numbers, start, start + length, DOCUMENT)
+    assert place_in(str(place)) == place
+    assert place_in(path) is None or "&document=" in str(path)
+
+
+# On the log
+
+
+def test_a_document_is_captured_in_parts_and_reads_back(client: Client) -> None:
+    receipt = client.capture(GUIDE, "document", path="guide.md", tags=("tides",))
+    said = bodies(client)
+    assert len(said) == len(cuts(GUIDE)) and all(body.tags == ("tides",) for body in said)
+    for event in events(client):
+        whole = client.whole(event.id)
+        assert (whole.text, whole.id, whole.path, whole.parts) == (GUIDE, receipt.id, "guide.md", len(said))
+    client.project()
+    assert client.whole(receipt.id[:13]).text == GUIDE
+
+
+def test_a_short_document_is_one_event_whole_and_a_blank_one_is_refused(client: Client) -> None:
+    id = client.capture("Short.", "document").id
+    assert [body.part for body in bodies(client)] == [None]
+    assert client.whole(id).text == "Short."
+    with pytest.raises(InvalidEvent):
+        client.capture(" \n" * 2_000, "document")
+    with pytest.raises(InvalidEvent):
+        client.capture("half \ud800 " * 500, "document")
+
+
+def test_the_whole_is_that_of_the_redacted_text(client: Client) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    text = GUIDE[:3_000] + f" The token is {secret}. " + GUIDE[3_000:]
+    whole = client.whole(client.capture(text, "document").id)
+    before, _, after = text.partition(secret)
+    assert whole.text.startswith(before) and whole.text.endswith(after)
+    assert secret not in whole.text and "[redacted:" in whole.text
+
+
+def test_a_search_says_titles_and_place(client: Client) -> None:
+    client.capture(GUIDE, "document", path="docs/guide.md")
+    (result,) = client.search("tide gauge 2-41", limit=1).results
+    place = place_in(result.path)
+    assert place is not None and place.path == "docs/guide.md" and "2-41" in result.text
+    assert result.text.startswith("Chapter 2\n\n")
+
+
+def test_a_part_that_is_forgotten_or_erased_is_named(client: Client) -> None:
+    client.capture(GUIDE, "document", path="guide.md")
+    ids = [event.id for event in events(client)]
+    client.project()
+    client.forget(ids[2])
+    with pytest.raises(MemtapeError, match=r"part 3 \(forgotten\)") as told:
+        client.whole(ids[0])
+    assert f"memtape restore {ids[2]}" in told.value.hint
+    client.restore(ids[2])
+    assert client.whole(ids[0]).text == GUIDE
+    client.append("erased", Erased(ids=(ids[4],)), SCOPE)
+    with pytest.raises(MemtapeError, match=r"part 5 \(erased\)"):
+        client.whole(ids[0])
+    with pytest.raises(NotFound):
+        client.whole(ids[4])
+
+
+def test_capturing_a_document_again_adds_nothing(client: Client) -> None:
+    line = Line(text=GUIDE, kind="document", source="files", native_id="guide")
+    made = client.events_of(line, {})
+    client.capture_many([line])
+    assert [event.id for event in client.events_of(line, {})] == [event.id for event in made]
+    client.capture_many([line])
+    client.project()
+    status = client.status()
+    assert (status.memories, status.duplicates) == (len(made), len(made))
+
+
+@pytest.mark.parametrize("text", [GUIDE, GUIDE * 10], ids=["whole", "in parts"])
+def test_a_document_that_stands_as_it_was_cut_before_is_not_cut_again(client: Client, text: str) -> None:
+    old = [
+        Line(text=piece, kind="fact", source="files", native_id="guide" if part is None else f"guide#{part.index}")
+        for piece, part in chunks(text)
+    ]
+    before = [receipt.id for receipt in client.capture_many(old)]
+    after = client.events_of(Line(text=text, kind="document", source="files", native_id="guide"), {})
+    assert [event.id for event in after] == before
+
+
+def test_a_document_of_which_a_part_was_erased_is_not_taken_again(client: Client) -> None:
+    line = Line(text=GUIDE, kind="document", source="files", native_id="guide")
+    client.append("erased", Erased(ids=(client.capture_many([line])[3].id,)), SCOPE)
+    with pytest.raises(InvalidEvent, match="erased"):
+        client.events_of(line, {})
+
+
+def test_a_part_of_before_does_not_tell_where_it_stands(client: Client) -> None:
+    id = client.capture_many([Line(text="word " * 40_000, kind="turn", split=True)])[1].id
+    with pytest.raises(MemtapeError, match="part 2 of"):
+        client.whole(id)
+
+
+# The command
+
+
+def test_show_whole_writes_the_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
+    text = GUIDE.replace("\n", "\r\n") + "\x1b[31mred"
+    with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
+        id = client.capture(text, "document", path="guide.md").id
+    run = CliRunner().invoke
+    assert run(main, ["show", id, "--scope", SCOPE, "--whole"]).stdout_bytes == text.encode()
+    found = json.loads(run(main, ["show", id, "--scope", SCOPE, "--whole", "--json"]).stdout)
+    assert (found["text"], found["path"]) == (text, "guide.md")
+    shown = run(main, ["show", id, "--scope", SCOPE]).stdout
+    assert f"guide.md, part 1 of {found['parts']}, characters 1 to " in shown
+    searched = run(main, ["search", "tide gauge 3-17", "--scope", SCOPE, "--limit", "1"]).stdout
+    assert "guide.md, part " in searched and "Chapter 3" in searched

@@ -1,0 +1,159 @@
+"""Cutting a document into parts: at headings and at ends of sentences, with overlap. It reads nothing and has no clock.
+
+A part's text is the titles it stands under, an empty line, and its characters of the document as they are. The part's
+path tells where these stand (`schemas.places`). The same text is cut the same each time, so that a document of a native
+id whose append was cut short is completed by capturing it again.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from memtape.schemas.events import Captured, Part
+from memtape.schemas.places import Place, part_id
+from memtape.tools.capture.lines import MAX_LABEL_CHARS
+
+MAX_PART_CHARS = 1_000
+"""The most characters of a part with its titles: about as many as a small model of embeddings reads of a text."""
+MAX_OVERLAP_CHARS = 200
+"""A part within a section repeats at most this much of the one before, from where a sentence begins."""
+LEAST_SECTION_CHARS = 200
+"""A shorter section goes on in the next one's part, so that no part is a heading alone."""
+MAX_TITLES_CHARS = 200
+BETWEEN_TITLES = " › "
+_BLANK = "…"
+"""Stands before a part of nothing but white space, since no event is empty."""
+
+_PARAGRAPH = re.compile(r"(?:\r?\n[ \t]*){2,}")
+_SENTENCE = re.compile(r"[.!?…]+[\"'”’»)\]*_`]*\s+(?=[^a-z\s])|[。！？]+[」』”’）]*\s*")
+_LINE = re.compile(r"\r?\n")
+_SPACE = re.compile(r"\s+")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+class Cut(NamedTuple):
+    """A part: its characters `start` to `end` (exclusive), and the titles that it stands under, in one line."""
+
+    start: int
+    end: int
+    titles: str
+
+
+class _Section(NamedTuple):
+    """What stands from a heading on: the titles above the heading, and with its own."""
+
+    start: int
+    above: tuple[str, ...]
+    titles: tuple[str, ...]
+
+
+def parts_of(said: Captured, scope: str, document: str) -> list[tuple[str, Captured]]:
+    """Return id and body of each part of a document's body; `document` becomes the id of the first.
+
+    What came with the document (`media`) stays with its first part.
+    """
+    found, made = cuts(said.text), []
+    for number, cut in enumerate(found, start=1):
+        place = str(Place(None, number, len(found), cut.start, cut.end, document))
+        body = replace(
+            said,
+            media=said.media if number == 1 else (),
+            part=Part(count=len(found), index=number - 1),
+            path=(said.path or "")[: MAX_LABEL_CHARS - len(place)] + place,
+            text=text_of(said.text, cut),
+        )
+        made.append((part_id(scope, document, number), body))
+    return made
+
+
+def text_of(text: str, cut: Cut) -> str:
+    """Return what the event of a part says."""
+    piece = text[cut.start : cut.end]
+    titles = cut.titles or ("" if piece.strip() else _BLANK)
+    return f"{titles}\n\n{piece}" if titles else piece
+
+
+def cuts(text: str) -> list[Cut]:
+    """Return the parts of a text, none for one that is short enough to be one event, or blank."""
+    if len(text) <= MAX_PART_CHARS or not text.strip():
+        return []
+    sections = _sections(text)
+    starts = [section.start for section in sections]
+    found: list[Cut] = []
+    for start, end in _blocks([*starts, len(text)]):
+        while start < end:
+            titles = _titles_at(sections[bisect_right(starts, start) - 1], start)
+            limit = MAX_PART_CHARS - len(titles) - len("\n\n" if titles else f"{_BLANK}\n\n")
+            stop = _end(text, start, start + limit, end)
+            found.append(Cut(start, stop, titles))
+            start = stop if stop == end else _begin(text, stop)
+    return found
+
+
+def _titles_at(section: _Section, start: int) -> str:
+    titles = section.above if start == section.start else section.titles
+    line = BETWEEN_TITLES.join(titles)
+    return line if len(line) <= MAX_TITLES_CHARS else "…" + line[1 - MAX_TITLES_CHARS :]
+
+
+def _blocks(starts: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield what is cut by itself: sections, the short ones with the next."""
+    begun = starts[0]
+    for _, end in pairwise(starts):
+        if end - begun >= LEAST_SECTION_CHARS or end == starts[-1]:
+            yield begun, end
+            begun = end
+
+
+def _sections(text: str) -> list[_Section]:
+    """Return the sections of a text as Markdown has them; the first begins with the text."""
+    sections = [_Section(0, (), ())]
+    above: list[tuple[int, str]] = []
+    for start, level, title in _headings(text):
+        above = [(of, name) for of, name in above if of < level]
+        before = tuple(name for _, name in above)
+        above.append((level, title))
+        section = _Section(start, before, tuple(name for _, name in above if name))
+        if start == 0:
+            sections.clear()
+        sections.append(section)
+    return sections
+
+
+def _headings(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where each heading's line begins, its level and its words; none in code is taken for one."""
+    from markdown_it import MarkdownIt
+
+    markdown = MarkdownIt("commonmark")
+    markdown.core.ruler.enableOnly(["normalize", "block"])
+    lines = [0, *(found.end() for found in _LINE_END.finditer(text))]
+    tokens = markdown.parse(text)
+    for opening, words in pairwise(tokens):
+        if opening.type == "heading_open" and opening.level == 0 and opening.map:
+            yield lines[opening.map[0]], int(opening.tag[1]), " ".join(words.content.split())
+
+
+def _end(text: str, start: int, most: int, end: int) -> int:
+    """Return where a part ends: with a paragraph, a sentence, a line or a word, in this order, in its second half."""
+    if end <= most:
+        return end
+    for mark in (_PARAGRAPH, _SENTENCE, _LINE, _SPACE):
+        places = [found.end() for found in mark.finditer(text, (start + most) // 2, most)]
+        if places:
+            return places[-1]
+    return most
+
+
+def _begin(text: str, end: int) -> int:
+    """Return where the part after one that ends at `end` begins: at the first sentence, line or word of the overlap."""
+    for mark in (_SENTENCE, _LINE, _SPACE):
+        for found in mark.finditer(text, end - MAX_OVERLAP_CHARS, end):
+            if found.end() < end:
+                return found.end()
+    return end - MAX_OVERLAP_CHARS
