@@ -38,12 +38,13 @@ CLAUDE_AI = "claude.ai"
 MEM0 = "mem0"
 CLAUDE_MEMORY = "claude-code-memory"
 MARKDOWN = "markdown"
+DOCUMENTS = "documents"
 
 DOCUMENT = "#document"
 BEFORE_PARTS = ("", "#0")
 """What a native id ends in where a document was captured before documents had such parts."""
 
-SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN)
+SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, MARKDOWN, DOCUMENTS)
 """The `source` of whatever is imported, which also names its format."""
 
 HOSTS = {"claude": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}

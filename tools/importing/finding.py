@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, HOSTS, MARKDOWN
-from memtape.tools.importing import exports, reading
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, HOSTS, MARKDOWN
+from memtape.tools.importing import documents, exports, reading
 from memtape.tools.importing.records import Skipped, clean, text_of
 
 EXPORT = "export"
@@ -110,7 +110,7 @@ def named_files(path: Path, format: str | None = None) -> Iterator[Source | Unfi
             yield found if isinstance(found, Unfit) else _source(found, found.relative_to(path).as_posix(), format)
     elif path.is_file():
         source = _source(path, path.name, format)
-        yield Unfit(path, Skipped(NO_FORMAT.reason, problem=True)) if isinstance(source, Unfit) else source
+        yield Unfit(path, Skipped(source.why.reason, problem=True)) if isinstance(source, Unfit) else source
     else:
         yield Unfit(path, Skipped("there is no such file", problem=True))
 
@@ -166,7 +166,9 @@ def _source(path: Path, name: str, format: str | None) -> Source | Unfit:
         if format == CLAUDE_MEMORY or (format is None and _in_claude_memory(path)):
             return _memory_file(path, path.parent.parent)
         return Source(path, MARKDOWN, name) if format in (None, MARKDOWN) else Unfit(path, NO_FORMAT)
-    if format in (MARKDOWN, CLAUDE_MEMORY) or ending not in (".json", ".jsonl"):
+    if ending in documents.FORMATS and format in (None, DOCUMENTS) and not _is_of_export(path):
+        return Source(path, DOCUMENTS, name) if documents.can_read(ending) else Unfit(path, documents.NEEDS)
+    if format in (MARKDOWN, CLAUDE_MEMORY, DOCUMENTS) or ending not in (".json", ".jsonl"):
         return Unfit(path, NO_FORMAT)
     found = format if format in BY_ROWS else None if format is None else EXPORT
     try:
@@ -174,6 +176,11 @@ def _source(path: Path, name: str, format: str | None) -> Source | Unfit:
     except OSError as error:
         return Unfit(path, Skipped(f"cannot be read: {error.strerror}", problem=True))
     return Unfit(path, NO_FORMAT) if found is None else _named(path, found, name)
+
+
+def _is_of_export(path: Path) -> bool:
+    """Whether a page says what an export beside it says, as the `chat.html` of ChatGPT does."""
+    return path.name == "chat.html" and (path.parent / "conversations.json").exists()
 
 
 def _format_of_lines(path: Path) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from memtape.schemas.events import Kind
+from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, MARKDOWN, note
 from memtape.tools.importing.records import EMPTY, INJECTED, Found, Record, Skipped, clean, said, text_of, time_of
 
@@ -55,6 +56,7 @@ def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
     )
     title = text_of(fields, "title")
     common: dict[str, Any] = {"source": MARKDOWN, "origin": "user", "path": path, "at": at}
+    refers_to = _references(fields)
     if "permalink" in fields:
         for category, words in _OBSERVATION.findall(body):
             told = said(words)
@@ -68,7 +70,7 @@ def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
         return
     if title and not told.startswith("# "):
         told = f"# {title}\n\n{told}"
-    yield Record(native_id=note(path, told), kind="document", text=told, tags=tags, **common)
+    yield Record(native_id=note(path, told), kind="document", text=told, tags=tags, media=refers_to, **common)
 
 
 def take_memory(text: str, path: str, modified: int, cwd: str | None) -> Iterator[Found]:
@@ -111,6 +113,14 @@ def _paragraphs(text: str) -> Iterator[str]:
         words = "\n".join(line for line in paragraph.splitlines() if not line.startswith("#")).strip()
         if words:
             yield words
+
+
+def _references(fields: dict[str, Any]) -> tuple[MediaLine, ...]:
+    """Return the files and URLs that a page refers to (`ref_files`, `ref_urls`), each once and in their order."""
+    given = (fields.get(key) for key in ("ref_files", "ref_urls"))
+    lists = (each if isinstance(each, list) else [each] for each in given)
+    named = (text.strip() for each in lists for text in each if isinstance(text, str))
+    return tuple(MediaLine(kind="file", uri=uri) for uri in dict.fromkeys(filter(None, named)))[:MAX_TAGS]
 
 
 def _tags(fields: dict[str, Any], body: str) -> tuple[str, ...]:

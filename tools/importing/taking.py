@@ -12,9 +12,9 @@ from typing import IO, Any
 import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
-from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, MARKDOWN
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
 from memtape.tools.capture.writing import Writer, now_us
-from memtape.tools.importing import claude_code, codex, exports, finding, gemini, notes, reading
+from memtape.tools.importing import claude_code, codex, documents, exports, finding, gemini, notes, reading
 from memtape.tools.importing.batches import SECRETS, Batch, Waiting
 from memtape.tools.importing.finding import Source, Unfit
 from memtape.tools.importing.positions import FilePosition, Positions, digest
@@ -192,6 +192,10 @@ class Importer:
         """Take a file that is read whole: an export, a note, or rows in an archive."""
         if format in (MARKDOWN, CLAUDE_MEMORY):
             self._take_text(source, file, format, place, modified)
+        elif format == DOCUMENTS:
+            data = file.read(documents.MAX_FILE_BYTES + 1)
+            found = documents.take_document(data, source.path.suffix.lower(), source.name, modified)
+            self._put_all(found, source, place, modified)
         elif format == finding.EXPORT:
             self._take_items(source, file, place, modified)
         elif format is not None:

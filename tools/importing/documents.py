@@ -1,0 +1,224 @@
+"""PDF, HTML, Office and e-mail to text, in the form of Markdown where the format has headings, lists and tables.
+
+Libraries of the extra `documents` read them, and are loaded when a file needs them; without the extra nothing else is
+missing. Nothing here opens a file.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from io import BytesIO
+from typing import NamedTuple
+
+from memtape.schemas.events import Origin
+from memtape.tools.capture.lines import MediaLine
+from memtape.tools.capture.native_ids import DOCUMENTS, note
+from memtape.tools.importing.records import EMPTY, Found, Record, Skipped, said, time_of
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+MAX_UNPACKED_BYTES = 512 * 1024 * 1024
+"""An Office file is a zip archive; one that says that it unpacks to more is left alone."""
+MAX_TEXT_CHARS = 32 * 1024 * 1024
+MAX_MEDIA = 64
+
+INSTALL = "pip install 'memtape[documents]'"
+NEEDS = Skipped(f"a document for whose format a library is missing: {INSTALL}")
+TOO_LARGE = Skipped(f"a document of more than {MAX_FILE_BYTES // 2**20} MB", problem=True)
+_UNPACKS = Skipped(f"an Office file that unpacks to more than {MAX_UNPACKED_BYTES // 2**20} MB", problem=True)
+_TOO_MUCH = Skipped(f"a document with more than {MAX_TEXT_CHARS // 2**20} million characters", problem=True)
+_LOCKED = Skipped("a document that asks for a password", problem=True)
+_NO_TEXT = Skipped("a document without text, as a scan is", problem=True)
+
+_NO_TITLES = ("untitled", "(anonymous)")
+"""What programs call a PDF that nobody gave a title."""
+_NOT_READ = ("script", "style", "nav", "noscript", "template")
+"""What of a page is no text of the page."""
+
+
+class _Read(NamedTuple):
+    """What a document says; `at` is what it tells of its time, `attached` the names of files that came with it."""
+
+    text: str
+    at: object = None
+    attached: tuple[str, ...] = ()
+
+
+class _Refused(Exception):
+    def __init__(self, why: Skipped) -> None:
+        super().__init__(why.reason)
+        self.why = why
+
+
+class _Format(NamedTuple):
+    """A format: what reads it, the module that this needs, and who is taken to have written it."""
+
+    read: Callable[[bytes], _Read]
+    needs: str | None
+    origin: Origin
+
+
+def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterator[Found]:
+    """Yield a document, or why it is not taken. `ending` is one of `FORMATS`; `modified` its time if it tells none."""
+    format = FORMATS[ending]
+    try:
+        if len(data) > MAX_FILE_BYTES:
+            raise _Refused(TOO_LARGE)
+        read = format.read(data)
+    except _Refused as refused:
+        yield refused.why
+        return
+    except ModuleNotFoundError:
+        yield Skipped(NEEDS.reason, problem=True)
+        return
+    # Each library raises errors of its own on damaged files, and those of what it is made with.
+    except Exception as error:
+        yield Skipped(f"damaged, or not what its name says ({type(error).__name__})", problem=True)
+        return
+    text = said(read.text).strip()
+    if len(text) > MAX_TEXT_CHARS:
+        yield _TOO_MUCH
+    elif not text:
+        yield _NO_TEXT if ending == ".pdf" else EMPTY
+    else:
+        media = tuple(MediaLine(kind="file", uri=name) for name in read.attached[:MAX_MEDIA])
+        at = time_of(read.at) or modified
+        yield Record(
+            source=DOCUMENTS, native_id=note(path, text), kind="document", origin=format.origin, text=text, path=path,
+            at=at, media=media,
+        )  # fmt: skip
+
+
+def can_read(ending: str) -> bool:
+    """Whether the library is installed that a format needs."""
+    needs = FORMATS[ending].needs
+    return needs is None or find_spec(needs) is not None
+
+
+def _pdf(data: bytes) -> _Read:
+    from pypdf import PdfReader
+    from pypdf.errors import FileNotDecryptedError
+
+    reader = PdfReader(BytesIO(data))
+    try:
+        pages = [page.extract_text() for page in reader.pages]
+    except FileNotDecryptedError:
+        raise _Refused(_LOCKED) from None
+    title = str((reader.metadata and reader.metadata.title) or "").strip()
+    body = "\n\n".join(pages)
+    return _Read(_titled(title if title.lower() not in _NO_TITLES else "", body))
+
+
+def _html(data: bytes) -> _Read:
+    return _Read(_markdown(data))
+
+
+def _markdown(page: bytes | str) -> str:
+    """Return a page of HTML as Markdown."""
+    from bs4 import BeautifulSoup
+    from markdownify import ATX, MarkdownConverter
+
+    soup = BeautifulSoup(page, "html.parser")
+    title = soup.title.get_text(" ", strip=True) if soup.title else ""
+    for element in soup.find_all(_NOT_READ):
+        element.decompose()
+    has_heading = soup.find("h1") is not None
+    text = MarkdownConverter(heading_style=ATX, escape_underscores=False, escape_asterisks=False).convert_soup(
+        soup.body or soup
+    )
+    return _titled("" if has_heading else title, text)
+
+
+def _word(data: bytes) -> _Read:
+    import mammoth
+
+    return _Read(_markdown(mammoth.convert_to_html(_unpacked(data)).value))
+
+
+def _slides(data: bytes) -> _Read:
+    from pptx import Presentation
+
+    pieces = []
+    for number, slide in enumerate(Presentation(_unpacked(data)).slides, start=1):
+        title = slide.shapes.title
+        pieces.append(f"## {_line(title.text_frame.text) if title is not None else ''}".rstrip() + f" (slide {number})")
+        for shape in slide.shapes:
+            if shape.has_text_frame and (title is None or shape.shape_id != title.shape_id):
+                pieces.append(shape.text_frame.text)
+            elif shape.has_table:
+                pieces.append(_table([cell.text for cell in row.cells] for row in shape.table.rows))
+        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+            pieces.append(slide.notes_slide.notes_text_frame.text)
+    return _Read("\n\n".join(piece for piece in pieces if piece.strip()))
+
+
+def _sheets(data: bytes) -> _Read:
+    from openpyxl import load_workbook
+
+    book = load_workbook(_unpacked(data), read_only=True, data_only=True)
+    pieces = []
+    for sheet in book.worksheets:
+        rows = ([str(cell) if cell is not None else "" for cell in row] for row in sheet.iter_rows(values_only=True))
+        pieces.append(f"## {_line(sheet.title)}\n\n{_table(row for row in rows if any(row))}")
+    return _Read("\n\n".join(pieces))
+
+
+def _mail(data: bytes) -> _Read:
+    from email import message_from_bytes, policy
+
+    message = message_from_bytes(data, policy=policy.default)
+    told = {name: _line(str(message[name] or "")) for name in ("From", "To", "Cc", "Date")}
+    head = "\n".join(f"{name}: {value}" for name, value in told.items() if value)
+    body = message.get_body(("plain", "html"))
+    text = "" if body is None else str(body.get_content())
+    if body is not None and body.get_content_subtype() == "html":
+        text = _markdown(text)
+    names = (part.get_filename() for part in message.iter_attachments())
+    date = message["Date"]
+    at = getattr(date, "datetime", None)
+    return _Read(
+        _titled(_line(str(message["Subject"] or "")), f"{head}\n\n{text}"),
+        at.isoformat() if at is not None else None,
+        tuple(filter(None, names)),
+    )
+
+
+def _unpacked(data: bytes) -> BytesIO:
+    """Return an Office file to be read; refuse one that is locked or would unpack to too much."""
+    file = BytesIO(data)
+    if data.startswith(b"\xd0\xcf\x11\xe0"):  # An Office file with a password is no archive, but one of these.
+        raise _Refused(_LOCKED)
+    with zipfile.ZipFile(file) as archive:
+        if sum(info.file_size for info in archive.infolist()) > MAX_UNPACKED_BYTES:
+            raise _Refused(_UNPACKS)
+    file.seek(0)
+    return file
+
+
+def _table(rows: Iterator[list[str]]) -> str:
+    """Return rows as a table of Markdown, a row a line."""
+    lines = [f"| {' | '.join(map(_line, row))} |" for row in rows]
+    if lines:
+        lines.insert(1, "|" + " --- |" * (lines[0].count(" | ") + 1))
+    return "\n".join(lines)
+
+
+def _titled(title: str, text: str) -> str:
+    return f"# {_line(title)}\n\n{text}" if title.strip() else text
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+FORMATS: dict[str, _Format] = {
+    ".pdf": _Format(_pdf, "pypdf", "user"),
+    ".html": _Format(_html, "markdownify", "web"),
+    ".htm": _Format(_html, "markdownify", "web"),
+    ".docx": _Format(_word, "mammoth", "user"),
+    ".pptx": _Format(_slides, "pptx", "user"),
+    ".xlsx": _Format(_sheets, "openpyxl", "user"),
+    ".eml": _Format(_mail, None, "web"),
+}
+"""What a file is read by, by how its name ends. Pages and mail are what others wrote."""
