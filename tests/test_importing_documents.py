@@ -232,7 +232,7 @@ def test_without_the_library_it_is_said_what_to_install(tmp_path: Path, monkeypa
     put(tmp_path / "files", "b.md", "A note.")
     run = CliRunner().invoke
     alone = run(main, ["import", str(tmp_path / "files" / "a.pdf"), "--scope", SCOPE])
-    assert alone.exit_code == 1 and "pip install 'memtape[documents]'" in alone.stderr
+    assert alone.exit_code == 1 and "pip install '.[documents]'" in alone.stderr
     folder = run(main, ["import", str(tmp_path / "files"), "--scope", SCOPE, "--json"])
     told = json.loads(folder.stdout)
     assert (folder.exit_code, told["taken"]) == (0, 1)

@@ -52,13 +52,15 @@ def import_command(
     """Take in what other programs have kept: PATH is a file, a folder or an export.
 
     Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and Claude.ai
-    (also as zip), memories of mem0, and folders of Markdown. Sessions go to the scope of the project that they were
-    held in, everything else to that of this folder. Importing again adds nothing.
+    (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel files need the extra
+    `documents`; e-mail (.eml) does not. Sessions go to the scope of the project that they were held in, everything else
+    to that of this folder. Importing again adds nothing.
 
     \b
     Example:
       memtape import --all --dry-run
       memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
+      memtape import handbook.pdf
     """
     from memtape.tools.importing.finding import host_files
     from memtape.tools.importing.taking import Importer

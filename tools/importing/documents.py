@@ -23,8 +23,7 @@ MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 MAX_TEXT_CHARS = 32 * 1024 * 1024
 MAX_MEDIA = 64
 
-INSTALL = "pip install 'memtape[documents]'"
-NEEDS = Skipped(f"a document for whose format a library is missing: {INSTALL}")
+NEEDS = Skipped("a document whose library is missing; in the checkout of Memtape: pip install '.[documents]'")
 TOO_LARGE = Skipped(f"a document of more than {MAX_FILE_BYTES // 2**20} MB", problem=True)
 _UNPACKS = Skipped(f"an Office file that unpacks to more than {MAX_UNPACKED_BYTES // 2**20} MB", problem=True)
 _TOO_MUCH = Skipped(f"a document with more than {MAX_TEXT_CHARS // 2**20} million characters", problem=True)
