@@ -194,7 +194,31 @@ class Pinned(_Body, frozen=True):
     on: bool
 
 
-Body = Captured | Recalled | Used | Forgotten | Restored | Erased | Unfolded | Pinned | Embedded | Configured | Ticked
+class Withdrawn(_Body, frozen=True):
+    """The source of these captured ids says them no longer (`on`), or says them again.
+
+    It hides these captures and bans no text, whoever says it: a memory goes on by what others have said. An id that is
+    not captured yet is left alone. `restored` ends it too.
+    """
+
+    ids: Ids
+    on: bool
+
+
+Body = (
+    Captured
+    | Recalled
+    | Used
+    | Forgotten
+    | Restored
+    | Erased
+    | Unfolded
+    | Pinned
+    | Withdrawn
+    | Embedded
+    | Configured
+    | Ticked
+)
 
 
 class EventType(NamedTuple):
@@ -229,13 +253,14 @@ EVENT_TYPES: dict[str, EventType] = {
     "erased": EventType(Erased, can_be_blank=False),
     "unfolded": EventType(Unfolded),
     "pinned": EventType(Pinned, effect="answers"),
+    "withdrawn": EventType(Withdrawn),
     "embedded": EventType(Embedded, of_anyone=True, effect="views"),
     "configured": EventType(Configured, has_scope=False, can_be_blank=False, effect="nothing"),
     "ticked": EventType(Ticked, has_scope=False, can_be_blank=False, effect="nothing"),
 }
 """Every type of event that this reader knows, by name. One more type is one more row, and its body above."""
 
-RESERVED = frozenset("withdrawn archived linked edited scope_changed decided settled".split())
+RESERVED = frozenset("archived linked edited scope_changed decided settled".split())
 """Types whose names are taken and whose bodies are not yet frozen."""
 
 FLUSH_TAG = "flush"

@@ -26,6 +26,7 @@ from memtape.schemas.events import (
     Restored,
     Unfolded,
     Used,
+    Withdrawn,
     make_configured,
     make_embedded,
     make_tick,
@@ -107,6 +108,11 @@ def pinned(ids: list[object], id: object, on: bool = True, **fields: Any) -> Eve
     return event("pinned", Pinned(ids=tuple(map(make_id, ids)), on=on), id, **fields)
 
 
+def withdrawn(ids: list[object], id: object, on: bool = True, **fields: Any) -> Event:
+    """Return a `withdrawn` event on the captures of these names."""
+    return event("withdrawn", Withdrawn(ids=tuple(map(make_id, ids)), on=on), id, **fields)
+
+
 def unfolded(ids: list[object], id: object, **fields: Any) -> Event:
     """Return an `unfolded` event on the captures of these names."""
     return event("unfolded", Unfolded(ids=tuple(map(make_id, ids))), id, **fields)
@@ -166,7 +172,8 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
         }
         match draw(
             st.sampled_from(
-                ("captured",) * 6 + ("recalled", "used", "forgotten", "restored", "unfolded", "pinned", "again")
+                ("captured",) * 6
+                + ("recalled", "used", "forgotten", "restored", "unfolded", "pinned", "withdrawn", "again")
             )
         ):
             case "captured":
@@ -186,6 +193,8 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
                 events.append(unfolded(draw(some(events)), f"x{number}", **common))
             case "pinned":
                 events.append(pinned(draw(some(events)), f"p{number}", draw(st.booleans()), **common))
+            case "withdrawn":
+                events.append(withdrawn(draw(some(events)), f"d{number}", draw(st.booleans()), **common))
             case _:
                 if events:
                     events.append(draw(st.sampled_from(events)))

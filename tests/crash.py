@@ -53,6 +53,7 @@ from builders import (  # noqa: E402
     restored,
     unfolded,
     used,
+    withdrawn,
 )
 from met import events_of  # noqa: E402
 
@@ -72,8 +73,8 @@ RANDOM_DELAY_S = 1.2
 TEMPORARY = re.compile(rf"^\..*{re.escape(UNFINISHED)}\Z")
 """What is written whole and then renamed has this name until then."""
 
-DECK = {"captured": 55, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
-        "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
+DECK = {"captured": 53, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
+        "withdrawn": 2, "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
 """How often what happens in a hundred events of a history."""
 
 SYSTEM_CALLS = tuple(
@@ -568,6 +569,8 @@ def history(count: int, seed: int) -> Iterator[Event]:
                 yield restored(earlier, f"{seed}-{number}", **common)
             case "pinned":
                 yield pinned(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
+            case "withdrawn":
+                yield withdrawn(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
             case "unfolded":
                 yield unfolded(earlier, f"{seed}-{number}", **common)
             case "erased":

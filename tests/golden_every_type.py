@@ -1,4 +1,4 @@
-"""How `log-v2` and `log-v3` were made, each with every type of event that the codec knew then. No test runs it."""
+"""How `log-v2` to `log-v4` were made, each with every type of event that the codec knew then. No test runs it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from memtape.schemas.events import (
     Restored,
     Unfolded,
     Used,
+    Withdrawn,
     make_embedded,
     make_tick,
 )
@@ -44,6 +45,16 @@ def make_v3() -> list[list[bytes]]:
     m = _made("log-v3")
     _pins(m)
     _blank(m, "pinned")
+    _crowd(m, 20)
+    return m.payloads
+
+
+def make_v4() -> list[list[bytes]]:
+    """Return the payloads of the golden log of version 4, by partition: version 3 with withdrawals."""
+    m = _made("log-v4")
+    _pins(m)
+    _withdrawals(m)
+    _blank(m, "pinned", "withdrawn")
     _crowd(m, 20)
     return m.payloads
 
@@ -88,6 +99,21 @@ def _pins(m: Maker) -> None:
     again = m.say(m.captured(scope, "The mooring buoy is green!"))
     m.say(m.event("pinned", scope, Pinned(ids=(memory,), on=False)))
     m.say(m.event("pinned", scope, Pinned(ids=(again,), on=True)))
+
+
+def _withdrawals(m: Maker) -> None:
+    """What a source says no longer: of a memory of two, of a part of a document and of a turn; and what ends that."""
+    scope = SCOPES[2]
+    fact = m.say(m.captured(scope, "The fog horn sounds twice."))
+    m.say(m.captured(scope, "The fog horn sounds twice!"))
+    part, turn = m.say(m.captured(scope, "Of the fog horn.", "document")), m.say(m.captured(scope, "Fog.", "turn"))
+    gone, back = m.say(m.captured(scope, "The bell rings at noon.")), m.say(m.captured(scope, "The bell is bronze."))
+    for ids, on in (((fact, part, turn), True), ((turn, m.id("nobody")), False), ((turn, gone, back), True)):
+        m.say(m.event("withdrawn", scope, Withdrawn(ids=ids, on=on)))
+    m.say(m.event("forgotten", scope, Forgotten(ids=(gone, part), reason=None)))
+    m.say(m.event("withdrawn", scope, Withdrawn(ids=(gone,), on=False)))
+    m.say(m.event("restored", scope, Restored(ids=(back, part), reason=None)))
+    m.say(m.captured(scope, "The bell rings at noon!"))
 
 
 def _uses(m: Maker) -> None:

@@ -191,6 +191,7 @@ class Scope:
         self.tombstones: list[Event] = []
         self.vectors: dict[tuple[str, str], str] = {}
         self.pinned: list[str] = []
+        self.withdrawn: list[str] = []
 
     def take(self, event: Event, settings: Settings) -> bool:
         """Take in an event; whether it counts."""
@@ -208,6 +209,12 @@ class Scope:
         elif event["type"] == "pinned":
             others = [id for id in self.pinned if id not in event["body"]["ids"]]
             self.pinned = others + (event["body"]["ids"] if event["body"]["on"] else [])
+        elif event["type"] == "withdrawn":
+            self.tombstones.append(event)
+            named = event["body"]["ids"]
+            others = [id for id in self.withdrawn if id not in named]
+            captured = [capture["id"] for capture in self.captures if capture["id"] in named]
+            self.withdrawn = others + (captured if event["body"]["on"] else [])
         elif event["type"] == "unfolded":
             self._unfold(event["body"]["ids"])
         elif event["type"] == "captured":
@@ -229,7 +236,9 @@ class Scope:
                 memory["waits"] = None
 
     def hidden(self, capture: Capture) -> bool:
-        """Whether a capture is forgotten: of kinds that fold by its text, of others by its id."""
+        """Whether a capture is withdrawn or forgotten: of kinds that fold by its text, of others by its id."""
+        if capture["id"] in self.withdrawn:
+            return True
         return normal(capture) in self.banned_texts if folds(capture) else capture["id"] in self.banned_ids
 
     def living(self, memory: Memory) -> list[Capture]:
@@ -287,6 +296,7 @@ class Scope:
 
     def _show(self, id: str) -> None:
         self.banned_ids.pop(id, None)
+        self.withdrawn = [other for other in self.withdrawn if other != id]
         for capture in self.captures:
             if capture["id"] == id and folds(capture):
                 self.banned_texts.pop(normal(capture), None)

@@ -47,6 +47,7 @@ from memtape.schemas.events import (
     Ticked,
     Unfolded,
     Used,
+    Withdrawn,
     make_configured,
     make_tick,
     tick_id,
@@ -157,6 +158,7 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "erased": st.builds(Erased, ids=tuples(ids, 20)),
     "unfolded": st.builds(Unfolded, ids=tuples(ids, 20)),
     "pinned": st.builds(Pinned, ids=tuples(ids, 20), on=st.booleans()),
+    "withdrawn": st.builds(Withdrawn, ids=tuples(ids, 20), on=st.booleans()),
     "embedded": st.one_of(
         st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),
         st.builds(embedded, st.just([0]), texts(1, 50)),

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import START, TINY, captured, configured, embedded, forgotten, recalled, slots
+from builders import START, TINY, captured, configured, embedded, forgotten, recalled, slots, withdrawn
 from test_golden_log import LOGS, pages_by_scope, slots_of
 
 from memtape.schemas.events import Captured, Event
@@ -25,7 +25,7 @@ from memtape.state.core.subject import Subject
 from memtape.state.views.rows import all_changes, row_of
 
 SEEDS = range(2)
-HOW = ("folded", "forgotten", "echo")
+HOW = ("folded", "forgotten", "withdrawn", "echo")
 WORDED, COUNTED = "the build takes fifteen minutes", "the build takes 15 minutes"
 
 
@@ -33,7 +33,8 @@ def answered(how: str, scope: str) -> list[Event]:
     """An answer carries the second wording of a memory. Whether that uses it depends on which of them speaks for it."""
     fields: dict[str, Any] = {"scope": scope, "origin": "agent", "session": "s"}
     shown = [recalled(["worded"], "shown", sent=START + 1, **fields)] if how == "echo" else []
-    gone = [forgotten(["counted"], "gone", sent=START + 3, **fields)] if how == "forgotten" else []
+    hide = {"forgotten": forgotten, "withdrawn": withdrawn}.get(how)
+    gone = [hide(["counted"], "gone", sent=START + 3, **fields)] if hide else []
     return [
         captured(WORDED, "worded", **fields),
         embedded("worded", [4000, 0, 0], scope=scope),

@@ -38,6 +38,7 @@ from memtape.schemas.events import (
     Ticked,
     Unfolded,
     Used,
+    Withdrawn,
     make_embedded,
     make_tick,
     tick_id,
@@ -230,6 +231,10 @@ VALUES: dict[str, list[Event]] = {
         golden_event("pinned", Pinned(ids=(PORT, PHOTO), on=True), "019a7b3c-0081-7d2e-9f10-5c8e4b2a0081"),
         golden_event("pinned", Pinned(ids=(PHOTO,), on=False), "019a7b3c-0082-7d2e-9f10-5c8e4b2a0082"),
     ],
+    "withdrawn": [
+        golden_event("withdrawn", Withdrawn(ids=(PORT, PHOTO), on=True), "019a7b3c-0091-7d2e-9f10-5c8e4b2a0091"),
+        golden_event("withdrawn", Withdrawn(ids=(PHOTO,), on=False), "019a7b3c-0092-7d2e-9f10-5c8e4b2a0092"),
+    ],
     "used": [
         golden_event(
             "used",
@@ -329,6 +334,7 @@ DIGESTS = {
     "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
     "unfolded": ["8a615f46496fac76"],
     "pinned": ["d316759616af2495", "68a182546e4fbd46"],
+    "withdrawn": ["68d2c776cab0618d", "7e33b38cb65d0ff0"],
     "embedded": ["23a72c53b3f6702b", "d47dcf5680e0a058"],
     "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
     "ticked": ["ee9dd0abaa1e5451", "3d743b2599b866ed", "44667fd35841a873"],

@@ -40,6 +40,7 @@ from memtape.schemas.events import (
     Restored,
     Ticked,
     Used,
+    Withdrawn,
     make_configured,
     make_embedded,
     make_tick,
@@ -357,6 +358,14 @@ class Life:
             self.event("pinned", client.scope, self.last_id(client.scope), body, client.actor, client.session)
         )
 
+    def withdraw(self) -> None:
+        """Say that a source says some texts no longer, or again: what there is, what is hidden, and what never was."""
+        scope = self.rng.choice(SCOPES)
+        ids = tuple(dict.fromkeys(id for _ in range(3) if (id := self.any_id(scope, strange=0.1))))
+        event = self._raw_event("withdrawn", Withdrawn(ids=ids, on=self.rng.random() < 0.6), scope, "operator")
+        self.log.append([event])
+        self.model.append(as_event(event))
+
     def unfold(self) -> None:
         client = self.client()
         world = self.model.world(client.scope).scopes.get(client.scope)
@@ -503,7 +512,7 @@ class Life:
         steps = {
             "captured": Life.capture, "recalled": Life.search, "used": Life.use, "forgotten": Life.forget,
             "restored": Life.restore, "erased": Life.erase, "unfolded": Life.unfold, "pinned": Life.pin,
-            "configured": Life.configure, "ticked": Life.tick,
+            "withdrawn": Life.withdraw, "configured": Life.configure, "ticked": Life.tick,
         }  # fmt: skip
         for _ in range(1_000):
             if not (types := missing(events_of(self.log))):
@@ -629,6 +638,7 @@ STEPS: list[tuple[Callable[[Life], None], float]] = [
     (Life.restore, 5),
     (Life.unfold, 2),
     (Life.pin, 2),
+    (Life.withdraw, 2),
     (Life.embed, 8),
     (Life.use, 2),
     (Life.erase, 0.5),

@@ -21,7 +21,7 @@ from memtape.schemas.texts import texts_of_body
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
 from memtape.state.core.subject import Subject
-from memtape.state.subjects import captures, edges, embeddings, memories, pins, recalls, tombstones, usage
+from memtape.state.subjects import captures, edges, embeddings, memories, pins, recalls, tombstones, usage, withdrawals
 from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
 from memtape.state.subjects.edges import Edges
 from memtape.state.subjects.embeddings import Embeddings
@@ -30,6 +30,7 @@ from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.recalls import Recalls
 from memtape.state.subjects.tombstones import Tombstones
 from memtape.state.subjects.usage import Usage
+from memtape.state.subjects.withdrawals import Withdrawals
 
 _BY_EDGES: tuple[Fed, ...] = ("edges", "pages")
 _BY_USAGE: tuple[Fed, ...] = ("uses", *_BY_EDGES)
@@ -44,6 +45,7 @@ def _subject(
 
 SUBJECTS = (
     _subject("captures", 1, Captures, captures, ALL_FED),
+    _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
     _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
     _subject("recalls", 2, Recalls, recalls, _BY_MEMORIES),
@@ -70,6 +72,7 @@ class Scope:
     """
 
     captures: Captures
+    withdrawals: Withdrawals
     tombstones: Tombstones
     embeddings: Embeddings
     recalls: Recalls

@@ -14,7 +14,7 @@ import msgspec
 from sortedcontainers import SortedDict
 
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import Captured, Embedded, Event, Forgotten, Restored, Unfolded
+from memtape.schemas.events import Captured, Embedded, Event, Forgotten, Restored, Unfolded, Withdrawn
 from memtape.schemas.rows import Change
 from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
@@ -117,7 +117,7 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
             if kind != "turn":
                 _join(state, capture, of, context.settings, names)
             _follow(state, (seq for seq in context.flipped if seq != capture.seq), of, names)
-        case Forgotten() | Restored():
+        case Forgotten() | Restored() | Withdrawn():
             _follow(state, context.flipped, of, names)
         case Embedded(embedder=embedder) if context.embedded is not None and embedder == context.settings.embedder:
             _compare(state, of.captures.by_seq[context.embedded], of, context.settings, names)

@@ -1,4 +1,4 @@
-"""What is hidden in a scope, and since which event. Tombstones decide what is visible and nothing else.
+"""What is hidden in a scope, and since which event. Tombstones, with withdrawals, decide what is visible: nothing else.
 
 Of kinds that fold a normalised text is banned, so that a later repetition stays hidden too; everything
 else is hidden by its id. An id that is forgotten before its capture arrives waits for it.
@@ -7,14 +7,21 @@ else is hidden by its id. An id that is forgotten before its capture arrives wai
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from memtape.schemas.events import Captured, Event, Forgotten, Restored
+from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import Capture, Captures, HasCaptures, shown_changes
+from memtape.state.subjects.captures import Capture, HasCaptures, shown_changes
+from memtape.state.subjects.withdrawals import Withdrawals
+
+
+class Others(HasCaptures, Protocol):
+    """What this subject reads of others."""
+
+    withdrawals: Withdrawals
 
 
 class Tombstone(msgspec.Struct, frozen=True):
@@ -53,18 +60,21 @@ def text_row_id(normal: bytes) -> str:
     return f"text:{normal.hex()}"
 
 
-def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in a `captured`, `forgotten` or `restored` event; note which captures it hid or showed."""
-    captures, effect = context.of.captures, _Effect([], [])
+def evolve(state: Tombstones, event: Event, context: Context[Others]) -> list[Change]:
+    """Take in a `captured`, `forgotten`, `restored` or `withdrawn` event; note which captures it hid or showed."""
+    of, effect = context.of, _Effect([], [])
     match event.body:
         case Captured():
-            _cover(state, captures, event.id, effect)
+            _cover(state, of, event.id, effect)
         case Forgotten(ids=ids):
             for id in ids:
-                _ban(state, captures, id, Tombstone(event.id, context.at), effect)
+                _ban(state, of, id, Tombstone(event.id, context.at), effect)
         case Restored(ids=ids):
             for id in ids:
-                _end(state, captures, id, effect)
+                _end(state, of, id, effect)
+        case Withdrawn(ids=ids):
+            for capture in filter(None, map(of.captures.get, ids)):
+                _look(state, of, capture, effect)
         case _:
             return []
     context.flipped = [capture.seq for capture in effect.flipped]
@@ -93,53 +103,56 @@ def digest(state: Tombstones, of: object) -> Iterator[Any]:
         yield from sorted((key, ban.event_id, ban.at) for key, ban in bans.items())
 
 
-def _ban(state: Tombstones, captures: Captures, id: str, tombstone: Tombstone, effect: _Effect) -> None:
-    capture = captures.get(id)
+def _ban(state: Tombstones, of: Others, id: str, tombstone: Tombstone, effect: _Effect) -> None:
+    capture = of.captures.get(id)
     if capture is not None and capture.family:
-        _ban_text(state, captures, capture.normal, tombstone, effect)
+        _ban_text(state, of, capture.normal, tombstone, effect)
     elif id not in state.ids:
         state.ids[id] = tombstone
         effect.rows.append(f"id:{id}")
         if capture is not None:
-            _flip(capture, True, effect)
+            _look(state, of, capture, effect)
 
 
-def _ban_text(state: Tombstones, captures: Captures, normal: bytes, tombstone: Tombstone, effect: _Effect) -> None:
+def _ban_text(state: Tombstones, of: Others, normal: bytes, tombstone: Tombstone, effect: _Effect) -> None:
     if normal not in state.texts:
         state.texts[normal] = tombstone
         effect.rows.append(text_row_id(normal))
-        for seq in captures.seqs_of_normal[normal]:
-            _flip(captures.by_seq[seq], True, effect)
+        _look_at_text(state, of, normal, effect)
 
 
-def _cover(state: Tombstones, captures: Captures, id: str, effect: _Effect) -> None:
+def _cover(state: Tombstones, of: Others, id: str, effect: _Effect) -> None:
     """Hide a new capture if its id or its text is banned already."""
-    capture = captures.get(id)
+    capture = of.captures.get(id)
     assert capture is not None
     waiting = state.ids.get(id)
     if waiting is not None and capture.family:
         del state.ids[id]
         effect.rows.append(f"id:{id}")
-        _ban_text(state, captures, capture.normal, waiting, effect)
-    if state.of(capture) is not None:
-        _flip(capture, True, effect)
+        _ban_text(state, of, capture.normal, waiting, effect)
+    _look(state, of, capture, effect)
 
 
-def _end(state: Tombstones, captures: Captures, id: str, effect: _Effect) -> None:
+def _end(state: Tombstones, of: Others, id: str, effect: _Effect) -> None:
     if state.ids.pop(id, None) is not None:
         effect.rows.append(f"id:{id}")
-    capture = captures.get(id)
+    capture = of.captures.get(id)
     if capture is None:
         return
-    if capture.family is None:
-        _flip(capture, False, effect)
-    elif state.texts.pop(capture.normal, None) is not None:
+    if capture.family and state.texts.pop(capture.normal, None) is not None:
         effect.rows.append(text_row_id(capture.normal))
-        for seq in captures.seqs_of_normal[capture.normal]:
-            _flip(captures.by_seq[seq], False, effect)
+        _look_at_text(state, of, capture.normal, effect)
+    _look(state, of, capture, effect)
 
 
-def _flip(capture: Capture, hidden: bool, effect: _Effect) -> None:
+def _look_at_text(state: Tombstones, of: Others, normal: bytes, effect: _Effect) -> None:
+    for seq in of.captures.seqs_of_normal[normal]:
+        _look(state, of, of.captures.by_seq[seq], effect)
+
+
+def _look(state: Tombstones, of: Others, capture: Capture, effect: _Effect) -> None:
+    """Hide or show a capture, as the bans and withdrawals in force say."""
+    hidden = state.of(capture) is not None or capture.id in of.withdrawals.ids
     if capture.hidden is not hidden:
         capture.hidden = hidden
         effect.flipped.append(capture)

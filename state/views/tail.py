@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from memtape.schemas.events import Captured, Erased, Event, Forgotten, Restored, may_write
+from memtape.schemas.events import Captured, Erased, Event, Forgotten, Restored, Withdrawn, may_write
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
@@ -51,6 +51,7 @@ class Bans:
         self._shown: set[str] = set()
         self._hidden: set[str] = set()
         self._erased: set[str] = set()
+        self._withdrawn: set[str] = set()
         self._set: set[str] = set()
         self._ended: set[str] = set()
         self.touched: dict[str, None] = {}
@@ -74,6 +75,8 @@ class Bans:
                     self._forget(ids)
                 case Restored(ids=ids):
                     self._restore(ids)
+                case Withdrawn(ids=ids, on=on):
+                    self._withdraw(ids, on)
                 case Erased(ids=ids):
                     self._erase(ids)
                 case _:
@@ -106,7 +109,15 @@ class Bans:
             self._shown.update(keys)
             self._hidden.difference_update(keys)
             self._set.difference_update(keys)
+            self._withdrawn.difference_update(keys)
             self._ended.update(keys)
+
+    def _withdraw(self, ids: Iterable[str], on: bool) -> None:
+        """Hide what was captured by then, and every row that may speak with its text, or end what the tail hid so."""
+        for id in ids:
+            if id in self._own or self._keys_of(id) is not None:
+                keys = [key for key in self._keys(id) if not key.startswith("text:")]
+                self._withdrawn = self._withdrawn.union(keys) if on else self._withdrawn.difference(keys)
 
     def _erase(self, ids: Iterable[str]) -> None:
         """Hide ids for good, and every row that may speak with the text of one of them."""
@@ -114,8 +125,9 @@ class Bans:
             self._erased.update(key for key in self._keys(id) if not key.startswith("text:"))
 
     def hide(self, keys: Sequence[str], hidden_in_view: bool) -> bool:
-        """Whether what has these keys is hidden: erased, or banned; else as the tail says, else as the view does."""
-        if not self._erased.isdisjoint(keys) or not self._hidden.isdisjoint(keys) or any(map(self._is_banned, keys)):
+        """Whether what has these keys is hidden: erased, withdrawn or banned; else as the tail says, else the view."""
+        gone = self._erased | self._hidden | self._withdrawn
+        if not gone.isdisjoint(keys) or any(map(self._is_banned, keys)):
             return True
         return hidden_in_view and self._shown.isdisjoint(keys)
 

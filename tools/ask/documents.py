@@ -8,7 +8,7 @@ import msgspec
 
 from memtape.schemas.codec import body_of_capture
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Captured, Event, Forgotten, Restored
+from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log
 from memtape.schemas.places import Place, place_in
 from memtape.schemas.rows import MemoryRow
@@ -58,7 +58,7 @@ def whole_document(retriever: Retriever, log: Log, scope: str, asked: str) -> Wh
     parts = _parts(retriever, scope, place)
     if missing := list(_missing(log, scope, place, parts)):
         more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
-        restore = next((f"`memtape restore {id}` shows a forgotten one." for id, why in missing if why == _HIDDEN), "")
+        restore = next((f"`memtape restore {id}` shows a hidden one." for id, why in missing if why == _HIDDEN), "")
         named = ", ".join(f"part {place.ids(scope).index(id) + 1} ({why})" for id, why in missing[:NAMED])
         raise MemtapeError(f"Of {place.count:,} parts of this document these are missing: {named}{more}.", restore)
     text = joined((part.text, part.place) for part in parts.values())
@@ -77,7 +77,7 @@ def joined(parts: Iterable[tuple[str, Place]]) -> str:
     return "".join(pieces)
 
 
-_HIDDEN = "forgotten"
+_HIDDEN = "forgotten or withdrawn"
 
 
 def _parts(retriever: Retriever, scope: str, place: Place) -> dict[str, _Part]:
@@ -93,9 +93,9 @@ def _parts(retriever: Retriever, scope: str, place: Place) -> dict[str, _Part]:
             case Captured(text=text, path=path) if event.id in wanted and event.id not in found:
                 if own := place_in(path):
                     found[event.id] = _Part(text, own, False)
-            case Forgotten(ids=named) | Restored(ids=named):
+            case Forgotten(ids=named) | Restored(ids=named) | Withdrawn(ids=named):
                 for id in found.keys() & set(named):
-                    found[id].hidden = isinstance(event.body, Forgotten)
+                    found[id].hidden = event.body.on if isinstance(event.body, Withdrawn) else event.type == "forgotten"
             case _:
                 pass
     return {id: found[id] for id in ids if id in found}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from memtape.schemas.codec import decode
-from memtape.schemas.events import Event, Forgotten, Restored
+from memtape.schemas.events import Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log
 from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, UseRow, Watermark
 from memtape.schemas.scopes import partition_of
@@ -22,6 +22,7 @@ from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
 from memtape.tools.keep.states import state_at
 
+_HIDING = ("forgotten", "restored", "withdrawn")
 COUNTED_SLOTS = 10_000
 """A lag beyond this is not counted event by event."""
 LISTED = 20
@@ -276,10 +277,10 @@ def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iter
 
 def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
     offset = 0
-    while slots := log.read(partition, offset, COUNTED_SLOTS, scope=scope, types=("forgotten", "restored")):
+    while slots := log.read(partition, offset, COUNTED_SLOTS, scope=scope, types=_HIDING):
         for slot in slots:
             event = decode(slot.payload)
-            if isinstance(event.body, (Forgotten, Restored)) and not set(ids).isdisjoint(event.body.ids):
+            if isinstance(event.body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(event.body.ids):
                 yield Behind(
                     part="tombstone",
                     how=event.type,

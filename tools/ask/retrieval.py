@@ -62,7 +62,7 @@ TAKEN_FROM = 200
 """Among so many of the best, statements are brought together with their turns."""
 OFFERED_FROM = 20
 """So many of the best results are looked at for what a prompt surely needs."""
-_SAID_ONCE = ("forgotten", "restored")
+_SAID_ONCE = ("forgotten", "restored", "withdrawn")
 """Events that would undo what came between, were a repetition of them taken for another."""
 
 _UNTIL_THEN = "What the log holds is found by words, and `memtape run --once` makes the views anew."

@@ -370,7 +370,8 @@ def _opened(opened: Opened) -> list[str]:
     if opened.last_used_at is not None:
         lines.append(f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}")
     if opened.hidden:
-        lines.append(f"Hidden: forgotten. To show it again: memtape restore {row.id} --scope {row.scope}")
+        again = f"memtape restore {row.id} --scope {row.scope}"
+        lines.append(f"Hidden: forgotten, or withdrawn by its source. To show it again: {again}")
     return lines
 
 
