@@ -23,7 +23,7 @@ from memtape.tools.commands.options import print_json, progress, say, with_folde
 
 # Parsers are loaded by the commands alone, so that no other command waits for them.
 if TYPE_CHECKING:
-    from memtape.tools.importing.finding import Source, Unfit
+    from memtape.tools.importing import finding
     from memtape.tools.importing.summary import Summary
 
 SHOWN_PROBLEMS = 20
@@ -62,7 +62,7 @@ def import_command(
       memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
       memtape import handbook.pdf
     """
-    from memtape.tools.importing.finding import host_files
+    from memtape.tools.importing.finding import Unfit, host_files
     from memtape.tools.importing.taking import Importer
 
     if bool(paths) == everything:
@@ -72,7 +72,9 @@ def import_command(
         sources = list(host_files() if everything else _named(paths, format))
         with progress(sum(map(_size, sources)), "Importing") as bar:
             importer = Importer(speaker, own, dry_run=dry_run, reread=reread, only=format, on_progress=bar.update)
-            summary = importer.take(sources)
+            # A folder of which something cannot be read is not known to lack what was there.
+            unread = [source.path for source in sources if isinstance(source, Unfit) and source.path.is_dir()]
+            summary = importer.take(sources, [path for path in paths if path.is_dir() and not unread])
     if as_json:
         print_json(summary)
     else:
@@ -138,14 +140,14 @@ def _project(scope: str | None) -> str | None:
     return check_scope(scope) if scope is not None else None
 
 
-def _named(paths: Iterable[Path], format: str | None) -> Iterable[Source | Unfit]:
+def _named(paths: Iterable[Path], format: str | None) -> Iterable[finding.Source | finding.Unfit]:
     from memtape.tools.importing.finding import named_files
 
     for path in dict.fromkeys(paths):
         yield from named_files(path, format)
 
 
-def _size(source: Source | Unfit) -> int:
+def _size(source: finding.Source | finding.Unfit) -> int:
     try:
         return source.path.stat().st_size
     except OSError:
@@ -155,6 +157,8 @@ def _size(source: Source | Unfit) -> int:
 def _print_summary(summary: Summary) -> None:
     verb = "Would take" if summary.dry_run else "Took"
     say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
+    if summary.withdrawn or summary.again:
+        say(f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; shown again: {summary.again:,}.")
     if not (summary.files or summary.unchanged or summary.unread):
         say("There is nothing to take. The formats are " + ", ".join(SOURCES) + ".")
     _print_table("Source", ("taken", "known"), [(name, t.taken, t.known) for name, t in summary.sources.items()])

@@ -56,6 +56,8 @@ class Batch:
         self._chars = 0
         self._scopes: dict[tuple[str, Path | None], str | None] = {}
         self._said: set[str] = set()
+        self.known: dict[str, None] = {}
+        """The ids of records that stood on the log before this import."""
 
     @property
     def full(self) -> bool:
@@ -71,7 +73,7 @@ class Batch:
         """Append what is new of all that waits, all or none, and count it."""
         by_scope: dict[str, list[Waiting]] = {}
         for waiting in self._waiting:
-            scope = self._scope_of(waiting.record, waiting.path)
+            scope = self.scope_of(waiting.record, waiting.path)
             if scope is None:
                 self._summary.skip(NO_PROJECT, waiting.path, waiting.place)
             else:
@@ -123,6 +125,7 @@ class Batch:
             self._summary.skip(ERASED, waiting.path, waiting.place)
         else:
             self._summary.count(waiting.record.source, scope, known=True)
+            self.known.update(dict.fromkeys(ids))
 
     def _events(self, scope: str, waiting: Waiting, erased: Erased) -> list[Event] | None:
         """Return the events of a record; None, and a reason in the summary, where it may not stand on the log."""
@@ -139,7 +142,16 @@ class Batch:
             return None
         return events
 
-    def _scope_of(self, record: Record, path: Path) -> str | None:
+    def ids_of(self, record: Record, path: Path) -> tuple[str, list[str]] | None:
+        """Return the scope of a record and the ids of it whole and of its first part, None where it has no scope."""
+        scope = self.scope_of(record, path)
+        if scope is None:
+            return None
+        whole, _, first = _ids(scope, record)[: len(_MARKS)]
+        return scope, [whole, first]
+
+    def scope_of(self, record: Record, path: Path) -> str | None:
+        """Return the scope of a record, None where its project is not known."""
         if self._scope is not None:
             return self._scope
         of_project = record.source in OF_PROJECTS

@@ -8,6 +8,7 @@ was said is kept here, nor the name of a file; of a parser's state only what lat
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
@@ -26,7 +27,8 @@ PROBE_BYTES = 4_096
 class FilePosition(msgspec.Struct, frozen=True):
     """Up to where a file was read (`offset`), its size and time then, a digest of some of it, the parser's state.
 
-    Of a packed file, offset and size are those of what it holds, and `packed` is its own size; else that is 0.
+    Of a packed file, offset and size are those of what it holds, and `packed` is its own size; else that is 0. `said`
+    has the ids of what a file that is read whole said then, by scope, `folder` the key of the folder that was named.
     """
 
     offset: int
@@ -35,6 +37,8 @@ class FilePosition(msgspec.Struct, frozen=True):
     digest: str
     state: dict[str, Any]
     packed: int = 0
+    said: dict[str, list[str]] = {}
+    folder: str = ""
 
 
 class _Kept(msgspec.Struct):
@@ -65,30 +69,51 @@ class Positions:
 
     def unchanged(self, path: Path, status: os.stat_result) -> bool:
         """Whether a file was read to its end and is as it was then."""
-        kept = self._kept.get(self._key(path))
+        kept = self._kept.get(self.key(path))
         if kept is None or not _whole(kept):
             return False
         return (kept.packed or kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
 
     def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
         """Return where to go on in a file that only grew, and the state there; the start of any other."""
-        kept = self._kept.get(self._key(path))
+        kept = self._kept.get(self.key(path))
         if kept is None or kept.size > os.fstat(file.fileno()).st_size or digest(file, kept.offset) != kept.digest:
             return 0, {}
         return kept.offset, msgspec.json.decode(msgspec.json.encode(kept.state))
 
     def offset(self, path: Path) -> int:
         """Return up to where a file was read, 0 for one that never was."""
-        kept = self._kept.get(self._key(path))
+        kept = self._kept.get(self.key(path))
         return kept.offset if kept is not None else 0
+
+    def said(self, path: Path) -> dict[str, list[str]]:
+        """Return what a file said when it was read last: the ids of its texts, by scope."""
+        kept = self._kept.get(self.key(path))
+        return kept.said if kept is not None else {}
+
+    def said_elsewhere(self, ids: Iterable[str], but: Iterable[str]) -> dict[str, None]:
+        """Return those of some ids that any file says, but those of some keys."""
+        asked, left_out = dict.fromkeys(ids), dict.fromkeys(but)
+        others = (kept for key, kept in self._kept.items() if key not in left_out) if asked else ()
+        return {id: None for kept in others for told in kept.said.values() for id in told if id in asked}
+
+    def gone(self, folder: Path, there: Iterable[Path]) -> dict[str, FilePosition]:
+        """Return by their keys the positions of files that were read in a folder and are not there any more."""
+        key, keys = self.key(folder), {self.key(path) for path in there}
+        return {name: kept for name, kept in self._kept.items() if kept.folder == key and name not in keys}
+
+    def drop(self, keys: Iterable[str]) -> None:
+        """Forget positions; `save` writes it."""
+        for key in keys:
+            self._kept.pop(key, None)
 
     def put(self, path: Path, position: FilePosition) -> None:
         """Remember a position; `save` writes it. One whose state holds a secret is forgotten, and read again."""
         state = msgspec.json.encode(position.state).decode()
         if self._redactor.name(state) == state:
-            self._kept[self._key(path)] = position
+            self._kept[self.key(path)] = position
         else:
-            self._kept.pop(self._key(path), None)
+            self._kept.pop(self.key(path), None)
 
     def save(self) -> None:
         """Write all positions."""
@@ -97,7 +122,8 @@ class Positions:
         write_whole(self._path, data)
         self._path.chmod(0o600)
 
-    def _key(self, path: Path) -> str:
+    def key(self, path: Path) -> str:
+        """Return by what a file or folder is known here, which does not tell its name."""
         name = os.fsencode(self._prefix + os.fspath(path.resolve()))
         return blake2b(name, digest_size=16).hexdigest()
 

@@ -30,6 +30,7 @@ class Summary(msgspec.Struct):
     """Counts of an import. `files` were read, `unchanged` not again, of `unread` nothing could be taken, `denied`
     were not opened.
 
+    `withdrawn` texts are those that a file says no longer, `again` those that one says again after that.
     `problems` are the first thousand of `problem_count`.
     """
 
@@ -40,6 +41,8 @@ class Summary(msgspec.Struct):
     denied: int = 0
     taken: int = 0
     known: int = 0
+    withdrawn: int = 0
+    again: int = 0
     sources: dict[str, Tally] = msgspec.field(default_factory=dict)
     scopes: dict[str, int] = msgspec.field(default_factory=dict)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)

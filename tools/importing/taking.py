@@ -20,8 +20,11 @@ from memtape.tools.importing.finding import Source, Unfit
 from memtape.tools.importing.positions import FilePosition, Positions, digest
 from memtape.tools.importing.records import Found, Record, Skipped, State, Take
 from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.withdrawing import Withdrawing
 
 SAVE_EVERY_S = 2.0
+SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS})
+"""Formats of which a file says what it says: edited or deleted, it takes back what it had said."""
 PARSERS: dict[str, Take] = {CLAUDE_CODE: claude_code.take, CODEX: codex.take, GEMINI: gemini.take}
 
 OnProgress = Callable[[int], None]
@@ -48,6 +51,9 @@ class Importer:
         self.summary = Summary(dry_run=dry_run)
         self.positions = Positions(writer.home, writer.log, scope, writer.redactor)
         self._batch = Batch(writer, scope, self.summary)
+        self._withdrawing = Withdrawing(writer, self.summary)
+        self._folders: tuple[Path, ...] = ()
+        self._said: dict[str, list[str]] = {}
         self._reread = reread or dry_run
         self._only = only
         self._on_progress = on_progress
@@ -55,14 +61,24 @@ class Importer:
         self._saved = time.monotonic()
         self._unsaved = False
 
-    def take(self, sources: Iterable[Source | Unfit]) -> Summary:
-        """Take all of these files, and remember how far each was read."""
+    def take(self, sources: Iterable[Source | Unfit], folders: Iterable[Path] = ()) -> Summary:
+        """Take all of these files, and remember how far each was read.
+
+        `folders` are those of which they are all files: what one of them had said that is not there any more, they
+        say no longer.
+        """
+        self._folders = tuple(folders)
+        there = []
         for source in sources:
+            there.append(source.path)
             if isinstance(source, Unfit):
                 self.summary.skip(source.why, source.path)
                 self.summary.unread += source.why.problem
             else:
                 self.take_file(source)
+        self.append()
+        for folder in self._folders:
+            self._withdraw_gone(folder, there)
         self.finish()
         return self.summary
 
@@ -104,7 +120,8 @@ class Importer:
             raise MemtapeError(
                 f"The home cannot be written: {error.strerror}.", "Give the same command again."
             ) from None
-        for path, position in self._pending.items():
+        self._withdraw_changed()
+        for path, position in self._pending.items() if not self.summary.dry_run else ():
             self.positions.put(path, position)
             self._unsaved = True
         self._pending.clear()
@@ -115,6 +132,39 @@ class Importer:
         """Append what waits, and write the positions."""
         self.append()
         self._save()
+
+    def _withdraw_changed(self) -> None:
+        """Say what files that were just read say no longer, and what they say again."""
+        gone: dict[str, list[str]] = {}
+        back: dict[str, list[str]] = {}
+        now = {id: None for read in self._pending.values() for ids in read.said.values() for id in ids}
+        for path, position in self._pending.items():
+            before = self.positions.said(path)
+            for scope, ids in before.items():
+                gone.setdefault(scope, []).extend(id for id in ids if id not in now)
+            for scope, ids in position.said.items():
+                told = dict.fromkeys(before.get(scope, ()))
+                back.setdefault(scope, []).extend(id for id in ids if id in self._batch.known and id not in told)
+        self._withdraw(gone, map(self.positions.key, self._pending))
+        self._withdrawing.say_again({scope: ids for scope, ids in back.items() if ids})
+
+    def _withdraw_gone(self, folder: Path, there: list[Path]) -> None:
+        """Say that what files of a folder said is said no longer, where they are not there any more."""
+        files = self.positions.gone(folder, there)
+        gone: dict[str, list[str]] = {}
+        for position in files.values():
+            for scope, ids in position.said.items():
+                gone.setdefault(scope, []).extend(ids)
+        self._withdraw(gone, files)
+        if files and not self.summary.dry_run:
+            self.positions.drop(files)
+            self._unsaved = True
+
+    def _withdraw(self, gone: dict[str, list[str]], files: Iterable[str]) -> None:
+        """Withdraw what no file says but those of some keys."""
+        said = self.positions.said_elsewhere((id for ids in gone.values() for id in ids), files)
+        left = {scope: [id for id in ids if id not in said] for scope, ids in gone.items()}
+        self._withdrawing.withdraw({scope: ids for scope, ids in left.items() if ids})
 
     def _save(self) -> None:
         if self._unsaved:
@@ -166,12 +216,16 @@ class Importer:
         return {"session": source.session, "cwd": source.cwd}
 
     def _take_whole(self, source: Source, file: IO[bytes], status: os.stat_result) -> None:
-        modified = status.st_mtime_ns // 1_000
+        modified, problems = status.st_mtime_ns // 1_000, self.summary.problem_count
+        self._said = {}
         if source.format == finding.ARCHIVE:
             self._take_archive(source, file, modified)
         else:
             self._take_member(source, file, source.format, "", modified)
             self._on_progress(status.st_size)
+        if source.format in SPEAKING and self.summary.problem_count > problems:  # It may say more than could be read.
+            for scope, ids in self.positions.said(source.path).items():
+                self._said[scope] = [*dict.fromkeys([*self._said.get(scope, ()), *ids])]
         self._remember(source, file, status, status.st_size, {})
 
     def _take_archive(self, source: Source, file: IO[bytes], modified: int) -> None:
@@ -241,6 +295,8 @@ class Importer:
             if isinstance(one, Record) and self._only in (None, one.source):
                 moment = min(one.at if one.at is not None else moment, now_us())
                 self._batch.add(Waiting(one, source.path, place, moment))
+                if source.format in SPEAKING and (found_ids := self._batch.ids_of(one, source.path)):
+                    self._said.setdefault(found_ids[0], []).extend(found_ids[1])
                 self._anything = True
                 if self._batch.full and source.format not in PARSERS:
                     self.append()
@@ -253,13 +309,13 @@ class Importer:
 
     def _remember(self, source: Source, file: IO[bytes], status: os.stat_result, end: int, state: State) -> None:
         """Note how far a file was read; it counts once all that was found up to there is on the log."""
-        if self.summary.dry_run:
-            return
         kept: dict[str, Any] = {key: value for key, value in state.items() if key not in ("last", "place", "head")}
         packed = status.st_size if reading.is_packed(source.path) else 0
         size = max(end, os.fstat(file.fileno()).st_size if packed else status.st_size)
         state = msgspec.json.decode(msgspec.json.encode(kept))
-        position = FilePosition(end, size, status.st_mtime_ns, digest(file, end), state, packed)
+        said = self._said if source.format in SPEAKING else {}
+        named = next((self.positions.key(folder) for folder in self._folders if folder in source.path.parents), "")
+        position = FilePosition(end, size, status.st_mtime_ns, digest(file, end), state, packed, said, named)
         self._pending[source.path] = position
 
 

@@ -1,0 +1,162 @@
+"""A file that was edited or deleted takes back what it had said; what others say, and what people decided, stays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from test_importing import SCOPE, put
+
+from memtape.schemas.scopes import partition_of
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.importing.finding import named_files
+from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.taking import Importer
+
+LONG = "The tide gauge is read at noon. " * 100
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with Client(tmp_path / "home", scope=SCOPE, actor="Ada", origin="user") as client:
+        yield client
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    (tmp_path / "notes").mkdir()
+    return tmp_path / "notes"
+
+
+def take(client: Client, folder: Path, dry_run: bool = False) -> Summary:
+    folders = [folder] if folder.is_dir() else []
+    return Importer(client, SCOPE, dry_run=dry_run).take(named_files(folder), folders)
+
+
+def shown(client: Client) -> list[str]:
+    """Return the visible texts of the views, and see that before the projection the tail says the same."""
+    found = [sorted(result.text for result in client.search("gauge buoy bell", 100).results)]
+    client.project()
+    found.append(sorted(result.text for result in client.search("gauge buoy bell", 100).results))
+    assert found[0] == found[1] and client.verify().ok
+    return found[0]
+
+
+def withdrawals(client: Client) -> int:
+    partition = partition_of(SCOPE, client.log.partitions)
+    return len(client.log.read(partition, 0, 100_000, scope=SCOPE, types=("withdrawn",)))
+
+
+def test_an_edited_file_says_what_it_says_now(client: Client, notes: Path) -> None:
+    note = put(notes, "a.md", "The gauge is red.")
+    take(client, notes)
+    put(notes, "a.md", "The gauge is green.")
+    summary = take(client, notes)
+    assert (summary.taken, summary.withdrawn, summary.again) == (1, 1, 0)
+    assert shown(client) == ["The gauge is green."]
+    put(notes, "a.md", "The gauge is red.")
+    back = take(client, note)  # By itself, and not with its folder.
+    assert (back.taken, back.withdrawn, back.again) == (0, 1, 1)
+    assert shown(client) == ["The gauge is red."]
+
+
+def test_a_deleted_file_says_nothing_and_comes_back(client: Client, notes: Path) -> None:
+    put(notes, "a.md", "The gauge is red.")
+    put(notes, "b.md", LONG)
+    take(client, notes)
+    (notes / "b.md").rename(notes.parent / "b.md")
+    assert take(client, notes, dry_run=True).withdrawn == 1 and withdrawals(client) == 0
+    assert take(client, notes).withdrawn == 1
+    assert shown(client) == ["The gauge is red."]
+    assert take(client, notes).withdrawn == 0
+    (notes.parent / "b.md").rename(notes / "b.md")
+    assert take(client, notes).again == 1
+    assert len(shown(client)) > 3
+
+
+def test_a_changed_document_withdraws_all_its_parts_and_the_rest_is_untouched(client: Client, notes: Path) -> None:
+    put(notes, "a.md", LONG)
+    put(notes, "b.md", "The bell rings.")
+    take(client, notes)
+    put(notes, "a.md", "The buoy.")
+    assert take(client, notes).withdrawn == 1
+    assert shown(client) == ["The bell rings.", "The buoy."]
+
+
+def test_what_another_file_or_a_person_says_too_stays(client: Client, notes: Path) -> None:
+    observed = "---\npermalink: x\n---\n- [colour] The gauge is red.\n"
+    put(notes, "one/a.md", observed)
+    put(notes.parent, "two/a.md", observed)
+    client.capture("The gauge is red.")
+    take(client, notes / "one")
+    take(client, notes.parent / "two")
+    (notes / "one" / "a.md").unlink()
+    assert take(client, notes / "one").withdrawn == 0  # The same note stands in the other folder.
+    (notes.parent / "two" / "a.md").unlink()
+    assert take(client, notes.parent / "two").withdrawn == 1
+    assert shown(client) == ["The gauge is red."]
+    (result,) = client.search("gauge").results
+    assert result.confirmations == 0
+
+
+def test_what_a_person_forgot_stays_forgotten_and_what_one_restored_is_shown(client: Client, notes: Path) -> None:
+    put(notes, "a.md", "The gauge is red.")
+    take(client, notes)
+    (forgotten,) = client.search("gauge").results
+    client.forget(forgotten.id)
+    put(notes, "a.md", "The gauge is green.")
+    take(client, notes)
+    put(notes, "a.md", "The gauge is red.")
+    assert take(client, notes).again == 1
+    assert shown(client) == []
+    client.restore(forgotten.id)
+    assert shown(client) == ["The gauge is red."]
+    put(notes, "a.md", "The gauge is green.")
+    take(client, notes)
+    client.restore(forgotten.id)
+    assert shown(client) == ["The gauge is green.", "The gauge is red."]
+    assert "withdrawn" in [behind.event.type for behind in client.why(forgotten.id).events]
+
+
+def test_importing_again_without_positions_adds_nothing(client: Client, notes: Path) -> None:
+    put(notes, "a.md", LONG)
+    take(client, notes)
+    client.home.imports_path.unlink()
+    summary = take(client, notes)
+    assert (summary.taken, summary.withdrawn, summary.again, withdrawals(client)) == (0, 0, 0, 0)
+
+
+def test_what_cannot_be_read_any_more_is_not_withdrawn(client: Client, notes: Path) -> None:
+    put(notes, "a.md", "The gauge is red.")
+    take(client, notes)
+    put(notes, "a.md", b"\0\1 no text")
+    assert take(client, notes).withdrawn == 0
+    assert shown(client) == ["The gauge is red."]
+    put(notes, "a.md", "")
+    assert take(client, notes).withdrawn == 1
+
+
+def test_one_file_of_a_folder_withdraws_nothing_of_the_others(client: Client, notes: Path) -> None:
+    put(notes, "a.md", "The gauge is red.")
+    put(notes, "b.md", "The bell rings.")
+    take(client, notes)
+    (notes / "b.md").unlink()
+    put(notes, "a.md", "The gauge is green.")
+    assert take(client, notes / "a.md").withdrawn == 1
+    assert shown(client) == ["The bell rings.", "The gauge is green."]
+
+
+def test_the_command_says_what_was_withdrawn(tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
+    run = CliRunner().invoke
+    put(notes, "a.md", "The gauge is red.")
+    put(notes, "b.md", "The bell rings.")
+    assert run(main, ["import", str(notes), "--scope", SCOPE]).exit_code == 0
+    (notes / "b.md").unlink()
+    assert "Withdrawn" in run(main, ["import", str(notes), "--scope", SCOPE]).stdout
+    put(notes, "b.md", "The bell rings.")
+    assert json.loads(run(main, ["import", str(notes), "--scope", SCOPE, "--json"]).stdout)["again"] == 1

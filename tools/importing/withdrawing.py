@@ -1,0 +1,85 @@
+"""What files say no longer, or again: the difference between what was taken of them then and now, as events.
+
+It opens no file. How a file was read is for `taking`, what it said before for `positions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from memtape.schemas.codec import body_of_capture, decode
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import MAX_IDS, Restored, Withdrawn
+from memtape.schemas.log import Log
+from memtape.schemas.places import place_in
+from memtape.schemas.scopes import partition_of
+from memtape.tools.capture.writing import Writer
+from memtape.tools.importing.summary import Summary
+
+Said = Mapping[str, Iterable[str]]
+"""Ids under which texts may stand, by scope: of each text those of it whole and of its first part."""
+
+PAGE_SLOTS = 5_000
+
+
+class Withdrawing:
+    """Appends what became of texts whose source has changed, and counts it. Nothing is appended in a dry run."""
+
+    def __init__(self, writer: Writer, summary: Summary) -> None:
+        self._writer, self._summary = writer, summary
+
+    def withdraw(self, gone: Said) -> None:
+        """Say that a source says these texts no longer; those that are not on the log, or withdrawn, are left out."""
+        for scope, ids in gone.items():
+            stand = self._writer.log.known(scope, list(ids))
+            withdrawn = withdrawn_ids(self._writer.log, scope) if stand else {}
+            new = [id for id in stand if id not in withdrawn]
+            self._summary.withdrawn += self._say(scope, new, on=True)
+
+    def say_again(self, back: Said) -> None:
+        """Say that a source says these texts again, of those that were withdrawn."""
+        for scope, ids in back.items():
+            withdrawn = withdrawn_ids(self._writer.log, scope)
+            self._summary.again += self._say(scope, [id for id in ids if id in withdrawn], on=False)
+
+    def _say(self, scope: str, ids: list[str], *, on: bool) -> int:
+        if ids and not self._summary.dry_run:
+            named = [part for id in ids for part in _parts(self._writer.log, scope, id)]
+            for first in range(0, len(named), MAX_IDS):
+                self._writer.append("withdrawn", Withdrawn(ids=tuple(named[first : first + MAX_IDS]), on=on), scope)
+        return len(ids)
+
+
+def withdrawn_ids(log: Log, scope: str) -> dict[str, None]:
+    """Return the ids that are withdrawn in a scope at the end of the log."""
+    found: dict[str, None] = {}
+    for ids, on in _withdrawals(log, scope):
+        if on:
+            found |= dict.fromkeys(ids)
+        else:
+            found = {id: None for id in found if id not in ids}
+    return found
+
+
+def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+    partition, offset = partition_of(scope, log.partitions), 0
+    while slots := log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("withdrawn", "restored")):
+        for slot in slots:
+            try:
+                body = decode(slot.payload).body
+            except InvalidEvent:
+                continue
+            if isinstance(body, Withdrawn):
+                yield body.ids, body.on
+            elif isinstance(body, Restored):
+                yield body.ids, False
+        offset = slots[-1].offset + 1
+
+
+def _parts(log: Log, scope: str, id: str) -> list[str]:
+    """Return the ids of all parts of the document whose first part has an id, else the id."""
+    for slot in log.read(partition_of(scope, log.partitions), log.known(scope, [id])[id], 1):
+        body = body_of_capture(slot.payload)
+        if body is not None and (place := place_in(body.path)) is not None:
+            return place.ids(scope)
+    return [id]
