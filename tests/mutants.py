@@ -78,9 +78,16 @@ MUTANTS = [
     Mutant(
         "a ban that does not reach the past",
         "state/subjects/tombstones.py",
-        "        for seq in captures.seqs_of_normal[normal]:\n            _flip(captures.by_seq[seq], True, effect)",
-        "        _flip(captures.by_seq[captures.seqs_of_normal[normal][-1]], True, effect)",
+        "    for seq in of.captures.seqs_of_normal[normal]:\n        _look(state, of, of.captures.by_seq[seq], effect)",
+        "    _look(state, of, of.captures.by_seq[of.captures.seqs_of_normal[normal][-1]], effect)",
         ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "a withdrawal that ends with a ban",
+        "state/subjects/tombstones.py",
+        "    hidden = state.of(capture) is not None or capture.id in of.withdrawals.ids",
+        "    hidden = state.of(capture) is not None",
+        ("tests/test_withdrawing.py",),
     ),
     Mutant(
         "a clock that reads wall time",
