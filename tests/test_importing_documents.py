@@ -239,6 +239,14 @@ def test_without_the_library_it_is_said_what_to_install(tmp_path: Path, monkeypa
     assert told["skipped"] == {documents.NEEDS.reason: 1}
 
 
+@pytest.mark.parametrize("text", ["\n\n# Gauges\r\n\r\n" + "Read at noon.\r\n" * 200 + "\n", "A short note.\n"])
+def test_a_note_without_front_matter_reads_back_byte_for_byte(client: Client, tmp_path: Path, text: str) -> None:
+    path = put(tmp_path, "note.md", text)
+    assert take(client, path).taken == 1
+    for event in events(client.log):
+        assert client.whole(event.id).text.encode() == path.read_bytes()
+
+
 def test_a_note_keeps_the_files_and_urls_that_it_refers_to(client: Client, tmp_path: Path) -> None:
     head = "---\nref_files:\n  - src/gauge.py\n  - src/gauge.py\nref_urls: https://h.example/gauge\n---\n"
     put(tmp_path / "notes", "a.md", head + "The gauge. " * 200)

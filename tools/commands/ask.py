@@ -407,7 +407,7 @@ def _status(state: Status) -> list[str]:
         lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
         lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in state.latest_dead_letters]
     if state.hidden:
-        lines.append(f"hidden        {state.hidden:,} forgotten; `memtape restore ID` shows one again:")
+        lines.append(f"hidden        {state.hidden:,} forgotten or withdrawn; `memtape restore ID` shows one again:")
         lines += [f"  {id}" for id in state.hidden_ids]
     for scope, count in state.scopes.items():
         hidden = f", {count.hidden:,} hidden" if count.hidden else ""

@@ -70,6 +70,8 @@ def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
         return
     if title and not told.startswith("# "):
         told = f"# {title}\n\n{told}"
+    elif told == body.strip():
+        told = body  # White space around it is the file's own, which can be read back as it was.
     yield Record(native_id=note(path, told), kind="document", text=told, tags=tags, media=refers_to, **common)
 
 
