@@ -31,7 +31,7 @@ _BLANK = "…"
 """Stands before a part of nothing but white space, since no event is empty."""
 
 _PARAGRAPH = re.compile(r"(?:\r?\n[ \t]*){2,}")
-_SENTENCE = re.compile(r"[.!?…]+[\"'”’»)\]*_`]*\s+(?=[^a-z\s])|[。！？]+[」』”’）]*\s*")
+_SENTENCE = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_`]*\s+(?=[^a-z\s])|[。！？]+[」』”’）]*\s*")
 _LINE = re.compile(r"\r?\n")
 _SPACE = re.compile(r"\s+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
