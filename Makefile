@@ -36,7 +36,7 @@ venv: .venv/.installed ## Make .venv from the lock file, with Memtape in it as a
 .venv/.locked: requirements-dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 10) <= sys.version_info < (3, 13) else \
 		"Memtape needs Python 3.10, 3.11 or 3.12, for example: make PYTHON=python3.12")'
-	@echo "Installing what $< names into .venv. The first time this fetches about 190 MB and takes a minute or two."
+	@echo "Installing what $< names into .venv. The first time this fetches about 205 MB and takes a minute or two."
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python $(INSTALL) -r $<
 	@touch $@

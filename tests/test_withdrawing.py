@@ -150,6 +150,19 @@ def test_one_file_of_a_folder_withdraws_nothing_of_the_others(client: Client, no
     assert shown(client) == ["The bell rings.", "The gauge is green."]
 
 
+def test_what_is_read_for_another_project_is_not_withdrawn_from_the_first(tmp_path: Path, notes: Path) -> None:
+    note = put(notes, "a.md", "The gauge is red.")
+    for scope in (SCOPE, "project:other"):
+        with Client(tmp_path / "home", scope=scope, origin="user") as client:
+            summary = Importer(client, reread=True).take(named_files(note))
+            assert (summary.taken, summary.withdrawn) == (1, 0)
+    note.unlink()
+    put(notes, "b.md", "The bell rings.")
+    with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
+        assert take(client, notes).withdrawn == 0  # The note was never taken with its folder.
+        assert "The gauge is red." in shown(client)
+
+
 def test_the_command_says_what_was_withdrawn(tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
     run = CliRunner().invoke

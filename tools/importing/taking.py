@@ -223,10 +223,15 @@ class Importer:
         else:
             self._take_member(source, file, source.format, "", modified)
             self._on_progress(status.st_size)
-        if source.format in SPEAKING and self.summary.problem_count > problems:  # It may say more than could be read.
-            for scope, ids in self.positions.said(source.path).items():
-                self._said[scope] = [*dict.fromkeys([*self._said.get(scope, ()), *ids])]
+        if source.format in SPEAKING:
+            self._keep_said(source.path, sound=self.summary.problem_count == problems)
         self._remember(source, file, status, status.st_size, {})
+
+    def _keep_said(self, path: Path, *, sound: bool) -> None:
+        """Keep what a file had said where that is not known to be gone: it was read for another scope, or not whole."""
+        for scope, ids in self.positions.said(path).items():
+            if not sound or (self._said and scope not in self._said):
+                self._said[scope] = [*dict.fromkeys([*self._said.get(scope, ()), *ids])]
 
     def _take_archive(self, source: Source, file: IO[bytes], modified: int) -> None:
         for member in reading.members(file):
