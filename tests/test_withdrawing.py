@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from test_importing import SCOPE, put
 
+from memtape.schemas.events import Erased
 from memtape.schemas.scopes import partition_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -85,6 +86,19 @@ def test_a_changed_document_withdraws_all_its_parts_and_the_rest_is_untouched(cl
     put(notes, "a.md", "The buoy.")
     assert take(client, notes).withdrawn == 1
     assert shown(client) == ["The bell rings.", "The buoy."]
+
+
+@pytest.mark.parametrize("repeated", [1, 10, 80])
+def test_a_document_that_lost_its_first_part_is_withdrawn_whole(client: Client, notes: Path, repeated: int) -> None:
+    put(notes, "a.md", LONG * repeated)
+    take(client, notes)
+    parts = client.log.ends()[partition_of(SCOPE, client.log.partitions)]
+    (first,) = (result for result in client.search("gauge", 1_000).results if "part=1/" in str(result.path))
+    client.append("erased", Erased(ids=(first.id,)), SCOPE)
+    (notes / "a.md").unlink()
+    assert take(client, notes).withdrawn == 1 and parts > 3 * repeated
+    client.project()
+    assert client.search("gauge", 1_000).results == []
 
 
 def test_what_another_file_or_a_person_says_too_stays(client: Client, notes: Path) -> None:

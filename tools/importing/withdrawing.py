@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from memtape.schemas.codec import body_of_capture, decode
+from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import MAX_IDS, Restored, Withdrawn
 from memtape.schemas.log import Log
-from memtape.schemas.places import place_in
+from memtape.schemas.places import part_id
 from memtape.schemas.scopes import partition_of
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing.summary import Summary
@@ -20,6 +20,7 @@ Said = Mapping[str, Iterable[str]]
 """Ids under which texts may stand, by scope: of each text those of it whole and of its first part."""
 
 PAGE_SLOTS = 5_000
+PAGE_PARTS = 250
 
 
 class Withdrawing:
@@ -77,9 +78,10 @@ def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool]]
 
 
 def _parts(log: Log, scope: str, id: str) -> list[str]:
-    """Return the ids of all parts of the document whose first part has an id, else the id."""
-    for slot in log.read(partition_of(scope, log.partitions), log.known(scope, [id])[id], 1):
-        body = body_of_capture(slot.payload)
-        if body is not None and (place := place_in(body.path)) is not None:
-            return place.ids(scope)
-    return [id]
+    """Return an id, and those of the other parts of the document whose first part has it, erased ones included."""
+    found, page = [id], [id] * PAGE_PARTS
+    while len(page) == PAGE_PARTS:
+        numbers = range(len(found) + 1, len(found) + 1 + PAGE_PARTS)
+        page = list(log.known(scope, [part_id(scope, id, number) for number in numbers]))
+        found += page
+    return found
