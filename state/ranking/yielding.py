@@ -1,8 +1,8 @@
 """Which texts stand below what answers the same: prompts that only ask, and what a session has just said itself.
 
-Such a text yields to every text that was found, does not yield itself, and holds the terms of the question that the
-text holds: half of them where the text only asks, else all. It holds them in its own words, or in those of the question
-that the turn right before it asks, which it answers.
+It yields to texts that were found, do not yield themselves, and hold at least half of the terms of the question that it
+holds: in their own words, or in those of the question that the turn right before them asks, which they answer. What
+only asks stands below all of these, and what was just said below the best of them, since it may tell what is new.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ def below(scores: Floats, asks: Flags, said: Flags, own: Array, answering: Array
     terms). Other scores stay as they are.
     """
     lowered, others = scores.copy(), np.flatnonzero(~(asks | said))
-    least: dict[tuple[bytes, int], float] = {}
+    answered: dict[bytes, Floats] = {}
     for n in np.flatnonzero((asks | said) & own.any(axis=1)).tolist():
-        count = int(own[n].sum())
-        needed = -(-count // 2) if asks[n] else count
-        key = own[n].tobytes(), needed
-        if key not in least:
-            answers = others[(answering[others] & own[n]).sum(axis=1) >= needed]
-            least[key] = float(scores[answers].min(initial=np.inf))
-        lowered[n] = max(0.0, min(float(scores[n]), least[key] - LEAST_STEP))
+        key = own[n].tobytes()
+        if key not in answered:
+            shared = (answering[others] & own[n]).sum(axis=1)
+            answered[key] = scores[others[2 * shared >= own[n].sum()]]
+        if len(its := answered[key]):
+            below_it = float(its.min() if asks[n] else its.max())
+            lowered[n] = max(0.0, min(float(scores[n]), below_it - LEAST_STEP))
     return lowered
 
 
