@@ -99,6 +99,14 @@ class ModelTimeout(MemtapeError):
     """A model that has not answered within its time."""
 
 
+class BadAnswer(MemtapeError):
+    """An answer of a model of which nothing can be taken. Asked again it may answer better."""
+
+
+class BudgetSpent(MemtapeError):
+    """A model that may not be asked any more today."""
+
+
 class EmbedderUnavailable(MemtapeError):
     """The embedder is not there now, or does not answer; nothing is wrong with a text, and a later try may succeed."""
 

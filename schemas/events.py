@@ -266,9 +266,12 @@ RESERVED = frozenset("archived linked edited scope_changed decided settled".spli
 FLUSH_TAG = "flush"
 """The tag of a capture that is the end of a conversation before its host made a summary of it."""
 
-
 STATED_TAG = "stated"
 """The tag of a capture that was taken from a turn as a statement; the tag after it says what the statement does."""
+
+DISTILLED_TAG = "distilled"
+"""The first tag of a capture that a model made of what was said. Of a fact the next tags are its category and how sure
+the model is, as `confidence:90` of 100; what it has for importance is that of the category, in the same share."""
 
 
 REPOSITORY_TAG = "repository"

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 import msgspec
+from msgspec import Meta
 
 HOOKS_VARIABLE, HOOKS_OFF = "MEMTAPE_HOOKS", "off"
 """By which a process and its children do without hooks: an agent that is used as a model has nothing to remember."""
+
+
+Step = Literal["flush", "extract", "gate"]
+"""What a model is asked for: the end of a conversation distilled, facts of talk, and whether talk holds any."""
+
+Most = Annotated[int, Meta(ge=0)]
+
+
+class StepOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The model of one step, where it is another: a name at the same endpoint, or a command of its own.
+
+    A step has no endpoint of its own, since the key is for one.
+    """
+
+    model: str = ""
+    command: str = ""
 
 
 class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -19,3 +38,22 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
     command: str = ""
     """A command as in a shell, without one: it reads a prompt on stdin and writes the answer to stdout."""
+
+    calls_per_day: Most = 200
+    """How often models are asked in a day of UTC at most, whatever for. 0 asks none."""
+
+    characters_per_day: Most = 1_000_000
+    """How many characters go to models and come from them in a day at most: a question that has no room is not asked.
+
+    That is about 250,000 tokens. Characters are counted, since not every model tells its tokens.
+    """
+
+    extract: StepOptions = StepOptions()
+    """The model that takes facts from talk, where it is another."""
+
+    gate: StepOptions = StepOptions()
+    """The model that is asked first whether talk holds anything; none is asked where this names none."""
+
+    def of(self, step: Step) -> StepOptions:
+        """Return what is said of one step."""
+        return {"flush": StepOptions(), "extract": self.extract, "gate": self.gate}[step]

@@ -29,9 +29,9 @@ from memtape.tools.agents import distilling, hooks
 from memtape.tools.agents.distilling import distill, prompt_for, statements
 from memtape.tools.agents.doctor import _model
 from memtape.tools.agents.errors import latest_errors
+from memtape.tools.capture.injected import said
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
-from memtape.tools.importing.records import said
 from memtape.tools.keep.erasing import plan
 
 KEY = "key-of-nobody-48151623"

@@ -27,9 +27,10 @@ from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.logs.opening import open_log
 from memtape.tools.ask.naming import Ids
 from memtape.tools.capture.project import Began
-from memtape.tools.capture.writing import Receipt, Writer
+from memtape.tools.capture.writing import Receipt, Writer, now_us
 
 if TYPE_CHECKING:
+    from memtape.flows.workers.distill import Distilled
     from memtape.tools.ask.asking import Asking, Found
     from memtape.tools.ask.context import FormName, ProjectContext
     from memtape.tools.ask.deciding import Deciding
@@ -243,6 +244,25 @@ class Client(Writer):
     def embedder(self) -> EmbedderState:
         """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
         return self._asking.embedder()
+
+    def distill(
+        self,
+        session: str,
+        *,
+        scope: str | None = None,
+        again: bool = False,
+        on_window: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Distilled:
+        """Have the model that is named take facts from a session, in any scope or one; return what was captured.
+
+        It is asked about what it has not answered yet, or `again` about all. Raises `MemtapeError` where it cannot be.
+        """
+        from memtape.flows.workers.distill import distill_session
+        from memtape.sinks.home.asked_windows import AskedWindows
+        from memtape.tools.keep.facts import FactAsker
+
+        asked, ask = AskedWindows(self.home), FactAsker(self.home)
+        return distill_session(self.log, asked, ask, now_us, session, scope=scope, again=again, on_window=on_window)
 
     def close(self) -> None:
         """Close the log, unless it was handed in."""

@@ -258,6 +258,7 @@ VERBS: dict[str, Verb] = {
             "reads",
         ),
     ),
+    "distill": Verb("distill.distill", "distill"),
     "log": Verb("ask.log", "read_log"),
     "adopt": Verb("project.adopt"),
     "edges": Verb("edges.edges", "edges"),

@@ -21,9 +21,12 @@ from memtape.flows.model.model import (
     Model,
 )
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.model import ModelOptions
+from memtape.schemas.model import ModelOptions, StepOptions
 
 _NAMES = Names("model", "chat/completions", URL_VARIABLE, MODEL_VARIABLE, KEY_VARIABLE, INSECURE_VARIABLE)
+
+
+_ANY = StepOptions()
 
 
 def is_configured(options: ModelOptions, environment: Mapping[str, str] = os.environ) -> bool:
@@ -31,10 +34,17 @@ def is_configured(options: ModelOptions, environment: Mapping[str, str] = os.env
     return any(_named(options, environment))
 
 
-def choose_model(options: ModelOptions, environment: Mapping[str, str] = os.environ) -> Model | None:
-    """Return the model that is wanted here, None where none is. Nothing is asked. Raises `MemtapeError`."""
+def choose_model(
+    options: ModelOptions, environment: Mapping[str, str] = os.environ, step: StepOptions = _ANY
+) -> Model | None:
+    """Return the model that is wanted here, None where none is. Nothing is asked. Raises `MemtapeError`.
+
+    What a `step` names goes before what is named for all, in the environment too.
+    """
     url, command = _named(options, environment)
-    name = environment.get(MODEL_VARIABLE, "").strip() or options.model
+    if step.command.strip():
+        url, command = "", step.command.strip()
+    name = step.model.strip() or environment.get(MODEL_VARIABLE, "").strip() or options.model
     if url and command:
         raise MemtapeError("Both a URL and a command name a model.", "Keep the one that is meant.")
     if command:

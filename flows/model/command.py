@@ -29,6 +29,7 @@ class CommandModel:
         program = Path(self._words[0]).name
         self.name = name or program or "command"
         self.place = f"The model command {program}"
+        self.tokens = 0
 
     def answer(self, prompt: str, limit_s: float) -> str:
         """See `Model.answer`. A command that takes longer is killed with its children."""

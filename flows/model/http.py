@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 2
 BACKOFF_MAX_S = 2.0
+MAX_TOKENS = 10_000_000
+"""No model takes so many at once; an endpoint that says so says nothing."""
 
 _NEXT_STEPS = {
     401: f"Set {KEY_VARIABLE} to a valid key.",
@@ -42,6 +44,7 @@ class _Choice(msgspec.Struct):
 
 class _Answer(msgspec.Struct):
     choices: list[_Choice]
+    usage: Any = None
 
 
 class HttpModel:
@@ -52,6 +55,7 @@ class HttpModel:
         self._sleep = sleep
         self.name = target.model
         self.place = target.place
+        self.tokens = 0
 
     def answer(self, prompt: str, limit_s: float) -> str:
         """See `Model.answer`. It is asked a second time where the endpoint is busy or the connection broke."""
@@ -110,11 +114,13 @@ class HttpModel:
 
     def _text(self, body: bytes) -> str:
         try:
-            content = msgspec.json.decode(body, type=_Answer).choices[0].message.content
+            answer = msgspec.json.decode(body, type=_Answer)
+            content = answer.choices[0].message.content
         except (msgspec.MsgspecError, UnicodeError, RecursionError, IndexError):
             raise MemtapeError(
                 f"{self.place} answers in a form that is not that of chat completions.", f"Check {URL_VARIABLE}."
             ) from None
+        self.tokens += _tokens(answer.usage)
         if isinstance(content, list):
             return "".join(text for block in content if isinstance(text := block.get("text"), str))
         return content or ""
@@ -126,3 +132,9 @@ class HttpModel:
 def _question(model: str, prompt: str) -> bytes:
     """Return the body of a request: nothing but what every server and model takes."""
     return msgspec.json.encode({"messages": [{"content": prompt, "role": "user"}], "model": model, "stream": False})
+
+
+def _tokens(usage: Any) -> int:
+    """Return how many tokens an endpoint says that a question and its answer took; what is no number is nothing."""
+    counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens")) if isinstance(usage, dict) else ()
+    return sum(count for count in counts if type(count) is int and 0 < count < MAX_TOKENS)

@@ -20,10 +20,14 @@ ANSWER_MAX_BYTES = 1024 * 1024
 
 
 class Model(Protocol):
-    """Something that answers. `name` is what its texts are signed with, `place` what errors call it."""
+    """Something that answers. `name` is what its texts are signed with, `place` what errors call it.
+
+    `tokens` is how many it says that it has taken so far, of questions and answers; 0 where it does not say.
+    """
 
     name: str
     place: str
+    tokens: int
 
     def answer(self, prompt: str, limit_s: float) -> str:
         """Return the answer, never empty. Raises `ModelTimeout` after `limit_s` in all, `MemtapeError` else.

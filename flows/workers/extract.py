@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, turns_among
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import EVENT_TYPES, STATED_TAG, Captured, Event, Forgotten, Origin, Restored, may_write
+from memtape.schemas.events import EVENT_TYPES, STATED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
-from memtape.schemas.scopes import partition_of
-from memtape.state.core.erasures import erasures_of
 from memtape.state.text.statements import IMPORTANCE, Statement, statements
 
-PAGE_SLOTS = 1_000
-SPEAKING: tuple[Origin, ...] = ("operator", "user", "agent")
-"""Whose turns state something. What tools and models put out is no statement of anybody."""
 _NAME = "statements"
 
 
@@ -56,50 +52,17 @@ class Extraction(Worker):
         if offsets == ends:
             return
         for number, end in enumerate(ends):
-            hidden = self._hidden(number, offsets[number]) if offsets[number] < end else {}
+            hidden = hidden_from(self._log, number, offsets[number]) if offsets[number] < end else {}
             while offsets[number] < end and not self.stopping.is_set():
                 slots = self._log.read(number, offsets[number], PAGE_SLOTS, types=("captured",))
                 events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
-                self._append(self._said(number, events, hidden))
+                self._append(turns_among(self._log, number, events, hidden))
                 offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
         self._marks.write(_NAME, offsets)
 
     def failed(self, error: Exception) -> str:
         """See `Worker.failed`."""
         return f"What turns state could not be captured: {error} It is tried again."
-
-    def _hidden(self, number: int, offset: int) -> dict[str, None]:
-        """Return the ids that are forgotten further on: nobody wants to have of them what they stated."""
-        hidden: dict[str, None] = {}
-        full = True
-        while full:
-            slots = self._log.read(number, offset, PAGE_SLOTS, types=("forgotten", "restored"))
-            for event in (event_of(slot.payload) for slot in slots):
-                if event is not None and isinstance(event.body, Forgotten):
-                    hidden |= dict.fromkeys(event.body.ids)
-                elif event is not None and isinstance(event.body, Restored):
-                    hidden = {id: None for id in hidden if id not in event.body.ids}
-            full = len(slots) == PAGE_SLOTS
-            offset = slots[-1].offset + 1 if full else offset
-        return hidden
-
-    def _said(self, number: int, events: Sequence[tuple[int, Event]], hidden: dict[str, None]) -> list[Event]:
-        """Return the turns among events of a partition that may state something: each where its id stands first."""
-        if not any(_is_turn(event) for _, event in events):
-            return []
-        erasures = erasures_of(self._log.erased(number))
-        turns = [(offset, event) for offset, event in events if not erasures.covers(event) and _is_turn(event)]
-        ids: dict[str, list[str]] = {}
-        for _, event in turns:
-            ids.setdefault(event.scope or "", []).append(event.id)
-        firsts = {(scope, id): at for scope in ids for id, at in self._log.known(scope, ids[scope]).items()}
-        return [
-            event
-            for offset, event in turns
-            if partition_of(event.scope or "", self._log.partitions) == number
-            and firsts.get((event.scope or "", event.id)) == offset
-            and event.id not in hidden
-        ]
 
     def _append(self, turns: Sequence[Event]) -> None:
         now = self._now_us()
@@ -111,15 +74,9 @@ class Extraction(Worker):
                 statements(turn.body.text, turn.at, of_agent=turn.actor.origin == "agent")
             )
         ]
-        ids: dict[str, list[str]] = {}
-        for event in made:
-            ids.setdefault(event.scope or "", []).append(event.id)
-        known = {(scope, id) for scope in ids for id in self._log.known(scope, ids[scope])}
-        new = [event for event in made if (event.scope, event.id) not in known]
-        if new:
-            self._log.append(new)
-            self.done += len(new)
-            self.changed = True
+        new = append_new(self._log, made)
+        self.done += len(new)
+        self.changed = self.changed or bool(new)
 
 
 def statement_event(turn: Event, place: int, statement: Statement, now_us: int) -> Event:
@@ -153,12 +110,3 @@ def statement_event(turn: Event, place: int, statement: Statement, now_us: int) 
 def statement_id(scope: str | None, turn: str, place: int) -> str:
     """Return the id of the `place`-th statement of a turn, the same whoever takes it."""
     return derived_id("captured", scope, "memtape", f"stated:{turn}:{place}")
-
-
-def _is_turn(event: Event) -> bool:
-    return (
-        isinstance(event.body, Captured)
-        and event.body.kind == "turn"
-        and event.actor.origin in SPEAKING
-        and may_write(event)
-    )

@@ -153,6 +153,16 @@ class Home:
         return self.path / "statements.json"
 
     @property
+    def windows_path(self) -> Path:
+        """Which windows of late talk a model was asked about."""
+        return self.path / "windows.json"
+
+    @property
+    def model_use_path(self) -> Path:
+        """How often models were asked, and how that went."""
+        return self.path / "model-use.json"
+
+    @property
     def known_ids(self) -> Path:
         """Which ids a log on Kafka holds, up to an offset; it only saves time."""
         return self.path / "known-ids"
@@ -239,6 +249,10 @@ class Home:
     def imports_lock(self) -> FileLock:
         """Held while an importer sees what is new and appends it, so that two of them never add the same."""
         return FileLock(self.path / "imports.lock", "The right to import into this home")
+
+    def windows_lock(self) -> FileLock:
+        """Held while a model is asked about talk, so that two processes never ask the same."""
+        return FileLock(self.path / "windows.lock", "The right to ask a model about talk")
 
     def projector_lock(self) -> FileLock:
         """Held for life by the one process that writes the views."""

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import BudgetSpent, MemtapeError
 from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
@@ -22,12 +22,12 @@ from memtape.sinks.home.folders import default_home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
-from memtape.tools.capture.injected import without_tags, wrap
+from memtape.tools.capture.injected import said, without_tags, wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
 from memtape.tools.capture.writing import Receipt, default_actor
 from memtape.tools.client import Client
-from memtape.tools.importing.records import MAX_NAME_CHARS, said
+from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.starting import NOWHERE, python_of
 
 MAX_INPUT_BYTES = 16 * 1024 * 1024
@@ -304,7 +304,10 @@ def _flush(turn: _Turn) -> bytes:
 
 
 def _end(turn: _Turn) -> bytes:
-    """Take the rest of the transcript and fold it, so that the next start has nothing to wait for."""
+    """Take the rest of the transcript and fold it, so that the next start has nothing to wait for.
+
+    A model that is named takes facts from what was said last.
+    """
     if not turn.alone:
         from memtape.tools.agents.warm import end_session
 
@@ -320,6 +323,8 @@ def _end(turn: _Turn) -> bytes:
     with turn.client() as client:
         _look_at_repository(turn, client)
         client.catch_up()
+        if client.session and client.is_made() and _distilled(client, client.session):
+            client.catch_up()
     return b""
 
 
@@ -333,6 +338,18 @@ def _look_at_repository(turn: _Turn, client: Client) -> None:
         ids = [derived_id("captured", scope, line.source, line.native_id or "") for line in lines]
         known = client.log.known(scope, ids)
         client.capture_many(line for line, id in zip(lines, ids, strict=True) if id not in known)
+
+
+def _distilled(client: Client, session: str) -> int:
+    """Have a model take facts from a session that has ended, where one is named; return how many were captured."""
+    from memtape.tools.keep.models import is_named
+
+    if not is_named(client.home):
+        return 0
+    try:
+        return len(client.distill(session, scope=client.scope).events)
+    except BudgetSpent:  # `memtape status` says so.
+        return 0
 
 
 def _is_empty(transcript: Path) -> bool:

@@ -14,11 +14,13 @@ from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, Tur
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.model_use import ModelUse, model_use
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import any_of
 from memtape.state.subjects.usage import other_row_id
 from memtape.state.views.effects import COUNTED_TYPES, PENDING_TYPES, QUIET_TYPES
 from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
 from memtape.tools.keep.states import state_at
 
@@ -90,6 +92,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
     `warnings` say which views are not served and why, a sentence each.
     `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
+    `model` is what models were asked today, of at most so much, and in all, and windows of talk by outcome.
     """
 
     home: str
@@ -112,6 +115,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     kept: tuple[str, ...]
     warnings: tuple[str, ...]
     flushes: dict[str, int]
+    model: ModelUse
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
 
@@ -212,6 +216,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         kept=tuple(kept(home)),
         warnings=retriever.warnings(range(log.partitions)),
         flushes=outcomes(home.path),
+        model=model_use(home, now_us()),
         scopes={
             scope: ScopeCount(memories=count["memories"], turns=count["turns"], hidden=count["hidden"])
             for scope, count in sorted(scopes.items())

@@ -19,8 +19,8 @@ from memtape.tools.capture.writing import now_us
 
 ReadT = TypeVar("ReadT")
 
-EMBED_AGAIN_S = 60
-"""So long after texts were embedded, or tried to be, no projector is started for it: the embedder may not answer."""
+WORK_AGAIN_S = 60
+"""So long after work was done, or tried, no projector is started for it: the embedder or model may not answer."""
 INLINE_EVENTS = 2_000
 """A search projects by itself what is pending while the whole log is shorter than this."""
 
@@ -72,13 +72,13 @@ class Reader:
             self.retriever.note_damage(error)
             due = True
         if not due:
-            self._embed_later()
+            self._work_later()
         elif sum(self._log.ends()) < INLINE_EVENTS:
             try:
                 self.project()
             except Locked:
                 return  # Whoever holds the lock is projecting; the tail covers what is not there yet.
-            self._embed_later()
+            self._work_later()
         elif local_settings(self._home).catch_up and self._home.projector_lock().holder() is None:
             self._start()
 
@@ -102,14 +102,19 @@ class Reader:
         """Return how many texts that the views hold wait for a vector, so far as those can be read."""
         return sum(mark.waiting for mark in self.marks())
 
-    def _embed_later(self) -> None:
-        """Start a projector in the background where texts wait for vectors, at most once a minute."""
-        if not self.unembedded() or not local_settings(self._home).catch_up:
+    def _work_later(self) -> None:
+        """Start a projector in the background where texts wait for vectors, or a model for talk; each once a minute."""
+        from memtape.tools.keep.models import is_named
+
+        if not local_settings(self._home).catch_up:
             return
-        path = self._home.embedding_path  # It is written whenever texts were embedded, and touched when it is tried.
-        tried_lately = path.exists() and time.time() - path.stat().st_mtime < EMBED_AGAIN_S
-        if not tried_lately and self._home.projector_lock().holder() is None:
-            path.touch()
+        # Each is written whenever something was done, and touched when it is tried.
+        waiting = [self._home.embedding_path] if self.unembedded() else []
+        waiting += [self._home.windows_path] if is_named(self._home) else []
+        due = [path for path in waiting if not path.exists() or time.time() - path.stat().st_mtime >= WORK_AGAIN_S]
+        if due and self._home.projector_lock().holder() is None:
+            for path in due:
+                path.touch()
             self._start()
 
     def _start(self) -> None:

@@ -123,6 +123,18 @@ def without_injected(text: str) -> str:
     return " ".join(part for part in kept if part).strip()
 
 
+def said(text: str) -> str:
+    """Return what of a text a person or model said: without injected blocks, in valid Unicode."""
+    return without_injected(clean(text))
+
+
+def clean(text: str) -> str:
+    """Return a text with its lone surrogates shown as U+FFFD and without NUL, so that it can stand on the log."""
+    if not text.isascii():
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\0", "")
+
+
 def _blocks(text: str) -> list[tuple[int, int]]:
     """Return the outermost blocks in order, as (start, end)."""
     opened: list[tuple[str, int]] = []

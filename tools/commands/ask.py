@@ -35,6 +35,7 @@ from memtape.tools.commands.options import (
 from memtape.tools.commands.project import say_where_it_was
 
 if TYPE_CHECKING:
+    from memtape.sinks.home.model_use import ModelUse, Use
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.inspection import Behind, Opened, Status
     from memtape.tools.ask.results import Result
@@ -381,6 +382,20 @@ def _behind(behind: Behind) -> str:
     return f"{behind.partition}/{behind.offset}  {behind.part}: {behind.how}{similarity}  {_event(behind.event)}{taken}"
 
 
+def _model_use(use: ModelUse) -> list[str]:
+    """Return what models were asked; tokens only where an endpoint tells them."""
+
+    def told(asked: Use) -> str:
+        tokens = f", {asked.tokens:,} tokens" if asked.tokens else ""
+        return f"{many(asked.calls, 'call')}, {asked.characters:,} characters{tokens}"
+
+    windows = ", ".join(f"{count:,} {name}" for name, count in sorted(use.windows.items()))
+    return [
+        f"model         {told(use.today)} today; {told(use.total)} in all",
+        *([f"talk          {windows}"] if windows else []),
+    ]
+
+
 def _status(state: Status) -> list[str]:
     projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
     lines = [
@@ -401,6 +416,8 @@ def _status(state: Status) -> list[str]:
     ]
     if state.flushes:
         lines.append("flushes       " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.flushes.items())))
+    if state.model.total.calls:
+        lines += _model_use(state.model)
     if state.kept:
         lines.append(f"kept          {one_line(kept_beside(state.kept))}")
     if state.dead_letters:

@@ -64,24 +64,28 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         started = time.monotonic()
-        embedded = 0
+        done: dict[str, int] = {}
+        without = () if embed else ("embed",)
         owner.check()
         if once:
             with progress(client.reader.unread(), "Projecting") as bar:
                 events = owner.project(lambda done: bar.update(done - bar.pos))
                 bar.update(events - bar.pos)
-            if embed and not ended:
-                with progress(client.reader.unembedded(), "Embedding") as bar:
-                    embedded = owner.work(lambda done: bar.update(done - bar.pos))
+            if not ended:
+                with progress(client.reader.unembedded() if embed else None, "Working") as bar:
+                    done = owner.work(lambda done: bar.update(done - bar.pos), without=without)
         else:
             if not as_json:
                 say(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
-            events = owner.serve(without=() if embed else ("embed",))
+            events = owner.serve(without=without)
         seconds = time.monotonic() - started
+    embedded, facts = done.get("embed", 0), done.get("distill", 0)
     if as_json:
-        print_json({"events": events, "embedded": embedded, "seconds": round(seconds, 3), "stopped": bool(ended)})
+        counts = {"events": events, "embedded": embedded, "distilled": facts}
+        print_json({**counts, "seconds": round(seconds, 3), "stopped": bool(ended)})
     else:
-        also = f" and embedded {many(embedded, 'text')}" if embedded else ""
+        also = f", had {many(facts, 'fact')} taken from talk" if facts else ""
+        also += f" and embedded {many(embedded, 'text')}" if embedded else ""
         say(f"Read {many(events, 'event')}{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
     if once and (ended or owner.refused):
         sys.exit(1)

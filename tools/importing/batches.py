@@ -14,13 +14,14 @@ from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
 from memtape.schemas.events import Event
 from memtape.schemas.ids import derived_id
 from memtape.sinks.logs.admission import check_admissible
+from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import BEFORE_PARTS, CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Erased, Writer
 from memtape.tools.importing.finding import began_in
-from memtape.tools.importing.records import Record, Skipped, clean, kept_text
+from memtape.tools.importing.records import Record, Skipped, kept_text
 from memtape.tools.importing.summary import Summary
 
 MAX_RECORDS = 1_000

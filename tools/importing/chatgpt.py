@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CHATGPT, chatgpt_message
 from memtape.tools.importing.records import (
@@ -16,8 +17,6 @@ from memtape.tools.importing.records import (
     Found,
     Record,
     Skipped,
-    clean,
-    said,
     text_of,
     time_of,
     unknown,

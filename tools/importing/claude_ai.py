@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.native_ids import CLAUDE_AI, claude_ai_message, memory, note
 from memtape.tools.importing.records import (
     CALL,
@@ -15,8 +16,6 @@ from memtape.tools.importing.records import (
     Record,
     Skipped,
     blocks_text,
-    clean,
-    said,
     text_of,
     time_of,
     unknown,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from memtape.tools.capture.injected import is_memory_tool
+from memtape.tools.capture.injected import clean, is_memory_tool, said
 from memtape.tools.capture.native_ids import CLAUDE_CODE, Role, claude_message, claude_prompt, claude_tool, heard
 from memtape.tools.importing.records import (
     BOOKKEEPING,
@@ -24,9 +24,7 @@ from memtape.tools.importing.records import (
     State,
     blocks_text,
     called,
-    clean,
     remember_call,
-    said,
     text_of,
     time_of,
     unknown,

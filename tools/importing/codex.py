@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from memtape.tools.capture.injected import is_memory_tool
+from memtape.tools.capture.injected import clean, is_memory_tool, said
 from memtape.tools.capture.native_ids import CODEX, Role, codex_message, codex_tool, digest, heard
 from memtape.tools.importing.records import (
     BOOKKEEPING,
@@ -26,9 +26,7 @@ from memtape.tools.importing.records import (
     State,
     blocks_text,
     called,
-    clean,
     remember_call,
-    said,
     text_of,
     time_of,
     unknown,

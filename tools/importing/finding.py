@@ -9,9 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memtape.tools.capture.injected import clean
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, HOSTS, MARKDOWN
 from memtape.tools.importing import documents, exports, reading
-from memtape.tools.importing.records import Skipped, clean, text_of
+from memtape.tools.importing.records import Skipped, text_of
 
 EXPORT = "export"
 ARCHIVE = "archive"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memtape.tools.capture.injected import is_memory_tool
+from memtape.tools.capture.injected import is_memory_tool, said
 from memtape.tools.capture.native_ids import GEMINI, Role, gemini_message, gemini_tool, heard
 from memtape.tools.importing.records import (
     BOOKKEEPING,
@@ -25,7 +25,6 @@ from memtape.tools.importing.records import (
     blocks_text,
     called,
     remember_call,
-    said,
     text_of,
     time_of,
     unknown,

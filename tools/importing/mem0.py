@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.native_ids import MEM0, memory
-from memtape.tools.importing.records import EMPTY, INJECTED, Found, Record, Skipped, clean, said, text_of, time_of
+from memtape.tools.importing.records import EMPTY, INJECTED, Found, Record, Skipped, text_of, time_of
 
 _NO_ID = Skipped("a memory without an id", problem=True)
 

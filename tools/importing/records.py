@@ -11,7 +11,7 @@ import msgspec
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
-from memtape.tools.capture.injected import asks_memory, without_injected
+from memtape.tools.capture.injected import asks_memory, clean
 from memtape.tools.capture.lines import MediaLine
 
 if TYPE_CHECKING:
@@ -99,18 +99,6 @@ def time_of(value: Any) -> int | None:
     except (MemtapeError, ValueError, OverflowError):
         pass
     return None
-
-
-def said(text: str) -> str:
-    """Return what of a text a person or model said: without injected blocks, in valid Unicode."""
-    return without_injected(clean(text))
-
-
-def clean(text: str) -> str:
-    """Return a text with its lone surrogates shown as U+FFFD and without NUL, so that it can stand on the log."""
-    if not text.isascii():
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text.replace("\0", "")
 
 
 def kept_text(record: Record, redactor: Redactor) -> str:

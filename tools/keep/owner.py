@@ -99,13 +99,16 @@ class Owner:
             events += more
         return events
 
-    def work(self, on_progress: OnProgress = lambda done: None) -> int:
-        """Have the workers catch up that a single run has; return how much they did, and bring the views up to date.
+    def work(self, on_progress: OnProgress = lambda done: None, *, without: Collection[str] = ()) -> dict[str, int]:
+        """Have the workers catch up that a single run has; return how much each did, and bring the views up to date.
 
-        What a worker could not do is noted, and goes on waiting.
+        What a worker could not do is noted, and goes on waiting. `without` are the names of those that do nothing.
         """
         before = self._done
-        for worker in [self._beside[name] for name, kind in WORKERS.items() if kind.once == "after"]:
+        workers = {name: self._beside[name] for name, kind in WORKERS.items() if kind.once == "after"}
+        for name, worker in workers.items():
+            if name in without:
+                continue
             # In a thread, so that `stop` need not wait for an endpoint that says to come again in a minute.
             thread = threading.Thread(target=worker.once, daemon=True)
             thread.start()
@@ -115,7 +118,7 @@ class Owner:
             thread.join(STOP_S)
         if any(worker.changed for worker in self._beside.values()) and not self._stopped:
             self._run(once=True, on_progress=None)
-        return self._done - before
+        return {name: worker.done for name, worker in workers.items()}
 
     @property
     def _done(self) -> int:

@@ -9,14 +9,18 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from memtape.flows.workers.clock import Clock
+from memtape.flows.workers.distill import Distillation
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.log import Log
+from memtape.sinks.home.asked_windows import AskedWindows
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
+from memtape.tools.keep.facts import FactAsker
+from memtape.tools.keep.models import is_named
 
 
 class WorkerKind(NamedTuple):
@@ -33,8 +37,13 @@ def _extraction(home: Home, log: Log, on_note: OnNote) -> Worker:
     return Extraction(log, marks, now_us, lambda: local_settings(home).extract, on_note)
 
 
+def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
+    return Distillation(log, AskedWindows(home), FactAsker(home), now_us, lambda: is_named(home), on_note)
+
+
 WORKERS: dict[str, WorkerKind] = {
     "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="never"),
     "extract": WorkerKind(_extraction, once="before"),
+    "distill": WorkerKind(_distillation, once="after"),
     "embed": WorkerKind(Embedding, once="after"),
 }

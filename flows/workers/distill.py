@@ -1,0 +1,277 @@
+"""The worker that has a model take facts from talk: log -> windows of late turns -> a model -> `captured` events.
+
+A window of a session is asked about once it has ended (`state/text/windows.py`). What is captured has ids that follow
+from the window, so that another answer about the same one adds nothing, and refers to every turn of it, so that whoever
+erases one erases what was made of it. How a model is asked is handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from memtape.flows.workers.extract import statement_id
+from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, turns_among
+from memtape.flows.workers.worker import OnNote, Worker
+from memtape.schemas.codec import event_of
+from memtape.schemas.errors import BudgetSpent, Locked
+from memtape.schemas.events import DISTILLED_TAG, Captured, Event
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Log
+from memtape.schemas.scopes import GLOBAL, partition_of
+from memtape.schemas.times import DAY_US, US_PER_S
+from memtape.state.core.erasures import erasures_of
+from memtape.state.text.statements import MOST_STATEMENTS
+from memtape.state.text.windows import Window, windows
+
+LATE_US = DAY_US
+"""Older talk, as an import brings or a spent budget leaves, is asked about only where somebody asks for its session."""
+MOST_ATTEMPTS = 3
+RETRY_US = 5 * 60 * US_PER_S
+LOOK_US = 15 * US_PER_S
+"""So often is looked for windows that ended by quiet, where nothing came onto the log."""
+WAIT_S = 180.0
+"""Whoever asks for a session waits so long for another process that asks about a window."""
+
+
+class Answered(NamedTuple):
+    """What became of a question about a window: the captures to be made, or why it has to be asked again."""
+
+    events: list[Event]
+    problem: str = ""
+
+
+Ask = Callable[[Window, int], Answered]
+"""Asks a model about a window, for the n-th time that its answer is taken. Raises `MemtapeError` where it cannot."""
+
+
+class Asked(Protocol):
+    """Where it is kept which windows a model was asked about; see `AskedWindows` of the home."""
+
+    def alone(self, wait_s: float) -> AbstractContextManager[None]: ...
+
+    def is_settled(self, turn: str) -> bool: ...
+
+    def attempts(self, first: str) -> tuple[int, int]: ...
+
+    def note(self, turns: Sequence[str], *, settled: bool, now_us: int, since_us: int) -> None: ...
+
+
+class Session(NamedTuple):
+    """A session on the log."""
+
+    partition: int
+    scope: str
+    name: str | None
+
+
+class Talk:
+    """Turns of a log, by session in the order of the log, so far as they were read and are wanted."""
+
+    def __init__(self, log: Log, is_wanted: Callable[[Event], bool]) -> None:
+        self._log = log
+        self._is_wanted = is_wanted
+        self.turns: dict[Session, list[Event]] = {}
+        self.made_of: dict[str, None] = {}
+        """The turns of which a model's facts stand on the log."""
+
+    def read(self, number: int, offset: int, end: int, scope: str | None = None) -> None:
+        """Read a partition from an offset on, or what is in it of one scope."""
+        while offset < end:
+            slots = self._log.read(number, offset, PAGE_SLOTS, scope=scope, types=("captured",))
+            events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
+            wanted = [(at, event) for at, event in events if event.scope != GLOBAL and self._is_wanted(event)]
+            for turn in turns_among(self._log, number, wanted, {}):
+                self.turns.setdefault(Session(number, turn.scope or "", turn.session), []).append(turn)
+            for _, event in wanted:
+                if event.actor.origin == "model" and _is_fact(event):
+                    self.made_of |= dict.fromkeys(event.refs)
+            offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
+
+    def drop_before(self, time_us: int) -> None:
+        """Forget turns that were said before a time, and sessions without any."""
+        kept = {session: [turn for turn in turns if turn.at >= time_us] for session, turns in self.turns.items()}
+        self.turns = {session: turns for session, turns in kept.items() if turns}
+
+    def standing(self, session: Session) -> list[Event]:
+        """Return the turns of a session of which something may be made now.
+
+        Not those that are erased or forgotten, nor those of which a statement was: nobody wants to have it anew.
+        """
+        turns = self.turns[session]
+        first = self._log.offset_after(session.partition, min(turn.sent for turn in turns) - 1)
+        hidden = hidden_from(self._log, session.partition, first)
+        erased = erasures_of(self._log.erased(session.partition)).named.get(session.scope, {})
+        if not hidden and not erased:
+            return turns
+        return [turn for turn in turns if not any(id in hidden or id in erased for id in _with_statements(turn))]
+
+
+class Asking:
+    """Asks about windows, and appends what comes of it. Use it under `Asked.alone`."""
+
+    def __init__(self, talk: Talk, log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int]) -> None:
+        self._talk = talk
+        self._log = log
+        self._asked = asked
+        self._ask = ask
+        self._now_us = now_us
+
+    def is_settled(self, turn: str) -> bool:
+        """Whether a model has answered about a turn; what is known of other processes is what `alone` has read."""
+        return turn in self._talk.made_of or self._asked.is_settled(turn)
+
+    def is_due(self, window: Window, now_us: int) -> bool:
+        """Whether a window is to be asked about by itself: again after a while, and not after many failures."""
+        attempts, asked_us = self._asked.attempts(window[0].id)
+        return attempts < MOST_ATTEMPTS and (not attempts or now_us >= asked_us + RETRY_US)
+
+    def about(self, session: Session, window: Window, *, again: bool = False) -> Answered:
+        """Ask about a window and return what was captured.
+
+        Nothing is kept where a turn of it went meanwhile: what the model saw of that turn nobody can tell.
+        """
+        number = self._number(window)
+        if number > 1 and not again:
+            self._note(window, settled=True)
+            return Answered([])
+        answered = self._ask(window, number)
+        standing = {turn.id: None for turn in self._talk.standing(session)}
+        if not all(turn.id in standing for turn in window):
+            return Answered([], "A message was erased or forgotten meanwhile.")
+        made = append_new(self._log, answered.events)
+        self._note(window, settled=not answered.problem)
+        return Answered(made, answered.problem)
+
+    def _number(self, window: Window) -> int:
+        """Return how many answers about a window stand on the log already, and one; facts that are gone count."""
+        number, scope = 1, window[0].scope or ""
+        while self._log.known(scope, [fact_id(window, number, 0)]):
+            number += 1
+        return number
+
+    def _note(self, window: Window, *, settled: bool) -> None:
+        now = self._now_us()
+        self._asked.note([turn.id for turn in window], settled=settled, now_us=now, since_us=now - 2 * LATE_US)
+
+
+class Distillation(Worker):
+    """Has a model take facts from what was said within a day. `is_wanted` says whether a model is named."""
+
+    def __init__(
+        self, log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[], bool],
+        on_note: OnNote,
+    ) -> None:  # fmt: skip
+        super().__init__(on_note)
+        self._log = log
+        self._asked = asked
+        self._now_us = now_us
+        self._is_wanted = is_wanted
+        self._talk = Talk(log, lambda event: event.at >= now_us() - LATE_US)
+        self._asking = Asking(self._talk, log, asked, ask, now_us)
+        self._offsets: list[int] | None = None
+        self._look_at = 0
+
+    def catch_up(self) -> None:
+        """Ask about each window that has ended; `done` counts the facts that were captured."""
+        if not self._is_wanted():
+            return
+        now, ends = self._now_us(), self._log.ends()
+        if ends == self._offsets and now < self._look_at:
+            return
+        self._look_at = now + LOOK_US
+        since = now - LATE_US
+        offsets = self._offsets or [self._log.offset_after(number, since) for number in range(len(ends))]
+        for number, end in enumerate(ends):
+            self._talk.read(number, offsets[number], end)
+        self._offsets = ends
+        self._talk.drop_before(since)
+        for session in list(self._talk.turns):
+            self._catch_up(session)
+
+    def failed(self, error: Exception) -> str:
+        """See `Worker.failed`."""
+        if isinstance(error, BudgetSpent):
+            return f"{error} {error.hint} What was said meanwhile is asked about within a day, or by `memtape distill`."
+        return f"A model could not take facts from what was said: {error} It is tried again."
+
+    def _catch_up(self, session: Session) -> None:
+        for window in self._due(session):
+            if self.stopping.is_set():
+                return
+            try:
+                with self._asked.alone(0):
+                    if window in self._due(session):  # Another process may have asked meanwhile.
+                        answered = self._asking.about(session, window)
+                        self.done += len(answered.events)
+                        self.changed = self.changed or bool(answered.events)
+            except Locked:
+                return
+
+    def _due(self, session: Session) -> list[Window]:
+        now = self._now_us()
+        ended = windows(self._talk.standing(session), self._asking.is_settled, now).ended
+        return [window for window in ended if self._asking.is_due(window, now)]
+
+
+class Distilled(NamedTuple):
+    """What came of a session: its turns, how many windows were asked about, the captures, and what went wrong."""
+
+    turns: int
+    asked: int
+    events: list[Event]
+    problems: list[str]
+
+
+OnWindow = Callable[[int, int], None]
+
+
+def distill_session(
+    log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int], name: str, *, scope: str | None = None,
+    again: bool = False, on_window: OnWindow = lambda done, total: None,
+) -> Distilled:  # fmt: skip
+    """Have a model take facts from a session that has ended, whatever its age, in any scope or one.
+
+    It is asked about windows of which no answer is known, or `again` about all. `on_window` is told how many windows
+    of how many are done. Raises `MemtapeError` where the model cannot be asked.
+    """
+    talk = Talk(log, lambda event: event.session == name)
+    ends = log.ends()
+    for number in range(len(ends)) if scope is None else (partition_of(scope, len(ends)),):
+        talk.read(number, 0, ends[number], scope)
+    asking = Asking(talk, log, asked, ask, now_us)
+
+    def left(session: Session) -> list[Window]:
+        turns = talk.standing(session)
+        is_done = (lambda _: False) if again else asking.is_settled
+        return windows(turns, is_done, max((turn.sent for turn in turns), default=0) + DAY_US).ended  # None is open.
+
+    events: list[Event] = []
+    problems: list[str] = []
+    with asked.alone(WAIT_S):
+        found = [(session, window) for session in talk.turns for window in left(session)]
+    for place, (session, window) in enumerate(found):
+        on_window(place, len(found))
+        with asked.alone(WAIT_S):
+            if window not in left(session):  # Another process has asked meanwhile.
+                continue
+            answered = asking.about(session, window, again=again)
+        events += answered.events
+        problems += [answered.problem] if answered.problem else []
+    on_window(len(found), len(found))
+    return Distilled(sum(map(len, talk.turns.values())), len(found), events, problems)
+
+
+def fact_id(window: Window, number: int, place: int) -> str:
+    """Return the id of the `place`-th fact of the `number`-th answer about a window that was taken."""
+    return derived_id("captured", window[0].scope, "memtape", f"distilled:{window[0].id}:{number}:{place}")
+
+
+def _is_fact(event: Event) -> bool:
+    return isinstance(event.body, Captured) and event.body.kind == "fact" and DISTILLED_TAG in event.body.tags[:1]
+
+
+def _with_statements(turn: Event) -> list[str]:
+    """Return the ids of a turn and of what may be stated in it."""
+    return [turn.id, *(statement_id(turn.scope, turn.id, place) for place in range(MOST_STATEMENTS))]

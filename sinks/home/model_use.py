@@ -1,0 +1,102 @@
+"""`model-use.json` of a home: how often models were asked, today and in all, and how it went with talk.
+
+What is spent of a day's budget is written before a model is asked, so that no crash asks for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Literal
+
+import msgspec
+
+from memtape.schemas.errors import BudgetSpent, Locked
+from memtape.schemas.model import ModelOptions
+from memtape.schemas.times import format_day
+from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.locks import FileLock
+
+Outcome = Literal["kept", "nothing", "gated", "timeout", "refused", "error"]
+"""How it went with a window of talk: facts were kept, none were found, the gatekeeper said that there are none, the
+model was late, its answer could not be used, or it could not be asked."""
+
+LOCK_WAIT_S = 5.0
+
+
+class Use(msgspec.Struct, frozen=True):
+    """How much was asked: calls, characters of questions and answers, and tokens as far as endpoints tell them."""
+
+    calls: int = 0
+    characters: int = 0
+    tokens: int = 0
+
+    def and_also(self, calls: int, characters: int, tokens: int) -> Use:
+        return Use(self.calls + calls, self.characters + characters, self.tokens + tokens)
+
+
+class ModelUse(msgspec.Struct, frozen=True):
+    """What models were asked on the latest day that they were (`day` of UTC), and in all; `windows` by outcome."""
+
+    day: str = ""
+    today: Use = Use()
+    total: Use = Use()
+    windows: dict[str, int] = {}
+
+
+def spend(home: Home, options: ModelOptions, characters: int, now_us: int) -> None:
+    """Take one call with so many characters from today's budget; raise `BudgetSpent` where that has no room."""
+    with _alone(home):
+        use = model_use(home, now_us)
+        if use.today.calls >= options.calls_per_day:
+            raise _spent(f"{options.calls_per_day:,} calls", "model.calls_per_day")
+        if use.today.characters + characters > options.characters_per_day:
+            raise _spent(f"{options.characters_per_day:,} characters", "model.characters_per_day")
+        _add(home, use, 1, characters, 0)
+
+
+def note_answer(home: Home, characters: int, tokens: int, now_us: int) -> None:
+    """Add what a model has answered."""
+    with _alone(home):
+        _add(home, model_use(home, now_us), 0, characters, tokens)
+
+
+def count_window(home: Home, outcome: Outcome, now_us: int) -> None:
+    """Count one more window of talk with which it went so. Never raises: a count must not lose what it counts."""
+    with suppress(OSError, Locked), _alone(home):
+        use = model_use(home, now_us)
+        counts = use.windows | {outcome: use.windows.get(outcome, 0) + 1}
+        _write(home, msgspec.structs.replace(use, windows=counts))
+
+
+def model_use(home: Home, now_us: int) -> ModelUse:
+    """Return what models were asked, today being the day of `now_us`."""
+    try:
+        use = msgspec.json.decode(home.model_use_path.read_bytes(), type=ModelUse)
+    except (OSError, msgspec.MsgspecError):
+        use = ModelUse()
+    day = format_day(now_us)
+    return use if use.day == day else msgspec.structs.replace(use, day=day, today=Use())
+
+
+def _add(home: Home, use: ModelUse, calls: int, characters: int, tokens: int) -> None:
+    today, total = (each.and_also(calls, characters, tokens) for each in (use.today, use.total))
+    _write(home, msgspec.structs.replace(use, today=today, total=total))
+
+
+def _write(home: Home, use: ModelUse) -> None:
+    write_whole(home.model_use_path, msgspec.json.encode(use))
+
+
+def _spent(what: str, key: str) -> BudgetSpent:
+    return BudgetSpent(f"Models may be asked no more today: {what} are spent.", f"Raise {key} in settings.toml.")
+
+
+@contextmanager
+def _alone(home: Home) -> Iterator[None]:
+    lock = FileLock(home.path / "model-use.lock", "The count of what models are asked")
+    lock.acquire(LOCK_WAIT_S)
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,58 @@
+"""Windows of talk: so much of a session as is read at once for what it holds worth keeping.
+
+A window is cut by what was said and when, so that whoever reads the log cuts the same ones. What becomes of a window is
+not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from memtape.schemas.events import Captured, Event
+from memtape.schemas.times import US_PER_S
+
+MOST_TURNS = 6
+MOST_CHARS = 4_000
+"""A window ends with the turn that fills it."""
+QUIET_US = 60 * US_PER_S
+"""A window ends where nothing follows an answer for so long."""
+UNANSWERED_US = 30 * 60 * US_PER_S
+"""Nor does a prompt stay open longer: whoever was asked is at work before that, and that is no quiet."""
+
+Window = tuple[Event, ...]
+
+
+class Windows(NamedTuple):
+    """The windows of a session that have ended, and when the last one will, None where it has."""
+
+    ended: list[Window]
+    ends_at: int | None
+
+
+def windows(turns: Sequence[Event], is_settled: Callable[[str], bool], now_us: int) -> Windows:
+    """Cut the turns of a session, in the order of the log, into windows; those that are settled stand in none."""
+    ended: list[Window] = []
+    window: list[Event] = []
+    for turn in turns:
+        settled = is_settled(turn.id)
+        if window and (settled or turn.sent >= _ends_at(window)):
+            ended.append(tuple(window))
+            window = []
+        if settled:
+            continue
+        window.append(turn)
+        if len(window) == MOST_TURNS or sum(map(_chars, window)) >= MOST_CHARS:
+            ended.append(tuple(window))
+            window = []
+    if window and now_us < _ends_at(window):
+        return Windows(ended, _ends_at(window))
+    return Windows([*ended, tuple(window)] if window else ended, None)
+
+
+def _ends_at(window: Sequence[Event]) -> int:
+    return window[-1].sent + (QUIET_US if window[-1].actor.origin == "agent" else UNANSWERED_US)
+
+
+def _chars(turn: Event) -> int:
+    return len(turn.body.text) if isinstance(turn.body, Captured) else 0

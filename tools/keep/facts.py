@@ -1,0 +1,210 @@
+"""Facts of talk, as a model is asked for them and as they are captured.
+
+Talk is data, and so is the answer: whatever either says, facts of the lowest trust are all that can come of it. Which
+talk is asked about, and when, is in `flows/workers/distill.py`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from memtape.flows.workers.distill import Answered, fact_id
+from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
+from memtape.schemas.events import DISTILLED_TAG, EVENT_TYPES, Actor, Captured, Event
+from memtape.schemas.placeholders import head_of, tail_of
+from memtape.schemas.times import format_time
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.model_use import Outcome, count_window
+from memtape.sinks.home.settings import local_settings
+from memtape.state.text.statements import IMPORTANCE, Label
+from memtape.state.text.windows import Window
+from memtape.tools.capture.injected import said
+from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.models import about, model_for, without_thoughts
+
+LIMIT_S = 60.0
+GATE_LIMIT_S = 2.0
+MOST = 12
+MOST_CHARS = 300
+LEAST_CONFIDENCE = 50
+"""Of 100. What a model is less sure of is not kept."""
+LONG_TURN_CHARS = 4_000
+"""Of a longer turn its beginning and its end are asked about, half of it each."""
+MAX_NAME_CHARS = 200
+CATEGORIES: tuple[Label, ...] = ("decision", "preference", "instruction", "correction", "task", "fact")
+"""Those of statements, so that both are found by the same tags. What is none of them is a fact."""
+
+_WHAT = "a piece of a conversation, each message with its number, time and speaker"
+_TASK = """\
+Write down what of it is worth remembering in later conversations, as a JSON list of at most {most} objects:
+[{{"message": 2, "category": "decision", "confidence": 90, "text": "The ledger stays on Postgres."}}]
+"message" is the number of the message that says it. "category" is one of {categories}.
+"confidence" is from 0 to 100: how sure it is that this was meant and holds. "text" is one short statement in the
+language of the conversation, which stands by itself: it names who and what it is about, without "it" or "this", and a
+day by its date, in at most {chars} characters. Write no secrets, nothing that was only asked, supposed or quoted, and
+nothing that is true of any conversation. If nothing is worth keeping, write []."""
+_GATE = """\
+Say whether anything in it is worth remembering in later conversations: a decision, preference, instruction,
+correction, open task, or fact about a person or project. Answer with the one word YES or NO."""
+_NO = re.compile(r"\A\W*no(?:ne)?\b", re.IGNORECASE)
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """A fact as a model states it, of the message with a number from 1; `confidence` is in hundredths."""
+
+    message: int
+    category: str
+    confidence: float
+    text: str
+
+
+class FactAsker:
+    """Asks the model of a home for the facts of windows of talk, and counts how it went."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._redactor = Redactor(home)
+
+    def __call__(self, window: Window, number: int) -> Answered:
+        """Return the captures of a window, or what is wrong with an answer.
+
+        Raises `BudgetSpent`, and `MemtapeError` where the model cannot be asked at all.
+        """
+        try:
+            outcome, events = self._ask(window, number)
+        except (ModelTimeout, BadAnswer) as error:
+            self._count("timeout" if isinstance(error, ModelTimeout) else "refused")
+            return Answered([], str(error))
+        except BudgetSpent:
+            raise
+        except MemtapeError:
+            self._count("error")
+            raise
+        self._count(outcome)
+        return Answered(events)
+
+    def _ask(self, window: Window, number: int) -> tuple[Outcome, list[Event]]:
+        talk = talk_of(window)
+        if not self._is_worth_it(talk):
+            return "gated", []
+        model = model_for(self._home, "extract")
+        if model is None:
+            raise MemtapeError("No model is named.", "Name one in settings.toml under [model]; see docs/settings.md.")
+        found = facts_of(model.answer(prompt_for(talk), LIMIT_S), len(window))
+        texts = self._without_secrets([fact.text for fact in found])
+        actor = Actor(name=self._redactor.head(model.name, MAX_NAME_CHARS, is_name=True) or "model", origin="model")
+        events = [
+            self._redactor.event(_captured(window, number, place, msgspec.structs.replace(fact, text=text), actor))
+            for place, (fact, text) in enumerate(zip(found, texts, strict=True))
+        ]
+        return ("kept" if events else "nothing"), events
+
+    def _is_worth_it(self, talk: str) -> bool:
+        """Ask the gatekeeper, where one is named. One that fails or is late lets everything pass."""
+        gate = local_settings(self._home).model.gate
+        if not gate.model and not gate.command:
+            return True
+        try:
+            model = model_for(self._home, "gate")
+            prompt = about(_WHAT, _GATE, talk, "Now answer YES or NO.")
+            return model is None or not _NO.search(without_thoughts(model.answer(prompt, GATE_LIMIT_S)))
+        except BudgetSpent:
+            raise
+        except MemtapeError:
+            return True
+
+    def _without_secrets(self, texts: list[str]) -> list[str]:
+        """Redact facts as one text, since what tells a secret may stand in another of them."""
+        whole = self._redactor.text("\n".join(texts)).split("\n")
+        return whole if len(whole) == len(texts) else [self._redactor.text(text) for text in texts]
+
+    def _count(self, outcome: Outcome) -> None:
+        count_window(self._home, outcome, now_us())
+
+
+def talk_of(window: Window) -> str:
+    """Return the messages of a window as a model reads them."""
+    return "\n\n".join(f"[{number}] {_head(turn)}: {_read(turn)}" for number, turn in enumerate(window, 1))
+
+
+def prompt_for(talk: str) -> str:
+    """Return what a model is asked about talk."""
+    task = _TASK.format(most=MOST, categories=", ".join(CATEGORIES), chars=MOST_CHARS // 2)
+    return about(_WHAT, task, talk, "Now write the JSON list, and nothing else.")
+
+
+def facts_of(answer: str, messages: int) -> list[Fact]:
+    """Return the facts of an answer about so many messages that can be kept, each text once.
+
+    Raises `BadAnswer` where it is not in the form that was asked for, or names a message that nobody gave it: then
+    nothing of it is kept.
+    """
+    answer = without_thoughts(answer)
+    start, end = answer.find("["), answer.rfind("]")
+    try:
+        found = msgspec.json.decode(answer[start : end + 1].encode("utf-8", "replace"), type=list[Fact], strict=False)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise BadAnswer("The model's answer is no list of facts.", "Try another model.") from None
+    if not all(1 <= fact.message <= messages for fact in found):
+        raise BadAnswer("The model's answer names a message that it was not given.", "Try another model.")
+    if not all(0 <= fact.confidence <= 100 for fact in found):
+        raise BadAnswer("The model's answer is sure of something by another measure than 0 to 100.")
+    kept = {fact.text: fact for fact in map(_cleaned, found) if 0 < len(fact.text) <= MOST_CHARS}
+    if found and not kept:
+        raise BadAnswer("The model's answer has no fact that can be kept.", "Try another model.")
+    return [fact for fact in kept.values() if fact.confidence >= LEAST_CONFIDENCE][:MOST]
+
+
+def _cleaned(fact: Fact) -> Fact:
+    """Return a fact on one line without what was injected, in a known category, with its confidence in hundredths."""
+    share = fact.confidence * 100 if 0 < fact.confidence <= 1 else fact.confidence
+    category = fact.category.strip().lower()
+    return Fact(
+        message=fact.message,
+        category=category if category in CATEGORIES else "fact",
+        confidence=round(share),
+        text=" ".join(said(fact.text).split()),
+    )
+
+
+def _captured(window: Window, number: int, place: int, fact: Fact, actor: Actor) -> Event:
+    turn = window[fact.message - 1]
+    assert isinstance(turn.body, Captured)
+    category = next(label for label in CATEGORIES if label == fact.category)
+    confidence = int(fact.confidence)
+    body = Captured(
+        branch=turn.body.branch,
+        importance_given=IMPORTANCE[category] * confidence // 100,
+        kind="fact",
+        media=(),
+        part=None,
+        path=turn.body.path,
+        source=turn.body.source,
+        tags=(DISTILLED_TAG, category, f"confidence:{confidence}"),
+        text=fact.text,
+    )
+    return Event(
+        actor=actor,
+        at=turn.at,
+        body=body,
+        id=fact_id(window, number, place),
+        refs=tuple(each.id for each in window),
+        scope=turn.scope,
+        sent=max(now_us(), *(each.sent for each in window)),
+        session=turn.session,
+        type="captured",
+        v=EVENT_TYPES["captured"].version,
+    )
+
+
+def _head(turn: Event) -> str:
+    return f"{format_time(turn.at)[:16].replace('T', ' ')} {turn.actor.name} ({turn.actor.origin})"
+
+
+def _read(turn: Event) -> str:
+    assert isinstance(turn.body, Captured)
+    text, half = turn.body.text, LONG_TURN_CHARS // 2
+    return text if len(text) <= LONG_TURN_CHARS else f"{head_of(text, half)} … {tail_of(text, half)}"
