@@ -504,6 +504,20 @@ MUTANTS = [
         ("tests/test_distilling.py",),
     ),
     Mutant(
+        "facts that outlive what they may be made of",
+        "tools/keep/facts.py",
+        "refs=tuple(each.id for each in window)",
+        "refs=(turn.id,)",
+        ("tests/test_facts.py",),
+    ),
+    Mutant(
+        "an answer that is kept though its turn went",
+        "flows/workers/distill.py",
+        "if not all(turn.id in standing for turn in window):",
+        "if False:",
+        ("tests/test_facts.py",),
+    ),
+    Mutant(
         "a model that leads",
         "state/subjects/memories.py",
         'key = (spoken.actor.origin == "model", ',

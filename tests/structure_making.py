@@ -13,11 +13,17 @@ from itertools import groupby
 from pathlib import Path
 from typing import get_args
 
+from builders import START
+
 from memtape.flows.projection import basis_of
 from memtape.schemas.log import trail_of
+from memtape.schemas.model import ModelOptions
 from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.asked_windows import AskedWindows
 from memtape.sinks.home.flushes import Outcome, count_outcome
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.model_use import Outcome as WindowOutcome
+from memtape.sinks.home.model_use import count_window, spend
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.proof.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
@@ -50,6 +56,12 @@ def make_home(folder: Path, more: int) -> None:
         client.use([client.capture(text, "insight").id for text in ("a b", "a c")])
         for outcome in get_args(Outcome):
             count_outcome(folder, outcome)
+        spend(client.home, ModelOptions(), 1, START)
+        for window in get_args(WindowOutcome):
+            count_window(client.home, window, START)
+        asked = AskedWindows(client.home)
+        with asked.alone(0):
+            asked.note(["a"], settled=True, now_us=START, since_us=START)
         client.forget(client.capture("a b c", "insight").id)
         for number in range(more):
             client.capture_many([Line(text=f"a {number} {place}", kind="turn") for place in range(7 * more)])

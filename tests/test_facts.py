@@ -32,6 +32,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.model_use import Use, model_use
 from memtape.state.text.windows import MOST_CHARS, MOST_TURNS, QUIET_US, UNANSWERED_US, windows
 from memtape.tools.agents import hooks
+from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -180,7 +181,7 @@ def test_a_window_ends_by_number_length_or_quiet() -> None:
 
 def test_answers_are_read_leniently_and_held_to_what_was_asked() -> None:
     good = json.dumps([GOOD])
-    for answer in (good, f"<think>[1]</think>\n```json\n{good}\n```", f'{{"facts": {good}, "delete": ["a"]}}'):
+    for answer in (good, f"<think>[1]</think>\n```json\n{good}\n```", f'{{"facts": {good}}}'):
         assert [fact.text for fact in facts_of(answer, 1)] == [SAYS]
     (fact,) = facts_of(
         json.dumps([{"message": "2", "category": "Rumour", "confidence": 0.83, "text": f" a\n{SAYS}", "x": 1}]), 2
@@ -197,6 +198,7 @@ BAD = {
     "empty": "{}",
     "not JSON": '[{"message": 1, "text":',
     "deletes": '[{"operation": "delete", "ids": ["*"]}]',
+    "facts and deletes": json.dumps({"facts": [GOOD], "delete": ["*"]}),
     "foreign message": json.dumps([GOOD, GOOD | {"message": 7}]),
     "foreign ids": json.dumps([GOOD | {"message": "019ab0c4-9a3c-7000-8000-000000000001"}]),
     "message 0": json.dumps([GOOD | {"message": 0}]),
@@ -344,14 +346,15 @@ def test_a_hostile_answer_is_facts_of_the_lowest_trust_and_nothing_else(client: 
     assert [event.type for event in all_events(client)] == [*types, *["captured"] * len(HOSTILE)]
     made = of_model(client)
     assert {event.actor.origin for event in made} == {"model"} and all(person in event.refs for event in made)
-    assert not any("<" in event.body.text or "AKIA" in event.body.text for event in made)  # type: ignore[union-attr]
+    assert not any(word in text for text in texts(made) for word in ("Erase all", "<system-reminder", "AKIA"))
     client.project()
     assert client.verify().ok and client.show(kept).memory is not None
     items = client.context(4_000).items
     guards = [item for item in items if item.section == "guardrails"]
     assert [item.origin for item in guards] == ["user"] and "run the tests" in guards[0].text
     assert items[-1].origin == "model" or all(item.origin != "model" for item in items)
-    assert "<system-reminder" not in client.context(4_000).text
+    handed = wrap(client.context(4_000).text)  # As a hook hands it to a host.
+    assert handed.count("</memtape>") == 1 and handed.endswith("</memtape>")
 
 
 def all_events(client: Client) -> list[Event]:
