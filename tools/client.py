@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from memtape.schemas.events import Filters, Origin, Pinned
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log, Slot
+from memtape.schemas.times import MIN_TIME_US
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.logs.opening import open_log
 from memtape.tools.ask.naming import Ids
@@ -250,10 +251,11 @@ class Client(Writer):
         session: str,
         *,
         scope: str | None = None,
+        since_us: int = MIN_TIME_US,
         again: bool = False,
         on_window: Callable[[int, int], None] = lambda done, total: None,
     ) -> Distilled:
-        """Have the model that is named take facts from a session, in any scope or one; return what was captured.
+        """Have the model that is named take facts from a session, in any scope or one, and from what was said since.
 
         It is asked about what it has not answered yet, or `again` about all. Raises `MemtapeError` where it cannot be.
         """
@@ -262,7 +264,9 @@ class Client(Writer):
         from memtape.tools.keep.facts import FactAsker
 
         asked, ask = AskedWindows(self.home), FactAsker(self.home)
-        return distill_session(self.log, asked, ask, now_us, session, scope=scope, again=again, on_window=on_window)
+        return distill_session(
+            self.log, asked, ask, now_us, session, scope=scope, since_us=since_us, again=again, on_window=on_window
+        )
 
     def close(self) -> None:
         """Close the log, unless it was handed in."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from memtape.flows.model.model import ANSWER_MAX_BYTES, COMMAND_VARIABLE, within
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import BadAnswer, MemtapeError
 from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
 
 
@@ -58,7 +58,7 @@ class CommandModel:
         with process.stdout:
             answer = process.stdout.read(ANSWER_MAX_BYTES + 1)
         if len(answer) > ANSWER_MAX_BYTES:
-            raise MemtapeError(f"{self.place} answers more than {ANSWER_MAX_BYTES >> 20} MiB.")
+            raise BadAnswer(f"{self.place} answers more than {ANSWER_MAX_BYTES >> 20} MiB.")
         code = process.wait()
         if code:
             raise MemtapeError(f"{self.place} ended with exit code {code}.", "Run it by hand to see why.")

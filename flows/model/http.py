@@ -13,7 +13,7 @@ import msgspec
 
 from memtape.flows.endpoint import HttpTarget, http_client
 from memtape.flows.model.model import ANSWER_MAX_BYTES, KEY_VARIABLE, MODEL_VARIABLE, URL_VARIABLE, within
-from memtape.schemas.errors import MemtapeError, ModelTimeout
+from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 
 if TYPE_CHECKING:
     import httpx
@@ -107,7 +107,7 @@ class HttpModel:
         for chunk in response.iter_raw():
             body += chunk
             if len(body) > ANSWER_MAX_BYTES:
-                raise MemtapeError(f"{self.place} answers more than {ANSWER_MAX_BYTES >> 20} MiB.")
+                raise BadAnswer(f"{self.place} answers more than {ANSWER_MAX_BYTES >> 20} MiB.")
             if time.monotonic() > deadline:
                 raise self._late()
         return bytes(body)
@@ -117,7 +117,7 @@ class HttpModel:
             answer = msgspec.json.decode(body, type=_Answer)
             content = answer.choices[0].message.content
         except (msgspec.MsgspecError, UnicodeError, RecursionError, IndexError):
-            raise MemtapeError(
+            raise BadAnswer(
                 f"{self.place} answers in a form that is not that of chat completions.", f"Check {URL_VARIABLE}."
             ) from None
         self.tokens += _tokens(answer.usage)

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from memtape.schemas.errors import MemtapeError, ModelTimeout
+from memtape.schemas.errors import BadAnswer, ModelTimeout
 
 URL_VARIABLE = "MEMTAPE_MODEL_URL"
 MODEL_VARIABLE = "MEMTAPE_MODEL"
@@ -30,7 +30,9 @@ class Model(Protocol):
     tokens: int
 
     def answer(self, prompt: str, limit_s: float) -> str:
-        """Return the answer, never empty. Raises `ModelTimeout` after `limit_s` in all, `MemtapeError` else.
+        """Return the answer, never empty. Raises `ModelTimeout` after `limit_s` in all.
+
+        Raises `BadAnswer` for one of which nothing can be taken, and `MemtapeError` where nobody answers.
 
         No error holds anything of the prompt, the answer or a key.
         """
@@ -61,5 +63,5 @@ def within(limit_s: float, work: Callable[[], str], place: str) -> str:
         raise answer
     answer = answer.strip()
     if not answer:
-        raise MemtapeError(f"{place} answered nothing.")
+        raise BadAnswer(f"{place} answered nothing.")
     return answer

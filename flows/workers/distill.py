@@ -20,7 +20,7 @@ from memtape.schemas.events import DISTILLED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.schemas.times import DAY_US, US_PER_S
+from memtape.schemas.times import DAY_US, MIN_TIME_US, US_PER_S
 from memtape.state.core.erasures import erasures_of
 from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.text.windows import Window, windows
@@ -29,8 +29,8 @@ LATE_US = DAY_US
 """Older talk, as an import brings or a spent budget leaves, is asked about only where somebody asks for its session."""
 MOST_ATTEMPTS = 3
 RETRY_US = 5 * 60 * US_PER_S
-LOOK_US = 15 * US_PER_S
-"""So often is looked for windows that ended by quiet, where nothing came onto the log."""
+LOOK_US = 5 * US_PER_S
+"""So often is looked for windows that have ended."""
 WAIT_S = 180.0
 """Whoever asks for a session waits so long for another process that asks about a window."""
 
@@ -72,7 +72,7 @@ class Talk:
     def __init__(self, log: Log, is_wanted: Callable[[Event], bool]) -> None:
         self._log = log
         self._is_wanted = is_wanted
-        self.turns: dict[Session, list[Event]] = {}
+        self.turns: dict[Session, dict[str, Event]] = {}
         self.made_of: dict[str, None] = {}
         """The turns of which a model's facts stand on the log."""
 
@@ -83,7 +83,7 @@ class Talk:
             events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
             wanted = [(at, event) for at, event in events if event.scope != GLOBAL and self._is_wanted(event)]
             for turn in turns_among(self._log, number, wanted, {}):
-                self.turns.setdefault(Session(number, turn.scope or "", turn.session), []).append(turn)
+                self.turns.setdefault(Session(number, turn.scope or "", turn.session), {}).setdefault(turn.id, turn)
             for _, event in wanted:
                 if event.actor.origin == "model" and _is_fact(event):
                     self.made_of |= dict.fromkeys(event.refs)
@@ -91,15 +91,17 @@ class Talk:
 
     def drop_before(self, time_us: int) -> None:
         """Forget turns that were said before a time, and sessions without any."""
-        kept = {session: [turn for turn in turns if turn.at >= time_us] for session, turns in self.turns.items()}
-        self.turns = {session: turns for session, turns in kept.items() if turns}
+        for session, turns in list(self.turns.items()):
+            self.turns[session] = {id: turn for id, turn in turns.items() if turn.at >= time_us}
+            if not self.turns[session]:
+                del self.turns[session]
 
     def standing(self, session: Session) -> list[Event]:
         """Return the turns of a session of which something may be made now.
 
         Not those that are erased or forgotten, nor those of which a statement was: nobody wants to have it anew.
         """
-        turns = self.turns[session]
+        turns = list(self.turns[session].values())
         first = self._log.offset_after(session.partition, min(turn.sent for turn in turns) - 1)
         hidden = hidden_from(self._log, session.partition, first)
         erased = erasures_of(self._log.erased(session.partition)).named.get(session.scope, {})
@@ -178,9 +180,8 @@ class Distillation(Worker):
         if not self._is_wanted():
             return
         now, ends = self._now_us(), self._log.ends()
-        if ends == self._offsets and now < self._look_at:
+        if now < self._look_at:
             return
-        self._look_at = now + LOOK_US
         since = now - LATE_US
         offsets = self._offsets or [self._log.offset_after(number, since) for number in range(len(ends))]
         for number, end in enumerate(ends):
@@ -189,6 +190,7 @@ class Distillation(Worker):
         self._talk.drop_before(since)
         for session in list(self._talk.turns):
             self._catch_up(session)
+        self._look_at = now + LOOK_US
 
     def failed(self, error: Exception) -> str:
         """See `Worker.failed`."""
@@ -210,8 +212,13 @@ class Distillation(Worker):
                 return
 
     def _due(self, session: Session) -> list[Window]:
+        # What is hidden is read from the log, so only for a session in which something may be due.
+        may_be = self._due_among(list(self._talk.turns[session].values()))
+        return self._due_among(self._talk.standing(session)) if may_be else []
+
+    def _due_among(self, turns: Sequence[Event]) -> list[Window]:
         now = self._now_us()
-        ended = windows(self._talk.standing(session), self._asking.is_settled, now).ended
+        ended = windows(turns, self._asking.is_settled, now).ended
         return [window for window in ended if self._asking.is_due(window, now)]
 
 
@@ -229,14 +236,14 @@ OnWindow = Callable[[int, int], None]
 
 def distill_session(
     log: Log, asked: Asked, ask: Ask, now_us: Callable[[], int], name: str, *, scope: str | None = None,
-    again: bool = False, on_window: OnWindow = lambda done, total: None,
+    since_us: int = MIN_TIME_US, again: bool = False, on_window: OnWindow = lambda done, total: None,
 ) -> Distilled:  # fmt: skip
-    """Have a model take facts from a session that has ended, whatever its age, in any scope or one.
+    """Have a model take facts from a session that has ended, in any scope or one: from what was said since a time.
 
     It is asked about windows of which no answer is known, or `again` about all. `on_window` is told how many windows
     of how many are done. Raises `MemtapeError` where the model cannot be asked.
     """
-    talk = Talk(log, lambda event: event.session == name)
+    talk = Talk(log, lambda event: event.session == name and event.at >= since_us)
     ends = log.ends()
     for number in range(len(ends)) if scope is None else (partition_of(scope, len(ends)),):
         talk.read(number, 0, ends[number], scope)

@@ -32,7 +32,9 @@ class Use(msgspec.Struct, frozen=True):
     tokens: int = 0
 
     def and_also(self, calls: int, characters: int, tokens: int) -> Use:
-        return Use(self.calls + calls, self.characters + characters, self.tokens + tokens)
+        """Return the sum; nothing is below 0, as where a day begins between asking and giving back."""
+        sums = self.calls + calls, self.characters + characters, self.tokens + tokens
+        return Use(*(max(0, sum) for sum in sums))
 
 
 class ModelUse(msgspec.Struct, frozen=True):
@@ -56,9 +58,15 @@ def spend(home: Home, options: ModelOptions, characters: int, now_us: int) -> No
 
 
 def note_answer(home: Home, characters: int, tokens: int, now_us: int) -> None:
-    """Add what a model has answered."""
-    with _alone(home):
+    """Add what a model has answered. Never raises, as `count_window` does not."""
+    with suppress(OSError, Locked), _alone(home):
         _add(home, model_use(home, now_us), 0, characters, tokens)
+
+
+def give_back(home: Home, characters: int, now_us: int) -> None:
+    """Take back what was spent on a model that could not be asked: an outage uses up no budget. Never raises."""
+    with suppress(OSError, Locked), _alone(home):
+        _add(home, model_use(home, now_us), -1, -characters, 0)
 
 
 def count_window(home: Home, outcome: Outcome, now_us: int) -> None:

@@ -25,7 +25,7 @@ from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, T
 from memtape.tools.capture.injected import said, without_tags, wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
-from memtape.tools.capture.writing import Receipt, default_actor
+from memtape.tools.capture.writing import Receipt, default_actor, now_us
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.starting import NOWHERE, python_of
@@ -342,12 +342,13 @@ def _look_at_repository(turn: _Turn, client: Client) -> None:
 
 def _distilled(client: Client, session: str) -> int:
     """Have a model take facts from a session that has ended, where one is named; return how many were captured."""
+    from memtape.flows.workers.distill import LATE_US
     from memtape.tools.keep.models import is_named
 
     if not is_named(client.home):
         return 0
     try:
-        return len(client.distill(session, scope=client.scope).events)
+        return len(client.distill(session, scope=client.scope, since_us=now_us() - LATE_US).events)
     except BudgetSpent:  # `memtape status` says so.
         return 0
 

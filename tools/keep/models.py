@@ -9,9 +9,10 @@ import re
 
 from memtape.flows.model.choice import choose_model, is_configured
 from memtape.flows.model.model import Model
+from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 from memtape.schemas.model import ModelOptions, Step
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.model_use import note_answer, spend
+from memtape.sinks.home.model_use import give_back, note_answer, spend
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.native_ids import digest
@@ -50,11 +51,16 @@ class CountedModel:
     def answer(self, prompt: str, limit_s: float) -> str:
         """See `Model.answer`. Raises `BudgetSpent` too, and then nobody was asked."""
         spend(self._home, self._options, len(prompt), now_us())
-        before, answer = self.tokens, ""
+        before = self.tokens
         try:
             answer = self._model.answer(prompt, limit_s)
-        finally:
-            note_answer(self._home, len(answer), self.tokens - before, now_us())
+        except (ModelTimeout, BadAnswer):
+            note_answer(self._home, 0, self.tokens - before, now_us())
+            raise
+        except MemtapeError:
+            give_back(self._home, len(prompt), now_us())
+            raise
+        note_answer(self._home, len(answer), self.tokens - before, now_us())
         return answer
 
 
