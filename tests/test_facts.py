@@ -468,8 +468,9 @@ def test_a_run_has_facts_taken_and_status_counts_it(client: Client, model: Scrip
     done = CliRunner().invoke(main, ["run", "--once", "--json", "--home", str(client.home.path)])
     assert done.exit_code == 0 and json.loads(done.stdout)["distilled"] == 1, done.output
     assert SAYS in [result.text for result in client.search("staging port").results]
-    status = CliRunner().invoke(main, ["status", "--home", str(client.home.path)])
-    assert "1 call, " in status.stdout and "120 tokens today" in status.stdout and "1 kept" in status.stdout
+    status = CliRunner().invoke(main, ["status", "--home", str(client.home.path)]).stdout
+    assert "1 call, " in status and "1 kept" in status
+    assert "120 tokens today, of at most 200 calls, 1,000,000 characters;" in status
     told_as_json = json.loads(CliRunner().invoke(main, ["status", "--json", "--home", str(client.home.path)]).stdout)
     assert told_as_json["model"]["total"]["calls"] == 1 and told_as_json["model"]["windows"] == {"kept": 1}
 

@@ -14,7 +14,8 @@ from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, Tur
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.model_use import ModelUse, model_use
+from memtape.sinks.home.model_use import ModelUse, Use, model_use
+from memtape.sinks.home.settings import local_settings
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import any_of
 from memtape.state.subjects.usage import other_row_id
@@ -92,7 +93,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
     `warnings` say which views are not served and why, a sentence each.
     `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
-    `model` is what models were asked today, of at most so much, and in all, and windows of talk by outcome.
+    `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
+    may be asked in a day at most, of which tokens are no part.
     """
 
     home: str
@@ -116,6 +118,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
     flushes: dict[str, int]
     model: ModelUse
+    model_budget: Use
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
 
@@ -195,6 +198,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         if mark.counters.dead_letters:
             dead_letters += shard.dead_letters(LISTED)
     totals = sum(scopes.values(), Counter())
+    options = local_settings(home).model
     return Status(
         home=str(home.path),
         log=log.place,
@@ -217,6 +221,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         warnings=retriever.warnings(range(log.partitions)),
         flushes=outcomes(home.path),
         model=model_use(home, now_us()),
+        model_budget=Use(calls=options.calls_per_day, characters=options.characters_per_day),
         scopes={
             scope: ScopeCount(memories=count["memories"], turns=count["turns"], hidden=count["hidden"])
             for scope, count in sorted(scopes.items())

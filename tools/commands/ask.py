@@ -382,7 +382,7 @@ def _behind(behind: Behind) -> str:
     return f"{behind.partition}/{behind.offset}  {behind.part}: {behind.how}{similarity}  {_event(behind.event)}{taken}"
 
 
-def _model_use(use: ModelUse) -> list[str]:
+def _model_use(use: ModelUse, most: Use) -> list[str]:
     """Return what models were asked; tokens only where an endpoint tells them."""
 
     def told(asked: Use) -> str:
@@ -391,7 +391,7 @@ def _model_use(use: ModelUse) -> list[str]:
 
     windows = ", ".join(f"{count:,} {name}" for name, count in sorted(use.windows.items()))
     return [
-        f"model         {told(use.today)} today; {told(use.total)} in all",
+        f"model         {told(use.today)} today, of at most {told(most)}; {told(use.total)} in all",
         *([f"talk          {windows}"] if windows else []),
     ]
 
@@ -417,7 +417,7 @@ def _status(state: Status) -> list[str]:
     if state.flushes:
         lines.append("flushes       " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.flushes.items())))
     if state.model.total.calls:
-        lines += _model_use(state.model)
+        lines += _model_use(state.model, state.model_budget)
     if state.kept:
         lines.append(f"kept          {one_line(kept_beside(state.kept))}")
     if state.dead_letters:
