@@ -13,9 +13,10 @@ from io import BytesIO
 from typing import NamedTuple
 
 from memtape.schemas.events import Origin
+from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import DOCUMENTS, note
-from memtape.tools.importing.records import EMPTY, Found, Record, Skipped, said, time_of
+from memtape.tools.importing.records import EMPTY, Found, Record, Skipped, time_of
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
