@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtape.schemas.events import STATED_TAG
 from memtape.schemas.rows import Provenance
 from memtape.state.ranking.evaluation import Given, given_summary
 from memtape.state.ranking.sure import LEAST_BESIDE, LEAST_HELD, sure_for
@@ -109,6 +110,7 @@ candidates = st.builds(
     kind=st.sampled_from(["turn", "fact"]),
     origin=st.sampled_from(["user", "agent"]),
     actor=st.sampled_from(["Ada", "Ben"]),
+    tags=st.sampled_from([(), (STATED_TAG, "fact"), ("a", "b")]),
     text=st.sampled_from(["The violin is in Ghent.", "Otto lost a paddle.", "Where is the violin?", "A violin?"]),
     provenance=st.sampled_from([(Provenance("user", "mine"),), (Provenance("user", "other"),), ()]),
 )
@@ -128,7 +130,7 @@ def test_what_is_sure_keeps_its_order_and_every_promise(
     for result in sure:
         assert share_of[id(result)] >= LEAST_BESIDE
         assert not any(known.session == "mine" for known in result.provenance)
-        if result.kind == "turn" and result.origin == "user":
+        if result.origin == "user" and (result.kind == "turn" or STATED_TAG in result.tags):
             assert "?" not in result.text and named in (None, result.actor)
     assert not sure or max(share_of[id(result)] for result in sure) >= LEAST_HELD
 

@@ -111,6 +111,15 @@ def test_a_prompt_that_nothing_answers_is_found_first(client: Client) -> None:
     assert places(client, "staging kayak", session="mine") == places(client, "staging kayak", session="other")
 
 
+def test_what_was_taken_from_a_turn_just_said_yields_as_the_turn_does(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user", session="now") as client:
+        client.capture_many([Line(text="The staging database listens on port 5433.", kind="fact", session="then")])
+        client.capture_many([Line(text="We decided to ask which port staging has.", kind="turn", session="now")])
+        client.project()
+        first = client.search("which port has staging").results[0]
+        assert "5433" in first.text
+
+
 def test_a_memory_that_the_session_made_itself_does_not_yield(client: Client) -> None:
     say(client, "The port of the staging database was odd.", "before", ago_s=900)
     client.session = "mine"

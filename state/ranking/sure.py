@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from memtape.schemas.events import Kind, Origin
+from memtape.schemas.events import STATED_TAG, Kind, Origin
 from memtape.schemas.rows import Provenance
 from memtape.state.ranking.wording import Weighed
 from memtape.state.text.asking import only_asks
@@ -32,6 +32,9 @@ class SureCandidate(Protocol):
 
     @property
     def text(self) -> str: ...
+
+    @property
+    def tags(self) -> tuple[str, ...]: ...
 
     @property
     def provenance(self) -> tuple[Provenance, ...]: ...
@@ -70,7 +73,7 @@ def sure_for(prompt: str, session: str) -> Callable[[Sequence[CandidateT], Seque
 
 
 def _is_said(result: SureCandidate) -> bool:
-    return result.kind == "turn" and result.origin == "user"
+    return result.origin == "user" and (result.kind == "turn" or STATED_TAG in result.tags)
 
 
 def _is_of_whom_it_names(result: SureCandidate, weighed: Weighed) -> bool:

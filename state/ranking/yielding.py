@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from memtape.schemas.times import US_PER_S
-from memtape.state.index.entries import ASKS, ENDS_ASKING, TURN
+from memtape.state.index.entries import ASKS, ENDS_ASKING, TAGGED, TURN
 from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Array, Flags
 from memtape.state.index.sessions import NOBODY
+from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
 
 JUST_US = 600 * US_PER_S
@@ -41,7 +42,12 @@ def just_said(texts: Texts, places: Ints, session: str | None, now: int) -> Flag
     number = None if session is None else texts.sessions.number_of(session)
     if number is None:
         return np.zeros(len(places), np.bool_)
-    said: Flags = (texts.sessions.number[places] == number) & (texts.column("at", places) > now - JUST_US)
+    at, flags = texts.column("at", places), texts.flags[places]
+    own: Flags = (texts.sessions.number[places] == number) & (at > now - JUST_US)
+    turns = np.flatnonzero((texts.sessions.number == number) & (texts.flags & TURN != 0))
+    # A statement that was taken from a turn has its time; what the session captured itself has its own.
+    taken = (flags & TAGGED != 0) & is_one_of(at, texts.column("at", turns))
+    said: Flags = own & ((flags & TURN != 0) | taken)
     return said
 
 
