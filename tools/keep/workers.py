@@ -6,10 +6,12 @@ Each reads the log, appends what it found, and keeps its own position. What a wo
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Literal, NamedTuple
 
+from memtape.flows.model.choice import is_configured
 from memtape.flows.workers.clock import Clock
-from memtape.flows.workers.distill import Distillation
+from memtape.flows.workers.distill import Answered, Ask, Distillation
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.log import Log
@@ -17,10 +19,9 @@ from memtape.sinks.home.asked_windows import AskedWindows
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks
 from memtape.sinks.home.settings import local_settings
+from memtape.state.text.windows import Window
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
-from memtape.tools.keep.facts import FactAsker
-from memtape.tools.keep.models import is_named
 
 
 class WorkerKind(NamedTuple):
@@ -38,7 +39,20 @@ def _extraction(home: Home, log: Log, on_note: OnNote) -> Worker:
 
 
 def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
-    return Distillation(log, AskedWindows(home), FactAsker(home), now_us, lambda: is_named(home), on_note)
+    @cache
+    def asker() -> Ask:
+        # It loads what finds secrets, for which nobody who only projects should wait.
+        from memtape.tools.keep.facts import FactAsker
+
+        return FactAsker(home)
+
+    def ask(window: Window, number: int) -> Answered:
+        return asker()(window, number)
+
+    def is_wanted() -> bool:
+        return is_configured(local_settings(home).model)
+
+    return Distillation(log, AskedWindows(home), ask, now_us, is_wanted, on_note)
 
 
 WORKERS: dict[str, WorkerKind] = {
