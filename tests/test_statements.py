@@ -21,6 +21,7 @@ from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks
+from memtape.state.text import statement_cues as cues
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, dated, statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -117,6 +118,36 @@ def test_most_of_what_is_told_of_labelled_turns_is_right() -> None:
             and coding["right"] >= 0.85 * coding["told"]
             and coding["met"] >= 0.6 * coding["expected"]
         )
+
+
+GATES = (
+    (cues.DECISION, cues.OF_DECISIONS),
+    (cues.CORRECTION, cues.OF_CORRECTIONS),
+    (cues.PREFERENCE, cues.OF_PREFERENCES),
+    (cues.TASK, cues.OF_TASKS),
+)
+
+
+def shut(text: str) -> list[str]:
+    """Return the expressions that find something in a text which is passed over for want of a word."""
+    held = frozenset(re.findall(r"[^\W\d_]+", text.lower()))
+    missed = [cue.pattern for cue, words in GATES if held.isdisjoint(words) and "[ ]" not in text and cue.search(text)]
+    return missed + ([text] if cues.IDENTIFIER.search(text) and not cues.MAY_NAME.search(text) else [])
+
+
+@given(talk)
+@example("TODO: x y z. To-do: write it. It’s settled. That is out of date. [ ] a b c")
+def test_what_is_passed_over_quickly_has_nothing(text: str) -> None:
+    for piece in re.split(r"[.!?\n]+", text):
+        if piece.isascii():
+            assert shut(piece) == []
+
+
+def test_no_labelled_turn_is_passed_over_quickly() -> None:
+    turns = labelled_turns(Path(__file__).parent / "data" / "statements.jsonl", ())
+    met = [piece for turn in turns for piece in re.split(r"(?<=[.!?])\s+|\n+", turn.text)]
+    assert [shut(piece) for piece in met if shut(piece)] == []
+    assert all(any(cue.search(piece) for piece in met) for cue, _ in GATES), "every expression met something"
 
 
 def said(client: Client, *texts: str, **fields: object) -> list[str]:

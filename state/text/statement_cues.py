@@ -279,3 +279,18 @@ SHOWN = lazy(
 )
 """What says something of a picture that is shown, and not of what was."""
 STILL = lazy(r"\bstill\b|\b(?:todo|to-do|fixme|remind me|action items?)\b|\bdeadline\b|\bdue\b|\[ \]", _I)
+
+MAY_NAME = lazy(r"[\d/_`@#$€£]|\w\.\w|[a-z][A-Z]|\b(?:owned|maintained|managed|run|led) by\b")
+"""Without any of these a sentence has no identifier."""
+OF_DECISIONS = frozenset(
+    "we i team all everyone let lets decision decided settled agreed wir hemos he decidimos".split()
+)
+OF_CORRECTIONS = frozenset(
+    "no nope nah actually correction wrong not scratch right true correct outdated incorrect date isn aren wasn weren "
+    "fact meant anymore longer misspoke changed moved should nein falsch korrektur nicht ya".split()
+)
+OF_PREFERENCES = frozenset("i we my our ich prefiero me odio".split())
+OF_TASKS = frozenset(
+    "todo do action fixme open next remind don we i still needs due deadline ich wir tengo tenemos".split()
+)
+"""Words of letters of which a sentence has one, where the expression of the same name finds anything in it."""

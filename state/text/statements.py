@@ -152,34 +152,49 @@ def _label(said: str, of_agent: bool) -> Label | None:
     bare = _QUOTED.sub(" QUOTED ", said)
     if of_agent:
         return _of_agent(bare)
+    # What most sentences lack is looked for first: it is a matter of time alone.
+    is_standing = bool(standing(bare))
+    label = None if is_standing else _does(bare)
+    if not is_standing and label is None:
+        return None
     if cues.ASKS.search(bare) or cues.REPORTS.search(bare) or len(bare) * 2 < len(said):
         return None
-    if standing(bare):
-        if cues.SPOKEN_TO_PEOPLE.search(bare):
-            return None
-        return "preference" if cues.PREFERENCE.search(bare) else "instruction"
-    if cues.SUPPOSES.search(bare):
+    if not is_standing:
+        return None if cues.SUPPOSES.search(bare) else label
+    if cues.SPOKEN_TO_PEOPLE.search(bare):
         return None
-    if cues.DECISION.search(bare):
+    return "preference" if cues.PREFERENCE.search(bare) else "instruction"
+
+
+def _does(said: str) -> Label | None:
+    """Return what a sentence of a person would do, were it neither asked nor supposed."""
+    held = frozenset(_LETTERS.findall(said.lower()))
+    if not held.isdisjoint(cues.OF_DECISIONS) and cues.DECISION.search(said):
         return "decision"
-    if cues.CORRECTION.search(bare):
+    if not held.isdisjoint(cues.OF_CORRECTIONS) and cues.CORRECTION.search(said):
         return "correction"
-    if cues.PREFERENCE.search(bare):
+    if not held.isdisjoint(cues.OF_PREFERENCES) and cues.PREFERENCE.search(said):
         return "preference"
-    if cues.TASK.search(bare) and _is_task(bare):
+    if (not held.isdisjoint(cues.OF_TASKS) or "[ ]" in said) and cues.TASK.search(said) and _is_task(said):
         return "task"
-    if cues.SHOWN.search(bare):
+    if not (_is_fact(said) or cues.LIFE.search(said) or _is_event(said)):
         return None
-    return "fact" if _is_fact(bare) or cues.LIFE.search(bare) or _is_event(bare) else None
+    return None if cues.SHOWN.search(said) else "fact"
+
+
+_LETTERS = lazy(r"[^\W\d_]+")
 
 
 def _of_agent(said: str) -> Label | None:
     """Return what a sentence of an agent does: it agreed on something, or tells what it did or found."""
+    agreed = cues.AGREED.search(said)
+    if not agreed and not (cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said)):
+        return None
     if cues.ASKS.search(said) or cues.SUPPOSES.search(said) or cues.REPORTS.search(said):
         return None
-    if cues.AGREED.search(said):
+    if agreed:
         return "decision"
-    if cues.ADVISES.search(said) or not cues.IDENTIFIER.search(said):
+    if cues.ADVISES.search(said):
         return None
     is_told = cues.REPORTED.search(said) or (
         cues.PLACE.search(said) and (cues.BEGINS_REPORT.search(said) or said.startswith(("The ", "In ", "`")))
@@ -198,7 +213,7 @@ _FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*
 
 def _is_fact(said: str) -> bool:
     """Whether a sentence states something of what it names by an identifier."""
-    return bool(cues.STATES.search(said) and cues.IDENTIFIER.search(said))
+    return bool(cues.MAY_NAME.search(said) and cues.IDENTIFIER.search(said) and cues.STATES.search(said))
 
 
 def _is_event(said: str) -> bool:
