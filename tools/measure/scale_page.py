@@ -63,7 +63,8 @@ Before there was an index (6b11899, the same texts, counted in the same way) the
 - **Writing.** A text costs some 400 µs here: half of that to take it apart for the index, in Python, a sixth to fold
   it, a tenth to write its line of the day's page. A proof takes every text apart again, and compares every row. Reading
   words, languages and normal forms in compiled code would take most of the first; the second needs a state that is
-  not made of Python's objects.
+  not made of Python's objects. What turns state is found before they are projected, which the table does not have yet:
+  12.1 s for 9.7 at 20,000 turns, in the same run.
 - **Warm searches.** Half of the time beyond 20,000 texts is adding up common words, of which made-up texts have more
   than people's. A cut by the greatest score that is left would spare it. One to two milliseconds of every question
   are for looking whether the log is the one that the views were made from, and for the two scopes that are asked.
