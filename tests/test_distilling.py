@@ -8,9 +8,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from test_hooks import events_of, hook, rows, told
@@ -84,14 +85,23 @@ class Chat:
         return HttpTarget(f"{self.url}/chat/completions", "small", KEY, "model")
 
 
-@pytest.fixture
-def chat() -> Iterator[Chat]:
-    made = Chat()
+ChatT = TypeVar("ChatT", bound=Chat)
+
+
+@contextmanager
+def serving(made: ChatT) -> Iterator[ChatT]:
+    """Have an endpoint answer as long as it is used."""
     threading.Thread(target=made.server.serve_forever, daemon=True).start()
     yield made
     made.ended.set()
     made.server.shutdown()
     made.server.server_close()
+
+
+@pytest.fixture
+def chat() -> Iterator[Chat]:
+    with serving(Chat()) as made:
+        yield made
 
 
 @pytest.fixture

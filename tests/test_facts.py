@@ -7,7 +7,6 @@ turn that they may have come from.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -18,9 +17,9 @@ from builders import START
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from test_distilling import VARIABLES, Chat
+from test_distilling import VARIABLES, Chat, serving
 from test_hooks import events_of, hook, told
-from test_statements import erase, said, texts
+from test_statements import erase, said, tagged, texts
 
 from memtape.flows.workers.distill import LATE_US, MOST_ATTEMPTS, RETRY_US, Answered, Distillation, Talk
 from memtape.flows.workers.turns import append_new
@@ -76,12 +75,8 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def model() -> Iterator[Scripted]:
-    made = Scripted()
-    threading.Thread(target=made.server.serve_forever, daemon=True).start()
-    yield made
-    made.ended.set()
-    made.server.shutdown()
-    made.server.server_close()
+    with serving(Scripted()) as made:
+        yield made
 
 
 @pytest.fixture
@@ -98,11 +93,7 @@ def configure(home: Home, model: Chat, more: str = "") -> None:
 
 def of_model(client: Client) -> list[Event]:
     """Return the facts that a model took, as they stand on the log."""
-    log = client.log
-    events = [event_of(slot.payload) for n in range(log.partitions) for slot in log.read(n, 0, 100_000)]
-    return [
-        event for event in events if event and isinstance(event.body, Captured) and DISTILLED_TAG in event.body.tags[:1]
-    ]
+    return tagged(client, DISTILLED_TAG)
 
 
 def worker(client: Client, later_us: int = UNANSWERED_US, notes: list[str] | None = None) -> Distillation:

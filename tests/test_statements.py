@@ -155,10 +155,15 @@ def said(client: Client, *texts: str, **fields: object) -> list[str]:
     return [receipt.id for receipt in client.capture_many(made)]
 
 
-def stated(client: Client) -> list[Event]:
+def tagged(client: Client, tag: str) -> list[Event]:
+    """Return the captures of a log whose first tag this is, as they stand there."""
     log = client.log
     events = [event_of(slot.payload) for n in range(log.partitions) for slot in log.read(n, 0, 100_000)]
-    return [event for event in events if event and isinstance(event.body, Captured) and STATED_TAG in event.body.tags]
+    return [event for event in events if event and isinstance(event.body, Captured) and tag in event.body.tags[:1]]
+
+
+def stated(client: Client) -> list[Event]:
+    return tagged(client, STATED_TAG)
 
 
 def erase(client: Client, id: str) -> None:

@@ -104,13 +104,14 @@ class Reader:
 
     def _work_later(self) -> None:
         """Start a projector in the background where texts wait for vectors, or a model for talk; each once a minute."""
-        from memtape.tools.keep.models import is_named
+        from memtape.flows.model.choice import is_configured
 
-        if not local_settings(self._home).catch_up:
+        settings = local_settings(self._home)
+        if not settings.catch_up:
             return
         # Each is written whenever something was done, and touched when it is tried.
         waiting = [self._home.embedding_path] if self.unembedded() else []
-        waiting += [self._home.windows_path] if is_named(self._home) else []
+        waiting += [self._home.windows_path] if is_configured(settings.model) else []
         due = [path for path in waiting if not path.exists() or time.time() - path.stat().st_mtime >= WORK_AGAIN_S]
         if due and self._home.projector_lock().holder() is None:
             for path in due:

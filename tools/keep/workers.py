@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Literal, NamedTuple
 
-from memtape.flows.model.choice import is_configured
 from memtape.flows.workers.clock import Clock
 from memtape.flows.workers.distill import Answered, Ask, Distillation
 from memtape.flows.workers.extract import Extraction
@@ -22,6 +21,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.state.text.windows import Window
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
+from memtape.tools.keep.models import is_named
 
 
 class WorkerKind(NamedTuple):
@@ -49,10 +49,7 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
     def ask(window: Window, number: int) -> Answered:
         return asker()(window, number)
 
-    def is_wanted() -> bool:
-        return is_configured(local_settings(home).model)
-
-    return Distillation(log, AskedWindows(home), ask, now_us, is_wanted, on_note)
+    return Distillation(log, AskedWindows(home), ask, now_us, lambda: is_named(home), on_note)
 
 
 WORKERS: dict[str, WorkerKind] = {
