@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -26,11 +26,16 @@ class Seen(NamedTuple):
     tools: tuple[str, ...]
 
 
-class FakeModel:
-    """The server; `seen` is what it was asked."""
+Decide = Callable[[list[tuple[str, str]], list[str]], tuple[str, str, dict[str, str]]]
+"""From a conversation as (role, text) and the names of tools to (words, tool, arguments)."""
 
-    def __init__(self) -> None:
+
+class FakeModel:
+    """The server; `seen` is what it was asked, and `decide` says what it answers."""
+
+    def __init__(self, decide: Decide | None = None) -> None:
         self.seen: list[Seen] = []
+        self.decide = decide or _decided
         model = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -65,17 +70,17 @@ class FakeModel:
         if "count_tokens" in to.path or "countTokens" in to.path:
             send(to, "application/json", b'{"input_tokens": 10, "totalTokens": 10}')
         elif "/messages" in to.path:
-            events = _messages(asked)
+            events = _messages(asked, self.decide)
             if asked.get("stream"):
                 send(to, "text/event-stream", b"".join(_sse(event["type"], event) for event in events))
             else:
                 send(to, "application/json", json.dumps(_whole_message(asked)).encode())
         elif "/responses" in to.path:
-            send(to, "text/event-stream", b"".join(_sse(event["type"], event) for event in _responses(asked)))
+            send(to, "text/event-stream", b"".join(_sse(event["type"], event) for event in _responses(asked, self.decide)))
         elif "treamGenerateContent" in to.path:
-            send(to, "text/event-stream", b"data: " + json.dumps(_generated(asked)).encode() + b"\r\n\r\n")
+            send(to, "text/event-stream", b"data: " + json.dumps(_generated(asked, self.decide)).encode() + b"\r\n\r\n")
         elif "enerateContent" in to.path:
-            send(to, "application/json", json.dumps(_generated(asked)).encode())
+            send(to, "application/json", json.dumps(_generated(asked, self.decide)).encode())
         else:
             send(to, "application/json", b"{}")
 
@@ -145,8 +150,8 @@ def _of_messages(asked: dict[str, Any]) -> list[tuple[str, str]]:
     return turns
 
 
-def _messages(asked: dict[str, Any]) -> list[dict[str, Any]]:
-    words, tool, arguments = _decided(_of_messages(asked), list(_tool_names(asked)))
+def _messages(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
+    words, tool, arguments = decide(_of_messages(asked), list(_tool_names(asked)))
     message = _message(asked, [], None)
     events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
     if tool:
@@ -174,14 +179,14 @@ def _message(asked: dict[str, Any], content: list[Any], reason: str | None) -> d
     }  # fmt: skip
 
 
-def _responses(asked: dict[str, Any]) -> list[dict[str, Any]]:
+def _responses(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
     turns = []
     for item in asked.get("input", []):
         if item.get("type") == "message":
             turns.append((item["role"], _text(item.get("content"))))
         elif "output" in item:
             turns.append(("tool", _text(item["output"])))
-    words, tool, arguments = _decided(turns, list(_tool_names(asked)))
+    words, tool, arguments = decide(turns, list(_tool_names(asked)))
     if tool:
         namespace, _, name = tool.rpartition("/")
         done: dict[str, Any] = {"type": "function_call", "name": name, "arguments": json.dumps(arguments)}
@@ -199,7 +204,7 @@ def _responses(asked: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _generated(asked: dict[str, Any]) -> dict[str, Any]:
+def _generated(asked: dict[str, Any], decide: Decide) -> dict[str, Any]:
     turns = []
     for content in asked.get("contents", []):
         for part in content.get("parts", []):
@@ -207,7 +212,7 @@ def _generated(asked: dict[str, Any]) -> dict[str, Any]:
                 turns.append(("tool", json.dumps(part["functionResponse"].get("response"))))
             elif "text" in part:
                 turns.append((content.get("role", "user"), part["text"]))
-    words, tool, arguments = _decided(turns, list(_tool_names(asked)))
+    words, tool, arguments = decide(turns, list(_tool_names(asked)))
     part = {"functionCall": {"name": tool, "args": arguments}} if tool else {"text": words}
     return {
         "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],

@@ -1,0 +1,175 @@
+"""One day anew: the real hosts say what the scripts of `examples/one_day` have people say. Run by `make one-day-anew`.
+
+Each host is connected by `memtape connect` and started once a prompt, without a terminal, in a clone of this repository,
+with one memory for all. A model on loopback answers what the script has it answer, and calls the host's own shell
+where the script names a command. What is kept are the transcripts that the hosts wrote, without rows of their makers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from clients import PACKAGES, Trial, install
+from fake_model import FakeModel
+
+ROOT = Path(__file__).parent.parent
+DAY = ROOT / "examples" / "one_day"
+NEUTRAL = "/home/dev/memtape"
+SHELLS = {"Bash": "command", "run_shell_command": "command", "exec_command": "cmd", "shell_command": "command"}
+"""The hosts' tools that run a command, and the argument that has the command."""
+
+
+class Script:
+    """A host's day: what is to be said next, and what the model answers to it."""
+
+    def __init__(self) -> None:
+        self.now: dict[str, Any] = {}
+
+    def decide(self, turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, dict[str, str]]:
+        """Answer the prompt that stands last in a conversation, after its command where it has one."""
+        said = [place for place, (role, text) in enumerate(turns) if role == "user" and self.now["prompt"] in text]
+        if not said:
+            return "Nothing to say.", "", {}
+        answered = any(role == "tool" for role, _ in turns[said[-1] :])
+        shell = next((tool for tool in tools if tool in SHELLS), None)
+        if "run" not in self.now or answered or shell is None:
+            return self.now["reply"], "", {}
+        command = {SHELLS[shell]: self.now["run"]}
+        return "", shell, command | ({"description": "Look it up"} if shell != "exec_command" else {})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "memtape" / "clients")
+    parser.add_argument("--only", nargs="*", choices=list(PACKAGES), default=list(PACKAGES))
+    parser.add_argument("--turns", type=int, default=1_000, help="So many prompts of each host at most.")
+    parser.add_argument("--memtape", type=Path, default=Path(sys.executable).with_name("memtape"))
+    parser.add_argument("--folder", type=Path, help="Where the run is kept; by default it is thrown away.")
+    parser.add_argument("--into", type=Path, default=DAY)
+    asked = parser.parse_args()
+    programs = install(asked.cache, asked.only)
+    folder = Path(tempfile.mkdtemp(prefix="memtape-day-")) if asked.folder is None else asked.folder
+    folder.mkdir(exist_ok=True)
+    script = Script()
+    try:
+        with FakeModel(script.decide) as model:
+            trial = Trial(folder, asked.memtape, programs, model, asked.only)
+            clone(trial.project)
+            return Making(trial, script, asked.turns, asked.into).run()
+    finally:
+        if asked.folder is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def clone(project: Path) -> None:
+    """Have what this repository has at its newest commit, without its remote."""
+    for words in (["fetch", "--quiet", str(ROOT), "HEAD"], ["reset", "--quiet", "--hard", "FETCH_HEAD"]):
+        subprocess.run(["git", "-C", str(project), *words], check=True)
+
+
+class Making:
+    """The day of each host, one after another."""
+
+    def __init__(self, trial: Trial, script: Script, turns: int, into: Path) -> None:
+        self.trial, self.script, self.turns, self.into = trial, script, turns, into
+        self.failed = 0
+
+    def run(self) -> int:
+        for host in self.trial.hosts:
+            if self.trial.memtape("connect", host).returncode:
+                sys.exit(f"{host} was not connected.")
+        for host in self.trial.hosts:
+            turns = tomllib.loads((DAY / f"{host}.toml").read_text())["turn"][: self.turns]
+            for number, turn in enumerate(turns):
+                self.say(host, turn, first=number == 0)
+            kept = self.kept(host)
+            (self.into / f"{host}.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept))
+            print(f"{host}: {len(turns)} prompts, {len(kept)} rows kept", flush=True)
+        return 1 if self.failed else 0
+
+    def say(self, host: str, turn: dict[str, Any], first: bool) -> None:
+        """Start the host with a prompt, in the session of its last prompt."""
+        self.script.now = turn
+        words = list(self.trial.words[host])
+        if not first:
+            if host == "codex":
+                words[2:2] = ["resume", "--last"]
+            else:
+                words[1:1] = ["--continue"] if host == "claude" else ["--resume", "latest"]
+        done = self.trial.ran([turn["prompt"] if word == "{prompt}" else word for word in words])
+        if done.returncode or turn["reply"].split("\n")[0][:40] not in done.stdout:
+            self.failed += 1
+            print(f"FAIL {host}: {turn['prompt'][:60]}\n{done.stdout[-800:]}\n{done.stderr[-800:]}", flush=True)
+
+    def kept(self, host: str) -> list[dict[str, Any]]:
+        """Return the rows of turns of the host's only session, with the paths and names of nobody."""
+        user = Path(self.trial.environment["HOME"])
+        pattern = {"claude": ".claude/projects/*/*.jsonl", "codex": ".codex/sessions/**/*.jsonl",
+                   "gemini": ".gemini/tmp/*/chats/*.jsonl"}[host]  # fmt: skip
+        found = sorted(user.glob(pattern))
+        if len(found) != 1:
+            sys.exit(f"{host} wrote {len(found)} transcripts instead of one: {found}")
+        rows = [json.loads(line) for line in found[0].read_text().splitlines()]
+        chosen = [row for row in map(CHOSEN[host], rows) if row is not None]
+        text = json.dumps(chosen, ensure_ascii=False)
+        for path in {str(self.trial.project), str(self.trial.project.resolve())}:
+            text = text.replace(path, NEUTRAL)
+        if re.search(re.escape(str(user.parent)), text):
+            sys.exit(f"A path of this machine is left in the transcript of {host}.")
+        return list(json.loads(text))
+
+
+def of_claude(row: dict[str, Any]) -> dict[str, Any] | None:
+    """Keep what was said and what tools answered."""
+    if row.get("type") not in ("user", "assistant") or row.get("isMeta"):
+        return None
+    names = ("type", "uuid", "parentUuid", "sessionId", "timestamp", "cwd", "gitBranch", "version", "isSidechain",
+             "promptSource", "promptId")  # fmt: skip
+    message = {name: row["message"][name] for name in ("role", "content")}
+    return {name: row[name] for name in names if name in row} | {"message": message}
+
+
+def of_codex(row: dict[str, Any]) -> dict[str, Any] | None:
+    """Keep the head, without instructions, and what was said, called and answered."""
+    payload = row["payload"]
+    if row["type"] == "session_meta":
+        names = ("id", "timestamp", "cwd", "cli_version", "source", "history_mode")
+        return row | {"payload": {name: payload[name] for name in names if name in payload}}
+    if row["type"] != "response_item" or payload["type"] == "reasoning":
+        return None
+    kinds = (payload.get("internal_chat_message_metadata_passthrough") or payload).get("content_item_kinds")
+    if payload["type"] == "message" and (
+        payload["role"] not in ("user", "assistant") or (payload["role"] == "user" and kinds != ["user.text"])
+    ):
+        return None
+    return row
+
+
+def of_gemini(row: dict[str, Any]) -> dict[str, Any] | None:
+    """Keep the head, what was said, and what tools answered."""
+    if "sessionId" in row and "startTime" in row:
+        return {name: row[name] for name in ("sessionId", "projectHash", "startTime", "kind") if name in row}
+    if row.get("type") not in ("user", "gemini"):
+        return None
+    names = ("id", "timestamp", "type", "content", "toolCalls")
+    return {name: row[name] for name in names if name in row}
+
+
+CHOSEN: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
+    "claude": of_claude,
+    "codex": of_codex,
+    "gemini": of_gemini,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
