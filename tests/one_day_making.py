@@ -34,16 +34,20 @@ class Script:
 
     def __init__(self) -> None:
         self.now: dict[str, Any] = {}
+        self.called = False
+
+    def turn(self, turn: dict[str, Any]) -> None:
+        """Go on to the next prompt."""
+        self.now, self.called = turn, False
 
     def decide(self, turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, dict[str, str]]:
-        """Answer the prompt that stands last in a conversation, after its command where it has one."""
-        said = [place for place, (role, text) in enumerate(turns) if role == "user" and self.now["prompt"] in text]
-        if not said:
+        """Answer the prompt of now, after its command where it has one. Hosts ask for titles and the like too."""
+        if not any(self.now["prompt"] in text for role, text in turns if role == "user"):
             return "Nothing to say.", "", {}
-        answered = any(role == "tool" for role, _ in turns[said[-1] :])
         shell = next((tool for tool in tools if tool in SHELLS), None)
-        if "run" not in self.now or answered or shell is None:
+        if "run" not in self.now or self.called or shell is None:
             return self.now["reply"], "", {}
+        self.called = True
         command = {SHELLS[shell]: self.now["run"]}
         return "", shell, command | ({"description": "Look it up"} if shell != "exec_command" else {})
 
@@ -99,7 +103,7 @@ class Making:
 
     def say(self, host: str, turn: dict[str, Any], first: bool) -> None:
         """Start the host with a prompt, in the session of its last prompt."""
-        self.script.now = turn
+        self.script.turn(turn)
         words = list(self.trial.words[host])
         if not first:
             if host == "codex":
@@ -152,7 +156,9 @@ def of_codex(row: dict[str, Any]) -> dict[str, Any] | None:
         payload["role"] not in ("user", "assistant") or (payload["role"] == "user" and kinds != ["user.text"])
     ):
         return None
-    return row
+    slim = {name: value for name, value in payload.items() if name != "internal_chat_message_metadata_passthrough"}
+    slim |= {"content_item_kinds": kinds} if kinds and payload.get("role") == "user" else {}
+    return {name: row[name] for name in ("timestamp", "ordinal", "type") if name in row} | {"payload": slim}
 
 
 def of_gemini(row: dict[str, Any]) -> dict[str, Any] | None:
