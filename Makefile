@@ -23,8 +23,8 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench bench-scale crash soak soak-short mutants schemas \
-	lock clean
+.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench bench-scale one-day one-day-anew crash soak soak-short mutants \
+	schemas lock clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
@@ -108,6 +108,12 @@ soak-short: venv ## Run DRAW tests that have long versions, one case each, and n
 	$(BIN)/python -m pytest -m soak --draw $(DRAW) -n auto --maxprocesses 4 --dist loadfile $(SOAK_FLAGS)
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m hypothesis tests/test_laws.py tests/test_erasures.py -n auto --maxprocesses 4 \
 		$(SOAK_FLAGS)
+
+one-day: venv ## Take the stored day in, before and after, and write docs/one-day.md.
+	$(BIN)/python examples/one_day/replay.py --page
+
+one-day-anew: venv ## Have the real hosts, installed by npm, play that day again over a model on loopback.
+	$(BIN)/python tests/one_day_making.py
 
 mutants: venv ## Break the product on purpose, and see that the tests notice each time.
 	$(BIN)/python tests/mutants.py

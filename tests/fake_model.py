@@ -76,7 +76,11 @@ class FakeModel:
             else:
                 send(to, "application/json", json.dumps(_whole_message(asked)).encode())
         elif "/responses" in to.path:
-            send(to, "text/event-stream", b"".join(_sse(event["type"], event) for event in _responses(asked, self.decide)))
+            send(
+                to,
+                "text/event-stream",
+                b"".join(_sse(event["type"], event) for event in _responses(asked, self.decide)),
+            )
         elif "treamGenerateContent" in to.path:
             send(to, "text/event-stream", b"data: " + json.dumps(_generated(asked, self.decide)).encode() + b"\r\n\r\n")
         elif "enerateContent" in to.path:

@@ -1,8 +1,9 @@
 """One day anew: the real hosts say what the scripts of `examples/one_day` have people say. Run by `make one-day-anew`.
 
-Each host is connected by `memtape connect` and started once a prompt, without a terminal, in a clone of this repository,
-with one memory for all. A model on loopback answers what the script has it answer, and calls the host's own shell
-where the script names a command. What is kept are the transcripts that the hosts wrote, without rows of their makers.
+Each host is connected by `memtape connect` and started once a prompt, without a terminal, in a clone of this
+repository, with one memory for all. A model on loopback answers what the script has it answer, and calls the host's
+own shell where the script names a command. What is kept are the transcripts that the hosts wrote, without rows of
+their makers.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from clients import PACKAGES, Trial, install
 from fake_model import FakeModel
 
 ROOT = Path(__file__).parent.parent
 DAY = ROOT / "examples" / "one_day"
 NEUTRAL = "/home/dev/memtape"
+HOOK_CONTEXT = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
 SHELLS = {"Bash": "command", "run_shell_command": "command", "exec_command": "cmd", "shell_command": "command"}
 """The hosts' tools that run a command, and the argument that has the command."""
 
@@ -87,18 +89,24 @@ class Making:
     def __init__(self, trial: Trial, script: Script, turns: int, into: Path) -> None:
         self.trial, self.script, self.turns, self.into = trial, script, turns, into
         self.failed = 0
+        self.given: dict[str, dict[str, int]] = {}
 
     def run(self) -> int:
         for host in self.trial.hosts:
             if self.trial.memtape("connect", host).returncode:
                 sys.exit(f"{host} was not connected.")
         for host in self.trial.hosts:
-            turns = tomllib.loads((DAY / f"{host}.toml").read_text())["turn"][: self.turns]
+            turns = msgspec.toml.decode((DAY / f"{host}.toml").read_bytes())["turn"][: self.turns]
             for number, turn in enumerate(turns):
                 self.say(host, turn, first=number == 0)
-            kept = self.kept(host)
-            (self.into / f"{host}.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept))
+            rows = self.rows(host)
+            self.given[host] = {"prompts": len(turns), **given(host, rows)}
+            kept = self.kept(host, rows)
+            (self.into / f"{host}.jsonl").write_text(
+                "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
+            )
             print(f"{host}: {len(turns)} prompts, {len(kept)} rows kept", flush=True)
+        (self.into / "given.json").write_text(json.dumps(self.given, indent=2) + "\n")
         return 1 if self.failed else 0
 
     def say(self, host: str, turn: dict[str, Any], first: bool) -> None:
@@ -115,22 +123,65 @@ class Making:
             self.failed += 1
             print(f"FAIL {host}: {turn['prompt'][:60]}\n{done.stdout[-800:]}\n{done.stderr[-800:]}", flush=True)
 
-    def kept(self, host: str) -> list[dict[str, Any]]:
-        """Return the rows of turns of the host's only session, with the paths and names of nobody."""
+    def rows(self, host: str) -> list[dict[str, Any]]:
+        """Return what a host wrote of its only session."""
         user = Path(self.trial.environment["HOME"])
         pattern = {"claude": ".claude/projects/*/*.jsonl", "codex": ".codex/sessions/**/*.jsonl",
                    "gemini": ".gemini/tmp/*/chats/*.jsonl"}[host]  # fmt: skip
+        # Gemini begins a file of the same session in each minute in which it is resumed.
         found = sorted(user.glob(pattern))
-        if len(found) != 1:
+        if not found or (host != "gemini" and len(found) > 1):
             sys.exit(f"{host} wrote {len(found)} transcripts instead of one: {found}")
-        rows = [json.loads(line) for line in found[0].read_text().splitlines()]
+        return [json.loads(line) for path in found for line in path.read_text().splitlines()]
+
+    def kept(self, host: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the rows of turns, with the paths of nobody's machine."""
         chosen = [row for row in map(CHOSEN[host], rows) if row is not None]
+        chosen = [row for place, row in enumerate(chosen) if place == 0 or "startTime" not in row]
         text = json.dumps(chosen, ensure_ascii=False)
         for path in {str(self.trial.project), str(self.trial.project.resolve())}:
             text = text.replace(path, NEUTRAL)
-        if re.search(re.escape(str(user.parent)), text):
+        if str(self.trial.project.parent) in text:
             sys.exit(f"A path of this machine is left in the transcript of {host}.")
         return list(json.loads(text))
+
+
+def given(host: str, rows: list[dict[str, Any]]) -> dict[str, int]:
+    """Return how often hooks told a host the context of a start, or memories for a prompt, and how many characters."""
+    texts = [text for row in rows for text in INJECTED[host](row) if "memtape" in text]
+    starts = [text for text in texts if "Memory of project:" in text]
+    offers = [text for text in texts if "Memory of project:" not in text]
+    return {
+        "starts": len(starts),
+        "start_chars": sum(map(len, starts)),
+        "offers": len(offers),
+        "offer_chars": sum(map(len, offers)),
+    }
+
+
+def injected_by_claude(row: dict[str, Any]) -> list[str]:
+    attached = row.get("attachment") or {}
+    content = attached.get("content") if attached.get("type") == "hook_additional_context" else None
+    return [content] if isinstance(content, str) else list(content or ())
+
+
+def injected_by_codex(row: dict[str, Any]) -> list[str]:
+    payload = row.get("payload") or {}
+    is_context = row["type"] == "response_item" and payload.get("role") == "developer"
+    return [part["text"] for part in payload["content"] if "<memtape>" in part["text"]] if is_context else []
+
+
+def injected_by_gemini(row: dict[str, Any]) -> list[str]:
+    parts = row.get("content") if row.get("type") == "user" else None
+    texts = [part.get("text", "") for part in parts] if isinstance(parts, list) else []
+    return [told for text in texts for told in HOOK_CONTEXT.findall(text)]
+
+
+INJECTED: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    "claude": injected_by_claude,
+    "codex": injected_by_codex,
+    "gemini": injected_by_gemini,
+}
 
 
 def of_claude(row: dict[str, Any]) -> dict[str, Any] | None:
@@ -168,7 +219,14 @@ def of_gemini(row: dict[str, Any]) -> dict[str, Any] | None:
     if row.get("type") not in ("user", "gemini"):
         return None
     names = ("id", "timestamp", "type", "content", "toolCalls")
-    return {name: row[name] for name in names if name in row}
+    kept = {name: row[name] for name in names if name in row}
+    # What the hooks told is some seven thousand characters of each prompt here, and was never said.
+    if isinstance(row["content"], list):
+        parts = [
+            part | {"text": HOOK_CONTEXT.sub("", part["text"])} if "text" in part else part for part in row["content"]
+        ]
+        kept["content"] = parts
+    return kept
 
 
 CHOSEN: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
