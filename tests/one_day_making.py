@@ -106,6 +106,7 @@ class Making:
                 "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
             )
             print(f"{host}: {len(turns)} prompts, {len(kept)} rows kept", flush=True)
+        self.given["all"] = self.taken()
         (self.into / "given.json").write_text(json.dumps(self.given, indent=2) + "\n")
         return 1 if self.failed else 0
 
@@ -122,6 +123,13 @@ class Making:
         if done.returncode or turn["reply"].split("\n")[0][:40] not in done.stdout:
             self.failed += 1
             print(f"FAIL {host}: {turn['prompt'][:60]}\n{done.stdout[-800:]}\n{done.stderr[-800:]}", flush=True)
+
+    def taken(self) -> dict[str, int]:
+        """Return how many turns hooks captured, and how many an import of the hosts' own transcripts adds to them."""
+        self.trial.memtape("run", "--once")
+        turns = json.loads(self.trial.memtape("status", "--json").stdout)["turns"]
+        added = json.loads(self.trial.memtape("import", "--all", "--json").stdout)["taken"]
+        return {"turns": turns, "added": added}
 
     def rows(self, host: str) -> list[dict[str, Any]]:
         """Return what a host wrote of its only session."""

@@ -259,6 +259,8 @@ def told_live() -> Iterator[str]:
         starts, offers = tokens(told["start_chars"]), tokens(told["offer_chars"])
         lines.append((name, told["prompts"], told["starts"], starts, told["offers"], offers))
     yield from table(head, lines)
+    yield ""
+    yield f"Hooks captured {live['all']['turns']} turns, and an import of the transcripts then added {live['all']['added']}."
 
 
 def tokens(chars: int) -> str:
@@ -276,8 +278,8 @@ def page(before: Run, after: Run) -> str:
         "",
         *figures(before, after),
         "",
-        "While the day was played, hooks told the hosts this much. Each prompt was a run of its own that went on with the",
-        "session, and going on is a start:",
+        "While the day was played, hooks told the hosts this much. Each prompt was a run of its own that went on with",
+        "the session, and going on is a start:",
         "",
         *told_live(),
         "",
