@@ -68,7 +68,7 @@ class Run(NamedTuple):
     """What a home holds and tells after the day."""
 
     start: str
-    index: str
+    vault: str
     facts: list[Fact]
     captured: Counter[str]
     model_calls: int
@@ -126,9 +126,9 @@ def play(folder: Path, *, extract: bool, documents: bool) -> Run:
     with Client(home, scope=SCOPE) as client:
         start = client.reader.held(lambda views: context_of(views, SCOPE, BUDGET_TOKENS, "prompt", CHARACTERS))
         events = [event for event in events_of(client) if isinstance(event.body, Captured)]
-        index = (Home(home).scope_folder(SCOPE) / "MEMORY.md").read_text()
+        vault = (Home(home).scope_folder(SCOPE) / "MEMORY.md").read_text()
     model = json.loads(run_command(home, "status", "--json"))["model"]
-    return Run(start.text, index, facts_of(events), counted(events), *asked_of(model))
+    return Run(start.text, vault, facts_of(events), counted(events), *asked_of(model))
 
 
 def run_command(home: Path, *words: str) -> str:
@@ -202,11 +202,11 @@ def figures(before: Run, after: Run) -> Iterator[str]:
         ("facts taken from turns", lambda run: run.captured["stated"]),
         ("tokens of a start (at most 2,000; four characters count as one)", lambda run: f"{run.start_tokens:,}"),
         ("texts in a start", lambda run: len(items(run.start))),
-        ("texts in `MEMORY.md`", lambda run: len(items(run.index))),
+        ("texts in `MEMORY.md`", lambda run: len(items(run.vault))),
         ("changes of mind of which a start says what holds", lambda run: part(run.start, turned, "is")),
         ("… and what no longer holds", lambda run: part(run.start, turned, "was")),
-        ("changes of mind of which `MEMORY.md` says what holds", lambda run: part(run.index, turned, "is")),
-        ("… and what no longer holds", lambda run: part(run.index, turned, "was")),
+        ("changes of mind of which `MEMORY.md` says what holds", lambda run: part(run.vault, turned, "is")),
+        ("… and what no longer holds", lambda run: part(run.vault, turned, "was")),
         ("calls of a model", lambda run: run.model_calls),
         ("tokens of a model", lambda run: run.model_tokens),
     ]
@@ -260,7 +260,8 @@ def told_live() -> Iterator[str]:
         lines.append((name, told["prompts"], told["starts"], starts, told["offers"], offers))
     yield from table(head, lines)
     yield ""
-    yield f"Hooks captured {live['all']['turns']} turns, and an import of the transcripts then added {live['all']['added']}."
+    turns, added = live["all"]["turns"], live["all"]["added"]
+    yield f"Hooks captured {turns} turns, and an import of the transcripts then added {added}."
 
 
 def tokens(chars: int) -> str:
@@ -300,14 +301,14 @@ def page(before: Run, after: Run) -> str:
         *table(
             ("", "no longer holds", "holds", "a start says", "`MEMORY.md` says"),
             [
-                (change["what"], change["was"], change["is"], told(after.start, change), told(after.index, change))
+                (change["what"], change["was"], change["is"], told(after.start, change), told(after.vault, change))
                 for change in changes()
             ],
         ),
     ]
     for name, run in (("before", before), ("after", after)):
         lines += ["", f"## What a start gets, {name}", "", *fenced(run.start.splitlines())]
-        lines += ["", f"## What MEMORY.md says, {name}", "", *fenced(shown(run.index))]
+        lines += ["", f"## What MEMORY.md says, {name}", "", *fenced(shown(run.vault))]
     return "\n".join(lines) + "\n"
 
 
@@ -317,9 +318,9 @@ def told(text: str, change: dict[str, str]) -> str:
     return "both" if old and new else "what holds" if new else "what no longer holds" if old else "neither"
 
 
-def shown(index: str) -> list[str]:
+def shown(vault: str) -> list[str]:
     """Return the lines of `MEMORY.md` but for those that link to other pages of the vault."""
-    return [line for line in index.splitlines() if "](" not in line]
+    return [line for line in vault.splitlines() if "](" not in line]
 
 
 def fenced(lines: Iterable[str]) -> list[str]:
