@@ -5,8 +5,7 @@ log. `Client` is the door for Python programs. It is loaded when first asked for
 captures one line should not wait for libraries that only a search needs.
 """
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # As type checkers take it; importing it would take half as long as a hook that a server takes.
 if TYPE_CHECKING:
     from memtape.tools.client import Client
 
@@ -15,7 +14,7 @@ __all__ = ["Client", "__version__"]
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load `Client` when it is first asked for (PEP 562)."""
     if name == "Client":
         from memtape.tools.client import Client

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-HOOKS_VARIABLE, HOOKS_OFF = "MEMTAPE_HOOKS", "off"
+HOOKS_VARIABLE, HOOKS_OFF, HOOKS_ALONE = "MEMTAPE_HOOKS", "off", "alone"
 """By which a process and its children do without hooks: an agent that is used as a model has nothing to remember."""
 
 

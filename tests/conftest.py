@@ -26,6 +26,8 @@ settings.register_profile("nightly", max_examples=5_000, **PATIENT)
 os.environ.pop("MEMTAPE_LOG", None)
 # Nor does any load a model or ask an endpoint that happens to be there; those of embedders choose their own.
 os.environ["MEMTAPE_EMBEDDER"] = "floor"
+# Nor does any hook leave a server behind; those of such servers ask for one.
+os.environ["MEMTAPE_HOOKS"] = "alone"
 # Nor does any note something where the doctor of the user's own home looks.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))

@@ -23,6 +23,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     `extract`: whether what turns state is captured by rule.
     `denied_paths`: globs of files that are not captured, besides those of `tools/capture/denied_paths.py`.
     `prompt_recall`: whether a hook adds the few memories that a prompt surely needs, in at most `prompt_recall_chars`.
+    `hook_server`: whether a hook that finds no server leaves one behind, which ends by itself.
     `log`: the URL of the home's log, where it is not the embedded one; `$MEMTAPE_LOG` goes before it.
     `embedder`: which embedder is wanted here; `$MEMTAPE_EMBEDDER` goes before its choice.
     `model`: the model that writes text for Memtape, if any; `$MEMTAPE_MODEL_URL` and `_COMMAND` go before it.
@@ -33,6 +34,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     denied_paths: tuple[str, ...] = ()
     prompt_recall: bool = True
     prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_300
+    hook_server: bool = True
     log: str | None = None
     embedder: EmbedderOptions = EmbedderOptions()
     model: ModelOptions = ModelOptions()

@@ -1,6 +1,7 @@
 """The process of a hook: it reads what a host tells on stdin, and ends with exit code 0 whatever happens.
 
-Two ways lead here: the command `memtape hook`, and the start of the program for a hook as `connect` installs it.
+Two ways lead here: the command `memtape hook`, and the start of the program for a hook as `connect` installs it. What a
+server takes is done when it says so. All else is loaded only where none does.
 """
 
 from __future__ import annotations
@@ -8,25 +9,59 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from pathlib import Path
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+MAX_INPUT_BYTES = 16 * 1024 * 1024
 
 
-def serve_hook(host: str, home: str | None, *, alone: bool = False, distill: str = "") -> NoReturn:
-    """Do what a hook is for, or distil the flush at `partition:offset`, and end the process."""
+def serve_hook(host: str, home: str | None, *, alone: bool = False, stay: bool = False, distill: str = "") -> NoReturn:
+    """Do what a hook is for, stay to answer others, or distil the flush at `partition:offset`; then end the process."""
     try:
-        if not (alone or distill):
+        if alone or stay or distill:
+            _work(host, home, alone, distill)
+        else:
             # The process is over before anything that it holds could be worth collecting.
             gc.disable()
-        from memtape.tools.agents import hooks
-
-        place = Path(home) if home else None
-        if distill:
-            hooks.distill(place, distill)
-        else:
-            data = sys.stdin.buffer.read(hooks.MAX_INPUT_BYTES + 1)
-            hooks.tell(hooks.run(host, place, data, alone=alone))
+            _serve(host, home)
     except BaseException:
         pass
     # Nothing is left to be flushed or joined, and nothing at the interpreter's end may change the exit code.
     os._exit(0)
+
+
+def _serve(host: str, home: str | None) -> None:
+    from memtape.tools.agents.handing import Handed, hand_over, tell
+
+    data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+    handed = Handed() if home is None else hand_over(host, home, data)
+    if handed.done:
+        return
+    from pathlib import Path
+
+    from memtape.tools.agents import hooks
+
+    place = Path(home) if home else None
+    tell(hooks.run(host, place, data, handed=handed))
+    if not (handed.late or handed.taken):
+        hooks.leave_server(host, place, data)
+
+
+def _work(host: str, home: str | None, alone: bool, distill: str) -> None:
+    """Do what nobody waits for."""
+    from pathlib import Path
+
+    from memtape.tools.agents import hooks
+
+    place = Path(home) if home else None
+    if distill:
+        return hooks.distill(place, distill)
+    data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+    if alone:
+        hooks.run(host, place, data, alone=True)
+    elif place is not None:
+        from memtape.tools.agents.staying import stay
+
+        stay(host, place, data)

@@ -18,10 +18,12 @@ from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
-from memtape.sinks.home.folders import default_home
+from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
+from memtape.tools.agents.handing import LARGE_BYTES, Handed, tell
 from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
+from memtape.tools.agents.hook_process import MAX_INPUT_BYTES
 from memtape.tools.capture.injected import said, without_tags, wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
@@ -30,9 +32,6 @@ from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.starting import NOWHERE, python_of
 
-MAX_INPUT_BYTES = 16 * 1024 * 1024
-LARGE_BYTES = 256 * 1024
-"""What is longer nobody waits for: so much takes about half a second to be read and cleared of secrets."""
 WAIT_S = 1.5
 """A capture that has not happened by then, as where many write at once, is left to a process of its own."""
 START_WAIT_S = 8.0
@@ -53,12 +52,13 @@ NICENESS = 10
 """What nobody waits for leaves the processor to the agent."""
 
 
-def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> bytes:
+def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, handed: Handed | None = None) -> bytes:
     """Do what a host's hook is for and return what it is to be told. Never raises.
 
     Nothing is done under `MEMTAPE_HOOKS=off`, as where an agent is used as a model.
 
-    `alone` is for the process that was given what took too long: nobody waits for it.
+    `alone` is for the process that was given what took too long: nobody waits for it. `handed` says how far a server
+    came with it, where one was asked.
     """
     if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return b""
@@ -74,7 +74,7 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
         return b""
     if told is None:
         return b""
-    turn = _Turn(told, where, data, alone)
+    turn = Turn(told, where, data, alone, handed)
     if len(data) > LARGE_BYTES and not alone and told.action != "start":
         return _left(turn)
     late = threading.Timer(START_WAIT_S if told.action == "start" else WAIT_S, turn.give_up)
@@ -82,7 +82,7 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
     if not alone:
         late.start()
     try:
-        return _ACTIONS[told.action](turn)
+        return _ended(turn) if turn.handed.taken else _ACTIONS[told.action](turn)
     except Exception as error:
         note_error(where, f"hook {host} {told.event}", error)
         return b""
@@ -91,13 +91,31 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False) -> by
         turn.end()
 
 
-def _left(turn: _Turn) -> bytes:
+def _left(turn: Turn) -> bytes:
     """Leave what is long to a process of its own, from the first: nothing interrupts the reading of a long text."""
     try:
         turn.go_on()
     except Exception as error:
         note_error(turn.home, f"hook {turn.told.host} {turn.told.event}", error)
     return b""
+
+
+def leave_server(host: str, home: Path | None, data: bytes) -> None:
+    """Leave a server behind for the next hooks, where none is there and this one would have asked it. Never raises."""
+    where = home or default_home()
+    try:
+        told = read(host, data)
+    except ValueError:  # `run` has noted that.
+        return
+    try:
+        if told is None or told.action not in ("start", "prompt", "answer") or not where.is_dir():
+            return
+        from memtape.tools.agents.staying import is_wanted
+
+        if Home(where, make=False).hook_server_lock().holder() is None and is_wanted(where):
+            Turn(told, where, data, alone=False).go_on("--stay")
+    except Exception as error:
+        note_error(where, f"hook {host}: the server of hooks", error)
 
 
 def distill(home: Path | None, place: str) -> None:
@@ -124,14 +142,27 @@ def _is_gone(home: Path | None, where: str) -> bool:
     return True
 
 
-class _Turn:
-    """One call of a hook: what was told, and the client for the project that it is about."""
+class Turn:
+    """One call of a hook: what was told, and the client for the project that it is about.
 
-    def __init__(self, told: Told, home: Path, data: bytes, alone: bool) -> None:
-        self.told = told
+    `handed` says how far a server came with it, `began_in` in which folder the hook was called, by default this one.
+    """
+
+    def __init__(
+        self,
+        told: Told,
+        home: Path,
+        data: bytes,
+        alone: bool,
+        handed: Handed | None = None,
+        began_in: Path | None = None,
+    ) -> None:
+        folder = (began_in or Path()) / told.folder
+        self.told = told._replace(transcript=str(began_in / told.transcript)) if began_in and told.transcript else told
         self.home = home
         self.alone = alone
-        self.folder = Path(told.folder).absolute() if told.folder and Path(told.folder).is_dir() else Path.cwd()
+        self.handed = handed or Handed()
+        self.folder = folder.absolute() if told.folder and folder.is_dir() else began_in or Path.cwd()
         self.captured = False
         self._data = data
         self._ending = threading.Lock()
@@ -159,16 +190,16 @@ class _Turn:
             if self.told.action == "start":
                 late = MemtapeError(f"It gave no context within {START_WAIT_S:.0f} s.")
                 note_error(self.home, f"hook {self.told.host} {self.told.event}", late)
-                tell(_context(self, LATE_START))
+                tell(in_form(self, LATE_START))
             elif not self.captured:
                 # What is captured twice has one id and counts once.
                 self.go_on()
         finally:
             os._exit(0)
 
-    def go_on(self) -> None:
+    def go_on(self, word: str = "--alone") -> None:
         """Have a process of its own do this, which is told of files and folders in full, since it works nowhere."""
-        self.start("--alone", data=placed(self._data, self.folder))
+        self.start(word, data=placed(self._data, self.folder))
 
     def start(self, *words: str, data: bytes = b"") -> None:
         """Start a hook in a process of its own, which outlives this one and says nothing."""
@@ -189,7 +220,7 @@ class _Turn:
         return [*python_of(), *words, "--home", str(self.home.absolute())]
 
 
-def _start(turn: _Turn) -> bytes:
+def _start(turn: Turn) -> bytes:
     from memtape.tools.agents.warm import ask, tell_session
 
     with turn.client() as client:
@@ -199,38 +230,37 @@ def _start(turn: _Turn) -> bytes:
             client.catch_up()
             return b""
         tell_session(turn.home, client.scope, client.session or "")
-        with ask(turn.home, _asked(client), CONTEXT_WAIT_S) as answered:
+        with ask(turn.home, asked_by(client), 0 if turn.handed.late else CONTEXT_WAIT_S) as answered:
             if answered.by_a_server:
-                return _context(turn, answered.text)
+                return in_form(turn, answered.text)
         _spare_threads()
         # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
         context = client.context(CONTEXT_TOKENS, as_is=True)
         if context.lag:
             turn.go_on()
-        return _context(turn, context.text)
+        return in_form(turn, context.text)
 
 
-def _prompt(turn: _Turn) -> bytes:
-    from memtape.tools.agents.warm import PROMPT_CHARS, ask, tell_session
+def _prompt(turn: Turn) -> bytes:
+    from memtape.tools.agents.warm import ask, tell_session
 
     text = said(turn.told.prompt)
     if not text:
         return b""
     with turn.client() as client:
-        native = claude_prompt(turn.told.prompt_id) if _has_prompt_id(turn.told) else None
         if turn.alone:
-            _capture(turn, client, text, "user", native)
+            capture(turn, client, text)
             return b""
         client.made_scope()  # The prompt is captured in any case, and git is asked for its scope once.
-        asked = _asked(client) | {"prompt": client.redactor.head(text, PROMPT_CHARS)}
+        asked = asked_by(client, text)
         # Asked first: what is ready was made before this prompt, and would have to be made anew for it.
-        with ask(turn.home, asked, RECALL_WAIT_S) as answered:
-            _capture(turn, client, text, "user", native)
+        with ask(turn.home, asked, 0 if turn.handed.late else RECALL_WAIT_S) as answered:
+            capture(turn, client, text)
             tell_session(turn.home, client.scope, client.session or "")
             if answered.by_a_server:
                 answered.shown()
-                return _context(turn, answered.text)
-        return _context(turn, _recalled(client, asked["prompt"]))
+                return in_form(turn, answered.text)
+        return in_form(turn, _recalled(client, asked["prompt"]))
 
 
 def _spare_threads() -> None:
@@ -256,20 +286,32 @@ def _recalled(client: Client, prompt: str) -> str:
     return text
 
 
-def _asked(client: Client) -> dict[str, str]:
-    """Return who asks a server."""
-    return {"scope": client.scope, "session": client.session or "", "actor": client.actor.name, "prompt": ""}
+def asked_by(client: Client, prompt: str = "") -> dict[str, str]:
+    """Return who asks a server, and with which prompt, as far as that is searched for."""
+    from memtape.tools.agents.warm import PROMPT_CHARS
+
+    prompt = client.redactor.head(prompt, PROMPT_CHARS) if prompt else ""
+    return {"scope": client.scope, "session": client.session or "", "actor": client.actor.name, "prompt": prompt}
 
 
-def _answer(turn: _Turn) -> bytes:
+def _ended(turn: Turn) -> bytes:
+    """Capture what a server was to capture and has perhaps, under the id that it named."""
+    if turn.handed.native:
+        text = said(turn.told.prompt if turn.told.action == "prompt" else turn.told.answer)
+        with turn.client() as client:
+            capture(turn, client, text, turn.handed.native)
+    return turn.handed.told
+
+
+def _answer(turn: Turn) -> bytes:
     text = said(turn.told.answer)
     if text:
         with turn.client() as client:
-            _capture(turn, client, text, "assistant", None)
+            capture(turn, client, text)
     return b""
 
 
-def _flush(turn: _Turn) -> bytes:
+def _flush(turn: Turn) -> bytes:
     """Keep the end of what was said, before the host makes a summary of it (C4).
 
     Where a model is configured, a process of its own distils it once it is durable.
@@ -303,7 +345,7 @@ def _flush(turn: _Turn) -> bytes:
     return b""
 
 
-def _end(turn: _Turn) -> bytes:
+def _end(turn: Turn) -> bytes:
     """Take the rest of the transcript and fold it, so that the next start has nothing to wait for.
 
     A model that is named takes facts from what was said last.
@@ -328,7 +370,7 @@ def _end(turn: _Turn) -> bytes:
     return b""
 
 
-def _look_at_repository(turn: _Turn, client: Client) -> None:
+def _look_at_repository(turn: Turn, client: Client) -> None:
     """Capture what the repository says of the project, where that has changed."""
     from memtape.tools.capture.repository import repository_lines
 
@@ -361,7 +403,7 @@ def _is_empty(transcript: Path) -> bool:
         return False
 
 
-_ACTIONS: dict[str, Callable[[_Turn], bytes]] = {
+_ACTIONS: dict[str, Callable[[Turn], bytes]] = {
     "start": _start,
     "prompt": _prompt,
     "answer": _answer,
@@ -370,26 +412,28 @@ _ACTIONS: dict[str, Callable[[_Turn], bytes]] = {
 }
 
 
-def _capture(turn: _Turn, client: Client, text: str, role: Role, native: str | None) -> None:
+def capture(turn: Turn, client: Client, text: str, native: str | None = None) -> None:
     """Put a turn on the log under the id that an import of its transcript derives, or finds."""
-    user = role == "user"
-    native = native or _native(turn, client, text, role)
+    user = turn.told.action == "prompt"
     line = Line(
         text=text,
         kind="turn",
         actor=default_actor() if user else HOSTS[turn.told.host],
         origin="user" if user else "agent",
         source=HOSTS[turn.told.host],
-        native_id=native,
+        native_id=native or native_of(turn, client, text),
         split=True,
     )
     client.capture_many([line])
     turn.captured = True
 
 
-def _native(turn: _Turn, client: Client, text: str, role: Role) -> str | None:
-    """Return the native id of a turn that its host does not name: that of its row, if the transcript has it already."""
+def native_of(turn: Turn, client: Client, text: str) -> str | None:
+    """Return the native id of a turn: the host's name for it, else that of its row if the transcript has it already."""
     told = turn.told
+    role: Role = "user" if told.action == "prompt" else "assistant"
+    if role == "user" and _has_prompt_id(told):
+        return claude_prompt(told.prompt_id)
     if not told.session:
         return None
     heard_as = heard(told.session, role, text)
@@ -417,13 +461,7 @@ def _has_prompt_id(told: Told) -> bool:
     return told.host == "claude" and bool(told.prompt_id)
 
 
-def tell(answered: bytes) -> None:
-    """Write what a host is told."""
-    while answered:
-        answered = answered[os.write(1, answered) :]
-
-
-def _context(turn: _Turn, text: str) -> bytes:
+def in_form(turn: Turn, text: str) -> bytes:
     """Return a context in the host's form, empty where there is nothing to say."""
     if not text.strip():
         return b""

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -23,15 +24,13 @@ import orjson
 
 from memtape.schemas.placeholders import head_of
 from memtape.sinks.home.folders import write_whole
+from memtape.tools.agents.handing import FOLDER, SHOWN, addresses, discard, read_line
 
-FOLDER = "serving"
 MAX_ADDRESS_BYTES = 100
 """A socket's path has at most 104 to 108 bytes."""
-MAX_LINE_BYTES = 1024 * 1024
 SERVED_WAIT_S = 5
 PROMPT_CHARS = 2_000
 """So much of a prompt is searched for."""
-SHOWN = b"shown\n"
 KEPT_S = 24 * 60 * 60
 """A session's id is left anew at every prompt; that of a host which has died is deleted after a day."""
 SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh")
@@ -74,32 +73,35 @@ def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
     """
     deadline = time.monotonic() + wait_s
     line = orjson.dumps(asked | {"prompt": head_of(asked.get("prompt", ""), PROMPT_CHARS)}) + b"\n"
-    for path in _addresses(home):
+    for path in addresses(str(home)):
         left_s = deadline - time.monotonic()
         if left_s <= 0:
             break
         asking = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             asking.settimeout(left_s)
-            asking.connect(str(path))
+            asking.connect(path)
             asking.sendall(line)
-            answered = orjson.loads(_line(asking, deadline))
+            answered = orjson.loads(read_line(asking, deadline))
             if isinstance(answered, str):
                 return Answered(answered, asking)
         except ConnectionRefusedError:
-            path.unlink(missing_ok=True)  # Its server has died.
+            discard(path)  # Its server has died.
         except (OSError, ValueError):
             pass
         asking.close()
     return Answered()
 
 
-def tell_session(home: Path, scope: str, session: str) -> None:
-    """Leave the id of a project's session for the server of the host that has started this process. Never raises."""
+def tell_session(home: Path, scope: str, session: str, host: int | None = None) -> None:
+    """Leave the id of a project's session for the server of a host. Never raises.
+
+    `host` is the pid of what has started a hook, by default of what has started this process.
+    """
     folder = home / FOLDER
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(folder / _of_host(), orjson.dumps([scope, session]))
+        write_whole(folder / _of_host(host), orjson.dumps([scope, session]))
         for path in folder.glob("*.session"):
             if time.time() - path.stat().st_mtime > KEPT_S:
                 path.unlink(missing_ok=True)
@@ -123,12 +125,12 @@ def end_session(home: Path) -> None:
         (home / FOLDER / _of_host()).unlink(missing_ok=True)
 
 
-def _of_host() -> str:
-    """Return the name of the file for the host that has started this process, itself or by a shell.
+def _of_host(host: int | None = None) -> str:
+    """Return the name of the file for the host that has started this process or a hook, itself or by a shell.
 
     Where the system tells when a process has started, no later one has the same.
     """
-    pid, started = os.getppid(), "0"
+    pid, started = os.getppid() if host is None else host, "0"
     with suppress(OSError, IndexError, ValueError):
         for _ in range(MAX_SHELLS):
             name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
@@ -157,6 +159,7 @@ class Warm:
     """
 
     def __init__(self, home: Path, answer: Callable[[Asked], Offered], after: Callable[[Asked], None]) -> None:
+        self._home = home
         self._answer = answer
         self._after = after
         self.path = home / FOLDER / f"{os.getpid()}.sock"
@@ -196,32 +199,26 @@ class Warm:
         """Serve one hook, which may go at any time or ask nonsense."""
         with suppress(Exception), asking:
             asking.settimeout(SERVED_WAIT_S)
-            asked = orjson.loads(_line(asking, time.monotonic() + SERVED_WAIT_S))
+            asked = orjson.loads(read_line(asking, time.monotonic() + SERVED_WAIT_S))
+            if "hook" in asked:
+                from memtape.tools.agents.taking import take
+
+                if (took := take(self._home, asked, self._answer, partial(_exchange, asking))) is not None:
+                    self._after(took)
+                return
             try:
                 offered = self._answer(asked)
-                asking.sendall(orjson.dumps(offered.text) + b"\n")
-                with suppress(OSError, ValueError):
-                    # A hook says so, or closes, when it has captured its prompt, which is then read with all else.
-                    if _line(asking, time.monotonic() + SERVED_WAIT_S) == SHOWN:
-                        offered.shown()
+                # A hook says so, or closes, when it has captured its prompt, which is then read with all else.
+                if _exchange(asking, orjson.dumps(offered.text) + b"\n") == SHOWN:
+                    offered.shown()
             finally:
                 self._after(asked)
 
 
-def _addresses(home: Path) -> list[Path]:
+def _exchange(talking: socket.socket, line: bytes) -> bytes:
+    """Say a line and return the line that is answered, empty where none is."""
     try:
-        found = [(path.stat().st_mtime_ns, path) for path in (home / FOLDER).glob("*.sock")]
-    except OSError:
-        return []
-    return [path for _, path in sorted(found, reverse=True)]
-
-
-def _line(talking: socket.socket, deadline: float) -> bytes:
-    data = bytearray()
-    while not data.endswith(b"\n"):
-        talking.settimeout(max(deadline - time.monotonic(), 0.001))
-        part = talking.recv(65_536)
-        if not part or len(data) > MAX_LINE_BYTES:
-            raise ValueError("cut short")
-        data += part
-    return bytes(data)
+        talking.sendall(line)
+        return read_line(talking, time.monotonic() + SERVED_WAIT_S)
+    except (OSError, ValueError):
+        return b""

@@ -82,9 +82,10 @@ class _NeverWrong(click.Command):
 @click.option("--host", default="", help="Whose hook this is: claude, codex or gemini.")
 @click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default the user's own.")
 @click.option("--alone", is_flag=True, help="Nobody waits for the answer.")
+@click.option("--stay", is_flag=True, hidden=True, help="Stay to answer the hooks that come.")
 @click.option("--distill", default="", hidden=True, help="Distil the flush at PARTITION:OFFSET of the log.")
 @click.option("--json", "as_json", is_flag=True, help="What a hook answers is always JSON.")
-def hook(host: str, home: str | None, alone: bool, distill: str, as_json: bool) -> None:
+def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_json: bool) -> None:
     """Do what an agent's hook is for, with the host's JSON on stdin. It always ends with exit code 0.
 
     `memtape connect` puts it where the hosts find it. At a start it gives context, at a prompt it captures and adds
@@ -97,7 +98,7 @@ def hook(host: str, home: str | None, alone: bool, distill: str, as_json: bool) 
     """
     from memtape.tools.agents.hook_process import serve_hook
 
-    serve_hook(host, home, alone=alone, distill=distill)
+    serve_hook(host, home, alone=alone, stay=stay, distill=distill)
 
 
 host_argument = click.argument("host", type=click.Choice(("claude", "codex", "gemini")))

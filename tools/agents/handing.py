@@ -1,0 +1,129 @@
+"""Handing a hook over to a server of its home, which has loaded all that a hook needs.
+
+A hook that a server takes loads this file and nothing else of Memtape, so that only the standard library's least is
+imported here. What the server does with it is in `taking`; where none takes it the hook does all by itself (`hooks`).
+
+Each side speaks a line at a time. The hook tells what it was told. The server says under which id it would capture
+that, and what the host is to be told. The hook says that it waits, and only then the server captures. So the hook knows
+the id of whatever may have been captured, and captures it again under that id where the server says no more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from contextlib import suppress
+
+from memtape import __version__
+
+FOLDER = "serving"
+LARGE_BYTES = 256 * 1024
+"""What is longer nobody waits for: so much takes about half a second to be read and cleared of secrets."""
+HAND_WAIT_S = 0.5
+"""A server that has not said by then what it would do is too busy; so long it then has to capture."""
+MAX_LINE_BYTES = 1024 * 1024
+GO, DONE, SHOWN = b"go\n", b"done\n", b"shown\n"
+PREFIXES = ("MEMTAPE_", "GIT_")
+NAMES = ("HOME", "LOGNAME", "PATH", "TMPDIR", "USER", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+OTHERS_NAMES = ("MEMTAPE_HOME", "GIT_ASKPASS", "GIT_EDITOR", "GIT_PAGER", "GIT_SEQUENCE_EDITOR", "GIT_TERMINAL_PROMPT")
+"""The home is named in the hook's own words, and the rest is for people at a terminal."""
+
+
+class Handed:
+    """How far a hook came with the servers of its home.
+
+    `done` where one has done all. `late` where one took too long to say what it would do: nothing is captured then.
+    `taken` where it said that and was told to go on: `native` is the native id of what it has perhaps captured, empty
+    for nothing, and `told` what the host is to be told.
+    """
+
+    def __init__(self) -> None:
+        self.done = self.late = self.taken = False
+        self.native = ""
+        self.told = b""
+
+
+def hand_over(host: str, home: str, data: bytes) -> Handed:
+    """Have a server of a home do what a hook was told, and tell the host what it says."""
+    handed = Handed()
+    paths = addresses(home) if len(data) <= LARGE_BYTES else []
+    if not paths:
+        return handed
+    try:
+        given = {"hook": host, "told": data.decode(), "folder": os.getcwd(), "host": os.getppid()}
+    except (OSError, ValueError):  # The folder is gone, or what was told is no text.
+        return handed
+    line = json.dumps(given | {"version": __version__, "environment": environment()}).encode() + b"\n"
+    deadline = time.monotonic() + HAND_WAIT_S
+    for path in paths:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as talking:
+                _hand(talking, path, line, deadline, handed)
+        except ConnectionRefusedError:
+            discard(path)
+        except TimeoutError:
+            handed.late = True
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        if handed.done or handed.late or handed.taken:
+            break
+    return handed
+
+
+def _hand(talking: socket.socket, path: str, line: bytes, deadline: float, handed: Handed) -> None:
+    talking.settimeout(max(deadline - time.monotonic(), 0.001))
+    talking.connect(path)
+    talking.sendall(line)
+    offered = json.loads(read_line(talking, deadline))
+    if offered is None:
+        return  # It is not for this hook.
+    handed.native, handed.told = str(offered["native"]), str(offered["told"]).encode()
+    handed.taken = True
+    talking.sendall(GO)
+    handed.done = read_line(talking, time.monotonic() + HAND_WAIT_S) == DONE
+    if handed.done:
+        tell(handed.told)
+        talking.sendall(SHOWN)
+
+
+def environment() -> dict[str, str]:
+    """Return what of the environment matters to what is captured, where, by whom and for which project."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in NAMES or (name.startswith(PREFIXES) and name not in OTHERS_NAMES)
+    }
+
+
+def addresses(home: str) -> list[str]:
+    """Return the sockets of a home's servers, the latest first."""
+    found = []
+    with suppress(OSError), os.scandir(os.path.join(home, FOLDER)) as entries:
+        found = [(entry.stat().st_mtime_ns, entry.path) for entry in entries if entry.name.endswith(".sock")]
+    return [path for _, path in sorted(found, reverse=True)]
+
+
+def discard(path: str) -> None:
+    """Delete the socket of a server that has died."""
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def read_line(talking: socket.socket, deadline: float) -> bytes:
+    """Return the line that comes until then. Raises `OSError` and `ValueError` where none does."""
+    data = bytearray()
+    while not data.endswith(b"\n"):
+        talking.settimeout(max(deadline - time.monotonic(), 0.001))
+        part = talking.recv(65_536)
+        if not part or len(data) > MAX_LINE_BYTES:
+            raise ValueError("cut short")
+        data += part
+    return bytes(data)
+
+
+def tell(answered: bytes) -> None:
+    """Write what a host is told."""
+    while answered:
+        answered = answered[os.write(1, answered) :]

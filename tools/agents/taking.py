@@ -1,0 +1,87 @@
+"""What a server does with a hook that is handed over to it (`handing`): what the hook would do by itself, and faster.
+
+It takes the hook only where its own environment would give the same, and says so before it captures anything.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from memtape import __version__
+from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
+from memtape.tools.agents import hooks
+from memtape.tools.agents.handing import DONE, GO, SHOWN, environment
+from memtape.tools.agents.hook_hosts import read
+from memtape.tools.agents.warm import Asked, Offered, tell_session
+from memtape.tools.capture.injected import said
+from memtape.tools.client import Client
+
+NOT_MINE = b"null\n"
+
+Exchange = Callable[[bytes], bytes]
+"""Says a line to a hook and returns the line that it answers."""
+
+
+def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], exchange: Exchange) -> Asked | None:
+    """Do what a hook was told and return who has asked; None where the hook has to do it by itself.
+
+    Whatever is raised before the hook has heard that its server captures, the hook meets by itself and notes.
+    """
+    turn = _turn(home, given)
+    if turn is None:
+        exchange(NOT_MINE)
+        return None
+    action = turn.told.action
+    text = "" if action == "start" else said(turn.told.prompt if action == "prompt" else turn.told.answer)
+    with turn.client() as client:
+        native = ""
+        if text:
+            client.made_scope()
+            native = hooks.native_of(turn, client, text) or ""
+            if not native:  # Where the server failed, the hook could not capture it under the same id.
+                exchange(NOT_MINE)
+                return None
+        asked = hooks.asked_by(client, text if action == "prompt" else "")
+        offered = None
+        if action == "start" or (action == "prompt" and text):
+            tell_session(home, client.scope, client.session or "", int(given["host"]))
+            offered = offer(asked)
+        _finish(turn, client, text, native, offered, exchange)
+        return asked
+
+
+def _finish(
+    turn: hooks.Turn, client: Client, text: str, native: str, offered: Offered | None, exchange: Exchange
+) -> None:
+    told = hooks.in_form(turn, offered.text) if offered is not None else b""
+    if exchange(orjson.dumps({"native": native, "told": told.decode()}) + b"\n") != GO:
+        return
+    if native:
+        hooks.capture(turn, client, text, native)
+    if exchange(DONE) == SHOWN and offered is not None and offered.text:
+        offered.shown()
+
+
+def _turn(home: Path, given: dict[str, Any]) -> hooks.Turn | None:
+    """Return what a hook was told, None where that is not for a server, or not for this one."""
+    if not _is_as_here(given) or os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
+        return None
+    data = given["told"].encode()
+    told = read(given["hook"], data)
+    if told is None or told.action not in ("start", "prompt", "answer"):
+        return None
+    return hooks.Turn(told, home, data, alone=False, began_in=Path(given["folder"]))
+
+
+def _is_as_here(given: dict[str, Any]) -> bool:
+    """Whether a hook is of this version, and its environment gives what that of this process gives."""
+    theirs, own = dict(given["environment"]), environment()
+    # Which places are searched for programs differs from terminal to terminal. Only one of the programs is called.
+    gits = [shutil.which("git", path=each.pop("PATH", "")) for each in (theirs, own)]
+    return given["version"] == __version__ and theirs == own and gits[0] == gits[1]
