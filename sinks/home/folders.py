@@ -260,9 +260,7 @@ class Home:
 
     def hook_server_lock(self) -> FileLock:
         """Held for life by the one server that hooks have left behind."""
-        folder = self.path / "serving"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        return FileLock(folder / "hooks.lock", "The right to answer hooks")
+        return FileLock(self.path / "hook-server.lock", "The right to answer hooks")
 
     def as_of_lock(self) -> FileLock:
         """Held while a view of the past takes its name or is taken away."""

@@ -78,17 +78,16 @@ class Ready:
 
     def offer(self, asked: Asked) -> Offer:
         """Return the context of a start, or what a prompt surely needs."""
-        if not asked["prompt"]:
-            with self._client(asked) as client:
-                self.lend(client)
-                return Offer(client.context(CONTEXT_TOKENS, as_is=True).text)
+        settings = local_settings(Home(self._home))
+        if asked["prompt"] and not settings.prompt_recall:
+            return Offer("")
         from memtape.tools.agents.offering import offered
 
-        settings = local_settings(Home(self._home))
-        if not settings.prompt_recall:
-            return Offer("")
         try:
             with self._of(asked["scope"]).used() as client:
+                client.session = asked["session"] or None
+                if not asked["prompt"]:
+                    return Offer(client.context(CONTEXT_TOKENS, as_is=True).text)
                 text, answer = offered(client, asked["prompt"], asked["session"], settings.prompt_recall_chars)
         except LogGone:
             self.forget()

@@ -12,9 +12,8 @@ import time
 from pathlib import Path
 
 from memtape.schemas.errors import Locked
-from memtape.schemas.model import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.settings import local_settings
+from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.hook_hosts import Told, read
 from memtape.tools.agents.ready import Ready
@@ -24,13 +23,6 @@ STAY_S = 20 * 60
 """So long after the last hook it ends. The time that a machine sleeps does not count."""
 LOOK_S = 15.0
 """So often it looks whether it should end."""
-
-
-def is_wanted(home: Path) -> bool:
-    """Whether a hook may leave a server behind; not under `MEMTAPE_HOOKS=alone`, as where a test counts processes."""
-    if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF):
-        return False
-    return local_settings(Home(home, make=False)).hook_server
 
 
 def stay(host: str, home: Path, data: bytes) -> None:
@@ -50,7 +42,7 @@ def stay(host: str, home: Path, data: bytes) -> None:
 
 def _answer(home: Path, told: Told | None) -> None:
     # What a first hook would load and compile.
-    from memtape.tools.agents import taking  # noqa: F401
+    import memtape.tools.agents.taking  # noqa: F401
     from memtape.tools.capture.secrets.redaction import Redactor
 
     Redactor(Home(home, make=False)).text("The port of staging is 5433, said Ada.")
@@ -72,7 +64,7 @@ def _answer(home: Path, told: Told | None) -> None:
     warm.start()
     if told is not None and told.folder:
         ready.refresh(Path(told.folder))
-    while time.monotonic() - last < STAY_S and warm.path.exists() and is_wanted(home):
+    while time.monotonic() - last < STAY_S and warm.path.exists() and hooks.may_leave_server(home):
         time.sleep(LOOK_S)
     warm.stop()
     ready.close()

@@ -90,6 +90,7 @@ class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
 
+    `hook_server_pid` is that of the server which a hook has left behind, if one is there.
     `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
     `warnings` say which views are not served and why, a sentence each.
     `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
@@ -102,6 +103,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     log_id: str
     embedder: EmbedderState
     projector_pid: int | None
+    hook_server_pid: int | None
     memories: int
     turns: int
     hidden: int
@@ -205,6 +207,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         log_id=log.log_id,
         embedder=embedder_state(home, log, counters, opened=False),
         projector_pid=home.projector_lock().holder(),
+        hook_server_pid=home.hook_server_lock().holder(),
         memories=totals["memories"],
         turns=totals["turns"],
         hidden=totals["hidden"],

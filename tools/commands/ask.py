@@ -414,6 +414,8 @@ def _status(state: Status) -> list[str]:
         *([f"DEGRADED      {state.embedder.warning.removeprefix('DEGRADED: ')}"] if state.embedder.degraded else []),
         f"projector     {projector}",
     ]
+    if state.hook_server_pid:
+        lines.append(f"hook server   running (pid {state.hook_server_pid}); it ends by itself")
     if state.flushes:
         lines.append("flushes       " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.flushes.items())))
     if state.model.total.calls:

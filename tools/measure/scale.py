@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,9 @@ TURNS_A_SESSION = 20
 QUESTIONS = 60
 BATCH = 5_000
 AFTER_CAPTURE = 20
-HOOKS = 20
+HOOKS = 30
+SETTLE_S = 5.0
+"""So long a server has to read its first project."""
 DIMENSIONS = 384
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -213,30 +215,89 @@ def meaning(home: Path, count: int) -> Figures:
 
 
 def beside(home: Path, count: int) -> Figures:
-    """Capture beside a running `run`, and wait until it is projected; then ask hooks of a host, without a server."""
-    running = subprocess.Popen([*python_of(), "run", "--home", str(home)], stdout=subprocess.DEVNULL)
-    try:
-        with Client(home, scope=SCOPE, origin="user") as client:
-            number = partition_of(SCOPE, client.log.partitions)
+    """Capture beside a running `run`, and wait until it is projected."""
+    with _process("run", "--home", str(home)), Client(home, scope=SCOPE, origin="user") as client:
+        number = partition_of(SCOPE, client.log.partitions)
 
-            def is_projected() -> bool:
-                return client.reader.retriever.offset(number) >= client.log.ends()[number]
+        def is_projected() -> bool:
+            return client.reader.retriever.offset(number) >= client.log.ends()[number]
 
+        _until(is_projected)
+        taken = []
+        for count in range(AFTER_CAPTURE):
+            start = time.perf_counter()
+            client.capture(f"Beside {count}.", kind="turn")
             _until(is_projected)
-            taken = []
-            for count in range(AFTER_CAPTURE):
-                start = time.perf_counter()
-                client.capture(f"Beside {count}.", kind="turn")
-                _until(is_projected)
-                taken.append(time.perf_counter() - start)
-            hooks = sorted(_hook_s(home, question) for question in questions()[:HOOKS])
-        taken.sort()
-        return {
-            "projected_p50_s": taken[len(taken) // 2],
-            "projected_p95_s": taken[int(len(taken) * 0.95)],
-            "hook_p50_s": hooks[len(hooks) // 2],
-            "hook_p95_s": hooks[int(len(hooks) * 0.95)],
-        }
+            taken.append(time.perf_counter() - start)
+    taken.sort()
+    return {"projected_p50_s": taken[len(taken) // 2], "projected_p95_s": taken[int(len(taken) * 0.95)]}
+
+
+def hooks(home: Path, count: int) -> Figures:
+    """Call hooks as a host does, beside a running `run`: without a server, then with the one that a hook leaves behind.
+
+    A start of Python, and one that loads numpy, stand in the same rounds.
+    """
+    folder, settings = home / "work", home / "settings.toml"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run(["git", "-C", str(folder), "config", "memtape.scope", SCOPE], check=True)
+    script, before, taken = Path(sys.executable).with_name("memtape"), settings.read_text(), _Taken()
+    command = [*([str(script)] if script.exists() else python_of()), "hook", "--host", "claude", "--home", str(home)]
+    told = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(folder)}
+
+    def round_of(question: str, server: str) -> None:
+        taken.call("python", [sys.executable, "-c", "pass"], b"")
+        taken.call("numpy", [sys.executable, "-c", "import numpy"], b"")
+        asked = told | {"hook_event_name": "UserPromptSubmit", "prompt": question}
+        taken.call(f"prompt_{server}", command, json.dumps(asked).encode())
+        taken.call(f"start_{server}", command, json.dumps(told).encode())
+
+    with _process("run", "--home", str(home)):
+        settings.write_text(f"{before}hook_server = false\n")
+        for question in questions()[:HOOKS]:
+            round_of(question, "alone")
+        settings.write_text(before)
+        with _process("hook", "--host", "claude", "--stay", "--home", str(home), data=json.dumps(told).encode()):
+            _until(lambda: list(home.glob("serving/*.sock")))
+            time.sleep(SETTLE_S)
+            for question in questions()[:HOOKS]:
+                round_of(question, "served")
+    return taken.told()
+
+
+class _Taken:
+    """Wall and processor seconds of processes, by name."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, list[tuple[float, float]]] = {}
+
+    def call(self, name: str, command: list[str], data: bytes) -> None:
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        subprocess.run(command, input=data, check=True, capture_output=True)
+        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self._taken.setdefault(name, []).append((wall, processor))
+
+    def told(self) -> Figures:
+        """Return the median and the 95th of a hundred of each."""
+        figures: Figures = {}
+        for name, taken in self._taken.items():
+            for kind, each in zip(("_wall", ""), zip(*taken, strict=True), strict=True):
+                ordered = sorted(each)
+                figures[f"hook_{name}_p50{kind}_s"] = ordered[len(ordered) // 2]
+                figures[f"hook_{name}_p95{kind}_s"] = ordered[int(len(ordered) * 0.95)]
+        return figures
+
+
+@contextmanager
+def _process(*words: str, data: bytes = b"") -> Iterator[None]:
+    """Have one of our commands run meanwhile."""
+    running = subprocess.Popen([*python_of(), *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    try:
+        assert running.stdin is not None
+        running.stdin.write(data)
+        running.stdin.close()
+        yield
     finally:
         running.terminate()
         running.wait()
@@ -245,18 +306,6 @@ def beside(home: Path, count: int) -> Figures:
 def _until(done: Callable[[], bool]) -> None:
     while not done():
         time.sleep(0.002)
-
-
-def _hook_s(home: Path, question: str) -> float:
-    folder = home / "work"
-    if not folder.is_dir():
-        subprocess.run(["git", "init", "-q", str(folder)], check=True)
-        subprocess.run(["git", "-C", str(folder), "config", "memtape.scope", SCOPE], check=True)
-    told = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": question, "cwd": str(folder)}
-    command = [*python_of(), "hook", "--host", "claude", "--home", str(home)]
-    start = time.perf_counter()
-    subprocess.run(command, input=json.dumps(told).encode(), check=True, capture_output=True, cwd=folder)
-    return time.perf_counter() - start
 
 
 def rivals(home: Path, count: int) -> Figures:
@@ -300,7 +349,7 @@ def _median(action: Callable[[], object], _: Iterator[Any]) -> float:
     return sorted(taken)[len(taken) // 2]
 
 
-STAGES = {stage.__name__: stage for stage in (fill, project, restart, search, meaning, beside, rebuild, rivals)}
+STAGES = {stage.__name__: stage for stage in (fill, project, restart, search, meaning, beside, hooks, rebuild, rivals)}
 
 
 @click.command()

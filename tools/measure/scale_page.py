@@ -29,6 +29,10 @@ def _s(name: str) -> Said:
     return lambda figures: f"{figures[f'{name}_s']:,.1f} s ({figures[f'{name}_wall_s']:,.1f})"
 
 
+def _process(name: str) -> Said:
+    return lambda figures: f"{figures[f'{name}_s'] * 1_000:,.0f} ms ({figures[f'{name}_wall_s'] * 1_000:,.0f})"
+
+
 def _mb(name: str) -> Said:
     return lambda figures: f"{figures[f'{name}_mb']:,.0f} MB"
 
@@ -49,8 +53,16 @@ ROWS: tuple[tuple[str, Said, str], ...] = (
     ("memory of that", _mb("rebuild"), "-, -, 400 MB"),
     ("a capture until it is projected beside `run`, p50, wall", _ms("projected_p50_s"), ""),
     ("the same, p95, wall", _ms("projected_p95_s"), "150 ms"),
-    ("hook of a prompt without a server, p50, wall", _ms("hook_p50_s"), ""),
-    ("the same, p95, wall", _ms("hook_p95_s"), "150 ms"),
+    ("`python -c pass`, p50", _process("hook_python_p50"), ""),
+    ('`python -c "import numpy"`, p50', _process("hook_numpy_p50"), ""),
+    ("hook of a prompt with a server, p50", _process("hook_prompt_served_p50"), ""),
+    ("the same, p95", _process("hook_prompt_served_p95"), "150 ms wall"),
+    ("hook of a start with a server, p50", _process("hook_start_served_p50"), ""),
+    ("the same, p95", _process("hook_start_served_p95"), "150 ms wall"),
+    ("hook of a prompt without a server, p50", _process("hook_prompt_alone_p50"), ""),
+    ("the same, p95", _process("hook_prompt_alone_p95"), "150 ms wall"),
+    ("hook of a start without a server, p50", _process("hook_start_alone_p50"), ""),
+    ("the same, p95", _process("hook_start_alone_p95"), "150 ms wall"),
 )
 _AIM = ["aim, by size", "---"]
 FOOT = """
