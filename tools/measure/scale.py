@@ -12,6 +12,7 @@ import random
 import resource
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -216,7 +217,7 @@ def meaning(home: Path, count: int) -> Figures:
 
 def beside(home: Path, count: int) -> Figures:
     """Capture beside a running `run`, and wait until it is projected."""
-    with _process("run", "--home", str(home)), Client(home, scope=SCOPE, origin="user") as client:
+    with _process(*python_of(), "run", "--home", str(home)), Client(home, scope=SCOPE, origin="user") as client:
         number = partition_of(SCOPE, client.log.partitions)
 
         def is_projected() -> bool:
@@ -241,23 +242,23 @@ def hooks(home: Path, count: int) -> Figures:
     folder, settings = home / "work", home / "settings.toml"
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     subprocess.run(["git", "-C", str(folder), "config", "memtape.scope", SCOPE], check=True)
-    script, before, taken = Path(sys.executable).with_name("memtape"), settings.read_text(), _Taken()
-    command = [*([str(script)] if script.exists() else python_of()), "hook", "--host", "claude", "--home", str(home)]
+    before, taken, python = settings.read_text(), _Taken(), _installed(home / "installed")
+    command = [str(python.with_name("memtape")), "hook", "--host", "claude", "--home", str(home)]
     told = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(folder)}
 
     def round_of(question: str, server: str) -> None:
-        taken.call("python", [sys.executable, "-c", "pass"], b"")
-        taken.call("numpy", [sys.executable, "-c", "import numpy"], b"")
+        taken.call("python", [str(python), "-c", "pass"], b"")
+        taken.call("numpy", [str(python), "-c", "import numpy"], b"")
         asked = told | {"hook_event_name": "UserPromptSubmit", "prompt": question}
         taken.call(f"prompt_{server}", command, json.dumps(asked).encode())
         taken.call(f"start_{server}", command, json.dumps(told).encode())
 
-    with _process("run", "--home", str(home)):
+    with _process(*python_of(), "run", "--home", str(home)):
         settings.write_text(f"{before}hook_server = false\n")
         for question in questions()[:HOOKS]:
             round_of(question, "alone")
         settings.write_text(before)
-        with _process("hook", "--host", "claude", "--stay", "--home", str(home), data=json.dumps(told).encode()):
+        with _process(*command, "--stay", data=json.dumps(told).encode()):
             _until(lambda: list(home.glob("serving/*.sock")))
             time.sleep(SETTLE_S)
             for question in questions()[:HOOKS]:
@@ -273,7 +274,7 @@ class _Taken:
 
     def call(self, name: str, command: list[str], data: bytes) -> None:
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run(command, input=data, check=True, capture_output=True)
+        subprocess.run(command, input=data, check=True, capture_output=True, env=_plain_environment())
         wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         self._taken.setdefault(name, []).append((wall, processor))
@@ -289,10 +290,28 @@ class _Taken:
         return figures
 
 
+def _installed(folder: Path) -> Path:
+    """Install this checkout as its users have it, beside the libraries that are here; return that Python."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    python, environment = folder / "bin" / "python", _plain_environment()
+    tell = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    place = Path(subprocess.run(tell, check=True, capture_output=True, text=True).stdout.strip())
+    # A line that names a folder adds it behind what is installed.
+    (place / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
+    words = ("--ignore-installed", "--no-build-isolation", str(DOCS.parent))
+    subprocess.run([*install, *words], check=True, env=environment)
+    return python
+
+
+def _plain_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
 @contextmanager
-def _process(*words: str, data: bytes = b"") -> Iterator[None]:
-    """Have one of our commands run meanwhile."""
-    running = subprocess.Popen([*python_of(), *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+def _process(*command: str, data: bytes = b"") -> Iterator[None]:
+    """Have a command run meanwhile. It finds our modules as this process does, where it is not installed."""
+    running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:
         assert running.stdin is not None
         running.stdin.write(data)
