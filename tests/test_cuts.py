@@ -17,9 +17,10 @@ from memtape.schemas.placeholders import PLACEHOLDER, head_of, placeholder, tail
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.flushing import latest
 from memtape.tools.agents.hooks import FLUSH_CHARS, FLUSH_LINES, TAIL_BYTES
+from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer
-from memtape.tools.agents.warm import PROMPT_CHARS, Warm
+from memtape.tools.agents.warm import PROMPT_CHARS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client

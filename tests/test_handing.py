@@ -24,7 +24,7 @@ from test_warm import PORT, QUESTION, WAIT_S, said, until, warm
 from memtape.schemas.events import Event
 from memtape.schemas.model import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import hooks, taking
+from memtape.tools.agents import hooks, listening, taking
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.ready import Offer
 from memtape.tools.capture.native_ids import HOSTS
@@ -34,9 +34,9 @@ from memtape.tools.client import Client
 SERVER = """
 import os, sys, time
 from pathlib import Path
-from memtape.tools.agents import hooks, taking
+from memtape.tools.agents import hooks, listening, taking
 from memtape.tools.agents.ready import Ready
-from memtape.tools.agents.warm import Warm
+from memtape.tools.agents.listening import Warm
 moment, home = sys.argv[1], Path(sys.argv[2])
 ready, capture = Ready(home), hooks.capture
 
@@ -84,15 +84,15 @@ def server(home: Path, moment: str = "") -> Iterator[subprocess.Popen[str]]:
 
 PATIENT = """
 import os, sys
-from memtape.tools.agents import handing
-handing.HAND_WAIT_S = 60
+from memtape.tools.agents import handing, hooks
+handing.HAND_WAIT_S = hooks.WAIT_S = 60
 from memtape.__main__ import main
 main()
 """
 
 
 def patient(home: Path, host: str, data: dict[str, Any], **variables: str) -> bytes:
-    """Call a hook as `connect` installs it, that waits long for a server."""
+    """Call a hook as `connect` installs it, which waits long for a server, and for itself."""
     done = subprocess.run(
         [sys.executable, "-c", PATIENT, "hook", "--host", host, "--home", str(home)],
         input=json.dumps(data).encode(), capture_output=True, timeout=WAIT_S, check=False,
@@ -123,7 +123,7 @@ def test_a_server_does_what_the_hook_would_do(host: str, home: Path, project: Pa
         told(project, PROMPT[host], prompt="long words " * 3_000),
         told(project, "SessionStart", source="startup"),
     ]
-    alone = [hook(home, host, call) for call in calls]
+    alone = [patient(home, host, call) for call in calls]
     with server(other):
         served = [patient(other, host, call) for call in calls]
     assert [plain(event) for event in events_of(home, project, "captured")] == [
@@ -204,14 +204,14 @@ def test_a_hook_of_another_environment_does_its_work_itself(
     variables: dict[str, str], serves: bool, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     took: list[bool] = []
-    take = taking.take
+    take = listening.take
 
     def taken(*given: Any) -> Any:
         asked = take(*given)
         took.append(asked is not None)
         return asked
 
-    monkeypatch.setattr(taking, "take", taken)
+    monkeypatch.setattr(listening, "take", taken)
     with warm(home, lambda _: Offer("Something."), lambda _: None):
         answered = patient(home, "claude", told(project, "UserPromptSubmit", prompt="Where is it?"), **variables)
     until(lambda: took)

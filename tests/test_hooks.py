@@ -30,9 +30,10 @@ from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.flushing import latest
 from memtape.tools.agents.hook_hosts import MAX_CONTEXT_CHARS, answer, read
+from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer
-from memtape.tools.agents.warm import Warm, ask
+from memtape.tools.agents.warm import ask
 from memtape.tools.capture.native_ids import HOSTS, claude_prompt, heard
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor

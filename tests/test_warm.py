@@ -27,9 +27,10 @@ from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS
 from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents import hooks, ready
 from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer
-from memtape.tools.agents.warm import Asked, Warm, ask
+from memtape.tools.agents.warm import Asked, ask
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client

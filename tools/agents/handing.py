@@ -19,6 +19,9 @@ from contextlib import suppress
 from memtape import __version__
 
 FOLDER = "serving"
+MAX_ADDRESS_BYTES = 100
+"""A socket's path has at most 104 to 108 bytes."""
+MAX_INPUT_BYTES = 16 * 1024 * 1024
 LARGE_BYTES = 256 * 1024
 """What is longer nobody waits for: so much takes about half a second to be read and cleared of secrets."""
 HAND_WAIT_S = 0.5

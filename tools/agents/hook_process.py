@@ -14,8 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-MAX_INPUT_BYTES = 16 * 1024 * 1024
-
 
 def serve_hook(host: str, home: str | None, *, alone: bool = False, stay: bool = False, distill: str = "") -> NoReturn:
     """Do what a hook is for, stay to answer others, or distil the flush at `partition:offset`; then end the process."""
@@ -33,7 +31,7 @@ def serve_hook(host: str, home: str | None, *, alone: bool = False, stay: bool =
 
 
 def _serve(host: str, home: str | None) -> None:
-    from memtape.tools.agents.handing import Handed, hand_over, tell
+    from memtape.tools.agents.handing import MAX_INPUT_BYTES, Handed, hand_over, tell
 
     data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
     handed = Handed() if home is None else hand_over(host, home, data)
@@ -54,6 +52,7 @@ def _work(host: str, home: str | None, alone: bool, distill: str) -> None:
     from pathlib import Path
 
     from memtape.tools.agents import hooks
+    from memtape.tools.agents.handing import MAX_INPUT_BYTES
 
     place = Path(home) if home else None
     if distill:

@@ -21,9 +21,8 @@ from memtape.schemas.model import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.handing import LARGE_BYTES, Handed, tell
+from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES, MAX_INPUT_BYTES, Handed, tell
 from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
-from memtape.tools.agents.hook_process import MAX_INPUT_BYTES
 from memtape.tools.capture.injected import said, without_tags, wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
@@ -117,8 +116,13 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
 
 
 def may_leave_server(home: Path) -> bool:
-    """Whether a hook may leave a server behind; not under `MEMTAPE_HOOKS=alone`, as where a test counts processes."""
+    """Whether a hook may leave a server behind, which could listen in this home.
+
+    It may not under `MEMTAPE_HOOKS=alone`, as where a test counts processes.
+    """
     if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF):
+        return False
+    if len(os.fsencode(home.absolute() / FOLDER / "1234567.sock")) > MAX_ADDRESS_BYTES:
         return False
     return local_settings(Home(home, make=False)).hook_server
 

@@ -155,6 +155,10 @@ class Ready:
         return held
 
     def _work(self) -> None:
+        # What a first hook would load and compile.
+        from memtape.tools.capture.secrets.redaction import Redactor
+
+        Redactor(Home(self._home, make=False)).text("The port of staging is 5433, said Ada.")
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._due or self._closed)

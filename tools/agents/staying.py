@@ -16,8 +16,9 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.hook_hosts import Told, read
+from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.ready import Ready
-from memtape.tools.agents.warm import Asked, Warm
+from memtape.tools.agents.warm import Asked
 
 STAY_S = 20 * 60
 """So long after the last hook it ends. The time that a machine sleeps does not count."""
@@ -41,11 +42,6 @@ def stay(host: str, home: Path, data: bytes) -> None:
 
 
 def _answer(home: Path, told: Told | None) -> None:
-    # What a first hook would load and compile.
-    import memtape.tools.agents.taking  # noqa: F401
-    from memtape.tools.capture.secrets.redaction import Redactor
-
-    Redactor(Home(home, make=False)).text("The port of staging is 5433, said Ada.")
     ready = Ready(home)
     last = time.monotonic()
 

@@ -1,8 +1,7 @@
-"""A running MCP server answers hooks at once: a process of their own loads libraries for some tenths of a second.
+"""What hooks ask of servers, and which session of a host a server serves.
 
-The server listens on a socket of the home, `serving/<pid>.sock`, which only the owner can open; one line of JSON asks
-and one answers, and one more says that the answer was shown to the agent. A hook asks whichever server is there and
-goes on without an answer where none comes in time.
+One line of JSON asks over a server's socket and one answers, and one more says that the answer was shown to the agent.
+A hook that was not taken whole (`handing`) asks whichever server is there, and goes on where no answer comes in time.
 
 A host gives its sessions ids that it tells its hooks and not its servers. Both are its children: a hook leaves the id
 in `serving/<process of the host>.session`, where the server of the same host finds it.
@@ -12,11 +11,9 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -26,9 +23,6 @@ from memtape.schemas.placeholders import head_of
 from memtape.sinks.home.folders import write_whole
 from memtape.tools.agents.handing import FOLDER, SHOWN, addresses, discard, read_line
 
-MAX_ADDRESS_BYTES = 100
-"""A socket's path has at most 104 to 108 bytes."""
-SERVED_WAIT_S = 5
 PROMPT_CHARS = 2_000
 """So much of a prompt is searched for."""
 KEPT_S = 24 * 60 * 60
@@ -150,75 +144,3 @@ class Offered(Protocol):
 
     @property
     def shown(self) -> Callable[[], None]: ...
-
-
-class Warm:
-    """Listens for hooks as long as a server lives. Where no socket can be made, hooks do without.
-
-    Each hook has a thread of its own, so that none waits for another, and `after` its answer nobody waits.
-    """
-
-    def __init__(self, home: Path, answer: Callable[[Asked], Offered], after: Callable[[Asked], None]) -> None:
-        self._home = home
-        self._answer = answer
-        self._after = after
-        self.path = home / FOLDER / f"{os.getpid()}.sock"
-        self._listening: socket.socket | None = None
-
-    def start(self) -> None:
-        """Listen from now on, in a thread of its own."""
-        try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if len(os.fsencode(self.path)) > MAX_ADDRESS_BYTES:
-                return
-            self.path.unlink(missing_ok=True)
-            listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            listening.bind(str(self.path))
-            listening.listen(16)
-        except OSError:
-            return
-        self._listening = listening
-        threading.Thread(target=self._serve, args=(listening,), name="warm", daemon=True).start()
-
-    def stop(self) -> None:
-        """Stop listening."""
-        if self._listening is not None:
-            self._listening.close()
-        with suppress(OSError):  # A signal may come when the socket is there and nobody has noted it yet.
-            self.path.unlink(missing_ok=True)
-
-    def _serve(self, listening: socket.socket) -> None:
-        while True:
-            try:
-                asking, _ = listening.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._talk, args=(asking,), name="warm-hook", daemon=True).start()
-
-    def _talk(self, asking: socket.socket) -> None:
-        """Serve one hook, which may go at any time or ask nonsense."""
-        with suppress(Exception), asking:
-            asking.settimeout(SERVED_WAIT_S)
-            asked = orjson.loads(read_line(asking, time.monotonic() + SERVED_WAIT_S))
-            if "hook" in asked:
-                from memtape.tools.agents.taking import take
-
-                if (took := take(self._home, asked, self._answer, partial(_exchange, asking))) is not None:
-                    self._after(took)
-                return
-            try:
-                offered = self._answer(asked)
-                # A hook says so, or closes, when it has captured its prompt, which is then read with all else.
-                if _exchange(asking, orjson.dumps(offered.text) + b"\n") == SHOWN:
-                    offered.shown()
-            finally:
-                self._after(asked)
-
-
-def _exchange(talking: socket.socket, line: bytes) -> bytes:
-    """Say a line and return the line that is answered, empty where none is."""
-    try:
-        talking.sendall(line)
-        return read_line(talking, time.monotonic() + SERVED_WAIT_S)
-    except (OSError, ValueError):
-        return b""

@@ -259,7 +259,7 @@ def hooks(home: Path, count: int) -> Figures:
             round_of(question, "alone")
         settings.write_text(before)
         with _process(*command, "--stay", data=json.dumps(told).encode()):
-            _until(lambda: list(home.glob("serving/*.sock")))
+            _until(lambda: any(home.glob("serving/*.sock")))
             time.sleep(SETTLE_S)
             for question in questions()[:HOOKS]:
                 round_of(question, "served")

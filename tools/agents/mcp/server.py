@@ -35,10 +35,11 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
+from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.bounds import bounded, sentence
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, Tool, call, schema_of
 from memtape.tools.agents.ready import Offer, Ready
-from memtape.tools.agents.warm import Asked, Warm, told_session
+from memtape.tools.agents.warm import Asked, told_session
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import SESSION_VARIABLE
 from memtape.tools.client import Client

@@ -1,0 +1,94 @@
+"""The socket on which a server hears hooks: `serving/<pid>.sock` in its home, which only the owner can open.
+
+What a hook is answered stands elsewhere: in `ready` what is searched for, in `taking` what is done for a hook that is
+handed over.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import orjson
+
+from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, SHOWN, read_line
+from memtape.tools.agents.taking import take
+from memtape.tools.agents.warm import Asked, Offered
+
+SERVED_WAIT_S = 5
+
+
+class Warm:
+    """Listens for hooks as long as a server lives. Where no socket can be made, hooks do without.
+
+    Each hook has a thread of its own, so that none waits for another, and `after` its answer nobody waits.
+    """
+
+    def __init__(self, home: Path, answer: Callable[[Asked], Offered], after: Callable[[Asked], None]) -> None:
+        self._home = home
+        self._answer = answer
+        self._after = after
+        self.path = home / FOLDER / f"{os.getpid()}.sock"
+        self._listening: socket.socket | None = None
+
+    def start(self) -> None:
+        """Listen from now on, in a thread of its own."""
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if len(os.fsencode(self.path)) > MAX_ADDRESS_BYTES:
+                return
+            self.path.unlink(missing_ok=True)
+            listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            listening.bind(str(self.path))
+            listening.listen(16)
+        except OSError:
+            return
+        self._listening = listening
+        threading.Thread(target=self._serve, args=(listening,), name="warm", daemon=True).start()
+
+    def stop(self) -> None:
+        """Stop listening."""
+        if self._listening is not None:
+            self._listening.close()
+        with suppress(OSError):  # A signal may come when the socket is there and nobody has noted it yet.
+            self.path.unlink(missing_ok=True)
+
+    def _serve(self, listening: socket.socket) -> None:
+        while True:
+            try:
+                asking, _ = listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._talk, args=(asking,), name="warm-hook", daemon=True).start()
+
+    def _talk(self, asking: socket.socket) -> None:
+        """Serve one hook, which may go at any time or ask nonsense."""
+        with suppress(Exception), asking:
+            asking.settimeout(SERVED_WAIT_S)
+            asked = orjson.loads(read_line(asking, time.monotonic() + SERVED_WAIT_S))
+            if "hook" in asked:
+                if (took := take(self._home, asked, self._answer, partial(_exchange, asking))) is not None:
+                    self._after(took)
+                return
+            try:
+                offered = self._answer(asked)
+                # A hook says so, or closes, when it has captured its prompt, which is then read with all else.
+                if _exchange(asking, orjson.dumps(offered.text) + b"\n") == SHOWN:
+                    offered.shown()
+            finally:
+                self._after(asked)
+
+
+def _exchange(talking: socket.socket, line: bytes) -> bytes:
+    """Say a line and return the line that is answered, empty where none is."""
+    try:
+        talking.sendall(line)
+        return read_line(talking, time.monotonic() + SERVED_WAIT_S)
+    except (OSError, ValueError):
+        return b""
