@@ -93,8 +93,8 @@ Before there was an index (6b11899, the same texts, counted in the same way) the
 - **Hooks.** A hook that a server takes loads some of the standard library and asks, for twice what Python takes to
   start. The server's own time, 25 to 60 ms, is in the wall time alone. Of 430 ms of processor time without a server
   Python takes 20, numpy 110 on one thread, the modules beside it 170, and to capture and search 125, a third of which
-  compiles expressions. So Python and numpy alone take what a hook may, and a hook that finds no server leaves one behind
-  for the next. These rows are of the stage `hooks` by itself on a busy machine, all others of an earlier run.
+  compiles expressions. So Python and numpy alone take what a hook may, and a hook that finds no server leaves one
+  behind for the next. These rows are of the stage `hooks` by itself on a busy machine, all others of an earlier run.
 """
 RIVALS: tuple[tuple[str, Said], ...] = (
     ("Memtape, warm", _ms("warm_p50_s")),
