@@ -92,6 +92,7 @@ class Trial:
             "HOME": str(user),
             "PATH": os.pathsep.join([str(programs), str(self.command.parent), os.environ["PATH"]]),
             "MEMTAPE_HOME": str(folder / "memory"),
+            "MEMTAPE_HOOKS": "alone",
             "ANTHROPIC_BASE_URL": model.url,
             "ANTHROPIC_API_KEY": "none",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
