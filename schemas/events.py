@@ -27,6 +27,8 @@ MAX_IDS = 10_000
 MAX_DIMENSIONS = 32_768
 MAX_ATTEMPTS = 3
 """How often a text is tried; what has failed so often has no vector under that embedder."""
+MAX_INPUTS = 25
+"""A decision is about so many memories at most."""
 VECTOR_SQUARES = 2**24
 """Below this stays the sum of squares of a quantised vector, so that float32 products of two are exact."""
 MAX_EVENT_BYTES = 1_000_000  # Below Kafka's default of 1 MiB for a record with its headers.
@@ -205,6 +207,41 @@ class Withdrawn(_Body, frozen=True):
     on: bool
 
 
+class Input(_Body, frozen=True):
+    """A memory that a decision is about, by a captured id, and the `seq` of the capture that spoke for it then."""
+
+    id: Id
+    seq: Count
+
+
+class Operation(_Body, frozen=True):
+    """One thing that was decided of some of the inputs, `ids`; what is decided of none is kept as it is.
+
+    `replace`: the text of the capture `by` stands for these memories, of which the first holds what is so now and the
+    others what was before. `remove`: the memory of the input `by` says the same and stands for these. `add`: the text
+    of the capture `by` was drawn from these, which stand as they did.
+    """
+
+    by: Id
+    ids: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MAX_INPUTS)]
+    op: Literal["add", "replace", "remove"]
+
+
+class Decided(_Body, frozen=True):
+    """What a consolidation made of memories that are alike, or up to where a pass of it has looked.
+
+    It applies while every input still has its `seq` and nothing stands for it. The texts that it names are captured
+    after it, and are no memories without it. `reason` says why an attempt failed, and then nothing is decided; it holds
+    nothing of a text. `until` ends a pass: all that was captured in the scope before this `seq` has been looked at.
+    """
+
+    attempt: Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)]
+    inputs: Annotated[tuple[Input, ...], Meta(max_length=MAX_INPUTS)]
+    operations: Annotated[tuple[Operation, ...], Meta(max_length=MAX_INPUTS)]
+    reason: Annotated[str, Meta(min_length=1, max_length=1_024)] | None
+    until: Count | None
+
+
 Body = (
     Captured
     | Recalled
@@ -215,6 +252,7 @@ Body = (
     | Unfolded
     | Pinned
     | Withdrawn
+    | Decided
     | Embedded
     | Configured
     | Ticked
@@ -254,13 +292,14 @@ EVENT_TYPES: dict[str, EventType] = {
     "unfolded": EventType(Unfolded),
     "pinned": EventType(Pinned, effect="answers"),
     "withdrawn": EventType(Withdrawn),
+    "decided": EventType(Decided),
     "embedded": EventType(Embedded, of_anyone=True, effect="views"),
     "configured": EventType(Configured, has_scope=False, can_be_blank=False, effect="nothing"),
     "ticked": EventType(Ticked, has_scope=False, can_be_blank=False, effect="nothing"),
 }
 """Every type of event that this reader knows, by name. One more type is one more row, and its body above."""
 
-RESERVED = frozenset("archived linked edited scope_changed decided settled".split())
+RESERVED = frozenset("archived linked edited scope_changed settled".split())
 """Types whose names are taken and whose bodies are not yet frozen."""
 
 FLUSH_TAG = "flush"
@@ -273,6 +312,8 @@ DISTILLED_TAG = "distilled"
 """The first tag of a capture that a model made of what was said. Of a fact the next tags are its category and how sure
 the model is, as `confidence:90` of 100; what it has for importance is that of the category, in the same share."""
 
+CONSOLIDATED_TAG = "consolidated"
+"""The tag of a capture that a consolidation made of other memories."""
 
 REPOSITORY_TAG = "repository"
 """The tag of a capture that tells of the project's repository; the tag after it says what, and the last one holds."""
@@ -330,6 +371,8 @@ def check_event(event: Event) -> None:
             check_text_size("query", query)
         case Embedded() as embedded:
             _check_embedded(embedded, event.refs)
+        case Decided() as decided:
+            _check_decided(decided)
         case Ticked() as ticked if event.id != tick_id(ticked):
             raise InvalidEvent("invalid", "A tick's id must be derived from its partition and hour.", "$.id")
         case _:
@@ -407,6 +450,27 @@ def _check_embedded(embedded: Embedded, refs: tuple[str, ...]) -> None:
         values.byteswap()
     if not 0 < sum(map(mul, values, values)) < VECTOR_SQUARES:
         raise InvalidEvent("invalid", "The vector's sum of squares is 0, or 2^24 and more.", "$.body.vector")
+
+
+def _check_decided(decided: Decided) -> None:
+    inputs = {input.id for input in decided.inputs}
+    covered = [id for operation in decided.operations if operation.op != "add" for id in operation.ids]
+    named = [id for operation in decided.operations for id in operation.ids]
+    fault = ""
+    if (decided.until is None) is not bool(decided.inputs):
+        fault = "A decision has inputs, or ends a pass with until."
+    elif decided.operations and (decided.reason is not None or decided.until is not None):
+        fault = "What failed, or ends a pass, decides nothing."
+    elif len(inputs) < len(decided.inputs) or len(frozenset(covered)) < len(covered):
+        fault = "No memory is named twice."
+    elif not inputs.issuperset(named):
+        fault = "An operation names what is no input."
+    elif any((operation.op == "remove") is not (operation.by in inputs) for operation in decided.operations):
+        fault = "An input alone survives what is removed, and no input is a text that was made."
+    elif any(operation.by in covered for operation in decided.operations):
+        fault = "What stands for others is not itself removed or replaced."
+    if fault:
+        raise InvalidEvent("invalid", fault, "$.body")
 
 
 def check_text_size(field: str, text: str) -> None:

@@ -11,8 +11,9 @@ HOOKS_VARIABLE, HOOKS_OFF, HOOKS_ALONE = "MEMTAPE_HOOKS", "off", "alone"
 """By which a process and its children do without hooks: an agent that is used as a model has nothing to remember."""
 
 
-Step = Literal["flush", "extract", "gate"]
-"""What a model is asked for: the end of a conversation distilled, facts of talk, and whether talk holds any."""
+Step = Literal["flush", "extract", "gate", "consolidate"]
+"""What a model is asked for: the end of a conversation distilled, facts of talk, whether talk holds any, and what to
+make of memories that are alike."""
 
 Most = Annotated[int, Meta(ge=0)]
 
@@ -54,6 +55,10 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     gate: StepOptions = StepOptions()
     """The model that is asked first whether talk holds anything; none is asked where this names none."""
 
+    consolidate: StepOptions = StepOptions()
+    """The model that is asked what to make of memories that are alike, where it is another."""
+
     def of(self, step: Step) -> StepOptions:
         """Return what is said of one step."""
-        return {"flush": StepOptions(), "extract": self.extract, "gate": self.gate}[step]
+        options = {"extract": self.extract, "gate": self.gate, "consolidate": self.consolidate}
+        return options.get(step, StepOptions())

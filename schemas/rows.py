@@ -65,7 +65,8 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     where none does, each once; views made under rules before 5 lack it. `confirmations` counts the living members
     beyond the first; echoes count as none. `revises` is a
     captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
-    took over from. A hidden memory is forgotten and can be restored.
+    took over from. A hidden memory is forgotten and can be restored. `into` names the memory that stands for this one,
+    and `made_of` are the memories that a text was made of.
     """
 
     key: str
@@ -85,6 +86,8 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     replaced: bool
     hidden: bool
     provenance: tuple[Provenance, ...] = ()
+    into: str | None = None
+    made_of: tuple[str, ...] = ()
 
 
 class TurnRow(Displayed, frozen=True, kw_only=True):
@@ -158,8 +161,11 @@ class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
     """Return what readers are told of a row beside its text, wherever it is shown."""
-    replaced = isinstance(row, MemoryRow) and row.replaced
-    return ("pinned",) * row.pinned + ("replaced by a later one",) * replaced
+    told = ("pinned",) * row.pinned
+    if isinstance(row, MemoryRow):
+        told += ("replaced by a later one",) * row.replaced
+        told += ("consolidated",) * bool(row.made_of) + (f"told in {row.into}",) * (row.into is not None)
+    return told
 
 
 class GoneRow(msgspec.Struct, frozen=True):
@@ -293,6 +299,26 @@ class Counters(msgspec.Struct):
     """How many of them have failed for good, by embedder."""
 
 
+class PassMark(msgspec.Struct, frozen=True, kw_only=True):
+    """How consolidation goes in a scope.
+
+    `new` and `confirmed` count the memories that are new, and the captures that confirmed one, since the last pass at
+    the time `at` (0 before the first); `oldest` is the time of the first of those new ones, 0 without any. `queued`
+    clusters are looked at again, and those `aside` have failed too often. `applied` counts what was decided, by
+    operation, `dropped` decisions that an input had changed under or that ended, `failed` the attempts that failed.
+    """
+
+    new: int = 0
+    confirmed: int = 0
+    oldest: int = 0
+    at: int = 0
+    queued: int = 0
+    aside: int = 0
+    applied: dict[str, int] = {}
+    dropped: int = 0
+    failed: int = 0
+
+
 class Basis(NamedTuple):
     """What views and snapshots of a partition are made from: if any of it differs they are made anew.
 
@@ -322,6 +348,8 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     embedder: str = FLOOR
     """The key of the embedder that decides there."""
     embedder_next: str | None = None
+    passes: dict[str, PassMark] = {}
+    """How consolidation goes in each scope where it has anything to look at."""
     trail: str = ""
     """What names the log's last slots before `offset`, as `schemas.log.trail_of` does; empty where nobody kept it."""
 

@@ -15,12 +15,15 @@ from memtape.schemas.events import (
     EVENT_TYPES,
     Actor,
     Captured,
+    Decided,
     Embedded,
     Erased,
     Event,
     Filters,
     Forgotten,
+    Input,
     Mark,
+    Operation,
     Pinned,
     Recalled,
     Restored,
@@ -35,6 +38,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Slot
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
+from memtape.state.core.partition import Partition, evolve
 
 START = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
 MINUTE = 60_000_000
@@ -141,7 +145,9 @@ ALIKE = ("the build takes 5 minutes", "The build takes five minutes.", "Note tha
          "the build takes 6 minutes")  # fmt: skip
 texts = st.one_of(st.sampled_from(ALIKE), st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join))
 names = st.integers(0, 30)
-NAME_OF = {make_id(name): name for name in range(31)}
+MADE = 100
+"""From here on are the names of texts that a consolidation made."""
+NAME_OF = {make_id(name): name for name in (*range(31), *range(MADE, MADE + 100))}
 
 
 def met(events: Iterable[Event]) -> list[int]:
@@ -154,6 +160,57 @@ def some(draw: st.DrawFn, events: list[Event], most: int = 3) -> list[int]:
     """Names of what a history has captured, whether it lives, waits or is dead; now and then of what it has not."""
     known = met(events)
     return draw(st.lists(st.sampled_from(known) if known and draw(st.integers(0, 3)) else names, max_size=most))
+
+
+def decided(
+    inputs: Iterable[object], operations: Iterable[Operation], id: object, *, attempt: int = 1,
+    reason: str | None = None, until: int | None = None, **fields: Any,
+) -> Event:  # fmt: skip
+    """Return a decision about the memories of these names; `as_seen` gives it the seqs that they have by then."""
+    seen = tuple(Input(id=make_id(name), seq=0) for name in dict.fromkeys(inputs))
+    body = Decided(attempt=attempt, inputs=seen, operations=tuple(operations), reason=reason, until=until)
+    return event("decided", body, id, **fields)
+
+
+def as_seen(events: list[Event]) -> list[Event]:
+    """Return a history whose decisions saw their inputs as these are by then; where an id ends in 0 one is old."""
+    if not any(event.type == "decided" for event in events):
+        return events
+    state, read = Partition(0), list[Event]()
+    for offset, said in enumerate(events):
+        scope = state.scopes.get(said.scope or "")
+        if isinstance(said.body, Decided) and scope is not None:
+            found = [(input, scope.memory_of(input.id)) for input in said.body.inputs]
+            inputs = [Input(id=input.id, seq=max(0, memory.canonical)) for input, memory in found if memory is not None]
+            if len(inputs) == len(found):
+                inputs[:1] = [Input(id=input.id, seq=input.seq + said.id.endswith("0")) for input in inputs[:1]]
+                said = msgspec.structs.replace(said, body=msgspec.structs.replace(said.body, inputs=tuple(inputs)))
+        evolve(state, said, offset)
+        read.append(said)
+    return read
+
+
+@st.composite
+def decisions(draw: st.DrawFn, events: list[Event], number: int, common: dict[str, Any]) -> list[Event]:
+    """What a consolidation says of a few memories: one thing and its text, that an attempt failed, or a pass's end."""
+    known = [said.id for said in events if isinstance(said.body, Captured) and said.body.kind != "turn"]
+    names = [name for name in met(events) if make_id(name) in known]
+    chosen = draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True)) if names else []
+    what = draw(st.sampled_from(("replace", "replace", "remove", "add", "fail", "end")))
+    if what == "end" or not chosen:
+        return [decided((), (), f"c{number}", until=draw(st.integers(0, 30)), **common)]
+    if what == "fail":
+        return [decided(chosen, (), f"c{number}", attempt=draw(st.integers(1, 3)), reason="it was late", **common)]
+    if what == "remove":
+        by, ids = make_id(chosen[0]), tuple(map(make_id, chosen[1:]))
+        operations = [Operation(by=by, ids=ids, op="remove")] if ids else []
+        return [decided(chosen, operations, f"c{number}", **common)]
+    operation = Operation(by=make_id(MADE + number), ids=tuple(map(make_id, chosen)), op=what)
+    said = decided(chosen, [operation], f"c{number}", **common)
+    kind = draw(st.sampled_from(("fact", "fact", "journal", "turn")))
+    text = captured(f"Made of {len(chosen)}.", MADE + number, kind, **common)
+    text = msgspec.structs.replace(text, refs=(said.id, *operation.ids))
+    return [said, text] if draw(st.integers(0, 4)) else [said]
 
 
 @st.composite
@@ -173,7 +230,7 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
         match draw(
             st.sampled_from(
                 ("captured",) * 6
-                + ("recalled", "used", "forgotten", "restored", "unfolded", "pinned", "withdrawn", "again")
+                + ("recalled", "used", "forgotten", "restored", "unfolded", "pinned", "withdrawn", "decided", "again")
             )
         ):
             case "captured":
@@ -195,10 +252,12 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
                 events.append(pinned(draw(some(events)), f"p{number}", draw(st.booleans()), **common))
             case "withdrawn":
                 events.append(withdrawn(draw(some(events)), f"d{number}", draw(st.booleans()), **common))
+            case "decided":
+                events += draw(decisions(events, number, common))
             case _:
                 if events:
                     events.append(draw(st.sampled_from(events)))
-    return events
+    return as_seen(events)
 
 
 def embedded(ref: object, vector: list[int], embedder: str = TINY, **fields: Any) -> Event:
@@ -250,4 +309,4 @@ def histories(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
                 events.append(event("erased", Erased(ids=tuple(ids)), f"e{number}", sent=sent))
             case 1:
                 events.append(make_tick(0, sent + draw(st.sampled_from((0, 0, 1, 500))) * DAY_US, draw(st.booleans())))
-    return events
+    return as_seen(events)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.inspection import Explained, Opened, Status
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.retrieval import Answer, Choose
+    from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
     from memtape.tools.keep.rebuild import OnPhase
@@ -266,6 +267,24 @@ class Client(Writer):
         asked, ask = AskedWindows(self.home), FactAsker(self.home)
         return distill_session(
             self.log, asked, ask, now_us, session, scope=scope, since_us=since_us, again=again, on_window=on_window
+        )
+
+    def consolidate(
+        self,
+        *,
+        dry_run: bool = False,
+        at_once: bool = False,
+        on_cluster: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Consolidated:
+        """Bring memories of the scope together that are alike, where a pass may begin by now, or `at_once`.
+
+        A dry run tells what the rules would do and appends nothing. Raises `MemtapeError` where a model that is named
+        cannot be asked, and `Locked` where another process does the same.
+        """
+        from memtape.tools.keep.consolidating import consolidate_scope
+
+        return consolidate_scope(
+            self.home, self.log, self.scope, dry_run=dry_run, at_once=at_once, on_cluster=on_cluster
         )
 
     def close(self) -> None:

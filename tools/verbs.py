@@ -259,6 +259,7 @@ VERBS: dict[str, Verb] = {
         ),
     ),
     "distill": Verb("distill.distill", "distill"),
+    "consolidate": Verb("consolidate.consolidate", "consolidate"),
     "log": Verb("ask.log", "read_log"),
     "adopt": Verb("project.adopt"),
     "edges": Verb("edges.edges", "edges"),

@@ -254,6 +254,10 @@ class Home:
         """Held while a model is asked about talk, so that two processes never ask the same."""
         return FileLock(self.path / "windows.lock", "The right to ask a model about talk")
 
+    def consolidation_lock(self) -> FileLock:
+        """Held for a pass of consolidation, so that two processes never decide about the same."""
+        return FileLock(self.path / "consolidation.lock", "The right to consolidate memories")
+
     def projector_lock(self) -> FileLock:
         """Held for life by the one process that writes the views."""
         return FileLock(self.path / "projector.lock", "The right to project this home")

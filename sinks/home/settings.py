@@ -21,6 +21,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """`catch_up`: whether a search that finds the views behind starts a projector in the background.
 
     `extract`: whether what turns state is captured by rule.
+    `consolidate`: whether memories that are alike are brought together in the background.
     `denied_paths`: globs of files that are not captured, besides those of `tools/capture/denied_paths.py`.
     `prompt_recall`: whether a hook adds the few memories that a prompt surely needs, in at most `prompt_recall_chars`.
     `hook_server`: whether a hook that finds no server leaves one behind, which ends by itself.
@@ -31,6 +32,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     catch_up: bool = True
     extract: bool = True
+    consolidate: bool = True
     denied_paths: tuple[str, ...] = ()
     prompt_recall: bool = True
     prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_300

@@ -19,10 +19,24 @@ class Context(Generic[OthersT_co]):
 
     `of` has the other subjects; each reducer says in a protocol which it needs. `flipped` are the seqs of captures that
     the event has hidden or shown, `embedded` the seq of the capture that it gave its first vector under an embedder,
-    `used` the seqs of the captures that it says, or shows, to have been used.
+    `used` the seqs of the captures that it says, or shows, to have been used. `touched` are the names of the memories
+    that it touched, and `dropped` the clusters about which something was decided that does not hold.
     """
 
-    __slots__ = ("at", "counters", "embedded", "flipped", "of", "offset", "scope", "seq", "settings", "used")
+    __slots__ = (
+        "at",
+        "counters",
+        "dropped",
+        "embedded",
+        "flipped",
+        "of",
+        "offset",
+        "scope",
+        "seq",
+        "settings",
+        "touched",
+        "used",
+    )
 
     def __init__(
         self, scope: str, seq: int, offset: int, at: int, settings: Settings, counters: Counters, of: OthersT_co
@@ -37,3 +51,5 @@ class Context(Generic[OthersT_co]):
         self.flipped: list[int] = []
         self.embedded: int | None = None
         self.used: list[int] = []
+        self.touched: list[str] = []
+        self.dropped: list[tuple[str, ...]] = []

@@ -104,12 +104,12 @@ def digest(items: Iterable[Any]) -> str:
 def logical_row(row: Row) -> dict[str, Any]:
     """Return a row as the state hash sees it: without the offsets, which belong to one log.
 
-    A flag that is off, and off by default, is left out: a flag that comes later moves no hash of rows without it.
+    What is off or empty by default is left out where it is: a field that comes later moves no hash of rows without it.
     """
     fields: dict[str, Any] = msgspec.to_builtins(row)
-    for flag in _flags(type(row)):
-        if fields[flag] is False:
-            del fields[flag]
+    for name in _optional(type(row)):
+        if not fields[name]:
+            del fields[name]
     if isinstance(row, MemoryRow):
         for tie in (*fields["members"], *fields["echoes"]):
             del tie["offset"]
@@ -119,9 +119,13 @@ def logical_row(row: Row) -> dict[str, Any]:
 
 
 @cache
-def _flags(row_type: type[Row]) -> tuple[str, ...]:
-    """Return the fields of a row that are off by default; msgspec takes as long to tell as a row takes to write."""
-    return tuple(field.name for field in msgspec.structs.fields(row_type) if field.default is False)
+def _optional(row_type: type[Row]) -> tuple[str, ...]:
+    """Return the fields of a row that are off or empty by default; msgspec is as slow to tell as a row is written."""
+    return tuple(
+        field.name
+        for field in msgspec.structs.fields(row_type)
+        if field.default is None or field.default is False or field.default == ()
+    )
 
 
 def rows_digest(rows: Iterable[Row]) -> str:

@@ -21,11 +21,27 @@ from memtape.schemas.texts import texts_of_body
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
 from memtape.state.core.subject import Subject
-from memtape.state.subjects import captures, edges, embeddings, memories, pins, recalls, tombstones, usage, withdrawals
+from memtape.state.subjects import (
+    captures,
+    covers,
+    decisions,
+    edges,
+    embeddings,
+    memories,
+    passes,
+    pins,
+    recalls,
+    tombstones,
+    usage,
+    withdrawals,
+)
 from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
+from memtape.state.subjects.covers import Covers
+from memtape.state.subjects.decisions import Decisions
 from memtape.state.subjects.edges import Edges
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.memories import Memories, Memory
+from memtape.state.subjects.passes import Passes
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.recalls import Recalls
 from memtape.state.subjects.tombstones import Tombstones
@@ -44,12 +60,15 @@ def _subject(
 
 
 SUBJECTS = (
+    _subject("decisions", 1, Decisions, decisions, ALL_FED, sparse=True),
     _subject("captures", 1, Captures, captures, ALL_FED),
     _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
     _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
     _subject("recalls", 2, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 3, Memories, memories, _BY_MEMORIES),
+    _subject("covers", 1, Covers, covers, ("memories", "pages"), sparse=True),
+    _subject("passes", 1, Passes, passes, (), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
     _subject("usage", 1, Usage, usage, _BY_USAGE),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
@@ -71,12 +90,15 @@ class Scope:
     the offset of the last event that touched a row. `generation` counts the `erased` events folded.
     """
 
+    decisions: Decisions
     captures: Captures
     withdrawals: Withdrawals
     tombstones: Tombstones
     embeddings: Embeddings
     recalls: Recalls
     memories: Memories
+    covers: Covers
+    passes: Passes
     pins: Pins
     usage: Usage
     edges: Edges

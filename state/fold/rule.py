@@ -13,7 +13,7 @@ from memtape.schemas.settings import Settings
 from memtape.state.text.normal import content_key
 from memtape.state.vectors.floor import SIMILARITY_ONE, Columns, floor_vector
 
-How = Literal["new", "same", "similar", "echo", "revision", "unfolded", "waiting"]
+How = Literal["new", "same", "similar", "echo", "revision", "unfolded", "waiting", "decided"]
 
 
 class Verdict(NamedTuple):

@@ -19,6 +19,7 @@ from memtape.schemas.rows import Change
 from memtape.schemas.times import format_day
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
+from memtape.state.subjects.decisions import Decisions
 from memtape.state.text.normal import normal_text
 
 TRUST = {"operator": 5, "user": 4, "agent": 3, "tool": 2, "web": 1, "model": 0}
@@ -40,11 +41,12 @@ SEEN_BITS = 32
 ValueT = TypeVar("ValueT")
 
 
-class Capture(msgspec.Struct, gc=False):
+class Capture(msgspec.Struct, gc=False, omit_defaults=True):
     """One captured text. `at` is already clamped; `normal` is blake2b-128 of the normalised text.
 
     `ordinal` counts the scope's captures that are not turns, for the pages of the vault; a turn has -1.
     What was said is asked of `Captures.body`: `own` is None of a turn, whose body stands in the log alone.
+    `made` is of a text that a consolidation made, which is no entry of the daily log.
     Captures hold no cycles, so that the garbage collector need not walk a million of them.
     """
 
@@ -59,6 +61,7 @@ class Capture(msgspec.Struct, gc=False):
     normal: bytes
     ordinal: int
     hidden: bool = False
+    made: bool = False
 
     @property
     def family(self) -> str | None:
@@ -111,7 +114,7 @@ class Captures:
         return day, bisect_left(self.days[day], capture.seq)  # Sorted, since the log is read in order.
 
 
-def evolve(state: Captures, event: Event, context: Context[object]) -> list[Change]:
+def evolve(state: Captures, event: Event, context: Context[HasDecisions]) -> list[Change]:
     """Take in a `captured` event and return the row or entry that it makes; memories' rows are their own subject's."""
     body = event.body
     if not isinstance(body, Captured):
@@ -128,6 +131,7 @@ def evolve(state: Captures, event: Event, context: Context[object]) -> list[Chan
         own=None if body.kind == "turn" else body,
         normal=normal_digest(body.text) if body.kind in FAMILIES else b"",
         ordinal=-1 if body.kind == "turn" else len(state.ordinals),
+        made=body.kind != "turn" and event.id in context.of.decisions.texts,
     )
     if capture.own is None:
         state.bodies.put(capture.offset, body)
@@ -140,7 +144,7 @@ def shown_changes(scope: str, capture: Capture) -> list[Change]:
     match capture.kind:
         case "turn":
             return [Change("turns", scope, capture.id)]
-        case "journal":
+        case "journal" if not capture.made:
             return [Change("journal", scope, capture.id)]
         case _:
             return []
@@ -182,10 +186,16 @@ def _take(state: Captures, capture: Capture) -> None:
     state.by_seq[capture.seq] = capture
     if capture.family:
         state.seqs_of_normal.setdefault(capture.normal, []).append(capture.seq)
-    if capture.kind in ENTRY_KINDS:
+    if capture.kind in ENTRY_KINDS and not capture.made:
         state.days.setdefault(format_day(capture.at), []).append(capture.seq)
     if capture.ordinal >= 0:
         state.ordinals.append(capture.seq)
+
+
+class HasDecisions(Protocol):
+    """What this subject reads of others."""
+
+    decisions: Decisions
 
 
 class HasBodies(Protocol):

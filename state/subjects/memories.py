@@ -47,6 +47,11 @@ class Memory(msgspec.Struct):
     name: int = -1
     canonical: int = -1
 
+    @property
+    def made(self) -> bool:
+        """Whether it is a text that a consolidation made."""
+        return self.members[0].how == "decided"
+
 
 class _Index:
     """What new texts are compared with: the living memories of each family that folds by likeness, under one embedder.
@@ -114,7 +119,9 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
     match event.body:
         case Captured(kind=kind):
             capture = of.captures.by_seq[context.seq]
-            if kind != "turn":
+            if capture.made:
+                _stand_alone(state, capture, of, names)
+            elif kind != "turn":
                 _join(state, capture, of, context.settings, names)
             _follow(state, (seq for seq in context.flipped if seq != capture.seq), of, names)
         case Forgotten() | Restored() | Withdrawn():
@@ -125,6 +132,7 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
             _unfold(state, ids, of, names)
         case _:
             pass
+    context.touched = names
     return [Change("memories", context.scope, name) for name in names]
 
 
@@ -257,6 +265,14 @@ def _join(state: Memories, capture: Capture, of: Others, settings: Settings, cha
         _rank(state, memory, of)
 
 
+def _stand_alone(state: Memories, text: Capture, of: Others, changes: list[str]) -> None:
+    """Let a text that was made of memories be a memory that nothing is compared with, so that it may end."""
+    memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [], None)
+    _add(state, memory, text)
+    _know(state, memory, text)
+    _refresh(state, memory, of, changes)
+
+
 def _judge(state: Memories, capture: Capture, of: Others, settings: Settings) -> Verdict:
     family = capture.family
     if family is None or settings.fold_cosine_hundredths < 0:
@@ -358,7 +374,7 @@ def _add(state: Memories, memory: Memory, first: Capture) -> None:
 
 def _know(state: Memories, memory: Memory, member: Capture) -> None:
     state.birth_of[member.seq] = memory.birth
-    if member.family:
+    if member.family and not memory.made:
         births = state.births_of_normal.setdefault((member.family, member.normal), [])
         if memory.birth not in births:
             insort(births, memory.birth)
@@ -390,7 +406,7 @@ def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) ->
 def _offer(state: Memories, memory: Memory, of: Others) -> None:
     """Put into the index what a memory is compared by; nothing where it waits, or where nothing of it lives."""
     index, family = state._index, of.captures.by_seq[memory.birth].family or ""
-    if index is None:
+    if index is None or memory.made:
         return
     spoken = of.captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
     vector = None if spoken is None else of.embeddings.of_text(index.embedder, spoken)

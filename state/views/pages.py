@@ -10,6 +10,7 @@ from memtape.schemas.rows import Change, DayPage, Entry, IndexPage, MemoryPage, 
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
+from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
 from memtape.state.views.rows import captions, memory_row
 
@@ -93,7 +94,8 @@ def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
 def _index_page(scope: Scope, settings: Settings) -> IndexPage:
     """Goal and plan, then the facts and insights confirmed most, the latest first among equals; models' come last."""
     memories = scope.memories
-    best = islice(memories.leading.values(), max(0, settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS))
+    shown = (birth for birth in memories.leading.values() if is_shown(scope, scope.covers, memories.by_birth[birth]))
+    best = islice(shown, max(0, settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS))
     names = (scope.captures.by_seq[memories.name_of(birth)] for birth in best)
     return IndexPage(
         scope=scope.name,
@@ -101,10 +103,17 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
         goal=_current(scope, "goal"),
         plan=_current(scope, "plan"),
         facts=tuple(row for capture in names if (row := memory_row(scope, capture.id))),
-        memories=memories.alive,
+        memories=memories.alive - _not_shown(scope),
         memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
     )
+
+
+def _not_shown(scope: Scope) -> int:
+    """Return how many living memories something else stands for, or were made and stand for nothing."""
+    covered = (id for cover in scope.covers.holding.values() if cover.op != "add" for id in cover.ids)
+    found = {memory.birth: memory for id in (*covered, *scope.decisions.texts) if (memory := scope.memory_of(id))}
+    return sum(it.canonical >= 0 and not is_shown(scope, scope.covers, it) for it in found.values())
 
 
 def _latest_memory_pages(scope: Scope) -> list[str]:
@@ -121,7 +130,9 @@ def _latest_memory_pages(scope: Scope) -> list[str]:
 
 def _is_named(scope: Scope, seq: int) -> bool:
     memory = scope.memories.of(seq)
-    return memory is not None and memory.canonical >= 0 and memory.name == seq
+    if memory is None or memory.canonical < 0 or memory.name != seq:
+        return False
+    return not memory.made or scope.covers.of_text(scope.captures.by_seq[seq].id) is not None
 
 
 def _memory_path(ordinal: int) -> str:

@@ -12,15 +12,15 @@ from memtape.state.subjects.memories import Join
 def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
     """Return these captures with every member and echo of their memories, and what bans on their texts hide.
 
+    Of a text that was made of memories also those, since it tells what they do.
+
     In the order of the log; ids that the scope has not captured are left out.
     """
     found: dict[int, Capture] = {}
     for capture in map(scope.captures.get, ids):
         if capture is None:
             continue
-        memory = scope.memories.of(capture.seq)
-        ties = (*memory.members, *memory.echoes) if memory else ()
-        for other in (capture, *(scope.captures.by_seq[tie.seq] for tie in ties)):
+        for other in (capture, *(scope.captures.by_seq[tie.seq] for tie in _ties(scope, capture.seq))):
             found[other.seq] = other
             if other.family and other.normal in scope.tombstones.texts:
                 same = scope.captures.seqs_of_normal[other.normal]
@@ -29,21 +29,41 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
 
 
 def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
-    """Return the ids that a decision about a capture names: all captures that are the same memory, or it alone."""
-    memory = scope.memory_of(id)
-    return (id,) if only or memory is None else _ids(scope, [*memory.members, *memory.echoes])
+    """Return the ids that a decision about a capture names: all captures that are the same memory, or it alone.
+
+    Of a text that was made of memories also their captures, so that what it tells does not come back in their words.
+    """
+    seq = scope.captures.seq_of(id)
+    ties = () if only or seq is None else _ties(scope, seq)
+    return _ids(scope, ties) if ties else (id,)
 
 
 def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
     """Return the ids that unfolding a capture names: what was folded with it, or it alone; none where nothing was.
 
+    A memory that stands for others, or that another stands for, is named too.
+
     An echo was not folded, so that it does not stand alone.
     """
     memory = scope.memory_of(id)
     members = () if memory is None else _ids(scope, memory.members)
-    if len(members) < 2 or (only and id not in members):
+    covered = bool(scope.covers.touching(members))
+    if (len(members) < 2 and not covered) or (only and id not in members):
         return ()
     return (id,) if only else members
+
+
+def _ties(scope: Scope, seq: int) -> list[Join]:
+    """Return the ties of the memory of a capture, and of all that it was made of, however often; none of a turn."""
+    memory = scope.memories.of(seq)
+    if memory is None:
+        return []
+    ties = [*memory.members, *memory.echoes]
+    made = scope.covers.of_text(scope.captures.by_seq[memory.birth].id) if memory.made else None
+    for id in () if made is None or made.op == "add" else made.ids:
+        own = scope.captures.seq_of(id)
+        ties += [] if own is None else _ties(scope, own)
+    return ties
 
 
 def _ids(scope: Scope, joins: Iterable[Join]) -> tuple[str, ...]:

@@ -48,7 +48,8 @@ def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guard
 def all_changes(scope: Scope) -> dict[Change, int]:
     """Return every row and entry that the scope has, as if all had changed, for those who compare whole views."""
     changes = {Change(table, scope.name, id): 0 for table, made in ROWS.items() for id in made.ids(scope)}
-    journal = (capture.id for capture in scope.captures.by_seq.values() if capture.kind == "journal")
+    captures = scope.captures.by_seq.values()
+    journal = (capture.id for capture in captures if capture.kind == "journal" and not capture.made)
     return changes | {Change("journal", scope.name, id): 0 for id in journal}
 
 
@@ -63,10 +64,14 @@ def _key(scope: Scope, id: str) -> str:
 
 
 def memory_row(scope: Scope, id: str) -> MemoryRow | None:
-    """Return the row of the memory that this id names, None where it names none."""
+    """Return the row of the memory that this id names, None where it names none, or a text that stands for nothing."""
     capture = scope.captures.get(id)
     memory = None if capture is None else scope.memories.of(capture.seq)
     if capture is None or memory is None or memory.name != capture.seq:
+        return None
+    over = scope.covers.over(scope, memory)
+    made = scope.covers.of_text(capture.id) if memory.made else None
+    if memory.made and made is None:
         return None
     by_seq = scope.captures.by_seq
     members = [by_seq[join.seq] for join in memory.members]
@@ -104,7 +109,15 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         replaced=family in REPLACING and scope.memories.current.get(family) != memory.birth,
         hidden=memory.canonical < 0,
         provenance=_provenance(scope, memory),
+        into=None if over is None else _name_of(scope, over.by),
+        made_of=() if made is None else tuple(dict.fromkeys(_name_of(scope, id) for id in made.ids)),
     )
+
+
+def _name_of(scope: Scope, id: str) -> str:
+    memory = scope.memory_of(id)
+    assert memory is not None
+    return scope.captures.by_seq[memory.name].id
 
 
 def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:
@@ -214,7 +227,10 @@ def _turn_ids(scope: Scope) -> Iterator[str]:
 
 
 def _memory_ids(scope: Scope) -> Iterator[str]:
-    return (scope.captures.by_seq[memory.name].id for memory in scope.memories.by_birth.values())
+    for memory in scope.memories.by_birth.values():
+        name = scope.captures.by_seq[memory.name].id
+        if not memory.made or scope.covers.of_text(name) is not None:
+            yield name
 
 
 def _tombstone_ids(scope: Scope) -> Iterator[str]:

@@ -1,25 +1,26 @@
 """What a reader of the views still has to know: the events that stand behind the watermark, laid over the rows.
 
-This is what a search answers with while the projector is behind. It folds nothing: captures of the tail
-stand by themselves, and tombstones and erasures hide rather a little more than the projector will than less.
+This is what a search answers with while the projector is behind. It folds and decides nothing: captures of the tail
+stand by themselves, a text that was made of memories waits, and tombstones and erasures hide rather a little more than
+the projector will than less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from memtape.schemas.events import Captured, Erased, Event, Forgotten, Restored, Withdrawn, may_write
+from memtape.schemas.events import Captured, Decided, Erased, Event, Forgotten, Restored, Withdrawn, may_write
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
 
 
 def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:
-    """Return what a row can be hidden by: tombstones on its id, its text, or the memory as a whole."""
+    """Return what a row can be hidden by: tombstones on its id, its text, the memory as a whole, or one it tells of."""
     if isinstance(row, TurnRow):
         return [f"id:{row.id}"]
     texts = [text_row_id(normal_digest(row.text))] if row.kind in FAMILIES else []
-    return [f"id:{row.id}", *texts, f"memory:{row.id}"]
+    return [f"id:{row.id}", *texts, *(f"memory:{id}" for id in (row.id, *row.made_of))]
 
 
 def keys_of_id(row: MemoryRow | TurnRow, id: str, text_at: Callable[[int], str | None]) -> list[str]:
@@ -60,6 +61,7 @@ class Bans:
     def walk(self, tail: Iterable[Event]) -> list[Event]:
         """Take in the events of the tail, and return its captures that are visible."""
         captured: dict[str, Event] = {}
+        made: dict[str, None] = {}
         for event in tail:
             if not may_write(event):
                 continue
@@ -71,6 +73,8 @@ class Bans:
                         self._own[event.id] = [f"id:{event.id}", *texts]
                         if self._is_banned(f"id:{event.id}"):  # Forgotten before it came; its text is then banned too.
                             self._forget([event.id])
+                case Decided(operations=operations):
+                    made |= dict.fromkeys(operation.by for operation in operations)
                 case Forgotten(ids=ids):
                     self._forget(ids)
                 case Restored(ids=ids):
@@ -81,7 +85,8 @@ class Bans:
                     self._erase(ids)
                 case _:
                     pass
-        return [event for event in captured.values() if not self.hide(self._own[event.id], False)]
+        found = (event for event in captured.values() if event.id not in made)
+        return [event for event in found if not self.hide(self._own[event.id], False)]
 
     def _keys(self, id: str) -> list[str]:
         """Return by what the capture that an id names can be hidden; of an unknown one by its own ban."""

@@ -104,6 +104,8 @@ def context_of(
 def _known(rows: list[MemoryRow | TurnRow], captured: list[Event]) -> Iterator[Known]:
     for row in rows:
         memory = row if isinstance(row, MemoryRow) else None
+        if memory is not None and memory.into is not None:  # What stands for it is told.
+            continue
         yield Known(
             id=row.id,
             scope=row.scope,

@@ -5,7 +5,7 @@ Nothing is ranked here, and no table is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -56,6 +56,13 @@ class Found(NamedTuple):
         if place not in self.results:
             self.results[place] = result_of(self.row(place))
         return self.results[place]
+
+    def standing(self, place: int) -> int:
+        """Return the place of what stands for a memory, its own where nothing that is shown does."""
+        row = self.row(place)
+        into = row.into if isinstance(row, MemoryRow) else None
+        other = None if into is None else self.texts.called(into)
+        return place if other is None else self.standing(other)
 
     def text(self, place: int) -> str:
         """Return a whole text with what is written under its media."""
@@ -115,12 +122,26 @@ def found_of(
     parts = opened.parts()
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
-    for n, place in touched:
+    for n, place in _with_what_stands(opened, touched):
         row = row_at(opened.segments[n], place)
         parts[n].shown[place] = not bans.hide(keys_of_row(row), row.hidden)
     if captured:
         parts.append(part_of([_entry_of_event(event) for event in captured], usual))
     return Found(Texts(parts, before), opened, captured, {})
+
+
+def _with_what_stands(opened: Opened, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], None]:
+    """Return places with those of the texts that stand for what is there, since these tell what they were made of."""
+    found: dict[tuple[int, int], None] = {}
+    waiting = list(places)
+    while waiting:
+        n, place = waiting.pop()
+        if (n, place) not in found:
+            found[n, place] = None
+            row = row_at(opened.segments[n], place)
+            into = row.into if isinstance(row, MemoryRow) else None
+            waiting += [] if into is None else opened.called(into)
+    return found
 
 
 @lru_cache(maxsize=TAIL_KEPT)

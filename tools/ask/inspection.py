@@ -10,7 +10,7 @@ import msgspec
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log
-from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, TurnRow, UseRow, Watermark
+from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, PassMark, TurnRow, UseRow, Watermark
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
@@ -18,6 +18,7 @@ from memtape.sinks.home.model_use import ModelUse, Use, model_use
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import any_of
+from memtape.state.consolidation.gate import gate
 from memtape.state.subjects.usage import other_row_id
 from memtape.state.views.effects import COUNTED_TYPES, PENDING_TYPES, QUIET_TYPES
 from memtape.tools.ask.retrieval import Retriever
@@ -73,11 +74,16 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScopeCount(msgspec.Struct, frozen=True, kw_only=True):
-    """What the views hold of one scope; `hidden` memories and turns can be restored."""
+    """What the views hold of one scope; `hidden` memories and turns can be restored.
+
+    `passes` is how consolidation goes there, and `next_pass` why one begins now or not yet.
+    """
 
     memories: int
     turns: int
     hidden: int
+    passes: PassMark = PassMark()
+    next_pass: str = ""
 
 
 class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,12 +192,14 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
     marks = {number: retriever.watermark(number) for number in range(log.partitions)}
     counters = Counters()
     scopes: dict[str, Counter[str]] = {}
+    passes: dict[str, PassMark] = {}
     hidden: list[str] = []
     dead_letters: list[DeadLetter] = []
     for number, mark in marks.items():
         if mark is None:
             continue
         _add(counters, mark.counters)
+        passes |= mark.passes
         shard = retriever.shard(number)
         for scope, opened in shard.indexes().items():
             if counts := +opened.counts():
@@ -226,7 +234,13 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         model=model_use(home, now_us()),
         model_budget=Use(calls=options.calls_per_day, characters=options.characters_per_day),
         scopes={
-            scope: ScopeCount(memories=count["memories"], turns=count["turns"], hidden=count["hidden"])
+            scope: ScopeCount(
+                memories=count["memories"],
+                turns=count["turns"],
+                hidden=count["hidden"],
+                passes=(passed := passes.get(scope, PassMark())),
+                next_pass=gate(passed, now_us()).reason if local_settings(home).consolidate else "",
+            )
             for scope, count in sorted(scopes.items())
         },
         positions={

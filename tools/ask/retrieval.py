@@ -551,19 +551,23 @@ def text_at(log: Log, partition: int, offset: int) -> str | None:
 def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:
     """Yield the best hits, at most `limit`, each with how many more turns that were found say the same.
 
-    Of a turn and a statement that was taken from it only the better placed is returned.
+    Of a turn and a statement that was taken from it only the better placed is returned, and where another memory stands
+    for one that was found, it is returned in its place.
     """
     places = ranking.places.tolist()
-    pairs = zip(places, _said(ready, ranking.places), strict=True)
-    said: list[object] = [(place,) if number is None else number for place, number in pairs]
+    said = _said(ready, ranking.places)
     again = Counter(said)
     taken_from = _taken_from(ready, ranking.places[:TAKEN_FROM])
-    first: dict[object, int] = {}
+    first: dict[object, tuple[int, int]] = {}
     for number, same in enumerate(said):
         if len(first) == limit:
             break
-        first.setdefault(said[taken_from[number]] if number in taken_from else same, number)
-    yield from ((ranking.hit(number), again[said[number]] - 1) for number in first.values())
+        shown = places[number] if same is not None else ready.found.standing(places[number])
+        as_one = said[taken_from[number]] if number in taken_from else same
+        first.setdefault((shown,) if as_one is None else as_one, (number, shown))
+    for number, shown in first.values():
+        same = said[number]
+        yield ranking.hit(number)._replace(place=shown), 0 if same is None else again[same] - 1
 
 
 def _taken_from(ready: _Ready, places: Ints) -> dict[int, int]:

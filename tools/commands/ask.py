@@ -14,7 +14,7 @@ from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import marks
+from memtape.schemas.rows import PassMark, marks
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
@@ -396,6 +396,14 @@ def _model_use(use: ModelUse, most: Use) -> list[str]:
     ]
 
 
+def _passes(mark: PassMark) -> str:
+    """Return how consolidation has gone in a scope."""
+    counts = [f"{count:,} {op}" for op, count in sorted(mark.applied.items())]
+    counts += [f"{count:,} {what}" for what, count in (("dropped", mark.dropped), ("failed", mark.failed)) if count]
+    counts += [f"{many(mark.aside, 'cluster')} set aside"] * bool(mark.aside)
+    return "consolidated: " + (", ".join(counts) if counts else "nothing yet" if not mark.at else "nothing to do")
+
+
 def _status(state: Status) -> list[str]:
     projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
     lines = [
@@ -431,4 +439,6 @@ def _status(state: Status) -> list[str]:
     for scope, count in state.scopes.items():
         hidden = f", {count.hidden:,} hidden" if count.hidden else ""
         lines.append(f"  {scope}: {held(count.memories, count.turns)}{hidden}")
+        if count.passes != PassMark() and count.next_pass:
+            lines.append(f"    {_passes(count.passes)}; {count.next_pass}")
     return lines

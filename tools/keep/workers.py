@@ -10,6 +10,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from memtape.flows.workers.clock import Clock
+from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.distill import Answered, Ask, Distillation
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
@@ -18,6 +19,7 @@ from memtape.sinks.home.asked_windows import AskedWindows
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks
 from memtape.sinks.home.settings import local_settings
+from memtape.state.core.partition import Partition
 from memtape.state.text.windows import Window
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
@@ -52,9 +54,23 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
     return Distillation(log, AskedWindows(home), ask, now_us, lambda: is_named(home), on_note)
 
 
+def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
+    # It loads what folds a state, for which nobody who only asks should wait.
+    from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of, state_of
+
+    def state_at(number: int, offset: int) -> Partition:
+        return state_of(home, log, number, offset)
+
+    return Consolidation(
+        log, lambda: marks_of(home, log), state_at, Consolidator(home), lambda: alone_in(home), now_us,
+        lambda: local_settings(home).consolidate, on_note,
+    )  # fmt: skip
+
+
 WORKERS: dict[str, WorkerKind] = {
     "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="never"),
     "extract": WorkerKind(_extraction, once="before"),
     "distill": WorkerKind(_distillation, once="after"),
+    "consolidate": WorkerKind(_consolidation, once="after"),
     "embed": WorkerKind(Embedding, once="after"),
 }

@@ -1,0 +1,224 @@
+"""The worker that consolidates memories: log -> a scope's state -> clusters of what is alike -> `decided` events.
+
+What is decided of a cluster is for rules (`state/consolidation`), and for a model where one is named; how it is asked
+is handed in. A decision carries the seq of all that it was made from, so that one that comes late changes nothing. What
+is appended has ids that follow from what was decided, so that two workers, or one that was killed, add nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+import msgspec
+
+from memtape.flows.workers.turns import append_new
+from memtape.flows.workers.worker import OnNote, Worker
+from memtape.schemas.errors import BudgetSpent, Locked
+from memtape.schemas.events import (
+    CONSOLIDATED_TAG,
+    DISTILLED_TAG,
+    EVENT_TYPES,
+    MAX_IDS,
+    MAX_TAGS,
+    STATED_TAG,
+    SYSTEM,
+    Actor,
+    Body,
+    Captured,
+    Decided,
+    Event,
+    Input,
+    Operation,
+)
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Log
+from memtape.schemas.rows import PassMark
+from memtape.schemas.scopes import GLOBAL, partition_of
+from memtape.schemas.times import HOUR_US, US_PER_S
+from memtape.state.consolidation.clusters import Candidate, Due, due
+from memtape.state.consolidation.gate import gate
+from memtape.state.consolidation.rules import Conclusion
+from memtape.state.consolidation.rules import Operation as Concluded
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.captures import TRUST
+
+LOOK_US, SPENT_US = 60 * US_PER_S, HOUR_US
+"""So often is looked whether a pass may begin, and so late once a budget is spent."""
+
+Conclude = Callable[[Due], Sequence[Conclusion]]
+"""Returns what is decided of a cluster. Raises `BudgetSpent`, and `MemtapeError` where a model cannot be asked."""
+StateAt = Callable[[int, int], Partition]
+"""Gives the state of a partition before an offset."""
+OnCluster = Callable[[int, int], None]
+
+
+class Passed(NamedTuple):
+    """What a pass came to: how many clusters it looked at, what it decided, and what went wrong."""
+
+    clusters: int
+    conclusions: list[Conclusion]
+    problems: list[str]
+
+
+class Consolidation(Worker):
+    """Consolidates each scope whose gate is open. `marks` tells how passes go, by scope, as far as the views know."""
+
+    def __init__(
+        self, log: Log, marks: Callable[[], Mapping[str, PassMark]], state_at: StateAt, conclude: Conclude,
+        alone: Callable[[], AbstractContextManager[object]], now_us: Callable[[], int],
+        is_wanted: Callable[[], bool], on_note: OnNote,
+    ) -> None:  # fmt: skip
+        super().__init__(on_note)
+        self._log = log
+        self._marks = marks
+        self._state_at = state_at
+        self._conclude = conclude
+        self._alone = alone
+        self._now_us = now_us
+        self._is_wanted = is_wanted
+        self._look_at = 0
+
+    def catch_up(self) -> None:
+        """Begin a pass in each scope that may have one; `done` counts what was decided."""
+        now = self._now_us()
+        if not self._is_wanted() or now < self._look_at:
+            return
+        self._look_at = now + LOOK_US
+        may = [scope for scope, mark in self._marks().items() if scope != GLOBAL and gate(mark, now).is_open]
+        for name in may:
+            if self.stopping.is_set():
+                return
+            try:
+                with self._alone():
+                    self._pass(name, now)
+            except Locked:
+                return
+            except BudgetSpent:
+                self._look_at = now + SPENT_US
+                raise
+
+    def failed(self, error: Exception) -> str:
+        """See `Worker.failed`."""
+        if isinstance(error, BudgetSpent):
+            return f"{error} {error.hint} What is left of memories that are alike is looked at tomorrow."
+        return f"Memories could not be consolidated: {error} It is tried again."
+
+    def _pass(self, name: str, now: int) -> None:
+        number = partition_of(name, self._log.partitions)
+        scope = self._state_at(number, self._log.ends()[number]).scopes.get(name)
+        if scope is not None and gate(scope.passes.mark(), now).is_open:  # The views may be behind.
+            passed = consolidate(self._log, scope, self._conclude, self._now_us)
+            self.done += len(passed.conclusions)
+            self.changed = True
+            for problem in passed.problems:
+                self.note(f"Memories that are alike were not consolidated: {problem}")
+
+
+def consolidate(
+    log: Log, scope: Scope, conclude: Conclude, now_us: Callable[[], int],
+    on_cluster: OnCluster = lambda done, total: None,
+) -> Passed:  # fmt: skip
+    """Look at all that is due in a scope, append what is decided, and return it.
+
+    Where a budget is spent, the pass ends before the first cluster that nobody was asked about, and raises
+    `BudgetSpent`; where a model cannot be asked at all, it raises `MemtapeError` and has not ended.
+    """
+    clusters = due(scope)
+    conclusions: list[Conclusion] = []
+    for place, each in enumerate(clusters):
+        on_cluster(place, len(clusters))
+        try:
+            concluded = conclude(each)
+        except BudgetSpent:
+            _append(log, [_end_of(scope, max(scope.passes.until, each.first), now_us())])
+            raise
+        conclusions += concluded
+        for conclusion in concluded:
+            _append(log, events_of(scope.name, conclusion, now_us()))
+    on_cluster(len(clusters), len(clusters))
+    _append(log, [_end_of(scope, scope.seq, now_us())])
+    problems = [conclusion.problem for conclusion in conclusions if conclusion.problem]
+    return Passed(len(clusters), [it for it in conclusions if it.operations], problems)
+
+
+def events_of(scope: str, conclusion: Conclusion, now_us: int) -> list[Event]:
+    """Return the decision of a conclusion, and behind it the texts that were made."""
+    cluster = conclusion.cluster
+    captures = tuple(dict.fromkeys(id for candidate in cluster for id in candidate.captures))
+    if len(captures) > MAX_IDS:  # Whoever erases one of them could not be promised that all goes with it.
+        return []
+    inputs = tuple(Input(id=candidate.id, seq=candidate.seq) for candidate in cluster)
+    said = [(it.op, [of.id for of in it.of], it.text, it.survivor and it.survivor.id) for it in conclusion.operations]
+    key = msgspec.json.encode((inputs, said, conclusion.attempt, conclusion.problem)).decode()
+    id = derived_id("decided", scope, "memtape", key)
+    texts = [derived_id("captured", scope, "memtape", f"consolidated:{id}:{n}") for n in range(len(said))]
+    operations = tuple(
+        Operation(by=it.survivor.id if it.survivor else text, ids=tuple(of.id for of in it.of), op=it.op)
+        for it, text in zip(conclusion.operations, texts, strict=True)
+    )
+    body = Decided(
+        attempt=conclusion.attempt, inputs=inputs, operations=operations, reason=conclusion.problem or None, until=None
+    )
+    actor = conclusion.actor or SYSTEM
+    decided = _event("decided", id, body, scope, actor, captures, now_us, now_us)
+    return [decided] + [
+        _made(scope, conclusion, it, text, id, now_us)
+        for it, text in zip(conclusion.operations, texts, strict=True)
+        if it.survivor is None
+    ]
+
+
+def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided: str, now_us: int) -> Event:
+    """Return the capture of a text: of a model, or else of whoever is trusted least of those whose words it has."""
+    first = made.of[0]
+    least = min(made.of, key=lambda candidate: (TRUST[candidate.origin], candidate.seq))
+    actor = conclusion.actor or Actor(name=least.actor, origin=least.origin)
+    given = [candidate.importance for candidate in made.of if candidate.importance is not None]
+    body = Captured(
+        branch=None,
+        importance_given=max(given, default=None),
+        kind=first.kind,
+        media=(),
+        part=None,
+        path=None,
+        source=None,
+        tags=(CONSOLIDATED_TAG, *_tags(made.of))[:MAX_TAGS],
+        text=made.text,
+    )
+    at = max(candidate.at for candidate in made.of)
+    captures = dict.fromkeys(id for candidate in made.of for id in candidate.captures)
+    return _event("captured", id, body, scope, actor, (decided, *captures)[:MAX_IDS], at, max(now_us, at))
+
+
+def _tags(of: Iterable[Candidate]) -> list[str]:
+    """Return the tags that people and agents gave, each once."""
+    ours = (CONSOLIDATED_TAG, STATED_TAG, DISTILLED_TAG)
+    given = [tag for candidate in of if candidate.tags[:1] not in [(tag,) for tag in ours] for tag in candidate.tags]
+    return list(dict.fromkeys(given))
+
+
+def _end_of(scope: Scope, until: int, now_us: int) -> Event:
+    body = Decided(attempt=1, inputs=(), operations=(), reason=None, until=until)
+    id = derived_id("decided", scope.name, "memtape", f"until:{until}")
+    return _event("decided", id, body, scope.name, SYSTEM, (), now_us, now_us)
+
+
+def _event(
+    type: str, id: str, body: Body, scope: str, actor: Actor, refs: tuple[str, ...], at: int, sent: int
+) -> Event:
+    v = EVENT_TYPES[type].version
+    return Event(actor=actor, at=at, body=body, id=id, refs=refs, scope=scope, sent=sent, session=None, type=type, v=v)
+
+
+def _append(log: Log, events: list[Event]) -> None:
+    """Append events, unless something that they were made of was erased meanwhile."""
+    if not events:
+        return
+    scope = events[0].scope or ""
+    erased = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
+    if not any(ref in erased for event in events for ref in event.refs):
+        append_new(log, events)

@@ -1,0 +1,149 @@
+"""What is decided without a model: restatements, one value's history in one line, and journal lines of one subject.
+
+Ids, dates and counts are the code's, and every word is one that somebody said. What is in doubt is kept as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from memtape.schemas.events import Actor
+from memtape.schemas.times import format_day
+from memtape.state.consolidation.change import changed_value
+from memtape.state.consolidation.clusters import MOST_CHARS, Candidate, Cluster
+from memtape.state.fold.specifics import same_specifics
+from memtape.state.subjects.captures import TRUST
+
+LEAST_ENTRIES = 3
+MOST_PREVIOUS = 5
+"""So many earlier values are told, the latest first; all stand in what the line was made of."""
+_END = ".!"
+
+
+class Operation(NamedTuple):
+    """What is to become of some candidates: `text` stands for them, or the candidate `survivor` does.
+
+    Of what is replaced the first holds, and the others are what was before.
+    """
+
+    op: Literal["add", "replace", "remove"]
+    of: tuple[Candidate, ...]
+    text: str = ""
+    survivor: Candidate | None = None
+
+
+class Conclusion(NamedTuple):
+    """What was concluded of a cluster at an attempt, or why nothing was; what no operation names is kept.
+
+    `actor` is the model that concluded it, None where rules did.
+    """
+
+    cluster: Cluster
+    operations: tuple[Operation, ...]
+    attempt: int = 1
+    problem: str = ""
+    actor: Actor | None = None
+
+
+def conclude(cluster: Cluster) -> list[Conclusion]:
+    """Return what the rules decide of a cluster; nothing where all of it is kept.
+
+    Each conclusion is about those alone that it names, so that none depends on the others.
+    """
+    operations, left = _restated(cluster)
+    made, left = _timelines(left)
+    operations += made + _journals(left)
+    return [Conclusion(_inputs(operation), (operation,)) for operation in operations]
+
+
+def _inputs(operation: Operation) -> Cluster:
+    survivor = () if operation.survivor is None else (operation.survivor,)
+    return tuple(sorted((*operation.of, *survivor), key=lambda candidate: candidate.seq))
+
+
+def _restated(cluster: Cluster) -> tuple[list[Operation], list[Candidate]]:
+    """Let the best of those that say the same, in other words of the same specifics, stand for the others."""
+    groups: list[list[Candidate]] = []
+    for candidate in cluster:
+        same = next((group for group in groups if _says_the_same(group[0], candidate)), None)
+        if same is None:
+            groups.append([candidate])
+        else:
+            same.append(candidate)
+    operations, left = [], []
+    for group in groups:
+        best = max(group, key=lambda candidate: candidate.rank)
+        others = tuple(candidate for candidate in group if candidate is not best)
+        left.append(best)
+        operations += [Operation("remove", others, survivor=best)] if others else []
+    named = [candidate for operation in operations for candidate in _inputs(operation)]
+    # Whatever took part in one operation takes part in no other of the same pass: both would name it.
+    return operations, [candidate for candidate in left if candidate not in named]
+
+
+def _says_the_same(a: Candidate, b: Candidate) -> bool:
+    return a.family == b.family == "fact" and not a.made and not b.made and same_specifics(a.text, b.text)
+
+
+def _timelines(candidates: Sequence[Candidate]) -> tuple[list[Operation], list[Candidate]]:
+    """Tell the values that one thing had in one line: the latest, since when, and those before."""
+    facts = sorted((it for it in candidates if it.family == "fact"), key=lambda it: (_latest(it)[0], it.seq))
+    operations: list[Operation] = []
+    left = {candidate.id: candidate for candidate in candidates}
+    for newest in reversed(facts):
+        if newest.id not in left:
+            continue
+        older = [it for it in facts if it.id in left and it is not newest and _replaces(newest, it)]
+        if older and TRUST[newest.origin] >= max(TRUST[it.origin] for it in older):
+            group = (newest, *older)
+            operations.append(Operation("replace", group, text=_timeline(newest, older)))
+            for candidate in group:
+                del left[candidate.id]
+    return operations, list(left.values())
+
+
+def _latest(candidate: Candidate) -> tuple[int, str]:
+    """Return what was said last of what is behind a candidate, with its time."""
+    return max(candidate.texts, default=(candidate.at, candidate.text), key=lambda said: said[0])
+
+
+def _replaces(newer: Candidate, older: Candidate) -> bool:
+    now, before = _latest(newer), _latest(older)
+    return now[0] > before[0] and changed_value(before[1], now[1]) is not None
+
+
+def _timeline(newest: Candidate, older: Sequence[Candidate]) -> str:
+    now = _latest(newest)[1]
+    said = sorted({said for it in (newest, *older) for said in it.texts or ((it.at, it.text),)}, reverse=True)
+    values: dict[str, int] = {}
+    since = _latest(newest)[0]
+    for at, text in said:
+        value = changed_value(text, now)
+        if value is not None:
+            values[value.older] = min(at, values.get(value.older, at))
+        elif not values:
+            since = min(since, at)  # It was said before, and nothing else since.
+    told = [f"{value}, from {format_day(at)}" for value, at in list(values.items())[:MOST_PREVIOUS]]
+    return f"{_sentence(now)} (since {format_day(since)}; previously {'; '.join(told)})"
+
+
+def _journals(candidates: Sequence[Candidate]) -> list[Operation]:
+    """Tell three or more lines of one subject in one, with the range of their dates."""
+    lines = sorted((it for it in candidates if it.family == "journal"), key=lambda it: (it.at, it.seq))
+    entries = [said for it in lines for said in sorted(it.texts)]
+    if len(lines) < LEAST_ENTRIES - any(it.made for it in lines):
+        return []
+    first, last = format_day(min(at for at, _ in entries)), format_day(max(at for at, _ in entries))
+    days = first if first == last else f"{first} to {last}"
+    told = "; ".join(f"{format_day(at)[5:]} {_sentence(text)}" if first != last else _sentence(text)
+                     for at, text in sorted(entries))  # fmt: skip
+    text = f"{days}, {len(entries)} entries: {told}"
+    if len(text) > MOST_CHARS:
+        return _journals(lines[: len(lines) // 2]) + _journals(lines[len(lines) // 2 :])
+    return [Operation("replace", tuple(reversed(lines)), text=text)]
+
+
+def _sentence(text: str) -> str:
+    """Return a text on one line without the mark that ends it."""
+    return " ".join(text.split()).rstrip(_END)

@@ -1,0 +1,237 @@
+"""Which memories stand for which others, as `decided` events say, for as long as nobody says otherwise.
+
+A cover hides nothing by itself: the memories below it live, fold and are confirmed as before, and readers are shown
+what stands for them. It ends for good once one of them changes or is hidden, once one that it tells of as past is said
+again, or once somebody sets one of them apart. Then they stand by themselves, as if nothing had been decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from memtape.schemas.events import Captured, Decided, Event, Input, Operation, Unfolded
+from memtape.schemas.rows import Change
+from memtape.state.core.context import Context
+from memtape.state.subjects.captures import Capture, HasCaptures
+from memtape.state.subjects.memories import Memories, Memory
+
+
+class Others(HasCaptures, Protocol):
+    """What this subject reads of others."""
+
+    memories: Memories
+
+
+class Cover(msgspec.Struct, frozen=True):
+    """An operation that holds, or waits for its text. `seen` are the seqs of its inputs, and of what survives."""
+
+    op: Literal["add", "replace", "remove"]
+    by: str
+    ids: tuple[str, ...]
+    seen: dict[str, int]
+    cluster: tuple[str, ...]
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The inputs that it tells of as holding, so that it goes on where one is said again."""
+        return {"add": self.ids, "replace": self.ids[:1], "remove": (self.by,)}[self.op]
+
+
+class Covers:
+    """The covers of a scope by number, in the order in which they came to hold.
+
+    `awaited` has by the id of each text that is to come its cover and all inputs of the decision. `apart` are the ids
+    of inputs that somebody has set apart, of which nothing is to be made again.
+    """
+
+    def __init__(self) -> None:
+        self.holding: dict[int, Cover] = {}
+        self.awaited: dict[str, tuple[Cover, tuple[Input, ...]]] = {}
+        self.apart: dict[str, None] = {}
+        self.count = 0
+        self._numbers_of: dict[str, list[int]] = {}
+
+    def of_text(self, id: str) -> Cover | None:
+        """Return the cover that holds by a text that was made, None where none does."""
+        found = (self.holding[number] for number in self._numbers_of.get(id, ()))
+        return next((cover for cover in found if cover.by == id and cover.op != "remove"), None)
+
+    def over(self, of: HasCaptures, memory: Memory) -> Cover | None:
+        """Return what stands for a memory, None where the memory stands by itself."""
+        if not self.holding:
+            return None
+        ids = (of.captures.by_seq[join.seq].id for join in memory.members)
+        found = (self.holding[number] for id in ids for number in self._numbers_of.get(id, ()))
+        return next((cover for cover in found if cover.op != "add" and _names(of, cover.ids, memory)), None)
+
+    def touching(self, ids: Iterable[str]) -> dict[int, Cover]:
+        """Return the covers that name any of these captured ids."""
+        return {number: self.holding[number] for id in ids for number in self._numbers_of.get(id, ())}
+
+    def hold(self, cover: Cover) -> None:
+        """Let a cover hold from now on."""
+        self._put(self.count, cover)
+        self.count += 1
+
+    def _put(self, number: int, cover: Cover) -> None:
+        self.holding[number] = cover
+        for id in dict.fromkeys((cover.by, *cover.seen)):
+            self._numbers_of.setdefault(id, []).append(number)
+
+    def end(self, number: int) -> None:
+        """Let a cover hold no more."""
+        cover = self.holding.pop(number)
+        for id in dict.fromkeys((cover.by, *cover.seen)):
+            self._numbers_of[id].remove(number)
+            if not self._numbers_of[id]:
+                del self._numbers_of[id]
+
+
+def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change]:
+    """Take in a decision and its texts, end what no longer holds, and return the rows that this touched."""
+    of = context.of
+    touched: list[Cover] = []
+    match event.body:
+        case Decided() as decided if decided.operations:
+            _decide(state, decided, context, touched)
+        case Captured() if event.id in state.awaited:
+            _take_text(state, event.id, context, touched)
+        case Unfolded(ids=ids):
+            _set_apart(state, ids, context, touched)
+        case _:
+            pass
+    if state.holding and context.touched:
+        members = (id for name in context.touched for id in _members(of, name))
+        for number, cover in state.touching(members).items():
+            if not _holds(of, cover):
+                _end(state, number, cover, context, touched)
+    named = dict.fromkeys(id for cover in touched for id in (*cover.ids, cover.by))
+    names = (name for id in named if (name := _name_of(of, id)) is not None)
+    return [Change("memories", context.scope, name) for name in dict.fromkeys(names)]
+
+
+def snapshot(state: Covers) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    return msgspec.msgpack.encode((state.count, state.holding, state.awaited, list(state.apart)))
+
+
+def restore(data: bytes, of: object) -> Covers:
+    """Return the state of a snapshot."""
+    state = Covers()
+    state.count, holding, state.awaited, apart = msgspec.msgpack.decode(
+        data, type=tuple[int, dict[int, Cover], dict[str, tuple[Cover, tuple[Input, ...]]], list[str]]
+    )
+    for number, cover in holding.items():
+        state._put(number, cover)
+    state.apart = dict.fromkeys(apart)
+    return state
+
+
+def digest(state: Covers, of: object) -> Iterator[Any]:
+    """Yield what the state hash covers."""
+    yield from state.holding.values()
+    yield from state.awaited.values()
+    yield from state.apart
+
+
+def is_shown(of: Others, covers: Covers, memory: Memory) -> bool:
+    """Whether a living memory stands by itself: nothing stands for it, and it is no text whose decision ended."""
+    if covers.over(of, memory) is not None:
+        return False
+    return not memory.made or covers.of_text(of.captures.by_seq[memory.birth].id) is not None
+
+
+def _decide(state: Covers, decided: Decided, context: Context[Others], touched: list[Cover]) -> None:
+    """Let what was decided hold, or wait for its texts; all of it is dropped where an input is not as it was seen."""
+    of, seen = context.of, {input.id: input.seq for input in decided.inputs}
+    cluster = tuple(seen)
+    texts = [operation.by for operation in decided.operations if operation.op != "remove"]
+    unknown = all(of.captures.get(id) is None and id not in state.awaited for id in texts)
+    if not unknown or not all(_is_as_seen(state, of, input) for input in decided.inputs):
+        context.dropped.append(cluster)
+        return
+    for operation in decided.operations:
+        cover = _cover(operation, seen, cluster)
+        if operation.op == "remove":
+            state.hold(cover)
+            touched.append(cover)
+        else:
+            state.awaited[operation.by] = cover, decided.inputs
+
+
+def _take_text(state: Covers, id: str, context: Context[Others], touched: list[Cover]) -> None:
+    """Let a text that was waited for stand for what it was made of, if all of that is as it was seen."""
+    cover, inputs = state.awaited.pop(id)
+    others = [input for input in inputs if input.id in cover.seen]
+    text = context.of.captures.get(id)
+    if text is not None and not text.hidden and all(_is_as_seen(state, context.of, input) for input in others):
+        state.hold(cover)
+        touched.append(cover)
+    else:
+        context.dropped.append(cover.cluster)
+
+
+def _set_apart(state: Covers, ids: Iterable[str], context: Context[Others], touched: list[Cover]) -> None:
+    for number, cover in state.touching(ids).items():
+        state.apart.update(dict.fromkeys(cover.seen))
+        _end(state, number, cover, context, touched)
+
+
+def _end(state: Covers, number: int, cover: Cover, context: Context[Others], touched: list[Cover]) -> None:
+    state.end(number)
+    touched.append(cover)
+    context.dropped.append(cover.cluster)
+
+
+def _cover(operation: Operation, seen: dict[str, int], cluster: tuple[str, ...]) -> Cover:
+    own = (*operation.ids, operation.by) if operation.op == "remove" else operation.ids
+    return Cover(operation.op, operation.by, operation.ids, {id: seen[id] for id in own}, cluster)
+
+
+def _is_as_seen(state: Covers, of: Others, input: Input) -> bool:
+    memory = _memory(of, input.id)
+    return memory is not None and memory.canonical == input.seq and is_shown(of, state, memory)
+
+
+def _holds(of: Others, cover: Cover) -> bool:
+    """Whether a cover goes on: its text is shown, what it tells of as holding says the same, the rest is as it was."""
+    text = of.captures.get(cover.by)
+    if text is None or (text.hidden and cover.op != "remove"):
+        return False
+    kept = cover.kept
+    for id, seq in cover.seen.items():
+        spoken = _spoken(of, id)
+        if spoken is None or (
+            spoken.seq != seq and (id not in kept or spoken.normal != of.captures.by_seq[seq].normal)
+        ):
+            return False
+    return True
+
+
+def _spoken(of: Others, id: str) -> Capture | None:
+    memory = _memory(of, id)
+    return None if memory is None or memory.canonical < 0 else of.captures.by_seq[memory.canonical]
+
+
+def _memory(of: Others, id: str) -> Memory | None:
+    capture = of.captures.get(id)
+    return None if capture is None else of.memories.of(capture.seq)
+
+
+def _name_of(of: Others, id: str) -> str | None:
+    memory = _memory(of, id)
+    return None if memory is None else of.captures.by_seq[memory.name].id
+
+
+def _members(of: Others, name: str) -> Iterator[str]:
+    memory = _memory(of, name)
+    joins = () if memory is None else (*memory.members, *memory.echoes)
+    return (of.captures.by_seq[join.seq].id for join in joins)
+
+
+def _names(of: HasCaptures, ids: Iterable[str], memory: Memory) -> bool:
+    seqs = {join.seq for join in memory.members}
+    return any(of.captures.seq_of(id) in seqs for id in ids)

@@ -1,0 +1,145 @@
+"""How consolidation goes in a scope: what was said since the last pass, and which clusters are to be looked at again.
+
+By these counts a pass begins. What was decided is kept in `covers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import msgspec
+
+from memtape.schemas.events import MAX_ATTEMPTS, Captured, Decided, Event
+from memtape.schemas.rows import Change, PassMark
+from memtape.state.core.context import Context
+from memtape.state.subjects.captures import HasCaptures
+from memtape.state.subjects.memories import Memories
+
+CONSOLIDATED = ("fact", "journal")
+"""The families of which consolidation makes anything."""
+
+Queue = dict[tuple[str, ...], tuple[int, int]]
+Seen = tuple[tuple[str, int], ...]
+"""A cluster: the ids of its memories, each with the seq of the capture that spoke for it."""
+
+
+_Queued = tuple[tuple[str, ...], tuple[int, int]]
+
+
+class Others(HasCaptures, Protocol):
+    """What this subject reads of others."""
+
+    memories: Memories
+
+
+class Passes:
+    """`until` is the watermark of consolidation: every capture of a smaller seq has been looked at, at the time `at`.
+
+    `queued` has the ids of clusters that are to be looked at again, each with how often it has failed, and the seq of
+    the event that queued it. `aside` are the clusters that have failed too often, as they were. `applied` counts what
+    was decided, by operation.
+    """
+
+    def __init__(self) -> None:
+        self.until = 0
+        self.at = 0
+        self.new = 0
+        self.confirmed = 0
+        self.oldest = 0
+        self.queued: Queue = {}
+        self.aside: dict[Seen, None] = {}
+        self.applied: dict[str, int] = {}
+        self.dropped = 0
+        self.failed = 0
+
+    def mark(self) -> PassMark:
+        """Return what readers are told of the next pass, and of those that were."""
+        return PassMark(
+            new=self.new,
+            confirmed=self.confirmed,
+            oldest=self.oldest,
+            at=self.at,
+            queued=len(self.queued),
+            aside=len(self.aside),
+            applied=dict(self.applied),
+            dropped=self.dropped,
+            failed=self.failed,
+        )
+
+
+def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change]:
+    """Count what was captured and decided; it touches no row."""
+    match event.body:
+        case Captured():
+            _count(state, event, context)
+        case Decided(until=int(until)):
+            state.until, state.at = max(state.until, until), context.at
+            state.new = state.confirmed = state.oldest = 0
+            state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
+        case Decided() as decided:
+            _settle(state, decided, context)
+        case _:
+            pass
+    for cluster in context.dropped:
+        state.dropped += 1
+        state.queued.setdefault(cluster, (0, context.seq))
+    return []
+
+
+def _count(state: Passes, event: Event, context: Context[Others]) -> None:
+    capture = context.of.captures.get(event.id)
+    memory = None if capture is None else context.of.memories.of(capture.seq)
+    if capture is None or memory is None or memory.made or capture.family not in CONSOLIDATED:
+        return
+    if memory.birth == capture.seq:
+        state.new += 1
+        state.oldest = state.oldest or event.sent
+    else:
+        state.confirmed += 1
+
+
+def _settle(state: Passes, decided: Decided, context: Context[Others]) -> None:
+    """Take a cluster from the queue that was decided, and queue one that failed, or set it aside."""
+    cluster = tuple(input.id for input in decided.inputs)
+    state.queued.pop(cluster, None)
+    for operation in () if context.dropped else decided.operations:
+        state.applied[operation.op] = state.applied.get(operation.op, 0) + 1
+    if decided.reason is None:
+        return
+    state.failed += 1
+    if decided.attempt < MAX_ATTEMPTS:
+        state.queued[cluster] = decided.attempt, context.seq
+    else:
+        state.aside[tuple((input.id, input.seq) for input in decided.inputs)] = None
+
+
+def snapshot(state: Passes) -> bytes:
+    """Return the bytes from which `restore` makes an equal state."""
+    head = (state.until, state.at, state.new, state.confirmed, state.oldest, state.dropped, state.failed)
+    return msgspec.msgpack.encode((head, list(state.queued.items()), list(state.aside), state.applied))
+
+
+def restore(data: bytes, of: object) -> Passes:
+    """Return the state of a snapshot."""
+    state = Passes()
+    head, queued, aside, state.applied = msgspec.msgpack.decode(
+        data,
+        type=tuple[
+            tuple[int, int, int, int, int, int, int],
+            list[tuple[tuple[str, ...], tuple[int, int]]],
+            list[Seen],
+            dict[str, int],
+        ],
+    )
+    state.until, state.at, state.new, state.confirmed, state.oldest, state.dropped, state.failed = head
+    state.queued, state.aside = dict(queued), dict.fromkeys(aside)
+    return state
+
+
+def digest(state: Passes, of: object) -> Iterator[Any]:
+    """Yield what the state hash covers: nothing before the first decision, since counts alone decide nothing."""
+    if state.until:
+        yield "until", state.until, state.at
+    yield from (("queued", cluster, attempts) for cluster, (attempts, _) in state.queued.items())
+    yield from (("aside", cluster) for cluster in state.aside)

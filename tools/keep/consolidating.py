@@ -1,0 +1,287 @@
+"""What becomes of memories that are alike: by rule, and where a model is named by asking it what the rules leave.
+
+A model owns words and nothing else: what it answers is checked here before anything of it is decided, and an answer
+that names what it was not given is refused whole. When a pass begins is for `state/consolidation/gate.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from memtape.flows.workers.consolidate import consolidate
+from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
+from memtape.schemas.events import MAX_INPUTS, Actor
+from memtape.schemas.log import Log
+from memtape.schemas.rows import PassMark
+from memtape.schemas.scopes import GLOBAL, partition_of
+from memtape.schemas.times import format_day
+from memtape.sinks.home.folders import Home
+from memtape.sinks.tables import Shard
+from memtape.state.consolidation import rules
+from memtape.state.consolidation.clusters import Candidate, Cluster, Due, due
+from memtape.state.consolidation.gate import Gate, gate
+from memtape.state.consolidation.rules import Conclusion, Operation
+from memtape.state.core.partition import Partition
+from memtape.state.text.terms import terms
+from memtape.tools.capture.injected import said
+from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.models import about, model_for, without_thoughts
+from memtape.tools.keep.states import state_at
+
+LIMIT_S, WAIT_S = 60.0, 30.0
+MOST_CHARS = 400
+SHARE = 2
+"""A text that stands for others keeps all but one in so many of their terms, and of its own so many are theirs."""
+MAX_NAME_CHARS = 200
+_WHAT = "a list of memories that may say the same, each with its number, day and who said it"
+_TASK = """\
+Say what should become of them, as a JSON list of operations; a memory that none names stays as it is:
+{{"op": "replace", "id": 2, "previous": [1], "text": "…"}} where 2 gives a value that 1 gave otherwise before: `text`
+tells the current value with "since" and its day, and then "previously" with each earlier one, and loses nothing else
+that they say. {{"op": "remove", "id": 3, "survivor": 2}} where
+memory 3 says nothing that memory 2 does not say too: true duplicates only. {{"op": "add", "ids": [1, 4], "text": "…"}}
+where several together say something that none says alone. `text` is one statement of at most {chars} characters in
+their language that stands by itself, with no number, name or day that is not in them. If nothing is to be done, and
+where you are in doubt, write []."""
+_VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
+_TURNING = re.compile(
+    r"\b(?:no|not|never|none|nothing|nobody|without|except|unless|only|cannot|neither|nor|kein\w*|nicht|nie|ohne|nur)\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r"(?<=[\w,;] )[A-Z][\w-]+")
+
+
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One operation as a model states it, by numbers from 1."""
+
+    op: Literal["keep", "add", "replace", "remove"]
+    id: int | None = None
+    ids: tuple[int, ...] = ()
+    previous: tuple[int, ...] = ()
+    survivor: int | None = None
+    text: str = ""
+
+
+class Consolidator:
+    """Concludes what becomes of clusters of one home."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._made: Redactor | None = None
+
+    def __call__(self, due: Due) -> list[Conclusion]:
+        """Return what is decided of a cluster: by rule, and of what the rules leave by the model that is named.
+
+        A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` where the model
+        cannot be asked at all.
+        """
+        concluded = rules.conclude(due.cluster)
+        named = {candidate.id: None for conclusion in concluded for candidate in conclusion.cluster}
+        left = tuple(candidate for candidate in due.cluster if candidate.id not in named)
+        model = model_for(self._home, "consolidate") if len(left) > 1 else None
+        if model is None:
+            return concluded
+        actor = Actor(name=self._redactor.head(model.name, MAX_NAME_CHARS, is_name=True) or "model", origin="model")
+        try:
+            operations = operations_of(model.answer(prompt_for(left), LIMIT_S), left)
+        except (ModelTimeout, BadAnswer) as error:
+            return [*concluded, Conclusion(left, (), due.attempt, str(error), actor)]
+        if not operations:
+            return concluded
+        operations = tuple(it._replace(text=self._redactor.text(it.text)) for it in operations)
+        return [*concluded, Conclusion(left, operations, due.attempt, actor=actor)]
+
+    @property
+    def _redactor(self) -> Redactor:
+        if self._made is None:
+            self._made = Redactor(self._home)
+        return self._made
+
+
+def prompt_for(cluster: Cluster) -> str:
+    """Return what a model is asked about a cluster."""
+    lines = (f"[{n}] {format_day(it.at)} {it.actor} ({it.origin}): {it.text}" for n, it in enumerate(cluster, 1))
+    return about(_WHAT, _TASK.format(chars=MOST_CHARS), "\n".join(lines), "Now write the JSON list, and nothing else.")
+
+
+def operations_of(answer: str, cluster: Cluster) -> tuple[Operation, ...]:
+    """Return the operations of an answer about a cluster. Raises `BadAnswer`: then nothing of it is kept."""
+    answer = without_thoughts(answer)
+    start, end = answer.find("["), answer.rfind("]")
+    try:
+        found = msgspec.json.decode(answer[start : end + 1].encode("utf-8", "replace"), type=list[Answer])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise BadAnswer("The model's answer is no list of operations.", "Try another model.") from None
+    found = [it for it in found if it.op != "keep"]
+    if len(found) > MAX_INPUTS:
+        raise BadAnswer("The model's answer has more operations than it was given memories.")
+    operations = [_operation(it, cluster) for it in found]
+    covered = Counter(it.id for operation in operations if operation.op != "add" for it in operation.of)
+    if any(count > 1 for count in covered.values()):
+        raise BadAnswer("The model's answer decides about one memory twice.")
+    return _joined(operations)
+
+
+def _operation(answer: Answer, cluster: Cluster) -> Operation:
+    """Return an operation on the candidates that it names, with what it says of them checked."""
+
+    def named(number: int | None) -> Candidate:
+        if number is None or not 1 <= number <= len(cluster):
+            raise BadAnswer("The model's answer names a memory that it was not given.", "Try another model.")
+        return cluster[number - 1]
+
+    match answer.op:
+        case "remove":
+            gone, survivor = named(answer.id), named(answer.survivor)
+            if gone is survivor or gone.family != survivor.family or not _may_be_one(gone.text, survivor.text):
+                raise BadAnswer("The model's answer removes what is no duplicate.", "Try another model.")
+            return Operation("remove", (gone,), survivor=survivor)
+        case "replace":
+            of = tuple(dict.fromkeys([named(answer.id), *map(named, answer.previous)]))
+            return Operation("replace", of, text=_whole(_checked(answer.text, cluster), of))
+        case _:
+            of = tuple(dict.fromkeys(map(named, answer.ids)))
+            if len(of) < 2:
+                raise BadAnswer("The model's answer adds what it has from nowhere.", "Try another model.")
+            return Operation("add", of, text=_checked(answer.text, cluster))
+
+
+def _joined(operations: list[Operation]) -> tuple[Operation, ...]:
+    """Let what is removed for a memory that is replaced be replaced with it, as an event says it."""
+    replaced = {it.of[0].id: it for it in operations if it.op == "replace"}
+    gone = {it.id: None for operation in operations if operation.op == "remove" for it in operation.of}
+    for operation in (it for it in operations if it.op == "remove"):
+        survivor = operation.survivor
+        assert survivor is not None
+        if survivor.id in gone:
+            raise BadAnswer("The model's answer removes a memory for one that it removes too.")
+        if survivor.id in replaced:
+            whole = replaced[survivor.id]
+            replaced[survivor.id] = whole._replace(of=(*whole.of, *operation.of))
+    kept = [it for it in operations if it.op == "add" or (it.survivor and it.survivor.id not in replaced)]
+    return (*replaced.values(), *kept)
+
+
+def _checked(text: str, cluster: Cluster) -> str:
+    """Return a text on one line. Raises `BadAnswer` for one that says what none of a cluster says."""
+    text = " ".join(said(text).split())
+    if not 0 < len(text) <= MOST_CHARS:
+        raise BadAnswer(f"The model's answer has a text that is empty or of more than {MOST_CHARS} characters.")
+    known = " ".join(f"{format_day(it.at)} {it.text}" for it in cluster)
+    new = [term for term in terms(text) if term not in frozenset(terms(known))]
+    if not _is_part(_values(text), _values(known)) or not _is_part(_names(text), _words(known)):
+        raise BadAnswer("The model's answer has a number, name or address that no memory has.", "Try another model.")
+    if SHARE * len(new) > len(terms(text)):
+        raise BadAnswer("The model's answer says what no memory says.", "Try another model.")
+    return text
+
+
+def _whole(text: str, of: Cluster) -> str:
+    """Return a text that stands for memories. Raises `BadAnswer` for one that loses what they say."""
+    for it in of:
+        lost = [term for term in terms(it.text) if term not in frozenset(terms(text))]
+        if it.family != of[0].family or SHARE * len(lost) > len(terms(it.text)):
+            raise BadAnswer("The model's answer replaces a memory by what does not say the same.", "Try another model.")
+        if not _is_part(_values(it.text), _values(text)):
+            raise BadAnswer("The model's answer loses a number or address of a memory.", "Try another model.")
+    turning = [_turning(it.text) for it in of]
+    if not _is_part(turning[0], _turning(text)) or not _is_part(
+        _turning(text), [word for its in turning for word in its]
+    ):
+        raise BadAnswer("The model's answer turns a memory around.", "Try another model.")
+    return text
+
+
+def _may_be_one(a: str, b: str) -> bool:
+    """Whether no value, name or word that turns a statement around tells two texts apart."""
+    return all(Counter(find(a)) == Counter(find(b)) for find in (_values, _turning, _names))
+
+
+def _values(text: str) -> list[str]:
+    return [value.rstrip(".:/-,;)").lower() for value in _VALUES.findall(text)]
+
+
+def _turning(text: str) -> list[str]:
+    return [word.lower().replace("’", "'") for word in _TURNING.findall(text)]
+
+
+def _names(text: str) -> list[str]:
+    return [name.lower() for name in _NAMES.findall(text)]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w[\w-]*", text.lower())
+
+
+def _is_part(some: Iterable[str], all: Iterable[str]) -> bool:
+    return frozenset(some) <= frozenset(all)
+
+
+@contextmanager
+def alone_in(home: Home, wait_s: float = 0) -> Iterator[None]:
+    """Hold the right to consolidate. Raises `Locked` where another process has it."""
+    lock = home.consolidation_lock()
+    lock.acquire(wait_s)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class Consolidated(NamedTuple):
+    """What a pass came to, or would: whether its gate was open, its clusters, what was decided, and what went wrong."""
+
+    gate: Gate
+    is_done: bool
+    clusters: int
+    conclusions: list[Conclusion]
+    problems: list[str]
+
+
+def consolidate_scope(
+    home: Home, log: Log, name: str, *, dry_run: bool = False, at_once: bool = False,
+    on_cluster: Callable[[int, int], None] = lambda done, total: None,
+) -> Consolidated:  # fmt: skip
+    """Begin a pass in a scope where its gate is open, or `at_once`; a dry run asks no model and appends nothing.
+
+    Raises `BudgetSpent` and `MemtapeError` where a model cannot be asked, and `Locked` where another pass is at work.
+    """
+    if name == GLOBAL:
+        raise MemtapeError(f"{GLOBAL} holds what operators wrote, and is not consolidated.", "Name a project's scope.")
+    number = partition_of(name, log.partitions)
+    with alone_in(home, 0 if dry_run else WAIT_S):
+        scope = state_of(home, log, number, log.ends()[number]).scopes.get(name)
+        if scope is None:
+            return Consolidated(Gate(False, "nothing was said in it"), False, 0, [], [])
+        opened = gate(scope.passes.mark(), now_us())
+        if dry_run:
+            clusters = [each.cluster for each in due(scope)]
+            concluded = [conclusion for cluster in clusters for conclusion in rules.conclude(cluster)]
+            return Consolidated(opened, False, len(clusters), concluded, [])
+        if not (opened.is_open or at_once):
+            return Consolidated(opened, False, 0, [], [])
+        passed = consolidate(log, scope, Consolidator(home), now_us, on_cluster)
+    return Consolidated(opened, True, passed.clusters, passed.conclusions, passed.problems)
+
+
+def marks_of(home: Home, log: Log) -> dict[str, PassMark]:
+    """Return how consolidation goes in each scope, as far as the views know."""
+    build = home.current()
+    found: dict[str, PassMark] = {}
+    for number in range(log.partitions):
+        mark = Shard(build.shard(number), number).watermark()
+        found |= {} if mark is None else mark.passes
+    return found
+
+
+def state_of(home: Home, log: Log, number: int, offset: int) -> Partition:
+    """Return the state of a partition before an offset."""
+    return state_at(log, home.current(), number, offset)
