@@ -45,6 +45,7 @@ from builders import (  # noqa: E402
     configured,
     embedded,
     erased,
+    event,
     failed,
     forgotten,
     make_id,
@@ -57,7 +58,7 @@ from builders import (  # noqa: E402
 )
 from met import events_of  # noqa: E402
 
-from memtape.schemas.events import Configured, Event  # noqa: E402
+from memtape.schemas.events import Captured, Configured, Decided, Event, Input, Operation  # noqa: E402
 from memtape.schemas.settings import Settings  # noqa: E402
 from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
 from memtape.sinks.home.requests import Request, Requests  # noqa: E402
@@ -73,8 +74,8 @@ RANDOM_DELAY_S = 1.2
 TEMPORARY = re.compile(rf"^\..*{re.escape(UNFINISHED)}\Z")
 """What is written whole and then renamed has this name until then."""
 
-DECK = {"captured": 53, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
-        "withdrawn": 2, "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
+DECK = {"captured": 50, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
+        "withdrawn": 2, "decided": 3, "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
 """How often what happens in a hundred events of a history."""
 
 SYSTEM_CALLS = tuple(
@@ -544,6 +545,39 @@ def history(count: int, seed: int) -> Iterator[Event]:
 
     Those that name others name what is there, what is hidden or gone, and what never came. Ticks are the log's own.
     """
+    facts: dict[str, dict[str, int]] = {}
+    seqs: dict[str, dict[str, int]] = {}
+    for said in _history(count, seed, facts):
+        if said.scope is not None:
+            known = seqs.setdefault(said.scope, {})
+            seq = known.setdefault(said.id, len(known))
+            if isinstance(said.body, Captured) and said.body.kind == "fact":
+                facts.setdefault(said.scope, {}).setdefault(said.id, seq)
+        yield said
+
+
+def _decided(seed: int, number: int, facts: dict[str, int], rng: random.Random, common: Any) -> Iterator[Event]:
+    """What is decided about two facts as they were said, of which one may have changed, and now and then its text."""
+    inputs = tuple(Input(id=id, seq=facts[id]) for id in rng.sample(list(facts), min(2, len(facts))))
+    if len(inputs) < 2:
+        yield event(
+            "decided", Decided(attempt=1, inputs=(), operations=(), reason=None, until=number), number, **common
+        )
+        return
+    ids = tuple(given.id for given in inputs)
+    text = make_id(f"{seed}-{number}-made")
+    operation = Operation(by=text, ids=ids, op="replace")
+    if rng.random() < 0.3:
+        operation = Operation(by=ids[0], ids=ids[1:], op="remove")
+    body = Decided(attempt=1, inputs=inputs, operations=(operation,), reason=None, until=None)
+    said = event("decided", body, f"{seed}-{number}", **common)
+    yield msgspec.structs.replace(said, refs=ids)
+    if operation.op == "replace" and rng.random() < 0.9:
+        made = captured(f"made of two {number}", f"{seed}-{number}-made", "fact", **common)
+        yield msgspec.structs.replace(made, refs=(said.id, *ids))
+
+
+def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterator[Event]:
     rng = random.Random(seed)
     words = "port staging database redis anna deploys never on tuesday 8080 8081 the".split()
     vectors = ([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0])
@@ -571,6 +605,8 @@ def history(count: int, seed: int) -> Iterator[Event]:
                 yield pinned(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
             case "withdrawn":
                 yield withdrawn(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
+            case "decided":
+                yield from _decided(seed, number, facts.get(scope, {}), rng, common)
             case "unfolded":
                 yield unfolded(earlier, f"{seed}-{number}", **common)
             case "erased":

@@ -1,4 +1,4 @@
-"""How `log-v2` to `log-v4` were made, each with every type of event that the codec knew then. No test runs it."""
+"""How `log-v2` to `log-v5` were made, each with every type of event that the codec knew then. No test runs it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from golden_making import PARTITIONS, SCOPES, TEXTS, Maker
 from memtape.schemas.codec import canonical
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import (
+    Decided,
     Embedded,
     Erased,
     Forgotten,
+    Input,
+    Operation,
     Pinned,
     Restored,
     Unfolded,
@@ -55,6 +58,17 @@ def make_v4() -> list[list[bytes]]:
     _pins(m)
     _withdrawals(m)
     _blank(m, "pinned", "withdrawn")
+    _crowd(m, 20)
+    return m.payloads
+
+
+def make_v5() -> list[list[bytes]]:
+    """Return the payloads of the golden log of version 5, by partition: version 4 with decisions."""
+    m = _made("log-v5")
+    _pins(m)
+    _withdrawals(m)
+    _decisions(m)
+    _blank(m, "pinned", "withdrawn", "decided")
     _crowd(m, 20)
     return m.payloads
 
@@ -114,6 +128,67 @@ def _withdrawals(m: Maker) -> None:
     m.say(m.event("withdrawn", scope, Withdrawn(ids=(gone,), on=False)))
     m.say(m.event("restored", scope, Restored(ids=(back, part), reason=None)))
     m.say(m.captured(scope, "The bell rings at noon!"))
+
+
+def _decisions(m: Maker) -> None:
+    """What was made of memories: what holds, what ended, what came too late, what never came, and what failed."""
+    scope = SCOPES[2]
+    texts = ("The lock opens at 5.", "The lock opens at 6.", "The lock opens at seven.", "The lock opens at 7.")
+    said = [_fact(m, text) for text in texts]
+    made = _decide(m, said[:2], "replace", "The lock opens at 6; before at 5."), _seq(m) - 1
+    _decide(m, [said[0], said[2]], "replace", "It opens.")  # The first is told by another text already.
+    _decide(m, said[2:], "remove", None)
+    entries = [_fact(m, f"Dredged the north basin, part {n}.", "journal") for n in range(3)]
+    _decide(m, entries, "replace", "Dredged the north basin in three parts.")
+    others = [_fact(m, f"The weir has {n} gates.") for n in (3, 4)]
+    _decide(m, others, "replace", "The weir has 4 gates; before 3.")
+    m.say(m.captured(scope, "The weir has 3 gates."))  # What was told as past is said again.
+    apart = [_fact(m, f"The tug is called {name}.") for name in ("Ada", "Bee")]
+    m.say(m.event("unfolded", scope, Unfolded(ids=(_decide(m, apart, "replace", "The tug is Bee, before Ada."),))))
+    gone = [_fact(m, f"The quay is {metres} m long.") for metres in (40, 60)]
+    _decide(m, gone, "replace", "The quay is 60 m long, before 40.")
+    m.say(m.event("forgotten", scope, Forgotten(ids=(gone[0][0],), reason=None)))
+    both = [_fact(m, "The slip was greased."), _fact(m, "The winch was greased.")]
+    _decide(m, both, "add", "Slip and winch were greased.")
+    _decide(m, both, "replace", None)  # Its text never comes.
+    erased = [_fact(m, "The crane lifts 3 t."), _fact(m, "The crane lifts 5 t.")]
+    _decide(m, erased, "replace", "The crane lifts 5 t, before 3 t.")
+    erase(m, [erased[0][0]], scope)
+    for attempt in (1, 2, 3):
+        m.say(m.event("decided", scope, Decided(attempt=attempt, inputs=_inputs(both), operations=(),
+                                                reason="it was late", until=None)))  # fmt: skip
+    m.say(m.event("decided", scope, Decided(attempt=1, inputs=(), operations=(), reason=None, until=_seq(m))))
+    last = _decide(m, [made], "replace", "The lock opens at six.")
+    m.say(m.event("pinned", scope, Pinned(ids=(last,), on=True)))
+
+
+def _fact(m: Maker, text: str, kind: str = "fact") -> tuple[str, int]:
+    """Say something and return its id and seq."""
+    seq = _seq(m)
+    return m.say(m.captured(SCOPES[2], text, kind)), seq
+
+
+def _seq(m: Maker) -> int:
+    """Return how many events the scope of the decisions has by now, each id once."""
+    events = (msgspec.json.decode(payload) for payload in m.payloads[partition_of(SCOPES[2], PARTITIONS)])
+    return len({said["id"] for said in events if said.get("scope") == SCOPES[2]})
+
+
+def _inputs(said: Iterable[tuple[str, int]]) -> tuple[Input, ...]:
+    return tuple(Input(id=id, seq=seq) for id, seq in said)
+
+
+def _decide(m: Maker, said: Sequence[tuple[str, int]], op: Any, text: str | None) -> str:
+    """Decide about what was said, and say the text that was made of it; return the id of what stands for it."""
+    ids = tuple(id for id, _ in said)
+    by = ids[0] if op == "remove" else m.id(f"made {_seq(m)}")
+    operation = Operation(by=by, ids=ids[1:] if op == "remove" else ids[::-1], op=op)
+    body = Decided(attempt=1, inputs=_inputs(said), operations=(operation,), reason=None, until=None)
+    decided = m.say(msgspec.structs.replace(m.event("decided", SCOPES[2], body), refs=ids))
+    if text is not None:
+        made = m.captured(SCOPES[2], text, "journal" if "Dredged" in text else "fact")
+        m.say(msgspec.structs.replace(made, id=by, refs=(decided, *ids)))
+    return by
 
 
 def _uses(m: Maker) -> None:

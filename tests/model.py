@@ -47,6 +47,10 @@ While it waits for its first vector, `waits` has the ids that its session had be
 """
 
 
+Cover = dict[str, Any]
+"""An operation of a decision that holds, with the seqs that were `seen` and which of them it `kept`."""
+
+
 class Model:
     """What stands on the log, partition by partition, as the model was told."""
 
@@ -108,7 +112,8 @@ class World:
     def visible(self, *names: str) -> set[str]:
         """Return the ids that these scopes can show: names of memories and ids of turns of which something lives."""
         scopes = [self.scopes[name] for name in names if name in self.scopes]
-        found = {memory["id"] for scope in scopes for memory in scope.memory_rows() if not memory["hidden"]}
+        rows = [row for scope in scopes for row in scope.memory_rows()]
+        found = {memory["id"] for memory in rows if not memory["hidden"] and not memory["into"]}
         return found | {turn["id"] for scope in scopes for turn in scope.turn_rows() if not turn["hidden"]}
 
     def made_by(self, origins: set[str], sessions: set[str], *names: str) -> set[str]:
@@ -192,10 +197,23 @@ class Scope:
         self.vectors: dict[tuple[str, str], str] = {}
         self.pinned: list[str] = []
         self.withdrawn: list[str] = []
+        self.known: list[str] = []
+        self.texts: list[str] = []
+        self.covers: list[Cover] = []
+        self.awaited: dict[str, tuple[Cover, list[dict[str, Any]]]] = {}
 
     def take(self, event: Event, settings: Settings) -> bool:
         """Take in an event; whether it counts."""
+        self.known.append(event["id"])
+        counts = self._take(event, settings)
+        self.covers = [cover for cover in self.covers if self._holds(cover)]
+        return counts
+
+    def _take(self, event: Event, settings: Settings) -> bool:
         if event["body"] is None:
+            return True
+        if event["type"] == "decided":
+            self._decide(event["body"])
             return True
         if event["type"] == "recalled":
             if event["session"] is not None:
@@ -216,13 +234,19 @@ class Scope:
             captured = [capture["id"] for capture in self.captures if capture["id"] in named]
             self.withdrawn = others + (captured if event["body"]["on"] else [])
         elif event["type"] == "unfolded":
+            ids = set(event["body"]["ids"])
             self._unfold(event["body"]["ids"])
+            self.covers = [cover for cover in self.covers if ids.isdisjoint([cover["by"], *cover["seen"]])]
         elif event["type"] == "captured":
             self.captures.append(event)
             if event["id"] in self.banned_ids and folds(event):
                 self.banned_texts.setdefault(normal(event), self.banned_ids.pop(event["id"]))
-            if event["body"]["kind"] != "turn":
+            if event["body"]["kind"] != "turn" and event["id"] in self.texts:
+                made = {"members": [(event, "decided", 0)], "echoes": [], "revises": None, "waits": None}
+                self.memories.append(made)
+            elif event["body"]["kind"] != "turn":
                 self._remember(event, settings)
+            self._stand(event)
         else:
             self.tombstones.append(event)
             for id in event["body"]["ids"]:
@@ -254,9 +278,76 @@ class Scope:
         return next((memory for memory in self.memories if id in ids_of(memory)), None)
 
     def memory_rows(self) -> list[dict[str, Any]]:
-        """Return every memory with all that a view should say of it."""
+        """Return every memory with all that a view should say of it; none of a text that stands for nothing."""
         current = {kind: self._current(kind) for kind in ("goal", "plan")}
-        return [self._memory_row(memory, current) for memory in self.memories]
+        ended = [memory for memory in self.memories if is_made(memory) and self.made_of(memory) is None]
+        return [self._memory_row(memory, current) for memory in self.memories if memory not in ended]
+
+    def made_of(self, memory: Memory) -> list[str] | None:
+        """Return what a text was made of, None where it is none or stands for nothing."""
+        own = [cover for cover in self.covers if cover["op"] != "remove" and cover["by"] in ids_of(memory)]
+        return own[0]["ids"] if own and is_made(memory) else None
+
+    def covered(self, memory: Memory) -> str | None:
+        """Return what stands for a memory, None where it stands by itself."""
+        members = [member["id"] for member, _, _ in memory["members"]]
+        over = [cover for cover in self.covers if cover["op"] != "add" and set(members) & set(cover["ids"])]
+        return over[0]["by"] if over else None
+
+    def tied(self, memory: Memory) -> bool:
+        """Whether a cover names any capture of a memory."""
+        members = {member["id"] for member, _, _ in memory["members"]}
+        return any(not members.isdisjoint([cover["by"], *cover["seen"]]) for cover in self.covers)
+
+    def whole(self, memory: Memory) -> list[str]:
+        """Return every id behind a memory, and behind what it was made of."""
+        drawn = [cover["ids"] for cover in self.covers if cover["op"] == "add" and cover["by"] in ids_of(memory)]
+        own = [] if drawn else self.made_of(memory) or []
+        parts = [part for id in own if (part := self.memory_of(id))]
+        return list(dict.fromkeys([*ids_of(memory), *(id for part in parts for id in self.whole(part))]))
+
+    def _decide(self, body: dict[str, Any]) -> None:
+        """Let each operation of a decision hold, or wait for its text, if everything is as it was seen."""
+        texts = [operation["by"] for operation in body["operations"] if operation["op"] != "remove"]
+        self.texts += [id for id in texts if id not in self.known]
+        captured = [capture["id"] for capture in self.captures]
+        if any(id in captured or id in self.awaited for id in texts) or not all(map(self._as_seen, body["inputs"])):
+            return
+        seqs = {given["id"]: given["seq"] for given in body["inputs"]}
+        for operation in body["operations"]:
+            own = [*operation["ids"], operation["by"]] if operation["op"] == "remove" else operation["ids"]
+            kept = {"add": operation["ids"], "replace": operation["ids"][:1], "remove": [operation["by"]]}
+            cover = {**operation, "seen": {id: seqs[id] for id in own}, "kept": kept[operation["op"]]}
+            if operation["op"] == "remove":
+                self.covers.append(cover)
+            else:
+                self.awaited[operation["by"]] = cover, body["inputs"]
+
+    def _stand(self, text: Capture) -> None:
+        """Let a text that was waited for stand for what it was made of."""
+        cover, inputs = self.awaited.pop(text["id"], ({}, []))
+        own = [given for given in inputs if given["id"] in cover["seen"]]
+        if cover and not self.hidden(text) and all(map(self._as_seen, own)):
+            self.covers.append(cover)
+
+    def _as_seen(self, given: dict[str, Any]) -> bool:
+        memory = self.memory_of(given["id"])
+        if memory is None or not self.living(memory) or spoken(self.living(memory))["seq"] != given["seq"]:
+            return False
+        return self.covered(memory) is None and (not is_made(memory) or self.made_of(memory) is not None)
+
+    def _holds(self, cover: Cover) -> bool:
+        text = next((capture for capture in self.captures if capture["id"] == cover["by"]), None)
+        if text is None or (self.hidden(text) and cover["op"] != "remove"):
+            return False
+        for id, seq in cover["seen"].items():
+            memory = self.memory_of(id)
+            if memory is None or not self.living(memory):
+                return False
+            now, then = spoken(self.living(memory)), next(c for c in self.captures if c["seq"] == seq)
+            if now is not then and (id not in cover["kept"] or normal(now) != normal(then)):
+                return False
+        return True
 
     def turn_rows(self) -> list[dict[str, Any]]:
         """Return every turn with all that a view should say of it."""
@@ -284,7 +375,9 @@ class Scope:
 
     def entries(self) -> list[str]:
         """Return the ids of what stands in the daily logs."""
-        return [c["id"] for c in self.captures if c["body"]["kind"] in ("turn", "journal") and not self.hidden(c)]
+        shown = [capture for capture in self.captures if not self.hidden(capture)]
+        journal = [c["id"] for c in shown if c["body"]["kind"] == "journal" and c["id"] not in self.texts]
+        return [c["id"] for c in shown if c["body"]["kind"] == "turn"] + journal
 
     def _hide(self, id: str, event: Event) -> None:
         ban = (event["id"], event["at"])
@@ -341,7 +434,7 @@ class Scope:
         own = self._vector_of(capture, settings.embedder)
         near: list[tuple[bool, int, int, Memory]] = []
         for other in self.memories:
-            if other is memory or other["waits"] is not None or family_of(other) != family_of(memory):
+            if other is memory or is_made(other) or other["waits"] is not None or family_of(other) != family_of(memory):
                 continue
             text = spoken(self.living(other)) if self.living(other) else None
             known = text and self._vector_of(text, settings.embedder)
@@ -392,7 +485,8 @@ class Scope:
         """Return how a text relates to the memories of its family, to which of them, and how similar it is."""
         if not folds(capture) or settings.fold_cosine_hundredths < 0:
             return "new", None, 0
-        family = [memory for memory in self.memories if family_of(memory) == FAMILY[capture["body"]["kind"]]]
+        same = [memory for memory in self.memories if family_of(memory) == FAMILY[capture["body"]["kind"]]]
+        family = [memory for memory in same if not is_made(memory)]
         earliest = sorted(family, key=lambda memory: self.name_of(memory)["seq"])
         for memory in earliest:
             if any(normal(member) == normal(capture) for member, _, _ in memory["members"]):
@@ -452,7 +546,13 @@ class Scope:
             "hidden": not living,
             "pinned": any(id in self.pinned for id in ids_of(memory)),
             "provenance": self._provenance(memory),
+            "into": self._name(self.covered(memory)),
+            "made_of": list(dict.fromkeys(map(self._name, self.made_of(memory) or []))),
         }
+
+    def _name(self, id: str | None) -> str | None:
+        memory = None if id is None else self.memory_of(id)
+        return None if memory is None else self.name_of(memory)["id"]
 
     def made_by(self, memory: Memory, origins: set[str], sessions: set[str]) -> bool:
         """Whether one capture of a memory that lives is of one of these origins and of one of these sessions."""
@@ -515,6 +615,11 @@ def folds(capture: Capture) -> bool:
 def family_of(memory: Memory) -> str | None:
     """Return the family of a memory, None where its kind never folds."""
     return FAMILY.get(memory["members"][0][0]["body"]["kind"])
+
+
+def is_made(memory: Memory) -> bool:
+    """Whether a memory is a text that a consolidation made."""
+    return bool(memory["members"][0][1] == "decided")
 
 
 def ids_of(memory: Memory) -> list[str]:

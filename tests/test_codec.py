@@ -31,14 +31,17 @@ from memtape.schemas.events import (
     Body,
     Captured,
     Configured,
+    Decided,
     Embedded,
     Erased,
     Event,
     Filters,
     Forgotten,
+    Input,
     Kind,
     Mark,
     Media,
+    Operation,
     Origin,
     Part,
     Pinned,
@@ -128,6 +131,25 @@ def embedded(vector: list[int], reason: str | None) -> Embedded:
     return Embedded(attempt=1, dimensions=len(vector), embedder=f"m@r/{len(vector)}", reason=reason, vector=data)
 
 
+@st.composite
+def decisions(draw: st.DrawFn) -> Decided:
+    """What was decided of some inputs, why an attempt failed, or the end of a pass."""
+    inputs = tuple(Input(id=id, seq=draw(counts)) for id in draw(st.lists(ids, min_size=1, max_size=6, unique=True)))
+    attempt = draw(st.integers(1, 3))
+    match draw(st.sampled_from(("decided", "failed", "ended"))):
+        case "failed":
+            return Decided(attempt=attempt, inputs=inputs, operations=(), reason=draw(texts(1, 100)), until=None)
+        case "ended":
+            return Decided(attempt=attempt, inputs=(), operations=(), reason=None, until=draw(counts))
+    named = [given.id for given in inputs]
+    by = draw(ids.filter(lambda id: id not in named))
+    operations = [Operation(by=by, ids=tuple(named[:2]), op=draw(st.sampled_from(("add", "replace"))))]
+    if len(named) > 3:
+        operations.append(Operation(by=named[2], ids=tuple(named[3:]), op="remove"))
+    chosen = tuple(operations[draw(st.integers(0, 1)) :])
+    return Decided(attempt=attempt, inputs=inputs, operations=chosen, reason=None, until=None)
+
+
 BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "captured": st.builds(
         Captured,
@@ -158,6 +180,7 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "erased": st.builds(Erased, ids=tuples(ids, 20)),
     "unfolded": st.builds(Unfolded, ids=tuples(ids, 20)),
     "pinned": st.builds(Pinned, ids=tuples(ids, 20), on=st.booleans()),
+    "decided": decisions(),
     "withdrawn": st.builds(Withdrawn, ids=tuples(ids, 20), on=st.booleans()),
     "embedded": st.one_of(
         st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),

@@ -22,7 +22,7 @@ from builders import ELSEWHERE, START, TINY, captured, configured, forgotten, hi
 from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of, missing
-from model import Model, Scope, World, describe, ids_of
+from model import Model, Scope, World, describe, family_of, ids_of, spoken
 from test_golden_log import LOGS, slots_of
 
 from memtape.flows import projection
@@ -34,9 +34,12 @@ from memtape.schemas.events import (
     Actor,
     Captured,
     Configured,
+    Decided,
     Embedded,
     Event,
     Forgotten,
+    Input,
+    Operation,
     Restored,
     Ticked,
     Used,
@@ -352,7 +355,7 @@ class Life:
         memory = self.rng.choice(memories)
         id, on = self.rng.choice(ids_of(memory)), self.rng.random() < 0.6
         named = client.pin(id) if on else client.unpin(id)
-        assert named == [id] if on else sorted(named) == sorted(ids_of(memory))
+        assert named == [id] if on else sorted(named) == sorted(world.whole(memory))
         body = {"ids": named, "on": on}
         self.model.append(
             self.event("pinned", client.scope, self.last_id(client.scope), body, client.actor, client.session)
@@ -366,10 +369,43 @@ class Life:
         self.log.append([event])
         self.model.append(as_event(event))
 
+    def decide(self) -> None:
+        """Say what becomes of memories that are alike: as they are, or as one was before, with its text or without."""
+        scope = self.rng.choice(SCOPES[:-1])
+        world = self.model.world(scope).scopes.get(scope)
+        alike = [memory for memory in world.memories if world.living(memory)] if world else []
+        facts = [memory for memory in alike if family_of(memory) == self.rng.choice(("fact", "journal"))]
+        if world is None or len(facts) < 2:
+            return
+        inputs = tuple(
+            Input(id=world.name_of(memory)["id"], seq=spoken(world.living(memory))["seq"] + (self.rng.random() < 0.1))
+            for memory in self.rng.sample(facts, 2)
+        )
+        ids = tuple(given.id for given in inputs)
+        by, op = self.new_id(), self.rng.choice(("replace", "replace", "add"))
+        operations = (Operation(by=by, ids=ids, op=op),)
+        if self.rng.random() < 0.3:
+            operations = (Operation(by=ids[0], ids=ids[1:], op="remove"),)
+        body = Decided(attempt=1, inputs=inputs, operations=operations, reason=None, until=None)
+        said = [self._raw_event("decided", body, scope, "tool")]
+        if operations[0].op != "remove" and self.rng.random() < 0.8:
+            kind = world.name_of(facts[0])["body"]["kind"]
+            text = Captured(branch=None, importance_given=None, kind=kind, media=(), part=None, path=None, source=None,
+                            tags=("consolidated",), text=self.rng.choice(self.texts))  # fmt: skip
+            said.append(self._raw_event("captured", text, scope, "user", by))
+        for number, event in enumerate(said):
+            refs = (*((said[0].id,) if number else ()), *ids)
+            said[number] = msgspec.structs.replace(event, refs=refs)
+        self.log.append(said)
+        for event in said:
+            self.model.append(as_event(event))
+
     def unfold(self) -> None:
         client = self.client()
         world = self.model.world(client.scope).scopes.get(client.scope)
-        folded = [memory for memory in world.memories if len(memory["members"]) > 1] if world else []
+        folded = (
+            [memory for memory in world.memories if len(memory["members"]) > 1 or world.tied(memory)] if world else []
+        )
         if not folded:
             return
         members = [member["id"] for member, _, _ in self.rng.choice(folded)["members"]]
@@ -395,8 +431,9 @@ class Life:
                 client.forget(id)
             return
         named = client.forget(id, only=only) if type == "forgotten" else client.restore(id)
-        memory = self.model.world(scope).scopes[scope].memory_of(id)
-        assert named == ([id] if only or memory is None else ids_of(memory))
+        world = self.model.world(scope).scopes[scope]
+        memory = world.memory_of(id)
+        assert sorted(named) == sorted([id] if only or memory is None else world.whole(memory))
         event_id = self.last_id(scope)
         self.model.append(self.event(type, scope, event_id, {"ids": named}, client.actor, client.session))
 
@@ -512,7 +549,7 @@ class Life:
         steps = {
             "captured": Life.capture, "recalled": Life.search, "used": Life.use, "forgotten": Life.forget,
             "restored": Life.restore, "erased": Life.erase, "unfolded": Life.unfold, "pinned": Life.pin,
-            "withdrawn": Life.withdraw, "configured": Life.configure, "ticked": Life.tick,
+            "withdrawn": Life.withdraw, "decided": Life.decide, "configured": Life.configure, "ticked": Life.tick,
         }  # fmt: skip
         for _ in range(1_000):
             if not (types := missing(events_of(self.log))):
@@ -639,6 +676,7 @@ STEPS: list[tuple[Callable[[Life], None], float]] = [
     (Life.unfold, 2),
     (Life.pin, 2),
     (Life.withdraw, 2),
+    (Life.decide, 3),
     (Life.embed, 8),
     (Life.use, 2),
     (Life.erase, 0.5),

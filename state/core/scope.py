@@ -60,7 +60,7 @@ def _subject(
 
 
 SUBJECTS = (
-    _subject("decisions", 1, Decisions, decisions, ALL_FED, sparse=True),
+    _subject("decisions", 1, Decisions, decisions, ("memories", "pages"), sparse=True),
     _subject("captures", 1, Captures, captures, ALL_FED),
     _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),

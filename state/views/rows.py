@@ -110,14 +110,13 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         hidden=memory.canonical < 0,
         provenance=_provenance(scope, memory),
         into=None if over is None else _name_of(scope, over.by),
-        made_of=() if made is None else tuple(dict.fromkeys(_name_of(scope, id) for id in made.ids)),
+        made_of=() if made is None else tuple(dict.fromkeys(filter(None, (_name_of(scope, id) for id in made.ids)))),
     )
 
 
-def _name_of(scope: Scope, id: str) -> str:
+def _name_of(scope: Scope, id: str) -> str | None:
     memory = scope.memory_of(id)
-    assert memory is not None
-    return scope.captures.by_seq[memory.name].id
+    return None if memory is None else scope.captures.by_seq[memory.name].id
 
 
 def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:
