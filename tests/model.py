@@ -200,6 +200,7 @@ class Scope:
         self.known: list[str] = []
         self.texts: list[str] = []
         self.covers: list[Cover] = []
+        self.told: dict[str, list[str]] = {}
         self.awaited: dict[str, tuple[Cover, list[dict[str, Any]]]] = {}
 
     def take(self, event: Event, settings: Settings) -> bool:
@@ -301,8 +302,7 @@ class Scope:
 
     def whole(self, memory: Memory) -> list[str]:
         """Return every id behind a memory, and behind what it was made of."""
-        drawn = [cover["ids"] for cover in self.covers if cover["op"] == "add" and cover["by"] in ids_of(memory)]
-        own = [] if drawn else self.made_of(memory) or []
+        own = self.told.get(memory["members"][0][0]["id"], [])
         parts = [part for id in own if (part := self.memory_of(id))]
         return list(dict.fromkeys([*ids_of(memory), *(id for part in parts for id in self.whole(part))]))
 
@@ -329,6 +329,8 @@ class Scope:
         own = [given for given in inputs if given["id"] in cover["seen"]]
         if cover and not self.hidden(text) and all(map(self._as_seen, own)):
             self.covers.append(cover)
+            if cover["op"] == "replace":
+                self.told[text["id"]] = cover["ids"]
 
     def _as_seen(self, given: dict[str, Any]) -> bool:
         memory = self.memory_of(given["id"])

@@ -37,17 +37,25 @@ def test_what_is_named_is_what_the_rows_name(events: list[Event]) -> None:
     for partition in replay(slots([configured(), *events])).partitions.values():
         for scope in partition.scopes.values():
             named: dict[str, tuple[str, ...]] = {}
+            ended = {c.id for c in scope.captures.by_seq.values() if c.made and scope.covers.of_text(c.id) is None}
             for row in rows_of(scope):
                 ids = row.ids if isinstance(row, MemoryRow) else (row.id,)
                 members = tuple(member.id for member in row.members) if isinstance(row, MemoryRow) else ids
                 for id in ids:
                     named[id] = ids
-                    folded = len(members) > 1
-                    assert named_by_decision(scope, id, False) == ids
+                    folded = len(members) > 1 or bool(scope.covers.touching(members))
+                    told = [part for made in scope.covers.made_of.get(id, ()) for part in _whole(scope, made)]
+                    assert named_by_decision(scope, id, False) == tuple(dict.fromkeys((*ids, *told)))
                     assert named_by_decision(scope, id, True) == (id,)
                     assert named_by_unfolding(scope, id, False) == (members if folded else ())
                     assert named_by_unfolding(scope, id, True) == ((id,) if folded and id in members else ())
-            assert named.keys() == {capture.id for capture in scope.captures.by_seq.values()}
+            assert named.keys() == {capture.id for capture in scope.captures.by_seq.values()} - ended
+
+
+def _whole(scope: Scope, id: str) -> tuple[str, ...]:
+    """What a decision about an input of a text names, by the memory that it has become."""
+    memory = scope.memory_of(id)
+    return () if memory is None else named_by_decision(scope, scope.captures.by_seq[memory.name].id, False)
 
 
 def test_a_decision_does_not_wait_for_the_views(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

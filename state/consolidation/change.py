@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
 
-MOST_VALUE_WORDS = 5
+MOST_VALUE_WORDS, MOST_UNIT_WORDS = 5, 2
+"""A value has so many words; so many at the end that both have belong to it, as a unit or a month does."""
 _WORD = re.compile(r"\S+")
 _TIMES = frozenset("now currently today finally".split())
 """Words that only say that something holds now."""
@@ -54,6 +55,7 @@ def changed_value(older: str, newer: str) -> Value | None:
         return None
     start = _alike(a, b)
     end = min(_alike(a[::-1], b[::-1]), min(len(a), len(b)) - start)
+    end = 0 if end <= MOST_UNIT_WORDS else end
     values = a[start : len(a) - end], b[start : len(b) - end]
     if not all(0 < len(value) <= MOST_VALUE_WORDS for value in values):
         return None

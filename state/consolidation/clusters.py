@@ -76,7 +76,7 @@ def due(scope: Scope) -> list[Due]:
         found.append(Due(queued, failed + 1, scope.passes.until))
     near = _Near(free.values())
     for candidate in sorted(free.values(), key=lambda candidate: candidate.seq):
-        if candidate.id in free and candidate.seq >= scope.passes.until:
+        if candidate.id in free and not candidate.made and candidate.seq >= scope.passes.until:
             found.append(Due(_grown(candidate, near, free), 1, candidate.seq))
     return [due for due in found if len(due.cluster) > 1 and _seen(due.cluster) not in scope.passes.aside]
 
@@ -176,9 +176,8 @@ def _made_of(scope: Scope, memory: Memory) -> Sequence[str]:
 
 def _parts(scope: Scope, memory: Memory) -> list[Memory]:
     """Return a memory, and all that it was made of, however often."""
-    cover = scope.covers.of_text(scope.captures.by_seq[memory.birth].id) if memory.made else None
     parts = [memory]
-    for id in () if cover is None else cover.ids:
+    for id in scope.covers.made_of.get(scope.captures.by_seq[memory.birth].id, ()):
         part = scope.memory_of(id)
         parts += [] if part is None else _parts(scope, part)
     return parts

@@ -44,13 +44,15 @@ class Covers:
     """The covers of a scope by number, in the order in which they came to hold.
 
     `awaited` has by the id of each text that is to come its cover and all inputs of the decision. `apart` are the ids
-    of inputs that somebody has set apart, of which nothing is to be made again.
+    of inputs that somebody has set apart, of which nothing is to be made again. `made_of` has the inputs of each text
+    that has ever stood for any, so that whoever names the text means them too, also once it has ended.
     """
 
     def __init__(self) -> None:
         self.holding: dict[int, Cover] = {}
         self.awaited: dict[str, tuple[Cover, tuple[Input, ...]]] = {}
         self.apart: dict[str, None] = {}
+        self.made_of: dict[str, tuple[str, ...]] = {}
         self.count = 0
         self._numbers_of: dict[str, list[int]] = {}
 
@@ -75,6 +77,8 @@ class Covers:
         """Let a cover hold from now on."""
         self._put(self.count, cover)
         self.count += 1
+        if cover.op == "replace":
+            self.made_of[cover.by] = cover.ids
 
     def _put(self, number: int, cover: Cover) -> None:
         self.holding[number] = cover
@@ -115,15 +119,18 @@ def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change
 
 def snapshot(state: Covers) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.count, state.holding, state.awaited, list(state.apart)))
+    return msgspec.msgpack.encode((state.count, state.holding, state.awaited, list(state.apart), state.made_of))
+
+
+_Snapshot = tuple[
+    int, dict[int, Cover], dict[str, tuple[Cover, tuple[Input, ...]]], list[str], dict[str, tuple[str, ...]]
+]
 
 
 def restore(data: bytes, of: object) -> Covers:
     """Return the state of a snapshot."""
     state = Covers()
-    state.count, holding, state.awaited, apart = msgspec.msgpack.decode(
-        data, type=tuple[int, dict[int, Cover], dict[str, tuple[Cover, tuple[Input, ...]]], list[str]]
-    )
+    state.count, holding, state.awaited, apart, state.made_of = msgspec.msgpack.decode(data, type=_Snapshot)
     for number, cover in holding.items():
         state._put(number, cover)
     state.apart = dict.fromkeys(apart)
@@ -135,6 +142,7 @@ def digest(state: Covers, of: object) -> Iterator[Any]:
     yield from state.holding.values()
     yield from state.awaited.values()
     yield from state.apart
+    yield from state.made_of.items()
 
 
 def is_shown(of: Others, covers: Covers, memory: Memory) -> bool:

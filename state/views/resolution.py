@@ -59,15 +59,14 @@ def _ties(scope: Scope, seq: int) -> list[Join]:
     if memory is None:
         return []
     ties = [*memory.members, *memory.echoes]
-    made = scope.covers.of_text(scope.captures.by_seq[memory.birth].id) if memory.made else None
-    for id in () if made is None or made.op == "add" else made.ids:
+    for id in scope.covers.made_of.get(scope.captures.by_seq[memory.birth].id, ()):
         own = scope.captures.seq_of(id)
         ties += [] if own is None else _ties(scope, own)
     return ties
 
 
 def _ids(scope: Scope, joins: Iterable[Join]) -> tuple[str, ...]:
-    return tuple(scope.captures.by_seq[join.seq].id for join in joins)
+    return tuple(dict.fromkeys(scope.captures.by_seq[join.seq].id for join in joins))
 
 
 def selected(scope: Scope, *, session: str | None, source: str | None, tag: str | None) -> list[Capture]:
