@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import Captured, Decided, Event
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
 
@@ -34,8 +35,12 @@ def confirmed(count: int, last_at: int) -> str:
 
 
 def said_of(event: Event) -> str:
-    """Return the beginning of what an event says: its text, or the reason that it gives; empty where it has neither."""
+    """Return the beginning of what an event says: its text, its decision or its reason; empty where it has none."""
     if isinstance(event.body, Captured):
         return one_line(event.body.text, SAID_CHARS)
+    if isinstance(event.body, Decided) and event.body.reason is None:
+        done = Counter(operation.op for operation in event.body.operations)
+        told = ", ".join(f"{count:,} {op}" for op, count in done.items())
+        return f"of {many(len(event.body.inputs), 'memory', 'memories')}: {told}" if told else "the end of a pass"
     reason = getattr(event.body, "reason", None)
     return f"reason: {one_line(reason, SAID_CHARS)}" if reason else ""

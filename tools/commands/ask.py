@@ -366,6 +366,8 @@ def _opened(opened: Opened) -> list[str]:
         memory = opened.memory
         lines.append(confirmed(memory.confirmations, memory.last_at))
         lines.append(f"captures {', '.join(memory.ids)}")
+        if memory.made_of:
+            lines.append(f"made of {', '.join(memory.made_of)}")
         if memory.revises:
             lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
     if opened.last_used_at is not None:
