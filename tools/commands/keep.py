@@ -79,12 +79,13 @@ def run(client: Client, once: bool, workers: int, processes: int, embed: bool, a
                 say(f"Projecting {client.home.path}; stop with Ctrl-C.", err=True)
             events = owner.serve(without=without)
         seconds = time.monotonic() - started
-    embedded, facts = done.get("embed", 0), done.get("distill", 0)
+    embedded, facts, decided = (done.get(name, 0) for name in ("embed", "distill", "consolidate"))
     if as_json:
-        counts = {"events": events, "embedded": embedded, "distilled": facts}
+        counts = {"events": events, "embedded": embedded, "distilled": facts, "consolidated": decided}
         print_json({**counts, "seconds": round(seconds, 3), "stopped": bool(ended)})
     else:
         also = f", had {many(facts, 'fact')} taken from talk" if facts else ""
+        also += f", decided {many(decided, 'time')} about what is alike" if decided else ""
         also += f" and embedded {many(embedded, 'text')}" if embedded else ""
         say(f"Read {many(events, 'event')}{also} in {seconds:.1f} s." + (" Stopped." if ended else ""))
     if once and (ended or owner.refused):

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
@@ -30,10 +30,12 @@ from memtape.state.consolidation.rules import Conclusion, Operation
 from memtape.state.core.partition import Partition
 from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
-from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.models import about, model_for, without_thoughts
 from memtape.tools.keep.states import state_at
+
+if TYPE_CHECKING:
+    from memtape.tools.capture.secrets.redaction import Redactor
 
 LIMIT_S, WAIT_S = 60.0, 30.0
 MOST_CHARS = 400
@@ -101,7 +103,9 @@ class Consolidator:
 
     @property
     def _redactor(self) -> Redactor:
-        if self._made is None:
+        if self._made is None:  # Nobody who only projects should wait for what finds secrets.
+            from memtape.tools.capture.secrets.redaction import Redactor
+
             self._made = Redactor(self._home)
         return self._made
 
