@@ -81,7 +81,7 @@ CASES += [("", files, damage) for files in BESIDE for damage in DAMAGES]
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home whose one partition has something in every table."""
     home = Home(tmp_path_factory.mktemp("whole") / "home")
-    home.settings_path.write_text("catch_up = false\n")
+    home.settings_path.write_text("catch_up = false\nconsolidate = false\n")
     log = EmbeddedLog(home.log_path, 1)
     for first in (0, 3):  # Twice, so that every table has a version before its newest.
         for number in range(first, first + 3):

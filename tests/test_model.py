@@ -391,7 +391,7 @@ class Life:
         if operations[0].op != "remove" and self.rng.random() < 0.8:
             kind = world.name_of(facts[0])["body"]["kind"]
             text = Captured(branch=None, importance_given=None, kind=kind, media=(), part=None, path=None, source=None,
-                            tags=("consolidated",), text=self.rng.choice(self.texts))  # fmt: skip
+                            tags=("consolidated",), text=self.rng.choice(list(self.texts)))  # fmt: skip
             said.append(self._raw_event("captured", text, scope, "user", by))
         for number, event in enumerate(said):
             refs = (*((said[0].id,) if number else ()), *ids)
