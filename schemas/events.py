@@ -35,6 +35,8 @@ MAX_EVENT_BYTES = 1_000_000  # Below Kafka's default of 1 MiB for a record with 
 MAX_AT_LEAD_US = 300 * US_PER_S
 
 Origin = Literal["operator", "user", "agent", "tool", "web", "model"]
+PEOPLE: tuple[Origin, ...] = ("operator", "user")
+"""Who asks, and whose words may instruct. What tools, the web and models put out is nobody's word."""
 Kind = Literal["turn", "fact", "journal", "goal", "plan", "insight", "document", "page"]
 
 Id = Annotated[str, Meta(pattern=ID_PATTERN)]
@@ -326,6 +328,8 @@ class Actor(_Body, frozen=True):
     origin: Origin
 
 
+UNKNOWN = "unknown"
+"""The name of an actor whom nobody named."""
 SYSTEM = Actor(name="memtape", origin="tool")
 """Who appends what no person or agent said: settings and time."""
 

@@ -465,8 +465,8 @@ MUTANTS = [
     Mutant(
         "agents that instruct",
         "state/views/context.py",
-        'INSTRUCTING: tuple[Origin, ...] = ("operator", "user")',
-        'INSTRUCTING: tuple[Origin, ...] = ("operator", "user", "agent")',
+        'INSTRUCTING: tuple[Origin, ...] = PEOPLE',
+        'INSTRUCTING: tuple[Origin, ...] = (*PEOPLE, "agent")',
         ("tests/test_context.py",),
     ),
     Mutant(

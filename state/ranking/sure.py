@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from memtape.schemas.events import STATED_TAG, Kind, Origin
+from memtape.schemas.events import PEOPLE, STATED_TAG, Kind, Origin
 from memtape.schemas.rows import Provenance
 from memtape.state.ranking.wording import Weighed
 from memtape.state.text.asking import only_asks
@@ -49,7 +49,7 @@ def sure_for(prompt: str, session: str) -> Callable[[Sequence[CandidateT], Seque
     One of them holds about half of what the prompt says, and the others half of that. Where the prompt names one
     person, it is that person's turns that count; where another's come first, nothing is sure, since what is asked for
     is then known of somebody else. What the same session said, or an agent captured in it, the agent has before it
-    already. What a user said before tells nothing where it only asks, or where all its terms are in the prompt.
+    already. What people said before tells nothing where it only asks, or where all its terms are in the prompt.
     """
     asked = frozenset(terms(prompt))
 
@@ -73,7 +73,7 @@ def sure_for(prompt: str, session: str) -> Callable[[Sequence[CandidateT], Seque
 
 
 def _is_said(result: SureCandidate) -> bool:
-    return result.origin == "user" and (result.kind == "turn" or STATED_TAG in result.tags)
+    return result.origin in PEOPLE and (result.kind == "turn" or STATED_TAG in result.tags)
 
 
 def _is_of_whom_it_names(result: SureCandidate, weighed: Weighed) -> bool:

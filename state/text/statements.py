@@ -85,7 +85,7 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     """
     if len(text) > MOST_TURN_CHARS:
         return []
-    said = _without_code(text)
+    said = without_code(text)
     found: list[Statement] = []
     before: _Sentence | None = None
     for sentence in _sentences(said):
@@ -98,7 +98,7 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
 
 def asked(text: str) -> list[str]:
     """Return the sentences of a turn that ask something, each on one line."""
-    said = _without_code(text)
+    said = without_code(text)
     return [
         " ".join(sentence.said.split())
         for sentence in _sentences(said, whole=True)
@@ -229,8 +229,8 @@ _OWN = lazy(
 )
 
 
-def _without_code(text: str) -> str:
-    """Return a turn with a mark in the place of each character of code and of long quotations."""
+def without_code(text: str) -> str:
+    """Return a turn with `HIDDEN` in the place of each character of code and of long quotations."""
     for pattern in (_FENCE, _CITED):
         text = pattern.sub(lambda found: re.sub(r"[^\n]", HIDDEN, found[0]), text)
     return text

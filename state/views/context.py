@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-from memtape.schemas.events import FLUSH_TAG, REPOSITORY_TAG, STATED_TAG, Kind, Origin
+from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, STATED_TAG, Kind, Origin
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.endings import ending
@@ -24,7 +24,7 @@ from memtape.state.views.last_session import left_of
 Section = Literal["guardrails", "goal", "plan", "left", "repository", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
-INSTRUCTING: tuple[Origin, ...] = ("operator", "user")
+INSTRUCTING: tuple[Origin, ...] = PEOPLE
 """Whose words may set standing instructions; an agent that says "always" sets none."""
 JOURNAL_ENTRIES = 10
 TASKS, TASK_DAYS = 10, 30

@@ -32,8 +32,8 @@ from memtape.state.text.polarity import has_cue
 from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.context import INSTRUCTING
 
-ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool")
-"""Origins whose turns are taken for an assistant's answers."""
+ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
+"""Origins whose turns are taken for an assistant's answers: of all who are no people."""
 FOUND: tuple[TableName, ...] = ("memories", "turns")
 """Tables whose rows are texts that can be found."""
 KEPT: tuple[TableName, ...] = ("tombstones", "uses", "edges")

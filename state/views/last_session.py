@@ -1,6 +1,7 @@
 """Where a session was left, told by rule: what was asked first, what was decided, which files, what is open, the end.
 
-Each line is a piece of a turn under a word that says what the piece is. Which session is told of is for the caller.
+Each line is a piece of a turn under a word that says what the piece is. Only people ask, and only people and agents
+decide and name files: what tools put out is nobody's word. Which session is told of is for the caller.
 """
 
 from __future__ import annotations
@@ -9,17 +10,16 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from memtape.schemas.events import Origin
-from memtape.schemas.patterns import lazy
+from memtape.schemas.events import PEOPLE, Origin
+from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.endings import ending
+from memtape.state.text.files import named_files
 from memtape.state.text.statements import asked, statements
 
 HEAD_CHARS, END_CHARS = 240, 240
 DECISIONS, FILES = 4, 8
 LEAST_WORDS = 4
-"""A shorter turn, such as "go on", asks for nothing by itself."""
-_FILE = lazy(r"(?<![\w/:.@-])(?:[.~]{0,2}/)?(?:[\w.@-]+/)*[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,4}\b(?!\w*[/(@])")
-_NO_FILE = lazy(r"\A(?:e\.g|i\.e|[A-Z][\w-]*\.(?:js|io|com|org|net)|\w+\.(?:com|org|net|io|dev|ai)|[a-z]\.[a-z])\Z")
+"""A shorter answer, such as "Done.", is told only where no longer one came to the same request."""
 
 
 class Turn(Protocol):
@@ -45,47 +45,55 @@ class Line(NamedTuple):
 
 def left_of(turns: Sequence[Turn]) -> list[Line]:
     """Return where a session was left, given its turns in order; of a long one its beginning and end will do."""
-    people = [n for n, turn in enumerate(turns) if turn.origin != "agent" and _says_something(turn.text)]
-    agents = [n for n, turn in enumerate(turns) if turn.origin == "agent" and _says_something(turn.text)]
-    lines = [Line(f"asked: {_head(turns[n].text)}", n) for n in people[:1]]
-    lines += _decided(turns)
-    lines += _files(turns)
-    lines += [Line(f"then asked: {_head(turns[n].text)}", n) for n in people[1:][-1:]]
-    lines += [Line(f"last answer: {_end(turns[n].text)}", n) for n in agents[-1:]]
-    if agents and agents[-1] > max(people, default=-1):
-        lines += [Line(f"open question: {question}", agents[-1]) for question in asked(turns[agents[-1]].text)[-1:]]
-    elif people and agents:
-        lines.append(Line("no answer came to the last request.", people[-1]))
+    people = [n for n, turn in enumerate(turns) if turn.origin in PEOPLE and turn.text.strip()]
+    agents = [n for n, turn in enumerate(turns) if turn.origin == "agent" and turn.text.strip()]
+    requests = [n for n in people if not is_goodbye(turns[n].text) and not is_nod(turns[n].text)]
+    lines = [Line(f"asked: {_head(turns[n].text)}", n) for n in requests[:1]]
+    lines += _decided(turns, [*people, *agents])
+    lines += _files(turns, [*people, *agents])
+    lines += [Line(f"then asked: {_head(turns[n].text)}", n) for n in requests[1:][-1:]]
+    answer = _answer(turns, agents, people, requests)
+    if answer is not None:
+        lines.append(Line(f"last answer: {_end(turns[answer].text)}", answer))
+        if all(n < answer or is_goodbye(turns[n].text) for n in people):
+            lines += [Line(f"open question: {question}", answer) for question in asked(turns[answer].text)[-1:]]
+    elif requests and agents:
+        lines.append(Line("no answer came to the last request.", requests[-1]))
     return lines
 
 
-def _decided(turns: Sequence[Turn]) -> list[Line]:
+def _answer(turns: Sequence[Turn], agents: list[int], people: list[int], requests: list[int]) -> int | None:
+    """Return the last answer to the last request: the one before people said goodbye, where one came before that."""
+    since = requests[-1] if requests else -1
+    answers = [n for n in agents if n > since]
+    parting = next((n for n in people if n > since and is_goodbye(turns[n].text)), len(turns))
+    answers = [n for n in answers if n < parting] or answers
+    telling = [n for n in answers if len(turns[n].text.split()) >= LEAST_WORDS] or answers
+    return telling[-1] if telling else None
+
+
+def _decided(turns: Sequence[Turn], spoken: Sequence[int]) -> list[Line]:
     found = {
         one.text: n
-        for n, turn in enumerate(turns)
-        for one in statements(turn.text, turn.at, of_agent=turn.origin == "agent")
+        for n in sorted(spoken)
+        for one in statements(turns[n].text, turns[n].at, of_agent=turns[n].origin == "agent")
         if one.label in ("decision", "correction")
     }
     return [Line(f"decided: {text}", n, text) for text, n in list(found.items())[-DECISIONS:]]
 
 
-def _files(turns: Sequence[Turn]) -> list[Line]:
+def _files(turns: Sequence[Turn], spoken: Sequence[int]) -> list[Line]:
     """Return one line with the files that are named most, of equals the last named first."""
     named: Counter[str] = Counter()
     last: dict[str, int] = {}
-    for n, turn in enumerate(turns):
-        for path in dict.fromkeys(_FILE.findall(turn.text)):
-            if not _NO_FILE.match(path):
-                named[path] += 1
-                last[path] = n
+    for n in sorted(spoken):
+        for path in named_files(turns[n].text):
+            named[path] += 1
+            last[path] = n
     if not named:
         return []
     chosen = sorted(named, key=lambda path: (-named[path], -last[path], path))[:FILES]
     return [Line(f"files: {', '.join(chosen)}", max(last[path] for path in chosen))]
-
-
-def _says_something(text: str) -> bool:
-    return len(text.split()) >= LEAST_WORDS
 
 
 def _head(text: str) -> str:

@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import UNKNOWN, Captured, Event
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
@@ -155,15 +155,15 @@ def _form(name: FormName, scope: str, now: int) -> Form:
 def _prompt_line(item: ContextItem) -> str:
     """Return an item with its text as a JSON string, from which no text can break out."""
     quoted = orjson.dumps(one_line(item.text)).decode()
-    actor = orjson.dumps(one_line(item.actor, SHORT)).decode()
+    actor = "" if item.actor == UNKNOWN else f"by {orjson.dumps(one_line(item.actor, SHORT)).decode()}, "
     source = f", from {orjson.dumps(one_line(item.source, SHORT)).decode()}" if item.source else ""
-    return f"- {quoted} ({_about(item)}, by {actor}, {item.origin}{source}, {item.id})"
+    return f"- {quoted} ({_about(item)}, {actor}{item.origin}{source}, {item.id})"
 
 
 def _markdown_line(item: ContextItem) -> str:
-    actor = escape(one_line(item.actor, SHORT))
+    actor = "" if item.actor == UNKNOWN else f"by {escape(one_line(item.actor, SHORT))}, "
     source = f", from {escape(one_line(item.source, SHORT))}" if item.source else ""
-    return f"- {escape(one_line(item.text))} ({_about(item)}, by {actor}, {item.origin}{source}, `{item.id}`)"
+    return f"- {escape(one_line(item.text))} ({_about(item)}, {actor}{item.origin}{source}, `{item.id}`)"
 
 
 def _about(item: ContextItem) -> str:

@@ -16,7 +16,7 @@ import uuid_utils
 from msgspec.structs import replace
 
 from memtape.schemas.errors import Denied, InvalidEvent
-from memtape.schemas.events import EVENT_TYPES, MAX_AT_LEAD_US, Actor, Body, Captured, Event, Kind, Origin
+from memtape.schemas.events import EVENT_TYPES, MAX_AT_LEAD_US, UNKNOWN, Actor, Body, Captured, Event, Kind, Origin
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Position
 from memtape.schemas.scopes import check_scope, partition_of
@@ -231,7 +231,7 @@ class Writer:
 
 def default_actor() -> str:
     """Return the name of the user that runs this process."""
-    return os.environ.get("USER") or os.environ.get("LOGNAME") or "unknown"
+    return os.environ.get("USER") or os.environ.get("LOGNAME") or UNKNOWN
 
 
 def now_us() -> int:

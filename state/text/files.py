@@ -1,0 +1,53 @@
+"""Which files a text names: by an ending that files have, or by a folder before a name with any ending.
+
+Names of hosts, settings and modules have dots too and are no files. Nothing is taken from code or addresses. Whose
+texts are read is for the caller.
+"""
+
+from __future__ import annotations
+
+from memtape.schemas.patterns import lazy
+from memtape.state.text.statements import HIDDEN, without_code
+
+ENDINGS = frozenset(
+    "py pyi ipynb ts tsx js jsx mjs cjs vue svelte go rs java kt kts scala rb php swift m c h cc cpp hpp cs fs ex"
+    " exs erl hs lua pl r jl dart zig sql sh bash zsh fish ps1 bat toml yaml yml json jsonl json5 xml html htm css scss"
+    " less sass md mdx rst txt adoc tex csv tsv parquet ini cfg conf properties env lock proto graphql gql tf hcl"
+    " gradle cmake mk dockerfile patch diff log pdf docx xlsx pptx odt png jpg jpeg gif svg webp ico db sqlite whl"
+    " gz zip tgz tar pem crt key".split()
+)
+"""Endings of files that people and agents work on."""
+BARE = frozenset(
+    "makefile dockerfile license readme changelog contributing authors notice gemfile rakefile procfile justfile"
+    " vagrantfile jenkinsfile codeowners".split()
+)
+"""Names of files without an ending."""
+
+_ADDRESS = lazy(r"\b[A-Za-z][\w+.-]*://\S+|\bwww\.\S+|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_PATH = lazy(r"(?<![\w/:.@=$-])@?((?:~/|\.{1,2}/|/)?(?:[\w.@+-]+/)*[\w.+-]*\w)(?![\w/(*@=]|\.\w)")
+_HOST = lazy(r"[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\Z")
+_NO_FILE = lazy(
+    r"(?:[A-Z][\w-]*\.js|(?:node|next|vue|nuxt|three|d3|express|process|meta|import\.meta)\.(?:js|env)|docs\.rs)\Z"
+)
+"""Names of libraries, hosts and variables that end as files do."""
+
+
+def named_files(text: str) -> list[str]:
+    """Return the files that a text names, each once, in the order in which they come first."""
+    plain = _ADDRESS.sub(" ", without_code(text)).replace(HIDDEN, " ")
+    return list(dict.fromkeys(path for path in _PATH.findall(plain) if _is_file(path)))
+
+
+def _is_file(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    first = folder.partition("/")[0]
+    if first and not first.startswith(".") and _HOST.match(first):
+        return False
+    if not dot:
+        return name.lower() in BARE and (name.isupper() or name.istitle() or bool(folder))
+    if _NO_FILE.match(path) or not ending.isascii():
+        return False
+    if ending.lower() in ENDINGS:
+        return bool(stem) or bool(folder)
+    return bool(folder) and bool(stem) and ending.isalpha() and len(ending) <= 8
