@@ -34,6 +34,7 @@ from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer
 from memtape.tools.agents.warm import ask
+from memtape.tools.capture import injected
 from memtape.tools.capture.native_ids import HOSTS, claude_prompt, heard
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
@@ -290,6 +291,42 @@ def test_a_start_is_given_the_context(host: str, home: Path, project: Path) -> N
     given = out["hookSpecificOutput"]["additionalContext"]
     assert set(out) == {"hookSpecificOutput"} and len(given) <= MAX_CONTEXT_CHARS
     assert given.startswith("<memtape>") and "tide alerts" in given
+
+
+def started(home: Path, project: Path, host: str, source: str, session: str = "mine") -> str:
+    out = hook(home, host, told(project, "SessionStart", source=source, session_id=session))
+    return json.loads(out)["hookSpecificOutput"]["additionalContext"] if out else ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_session_that_is_resumed_is_told_what_is_new_from_others(host: str, home: Path, project: Path) -> None:
+    """Once without a server, once with one."""
+    scope = scope_of_folder(project, Home(home))
+    with Client(home, scope=scope, origin="user", session="other") as other:
+        other.capture("The staging database listens on port 5433.")
+        assert "5433" in started(home, project, host, "resume"), "a session that was never told anything is told all"
+        assert started(home, project, host, "resume") == ""
+        hook(home, host, told(project, PROMPT[host], session_id="mine", prompt="Always run the kayak tests."))
+        assert started(home, project, host, "resume") == "", "what a session said itself is not news for it"
+        other.capture("The kayak is red.")
+        new = started(home, project, host, "resume")
+        assert "The kayak is red." in new and "5433" not in new and "kayak tests" not in new
+        assert "only what is new" in new and injected.said(new) == ""
+        assert started(home, project, host, "resume") == ""
+        other.capture("The paddle is blue.")
+        memory = ServedMemory(home)
+        served = Warm(home, memory.offer, memory.freshen)
+        served.start()
+        try:
+            new = started(home, project, host, "resume")
+            assert "paddle" in new and "kayak" not in new and started(home, project, host, "resume") == ""
+            for source in ("startup", "clear", "compact"):
+                assert all(word in started(home, project, host, source) for word in ("5433", "kayak tests", "paddle"))
+            assert "5433" in started(home, project, host, "resume", session="another")
+        finally:
+            served.stop()
+            memory.close()
 
 
 @pytest.mark.slow

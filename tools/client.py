@@ -158,14 +158,21 @@ class Client(Writer):
         return self._asking.edge_candidates(as_of)
 
     def context(
-        self, budget_tokens: int = 2_000, form: FormName = "prompt", *, as_of: str | None = None, as_is: bool = False
+        self,
+        budget_tokens: int = 2_000,
+        form: FormName = "prompt",
+        *,
+        as_of: str | None = None,
+        as_is: bool = False,
+        since: int | None = None,
     ) -> ProjectContext:
         """Return what a starting agent should know, without a query, in at most so many tokens.
 
         It is of this scope and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or
         `GEMINI.md`. With `as_is` nothing is projected first, for who cannot wait; what is pending is read from the log.
+        With `since`, a time in microseconds, it has only what other sessions said and captured after that.
         """
-        return self._asking.context(budget_tokens, form, as_of, as_is)
+        return self._asking.context(budget_tokens, form, as_of, as_is, since)
 
     def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
         """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""

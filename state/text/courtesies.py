@@ -15,7 +15,7 @@ MOST_CHARS = 100
 _NOD = (
     r"go (?:on|ahead|for it)|continue|carry on|proceed|keep going|next|do (?:it|that|so)|please(?: do)?|pls|yes|yeah"
     r"|yep|yup|sure|ok(?:ay)?|k|alright|all right|right|agreed|exactly|correct|true|fine(?: by me| with me)?|good|great"
-    r"|perfect|nice|cool|awesome|excellent|wonderful|lovely|super|brilliant|got it|i see|understood|makes sense|lgtm|done"
+    r"|perfect|nice|cool|awesome|excellent|wonderful|lovely|super|got it|i see|understood|makes sense|lgtm|done"
     r"|no|nope|(?:looks|sounds|seems) (?:good|great|fine|right|perfect)(?: to me)?|(?:very )?(?:well done|good job)"
     r"|good work|weiter|mach weiter|ja|bitte|gut|genau|sí|si|sigue|vale|oui|continuez?|d'accord|hmm+|ah|oh|hi|hello|hey"
     r"|good (?:morning|afternoon)|ha(?:ha)+|lol|then|and|so|well|now|one moment|a moment"

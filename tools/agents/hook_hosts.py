@@ -65,6 +65,8 @@ class Told(NamedTuple):
     prompt: str
     answer: str
     prompt_id: str
+    resumed: bool
+    """Whether a start goes on with a session that was told one before, and still has it."""
 
 
 def read(host: str, data: bytes) -> Told | None:
@@ -89,6 +91,7 @@ def read(host: str, data: bytes) -> Told | None:
         prompt=_text(told, form.prompt),
         answer=_text(told, form.answer),
         prompt_id=_text(told, "prompt_id")[:200],
+        resumed=_text(told, "source") == "resume",
     )
 
 

@@ -230,6 +230,7 @@ class Turn:
 
 
 def _start(turn: Turn) -> bytes:
+    from memtape.tools.agents.starts import note_told
     from memtape.tools.agents.warm import ask, tell_session
 
     with turn.client() as client:
@@ -239,12 +240,17 @@ def _start(turn: Turn) -> bytes:
             client.catch_up()
             return b""
         tell_session(turn.home, client.scope, client.session or "")
-        with ask(turn.home, asked_by(client), 0 if turn.handed.late else CONTEXT_WAIT_S) as answered:
+        began, name = now_us(), (turn.home, client.scope, client.session or "")
+        asked = asked_to_start(turn, client)
+        with ask(turn.home, asked, 0 if turn.handed.late else CONTEXT_WAIT_S) as answered:
             if answered.by_a_server:
+                note_told(*name, began)
                 return in_form(turn, answered.text)
         _spare_threads()
         # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
-        context = client.context(CONTEXT_TOKENS, as_is=True)
+        since = asked.get("since")
+        context = client.context(CONTEXT_TOKENS, as_is=True, since=None if since is None else int(since))
+        note_told(*name, began)
         if context.lag:
             turn.go_on()
         return in_form(turn, context.text)
@@ -301,6 +307,14 @@ def asked_by(client: Client, prompt: str = "") -> dict[str, str]:
 
     prompt = client.redactor.head(prompt, PROMPT_CHARS) if prompt else ""
     return {"scope": client.scope, "session": client.session or "", "actor": client.actor.name, "prompt": prompt}
+
+
+def asked_to_start(turn: Turn, client: Client) -> dict[str, str]:
+    """Return what a start asks for: of a session that was told before and is resumed, what is new since then."""
+    from memtape.tools.agents.starts import told_at
+
+    since = told_at(turn.home, client.scope, client.session or "") if turn.told.resumed else None
+    return asked_by(client) | ({} if since is None else {"since": str(since)})
 
 
 def _ended(turn: Turn) -> bytes:

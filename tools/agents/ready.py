@@ -87,7 +87,8 @@ class Ready:
             with self._of(asked["scope"]).used() as client:
                 client.session = asked["session"] or None
                 if not asked["prompt"]:
-                    return Offer(client.context(CONTEXT_TOKENS, as_is=True).text)
+                    since = int(asked["since"]) if "since" in asked else None
+                    return Offer(client.context(CONTEXT_TOKENS, as_is=True, since=since).text)
                 text, answer = offered(client, asked["prompt"], asked["session"], settings.prompt_recall_chars)
         except LogGone:
             self.forget()

@@ -18,8 +18,10 @@ from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
 from memtape.tools.agents import hooks
 from memtape.tools.agents.handing import DONE, GO, SHOWN, environment
 from memtape.tools.agents.hook_hosts import read
+from memtape.tools.agents.starts import note_told
 from memtape.tools.agents.warm import Asked, Offered, tell_session
 from memtape.tools.capture.injected import said
+from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
 NOT_MINE = b"null\n"
@@ -47,25 +49,32 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
             if not native:  # Where the server failed, the hook could not capture it under the same id.
                 exchange(NOT_MINE)
                 return None
+        began = now_us()
         asked = hooks.asked_by(client, text if action == "prompt" else "")
+        if action == "start":
+            asked = hooks.asked_to_start(turn, client)
         offered = None
         if action == "start" or (action == "prompt" and text):
             tell_session(home, client.scope, client.session or "", int(given["host"]))
             offered = offer(asked)
-        _finish(turn, client, text, native, offered, exchange)
+        if _finish(turn, client, text, native, offered, exchange) and action == "start":
+            note_told(home, client.scope, client.session or "", began)
         return asked
 
 
 def _finish(
     turn: hooks.Turn, client: Client, text: str, native: str, offered: Offered | None, exchange: Exchange
-) -> None:
+) -> bool:
+    """Capture what was said once the hook agrees; return whether the host was told what is offered."""
     told = hooks.in_form(turn, offered.text) if offered is not None else b""
     if exchange(orjson.dumps({"native": native, "told": told.decode()}) + b"\n") != GO:
-        return
+        return False
     if native:
         hooks.capture(turn, client, text, native)
-    if exchange(DONE) == SHOWN and offered is not None and offered.text:
+    shown = exchange(DONE) == SHOWN
+    if shown and offered is not None and offered.text:
         offered.shown()
+    return shown
 
 
 def _turn(home: Path, given: dict[str, Any]) -> hooks.Turn | None:

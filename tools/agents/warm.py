@@ -63,7 +63,7 @@ def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
     """Return what a server of this home answers within `wait_s`, nothing where none does.
 
     Asked are `scope`, `session` and `actor`, and a `prompt`, whose secrets are out of it; without one, the context of a
-    start.
+    start, or where `since` is asked too, what is new in it since that time in microseconds.
     """
     deadline = time.monotonic() + wait_s
     line = orjson.dumps(asked | {"prompt": head_of(asked.get("prompt", ""), PROMPT_CHARS)}) + b"\n"

@@ -121,12 +121,14 @@ class Asking:
 
         return self._read(proposed, as_of)
 
-    def context(self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool) -> ProjectContext:
+    def context(
+        self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool, since: int | None
+    ) -> ProjectContext:
         """Return what a starting agent should know."""
         from memtape.tools.ask.context import context_of
 
         def read(views: Retriever, scope: str) -> ProjectContext:
-            return context_of(views, scope, budget_tokens, form, session=self._writer.session)
+            return context_of(views, scope, budget_tokens, form, session=self._writer.session, since=since)
 
         if as_is:
             return self._reader.held(lambda views: read(views, self._writer.scope))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memtape.schemas.events import Event, Filters
+from memtape.schemas.events import PEOPLE, Event, Filters
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.state.index.entries import CUED, KINDS, ORIGINS, TAGGED, TURN, Entry
@@ -76,10 +76,15 @@ class Found(NamedTuple):
         return sorted(rows, key=lambda row: row.key)
 
     def last_session(self, but: str | None) -> list[MemoryRow | TurnRow | Event]:
-        """Return the turns of the session that was spoken in last, but for one; of a long one its beginning and end."""
+        """Return what people and agents said in the session that was spoken in last, but for one.
+
+        Of a long one it is the beginning and the end.
+        """
         texts = self.texts
+        speaking = np.array([ORIGINS.index(origin) for origin in (*PEOPLE, "agent")])
         own = None if but is None else texts.sessions.number_of(but)
         turns = texts.shown & (texts.flags & TURN != 0)
+        turns &= is_one_of(texts.whole("origins"), speaking)
         if own is not None:
             turns &= texts.sessions.number != own
         places = np.flatnonzero(turns)
