@@ -38,15 +38,28 @@ DECISION = lazy(
     r"|dropped(?! off)|replaced"
     r"|standardi[sz]ed on|deprecated)\b"
     r"|^(?:ok(?:ay)?|alright|right|yes|yeah|good|great|fine|perfect|sounds good)?[\s,.!:–—-]*let(?:'|’)?s\s+"
-    r"(?:just\s+)?(?:go with|stick with|use|keep|drop|switch to|settle on|stay with|move to)\s+(?!\w+ing\b|it\b"
-    r"|this\b|that\b)\S+"
+    r"(?:just\s+)?(?:go with|stick with|use|keep|drop|switch to|settle on|stay with|move|freeze|tag|release|ship|pin"
+    r"|rename|publish|merge|split|set)\s+(?!\w+ing\b|it\b|this\b|that\b|on\b|out\b|in\b|away\b|forward\b|up\b|off\b)\S+"
+    r"|^(?:(?:yes|ok(?:ay)?|so|then|and)[,\s]+)*we\s+(?:only\s+|just\s+|now\s+)?(?:pin|drop|freeze|tag|stick with|go with"
+    r"|standardi[sz]e on|settle on|stay (?:on|with))\s+(?!by\b|in\b|off\b|it\b|that\b|this\b)\S+|\bwe only (?:tag|pin|ship|release)\b"
+    r"|\bwe\s+(?:won(?:'|’)t|will not)\s+(?:support|ship|publish|add|release|upload|accept|allow|maintain|merge|rename"
+    r"|use|change)\s+(?!it\b|that\b|this\b|you\b)\S+"
+    r"|\bthat(?:'s|’s| is) (?:settled|decided|final|agreed)\b"
+    r"|^(?:(?:so|ok(?:ay)?|then)[,\s]+)*no (?:new|more|further|separate|extra) [\w-]+ (?:for|in|to|on|from) \w+"
+    r"|^(?:(?:so|ok(?:ay)?|then)[,\s]+)*no [\w-]+ (?:for|in|to|on|from) [^,]+ (?:this time|for now)\b"
+    r"|^(?!(?:yes|yeah|no|so|how|what|that|this|i|and|but|oh|wow|because|as|if|sure|indeed|of|well|such|there|here)\b)"
+    r"[A-Z][\w.+-]*(?: [\w.+-]+){0,3} it is[.!]*$"
+    r"|^(?:ok(?:ay)?|then|no)\b[^.]*?\b(?:\w+ )?stays (?:in|at|on|as) [\w`]+"
+    r"|^yes[,:] (?:the|a|an|our|every|each|all) (?:[\w-]+ ){1,3}should (?!be (?:fine|ok|okay|good)\b)\w+"
+    r"|^yes, (?:warn|use|keep|drop|pin|ship|publish|support|require|allow|freeze|tag) (?!it\b|that\b|this\b|them\b)\w+"
+    r"(?=.*\d)"
     r"|^(?:final )?decision\s*[:–—]|^decided\s*[:–—]|\bit(?:'s| is|’s) (?:decided|settled|agreed)\b"
     r"|\bthe decision (?:is|was)\b|\bwir (?:haben (?:uns )?|sind )?.{0,60}\b(?:entschieden|beschlossen|geeinigt)\b"
     r"|\b(?:hemos|he) (?:decidido|acordado|elegido)\b|\bdecidimos\b",
     _I,
 )
 
-AGREED = lazy(r"\bwe (?:have |'ve |’ve )?(?:decided|agreed|settled on|ruled out)\b|^decision\s*[:–—]", _I)
+AGREED = lazy(r"\bwe (?:have |'ve |’ve )?(?:decided|agreed|settled on|ruled out)\b|\bthe (?:open )?question is settled\b|^decision\s*[:–—]", _I)
 
 PREFERENCE = lazy(
     r"\b(?:i|we)(?:'d|’d| would)?\s+(?:(?:really|absolutely|just|still|also|generally|usually|personally|strongly|much"
@@ -76,6 +89,9 @@ CORRECTION = lazy(
     r"|\b(?:is|are|it(?:'s|’s)) (?:in fact|actually)\b|(?<!what )\bi meant\b(?=\s+\S+\s+\S+)|\bshould (?:be"
     r"|have been)\b.{1,40}\bnot\b|\bis wrong\b.{1,40}\bshould\b|\bnot\s+\S+\s+anymore\b|\bno longer\b|\bi misspoke\b"
     r"|\b(?:has|have) (?:changed|moved) (?:from|to)\b|\bchanged from\b.{1,60}\bto\b"
+    r"|^(?:the|our) (?:[\w.-]+ ){1,4}(?:goes|moves|runs|listens|lives|stays|is) (?:\S+ ){1,5}instead[.!]*$"
+    r"|\b(?:the|our) (?:[\w.-]+ ){1,4}(?:moves|is moved|has moved|shifts|slips|is postponed) (?:too,? |back )?to "
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d)"
     r"|^(?:nein|falsch|korrektur)\s*[,:;–—-]|\bnicht mehr\b|\bya no\b",
     _I,
 )
@@ -90,6 +106,7 @@ TASK = lazy(
     r"|keep (?:you|that)|try"
     r"|never|always|definitely check|check it|see\b|think\b|admit\b|say\b|tell\b|have to|need to|go (?:with|now)"
     r"|use\b)\w+"
+    r"|\bi(?:'ve|’ve| have)? promised (?:[\w-]+ ){1,3}(?:a|an|the|to|that)\b"
     r"|\bstill (?:open|to do|missing|(?:needs?|has|have) to be|todo|pending)\b|\bneeds to (?:be )?(?:done"
     r"|finished|fixed|renewed|updated"
     r"|reviewed|deployed|merged|removed|written|replaced)\b|\b(?:is|are) due (?:on|by|in|next|tomorrow)\b"
@@ -166,13 +183,13 @@ LIFE = lazy(
 STATES = lazy(
     r"\b(?:is|are|was|were|runs?|listens?|lives?|sits?|points?|uses?|reads?|writes?|stores?|needs?|requires?"
     r"|depends?|expects?"
-    r"|has|have|deployed|hosted|called|named|owned|owns|maintained|defaults?|expires?|starts?|ends?|takes?"
+    r"|has|have|deployed|hosted|called|named|owned|owns|maintained|maintains|responsible|in charge|defaults?|expires?|starts?|ends?|takes?"
     r"|costs?|supports?"
     r"|belongs?|connects?|serves?|exposes?|contains?|returns?|goes|ships?|targets?|pinned|set to|set at"
     r"|scheduled|located"
     r"|lies|läuft|liegt|heißt|ist|está|corre|usa|escucha|moved|renamed|added|created|replaced|upgraded|bumped|removed"
     r"|configured|changed|switched|rotated|migrated|fixed|implemented|published|released|tagged|installed|enabled"
-    r"|disabled|wrote|put|split|extracted|deleted)\b|=|:\s",
+    r"|disabled|wrote|put|split|extracted|deleted|stays?|collides?|conflicts?|clash(?:es)?)\b|=|:\s",
     _I,
 )
 IDENTIFIER = lazy(
@@ -184,6 +201,8 @@ IDENTIFIER = lazy(
     r"|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b"
     r"|\b[a-z]+(?:-[a-z]+)*-\d+[\w-]*\b|`[^`\n]{2,80}`|\b[A-Z]{2,}-\d+\b|#\d{1,6}\b|\b[0-9a-f]{7,40}\b(?=.*[0-9])"
     r"|\b\d{4}-\d{2}-\d{2}\b|\b(?:owned|maintained|managed|run|led) by (?:the )?[A-Z]\w+"
+    r"|\b(?!It |That |This |He |She |They |Who |What )[A-Z][a-z]+ (?:owns|maintains|is responsible for|is in charge of)"
+    r" (?:the|all|every|our)\b|\b0x[0-9A-Fa-f]{4,}\b"
     r"|\b\d+(?:[.,]\d+)?\s?(?:%|ms|s|sec(?:onds?)?|min(?:utes?)?|hours?|days?|weeks?|months?|years?"
     r"|[GMKTgmkt][Bb]|[GM]iB"
     r"|USD|EUR|usd|eur|dollars?|euros?|rows|users|requests?|replicas?|workers?|retries|km|miles|kg|lbs|pounds)\b"
@@ -222,10 +241,27 @@ LEANS = lazy(
     r"^(?:(?:and|but|so|also|then|yes|yeah|no|nope|actually|ok(?:ay)?|well|oh)[,\s]+)*"
     r"(?:it|this|that|these|those|they|them|he|she|him|her|its|their|his|there|the (?:same|former|latter|other"
     r"|first|second)"
-    r"|both|either|neither|one of them|es|das|er|sie|eso|esto)\b",
+    r"|both|either|neither|one of them|es|das|er|sie|eso|esto)\b"
+    r"|^(?:on|in|at|for|with) (?:my|our|the) \w+,? (?:it|this|that|they)\b",
     _I,
 )
 """A sentence that begins so says of something that was named before what that is."""
+
+_LIGHT = (
+    r"(?:and|but|so|also|then|please|pls|ok(?:ay)?|yes|yeah|no|well|oh|always|never|ever|still|just|only|really|now|today"
+    r"|i|we|you|let|me|us|do|not|dont|must|should|shall|will|would|can|could|have|has|had|need|needs|want|got|going|gonna"
+    r"|to|be|am|are|is|from|on|remember|make|sure|try|remind|promise|promised|decided|agreed|prefer|like|would)"
+    r"(?:['’](?:s|t|ll|d|ve|re|m))?(?:n['’]t)?"
+)
+LEANS_ON = lazy(
+    r"^(?!(?:besides|apart|aside|after|before|despite|because|like|given|since|than|all|for|with|in|on|at)\b)"
+    rf"(?:(?:{_LIGHT}|don['’]t|won['’]t)[,:\s]+)*(?:\w+ (?:to )?)?\w+ (?:(?:to|on|with|at|up|out|off|for|about|in|of|by) )?"
+    r"(?:(?:it|them)\b(?! (?:when|if|that|is|was|would|will)\b)(?!['’]s)|(?:that|this|these|those)\b(?=\s*(?:[.,;:!]|\Z"
+    r"|(?:when|if|before|after|in|on|by|for|from|to|at|with|and|or|but|until|because|since|too|again|now|then|today"
+    r"|tomorrow|here|instead|myself|later|soon|first)\b)))",
+    _I,
+)
+"""A sentence that does something to "it" or "that", of which no word before says what that is."""
 
 TURNS_TO_ASK = lazy(
     r"[,;–—]\s*(?:(?:and|so|but|because|since)\s+(?:now\s+|also\s+|then\s+)?)?(?:(?:i(?:'m|’m| am"
@@ -267,6 +303,22 @@ ADVISES = lazy(
     _I,
 )
 
+_TOPIC = r"(?!(?:error|status|result|output|note|update|question|warning|re|fyi|edit|ps)\b)[\w][^:,.?!\n]{2,40}"
+INSTRUCTION = lazy(
+    r"^(?:(?:but|and|so|also|please|pls|ok(?:ay)?)[,\s]+)*(?:don(?:'|’)?t|do not)\s+(?:ever\s+)?(?:start|touch|change|edit"
+    r"|modify|delete|remove|add|run|commit|push|merge|install|import|mock|catch|create|call|rename|log|print|hard-?code"
+    r"|bypass|skip|rely|store|send|expose|translate|reformat|format|refactor|upgrade|bump|deploy|publish|tag|squash"
+    r"|rebase|force|write)\s+(?!(?:me|us|him|her|anything|anyone|back|up|out|off|too|so|away|in)\b)\w+"
+    r"(?!.*\b(?:yet|for now|right now|this time|today|tonight|tomorrow|until|till)\b)"
+    rf"|^{_TOPIC}:\s+[^.?!]*,\s*no\s+(?!(?:errors?|failures?|changes?|problems?|issues?|luck|such|idea|output|results?"
+    r"|one|tests?|more|need)\b)[\w-]+"
+    r"|^(?!(?:you|it|that|this|he|she|they|there|i|we|these|those)\b)(?:[\w.`-]+ ){1,6}must(?: not| never| always)?\s+(?:be"
+    r"|stay|remain|have|use|go|run|pass|contain|keep|end|start|begin)\b(?! been\b)(?=.*[\d`=/_])"
+    r"|\bonly [A-Z][a-z]+ (?:may |can )?(?:merges?|publish(?:es)?|pushes|push|tags?|releases?|deploys?|approves?)\b",
+    _I,
+)
+"""What a person wants from now on, beside the standing instructions that `polarity` tells."""
+
 SPOKEN_TO_PEOPLE = lazy(
     r"^(?:but\s+|and\s+)?(?:i|we)(?:'ll|’ll| will)\b|\balways (?:here|happy|full|been|there|fun|great|nice|good"
     r"|welcome|love)\b"
@@ -275,19 +327,21 @@ SPOKEN_TO_PEOPLE = lazy(
 )
 """What people say to each other in the words of an instruction."""
 SHOWN = lazy(
-    r"\b(?:pics?|photos?|pictures?|snapshots?|check (?:it|this|them) out|check out|take a look|here(?:'s|’s))\b", _I
+    r"\b(?:see above|pics?|photos?|pictures?|snapshots?|check (?:it|this|them) out|check out|take a look|here(?:'s|’s))\b", _I
 )
 """What says something of a picture that is shown, and not of what was."""
 STILL = lazy(r"\bstill\b|\b(?:todo|to-do|fixme|remind me|action items?)\b|\bdeadline\b|\bdue\b|\[ \]", _I)
 
-MAY_NAME = lazy(r"[\d/_`@#$€£]|\w\.\w|[a-z][A-Z]|\b(?:owned|maintained|managed|run|led) by\b")
+MAY_NAME = lazy(r"[\d/_`@#$€£]|\w\.\w|[a-z][A-Z]|\b(?:owned|maintained|managed|run|led) by\b"
+    r"|\b(?:owns|maintains|is responsible|is in charge)\b"
+)
 """Without any of these a sentence has no identifier."""
 OF_DECISIONS = frozenset(
-    "we i team all everyone let lets decision decided settled agreed wir hemos he decidimos".split()
+    "we i team all everyone let lets decision decided settled agreed final no it stays yes wir hemos he decidimos".split()
 )
 OF_CORRECTIONS = frozenset(
     "no nope nah actually correction wrong not scratch right true correct outdated incorrect date isn aren wasn weren "
-    "fact meant anymore longer misspoke changed moved should nein falsch korrektur nicht ya".split()
+    "fact meant anymore longer misspoke changed moved should nein falsch korrektur nicht ya instead moves shifts slips postponed".split()
 )
 OF_PREFERENCES = frozenset("i we my our ich prefiero me odio".split())
 OF_TASKS = frozenset(

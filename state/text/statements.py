@@ -90,7 +90,9 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     before: _Sentence | None = None
     for sentence in _sentences(said):
         made = _statement(said, sentence, before, at, of_agent)
-        if made is not None and not (found and made.start < found[-1].end):
+        if made is not None and found and made.start < found[-1].end:
+            made = _joined(said, found, made, at)
+        if made is not None:
             found.append(made)
         before = sentence
     return found[:MOST_STATEMENTS]
@@ -130,11 +132,14 @@ def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int
     if label == "remember":
         match = cues.REMEMBER.search(said)
         start += match.start("said") if match is not None else 0
-    if cues.LEANS.search(text[start : sentence.end]):
+    stated = text[start : sentence.end]
+    begins_so = cues.LEANS.search(stated) is not None
+    if begins_so or cues.LEANS_ON.search(stated):
         # What "it" is stands in the sentence before, or nowhere that can be told.
         if (
-            label == "instruction"
+            (begins_so and label == "instruction")
             or before is None
+            or len(_WORD.findall(before.said)) < LEAST_WORDS
             or cues.ASKS.search(before.said)
             or sentence.end - before.start > MOST_CHARS
         ):
@@ -143,6 +148,15 @@ def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int
     if HIDDEN in text[start : sentence.end]:
         return None
     return Statement(dated(" ".join(text[start : sentence.end].split()), at), label, start, sentence.end)
+
+
+def _joined(text: str, found: list[Statement], made: Statement, at: int) -> Statement | None:
+    """Return a statement with the one before it, on which it leans, in its place; None where that one matters as much."""
+    start = found[-1].start
+    if IMPORTANCE[made.label] <= IMPORTANCE[found[-1].label] or made.end - start > MOST_CHARS:
+        return None
+    found.pop()
+    return Statement(dated(" ".join(text[start : made.end].split()), at), made.label, start, made.end)
 
 
 def _label(said: str, of_agent: bool) -> Label | None:
@@ -168,6 +182,8 @@ def _label(said: str, of_agent: bool) -> Label | None:
 
 def _does(said: str) -> Label | None:
     """Return what a sentence of a person would do, were it neither asked nor supposed."""
+    if cues.INSTRUCTION.search(said):
+        return "instruction"
     held = frozenset(_LETTERS.findall(said.lower()))
     if not held.isdisjoint(cues.OF_DECISIONS) and cues.DECISION.search(said):
         return "decision"
