@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from memtape.flows.workers.extract import Extraction, statement_id
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import STATED_TAG, Captured, Event
-from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US
+from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks
 from memtape.state.text import statement_cues as cues
+from memtape.state.text.polarity import standing
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, dated, statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -99,6 +100,95 @@ def test_days_are_named_by_their_dates() -> None:
         "2 days ago (2026-09-19)"
     )
     assert dated("tomorrow (2026-09-22)", START) == "tomorrow (2026-09-22)"
+
+
+MONDAY = parse_time("2026-11-23T09:00:00Z", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("I have to send the list by Wednesday noon.", ["2026-11-25"]),
+        ("Let's freeze main on Wednesday at 18:00 UTC.", ["2026-11-25"]),
+        ("I promised Tomas a demo next Tuesday at 15:00.", ["2026-12-01"]),
+        ("The freeze moves too, to Friday 18:00 UTC.", ["2026-11-27"]),
+        ("I'll be back on Sunday, or next Monday.", ["2026-11-29", "2026-11-30"]),
+        ("The demo is next Thursday.", []),  # Of this week or the next: people mean either.
+        ("I'll do that on Monday.", []),  # Said on a Monday: today or in a week.
+        ("We met on Wednesday and I was late.", []),
+        ("Mira asked on Friday whether we will move.", []),
+        ("We release on Thursday, 26 November 2026, and on Friday (2026-11-27) we rest.", []),
+        ("We always deploy on Fridays and on Friday's eve, so you must wait.", []),
+    ],
+)
+def test_days_of_a_week_that_are_ahead_are_named_by_their_dates(text: str, dates: list[str]) -> None:
+    named = dated(text, MONDAY)
+    assert re.findall(r"\((.{10})\)", named) == (dates or re.findall(r"\((.{10})\)", text))
+    assert dated(named, MONDAY) == named and re.sub(r" \(.{10}\)", "", named) == re.sub(r" \(.{10}\)", "", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("I promised Tomas a demo of the vault next Tuesday at 15:00.", "task"),
+        ("Do not start a broker in unit tests, use the fixture in tests/kafka_broker.py.", "instruction"),
+        ("But don't touch the blocks marked `run`, tests execute them in order.", "instruction"),
+        ("We pin LanceDB at 0.25.3 for the release.", "decision"),
+        ("Yes, warn people in 0.8: Python 3.10 goes in 0.9.", "decision"),
+        ("So no upload to PyPI this time, we only tag.", "decision"),
+        ("We won't support Redpanda officially.", "decision"),
+        ("One topic per log, that's settled.", "decision"),
+        ("Standard library it is.", "decision"),
+        ("No new dependency for the viewer.", "decision"),
+        ("Let's freeze main on Wednesday at 18:00 UTC.", "decision"),
+        ("Commit messages: imperative, no prefix, no emoji.", "instruction"),
+        ("Retention on the topic must be unlimited, retention.ms=-1, otherwise the log is lost.", "instruction"),
+        ("After the freeze only Mira merges.", "instruction"),
+        ("And Jonas owns the Kafka side.", "fact"),
+        ("The viewer goes to 8790 instead.", "correction"),
+        ("Mira is travelling, so the release moves to Monday, 30 November.", "correction"),
+    ],
+)  # fmt: skip
+def test_what_the_day_says_plainly_is_told(text: str, label: str) -> None:
+    assert [found.label for found in statements(text, START, of_agent=False)] == [label]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't worry about the broker in tests.", "Do not start the broker yet.", "Don't you add anything to it!",
+        "Status: build passed, no errors.", "The view must be amazing up there.", "You must be proud of that 1 prize.",
+        "Yes, it should be fine in 0.8.", "Let's move on to the next topic.", "I wonder how beautiful it is.",
+        "We freeze in winter, brr.", "Great as it is.", "Let's set off early then.",
+    ],
+)  # fmt: skip
+def test_what_only_sounds_like_that_is_left(text: str) -> None:
+    assert statements(text, START, of_agent=False) == []
+
+
+def test_what_is_done_to_it_comes_with_what_it_is_or_not_at_all() -> None:
+    for alone in ("We have to renew it before Friday.", "Please always keep to that when you write pages here.",
+                  "I'll send this to Mira tomorrow.", "Never run them on main."):  # fmt: skip
+        for before in ("", "ok. ", "Is it late? ", "Thanks! "):
+            assert statements(before + alone, START, of_agent=False) == []
+            assert standing(before + alone) == () or before
+    said = "The certificate expires on 2027-01-15. We have to renew it before."
+    assert [(one.text, one.label) for one in statements(said, START, of_agent=False)] == [(said, "task")]
+    said = "For all pages: plain English, no jargon. Please always keep to that when you write here."
+    assert [(one.text, one.label) for one in statements(said, START, of_agent=False)] == [(said, "instruction")]
+    assert standing(said) == (said,)
+    whole = "Run the slow tests and never skip them."
+    assert [one.text for one in statements(whole, START, of_agent=False)] == [whole]
+    secret = "Ben has moved to 5 Elm Road. Please don't remember this."
+    assert standing(secret) == ("Please don't remember this.",)
+    assert [one.text for one in statements(secret, START, of_agent=False) if one.label == "instruction"] == list(
+        standing(secret)
+    )
+
+
+def test_what_is_taken_back_in_passing_is_left_out() -> None:
+    (found,) = statements("OK then forget it, Measure stays in using.md.", START, of_agent=False)
+    assert (found.text, found.label) == ("Measure stays in using.md.", "decision")
 
 
 def test_what_it_is_comes_along_or_nothing_does() -> None:

@@ -41,6 +41,7 @@ SOURCES = {"claude": "claude-code", "codex": "codex", "gemini": "gemini"}
 BUDGET_TOKENS = 2_000
 KINDS = ("decision", "preference", "instruction", "correction", "fact", "task")
 BEGIN, END = "<!-- measured -->", "<!-- end of what is measured -->"
+DATE_ADDED = re.compile(r" \(\d{4}-\d\d-\d\d\)")
 WORD = re.compile(r"\w+")
 
 
@@ -189,8 +190,8 @@ def changes() -> list[dict[str, str]]:
 
 
 def says(text: str, words: str) -> bool:
-    """Whether a text has these words, however Markdown escapes them."""
-    return words.lower() in text.replace("\\", "").lower()
+    """Whether a text has these words, however Markdown escapes them, and whatever date was put behind a day."""
+    return words.lower() in DATE_ADDED.sub("", text.replace("\\", "")).lower()
 
 
 def figures(before: Run, after: Run) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.normal import normal_text
+from memtape.state.text.statement_cues import LEANS_ON
 
 Polarity = Literal["fact", "rule", "meta", "correction"]
 
@@ -165,11 +166,29 @@ def polarity(text: str) -> Polarity:
 
 
 def standing(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text that say what is wanted from now on: its rules, and what it says of memory."""
+    """Return the sentences of a text that say what is wanted from now on: its rules, and what it says of memory.
+
+    A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence. What is
+    said of memory stands alone.
+    """
     if not has_cue(text):
         return ()
-    sentences = (sentence for sentence in _sentences(text) if has_cue(sentence))
-    return tuple(sentence for sentence in sentences if _of_sentence(sentence) in ("rule", "meta"))
+    found, before, place = [], -1, 0
+    for sentence in _sentences(text):
+        start = text.find(sentence, place)
+        place = max(place, start + len(sentence))
+        if has_cue(sentence) and _of_sentence(sentence) in ("rule", "meta"):
+            if _of_sentence(sentence) == "meta" or LEANS_ON.search(sentence) is None:
+                found.append(sentence)
+            elif before >= 0 and start >= 0:
+                found.append(text[before:place])
+        before = start
+    return tuple(found)
+
+
+def instructs(text: str) -> bool:
+    """Whether a sentence of a text says what is wanted from now on, whatever it leans on."""
+    return has_cue(text) and polarity(text) in ("rule", "meta")
 
 
 def has_cue(text: str) -> bool:

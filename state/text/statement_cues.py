@@ -40,15 +40,17 @@ DECISION = lazy(
     r"|^(?:ok(?:ay)?|alright|right|yes|yeah|good|great|fine|perfect|sounds good)?[\s,.!:–—-]*let(?:'|’)?s\s+"
     r"(?:just\s+)?(?:go with|stick with|use|keep|drop|switch to|settle on|stay with|move|freeze|tag|release|ship|pin"
     r"|rename|publish|merge|split|set)\s+(?!\w+ing\b|it\b|this\b|that\b|on\b|out\b|in\b|away\b|forward\b|up\b|off\b)\S+"
-    r"|^(?:(?:yes|ok(?:ay)?|so|then|and)[,\s]+)*we\s+(?:only\s+|just\s+|now\s+)?(?:pin|drop|freeze|tag|stick with|go with"
-    r"|standardi[sz]e on|settle on|stay (?:on|with))\s+(?!by\b|in\b|off\b|it\b|that\b|this\b)\S+|\bwe only (?:tag|pin|ship|release)\b"
+    r"|^(?:(?:yes|ok(?:ay)?|so|then|and)[,\s]+)*we\s+(?:only\s+|just\s+|now\s+)?(?:pin|drop|freeze|tag|stick with"
+    r"|go with"
+    r"|standardi[sz]e on|settle on|stay (?:on|with))\s+(?!by\b|in\b|off\b|it\b|that\b|this\b)\S+|\bwe only (?:tag|pin"
+    r"|ship|release)\b"
     r"|\bwe\s+(?:won(?:'|’)t|will not)\s+(?:support|ship|publish|add|release|upload|accept|allow|maintain|merge|rename"
     r"|use|change)\s+(?!it\b|that\b|this\b|you\b)\S+"
     r"|\bthat(?:'s|’s| is) (?:settled|decided|final|agreed)\b"
     r"|^(?:(?:so|ok(?:ay)?|then)[,\s]+)*no (?:new|more|further|separate|extra) [\w-]+ (?:for|in|to|on|from) \w+"
     r"|^(?:(?:so|ok(?:ay)?|then)[,\s]+)*no [\w-]+ (?:for|in|to|on|from) [^,]+ (?:this time|for now)\b"
     r"|^(?!(?:yes|yeah|no|so|how|what|that|this|i|and|but|oh|wow|because|as|if|sure|indeed|of|well|such|there|here)\b)"
-    r"[A-Z][\w.+-]*(?: [\w.+-]+){0,3} it is[.!]*$"
+    r"(?-i:[A-Z])[\w.+-]*(?: [\w.+-]+){0,3}(?<! as) it is[.!]*$"
     r"|^(?:ok(?:ay)?|then|no)\b[^.]*?\b(?:\w+ )?stays (?:in|at|on|as) [\w`]+"
     r"|^yes[,:] (?:the|a|an|our|every|each|all) (?:[\w-]+ ){1,3}should (?!be (?:fine|ok|okay|good)\b)\w+"
     r"|^yes, (?:warn|use|keep|drop|pin|ship|publish|support|require|allow|freeze|tag) (?!it\b|that\b|this\b|them\b)\w+"
@@ -59,7 +61,11 @@ DECISION = lazy(
     _I,
 )
 
-AGREED = lazy(r"\bwe (?:have |'ve |’ve )?(?:decided|agreed|settled on|ruled out)\b|\bthe (?:open )?question is settled\b|^decision\s*[:–—]", _I)
+AGREED = lazy(
+    r"\bwe (?:have |'ve |’ve )?(?:decided|agreed|settled on|ruled out)\b|\bthe (?:open )?question is settled\b"
+    r"|^decision\s*[:–—]",
+    _I,
+)
 
 PREFERENCE = lazy(
     r"\b(?:i|we)(?:'d|’d| would)?\s+(?:(?:really|absolutely|just|still|also|generally|usually|personally|strongly|much"
@@ -183,7 +189,8 @@ LIFE = lazy(
 STATES = lazy(
     r"\b(?:is|are|was|were|runs?|listens?|lives?|sits?|points?|uses?|reads?|writes?|stores?|needs?|requires?"
     r"|depends?|expects?"
-    r"|has|have|deployed|hosted|called|named|owned|owns|maintained|maintains|responsible|in charge|defaults?|expires?|starts?|ends?|takes?"
+    r"|has|have|deployed|hosted|called|named|owned|owns|maintained|maintains|responsible|in charge|defaults?|expires?"
+    r"|starts?|ends?|takes?"
     r"|costs?|supports?"
     r"|belongs?|connects?|serves?|exposes?|contains?|returns?|goes|ships?|targets?|pinned|set to|set at"
     r"|scheduled|located"
@@ -247,15 +254,33 @@ LEANS = lazy(
 )
 """A sentence that begins so says of something that was named before what that is."""
 
+AHEAD = lazy(
+    r"\b(?:will|shall|going to|gonna|let(?:'|’)?s|have to|has to|needs? to|must|should|promised?|due|deadline|todo"
+    r"|remind"
+    r"|moves?|freeze|i still need)\b|(?:'|’)ll\b",
+    _I,
+)
+BEHIND = lazy(r"\b(?:was|were|had|did|said|told|asked|went|came|last|yesterday|ago|been)\b", _I)
+"""Whether a statement tells of what is ahead, or of what was."""
+TAKEN_BACK = lazy(
+    r"(?:(?:ok(?:ay)?|then|so|no|well|yeah)[,\s]+)*(?:forget it|never ?mind|scratch that"
+    r"|strike that)\s*[,;:–—-]\s*(?=\S)",
+    _I,
+)
+"""What a person takes back in passing, before what is to hold."""
+
 _LIGHT = (
-    r"(?:and|but|so|also|then|please|pls|ok(?:ay)?|yes|yeah|no|well|oh|always|never|ever|still|just|only|really|now|today"
-    r"|i|we|you|let|me|us|do|not|dont|must|should|shall|will|would|can|could|have|has|had|need|needs|want|got|going|gonna"
+    r"(?:and|but|so|also|then|please|pls|ok(?:ay)?|yes|yeah|no|well|oh|always|never|ever|still|just|only|really|now"
+    r"|today"
+    r"|i|we|you|let|me|us|do|not|dont|must|should|shall|will|would|can|could|have|has|had|need|needs|want|got|going"
+    r"|gonna"
     r"|to|be|am|are|is|from|on|remember|make|sure|try|remind|promise|promised|decided|agreed|prefer|like|would)"
     r"(?:['’](?:s|t|ll|d|ve|re|m))?(?:n['’]t)?"
 )
 LEANS_ON = lazy(
     r"^(?!(?:besides|apart|aside|after|before|despite|because|like|given|since|than|all|for|with|in|on|at)\b)"
-    rf"(?:(?:{_LIGHT}|don['’]t|won['’]t)[,:\s]+)*(?:\w+ (?:to )?)?\w+ (?:(?:to|on|with|at|up|out|off|for|about|in|of|by) )?"
+    rf"(?:(?:{_LIGHT}|don['’]t|won['’]t)[,:\s]+)*(?:\w+ (?:to )?)?\w+ (?:(?:to|on|with|at|up|out|off|for|about|in|of"
+    rf"|by) )?"
     r"(?:(?:it|them)\b(?! (?:when|if|that|is|was|would|will)\b)(?!['’]s)|(?:that|this|these|those)\b(?=\s*(?:[.,;:!]|\Z"
     r"|(?:when|if|before|after|in|on|by|for|from|to|at|with|and|or|but|until|because|since|too|again|now|then|today"
     r"|tomorrow|here|instead|myself|later|soon|first)\b)))",
@@ -305,16 +330,19 @@ ADVISES = lazy(
 
 _TOPIC = r"(?!(?:error|status|result|output|note|update|question|warning|re|fyi|edit|ps)\b)[\w][^:,.?!\n]{2,40}"
 INSTRUCTION = lazy(
-    r"^(?:(?:but|and|so|also|please|pls|ok(?:ay)?)[,\s]+)*(?:don(?:'|’)?t|do not)\s+(?:ever\s+)?(?:start|touch|change|edit"
+    r"^(?:(?:but|and|so|also|please|pls|ok(?:ay)?)[,\s]+)*(?:don(?:'|’)?t|do not)\s+(?:ever\s+)?(?:start|touch|change"
+    r"|edit"
     r"|modify|delete|remove|add|run|commit|push|merge|install|import|mock|catch|create|call|rename|log|print|hard-?code"
     r"|bypass|skip|rely|store|send|expose|translate|reformat|format|refactor|upgrade|bump|deploy|publish|tag|squash"
     r"|rebase|force|write)\s+(?!(?:me|us|him|her|anything|anyone|back|up|out|off|too|so|away|in)\b)\w+"
     r"(?!.*\b(?:yet|for now|right now|this time|today|tonight|tomorrow|until|till)\b)"
     rf"|^{_TOPIC}:\s+[^.?!]*,\s*no\s+(?!(?:errors?|failures?|changes?|problems?|issues?|luck|such|idea|output|results?"
     r"|one|tests?|more|need)\b)[\w-]+"
-    r"|^(?!(?:you|it|that|this|he|she|they|there|i|we|these|those)\b)(?:[\w.`-]+ ){1,6}must(?: not| never| always)?\s+(?:be"
+    r"|^(?!(?:you|it|that|this|he|she|they|there|i|we|these|those)\b)(?:[\w.`-]+ ){1,6}must(?: not| never"
+    r"| always)?\s+(?:be"
     r"|stay|remain|have|use|go|run|pass|contain|keep|end|start|begin)\b(?! been\b)(?=.*[\d`=/_])"
-    r"|\bonly [A-Z][a-z]+ (?:may |can )?(?:merges?|publish(?:es)?|pushes|push|tags?|releases?|deploys?|approves?)\b",
+    r"|\bonly (?-i:[A-Z])[a-z]+ (?:may |can )?(?:merges?|publish(?:es)?|pushes|push|tags?|releases?|deploys?"
+    r"|approves?)\b",
     _I,
 )
 """What a person wants from now on, beside the standing instructions that `polarity` tells."""
@@ -327,21 +355,26 @@ SPOKEN_TO_PEOPLE = lazy(
 )
 """What people say to each other in the words of an instruction."""
 SHOWN = lazy(
-    r"\b(?:see above|pics?|photos?|pictures?|snapshots?|check (?:it|this|them) out|check out|take a look|here(?:'s|’s))\b", _I
+    r"\b(?:see above|pics?|photos?|pictures?|snapshots?|check (?:it|this|them) out|check out|take a look|here(?:'s"
+    r"|’s))\b",
+    _I,
 )
 """What says something of a picture that is shown, and not of what was."""
 STILL = lazy(r"\bstill\b|\b(?:todo|to-do|fixme|remind me|action items?)\b|\bdeadline\b|\bdue\b|\[ \]", _I)
 
-MAY_NAME = lazy(r"[\d/_`@#$€£]|\w\.\w|[a-z][A-Z]|\b(?:owned|maintained|managed|run|led) by\b"
+MAY_NAME = lazy(
+    r"[\d/_`@#$€£]|\w\.\w|[a-z][A-Z]|\b(?:owned|maintained|managed|run|led) by\b"
     r"|\b(?:owns|maintains|is responsible|is in charge)\b"
 )
 """Without any of these a sentence has no identifier."""
 OF_DECISIONS = frozenset(
-    "we i team all everyone let lets decision decided settled agreed final no it stays yes wir hemos he decidimos".split()
+    "we i team all everyone let lets decision decided settled agreed final no it stays yes wir hemos he"
+    " decidimos".split()
 )
 OF_CORRECTIONS = frozenset(
     "no nope nah actually correction wrong not scratch right true correct outdated incorrect date isn aren wasn weren "
-    "fact meant anymore longer misspoke changed moved should nein falsch korrektur nicht ya instead moves shifts slips postponed".split()
+    "fact meant anymore longer misspoke changed moved should nein falsch korrektur nicht ya instead moves shifts"
+    " slips postponed".split()
 )
 OF_PREFERENCES = frozenset("i we my our ich prefiero me odio".split())
 OF_TASKS = frozenset(

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, get_args
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
 from memtape.state.text import statement_cues as cues
-from memtape.state.text.polarity import standing
+from memtape.state.text.polarity import instructs, polarity
 
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
 LABELS: tuple[Label, ...] = get_args(Label)
@@ -60,6 +60,13 @@ _DAY = lazy(
     r"|this afternoon|this evening)\b(?!\s*\()|\b(?P<past>\d{1,2}) days ago\b|\bin (?P<ahead>\d{1,2}) days\b",
     re.IGNORECASE,
 )
+_WEEKDAY = lazy(
+    r"\b(?P<how>next|coming|this|by|until|till|before|due|on|to)\s+(?P<day>mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"(?!\s*\(|['’]s|,?\s+(?:the\s+)?\d{1,2}(?!:|\d|\s?[ap]\.?m)|,?\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))",
+    re.IGNORECASE,
+)
+"""A day of a week whose date does not follow."""
+_WEEKDAYS = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
 _DAYS = {"tomorrow": 1, "yesterday": -1, "day after tomorrow": 2, "day before yesterday": -2, "last night": -1}
 
 
@@ -119,7 +126,32 @@ def dated(text: str, at: int) -> str:
         day = at + days * DAY_US
         return f"{found[0]} ({format_day(day)})" if MIN_TIME_US <= day <= MAX_TIME_US else found[0]
 
-    return _DAY.sub(with_date, text)
+    def of_week(found: re.Match[str]) -> str:
+        ahead = _days_until(found["how"].lower(), found["day"].lower(), at)
+        day = at + ahead * DAY_US
+        if not ahead or not day <= MAX_TIME_US or (found["how"].lower() != "next" and not is_ahead):
+            return found[0]
+        return f"{found[0]} ({format_day(day)})"
+
+    is_ahead = cues.AHEAD.search(text) is not None and cues.BEHIND.search(text) is None
+    return _WEEKDAY.sub(of_week, _DAY.sub(with_date, text))
+
+
+def _days_until(how: str, day: str, at: int) -> int:
+    """Return how many days after `at` a day of a week that is ahead is, 0 where readers may differ.
+
+    "Next" is the day of next week: of a day of this week people may mean either, but of tomorrow they say "tomorrow".
+    """
+    today, named = (at // DAY_US + _MONDAY) % 7, _WEEKDAYS.index(day)
+    nearest = (named - today) % 7
+    if how != "next":
+        return nearest
+    of_next_week = 7 - today + named
+    return of_next_week if (nearest or 7) in (1, of_next_week) else 0
+
+
+_MONDAY = 3
+"""The first day of the time that is counted, 1970-01-01, was a Thursday; weeks begin on Monday."""
 
 
 def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int, of_agent: bool) -> Statement | None:
@@ -129,12 +161,14 @@ def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int
     start, label = sentence.start, _label(said, of_agent)
     if label is None:
         return None
+    if (taken_back := cues.TAKEN_BACK.match(said)) is not None:
+        start += taken_back.end()
     if label == "remember":
         match = cues.REMEMBER.search(said)
         start += match.start("said") if match is not None else 0
     stated = text[start : sentence.end]
     begins_so = cues.LEANS.search(stated) is not None
-    if begins_so or cues.LEANS_ON.search(stated):
+    if begins_so or (cues.LEANS_ON.search(stated) and polarity(said) != "meta"):
         # What "it" is stands in the sentence before, or nowhere that can be told.
         if (
             (begins_so and label == "instruction")
@@ -151,9 +185,13 @@ def _statement(text: str, sentence: _Sentence, before: _Sentence | None, at: int
 
 
 def _joined(text: str, found: list[Statement], made: Statement, at: int) -> Statement | None:
-    """Return a statement with the one before it, on which it leans, in its place; None where that one matters as much."""
+    """Return a statement with the one before it, on which it leans, in its place; None where that one matters more.
+
+    Of two facts the first stands alone, but two instructions are one.
+    """
     start = found[-1].start
-    if IMPORTANCE[made.label] <= IMPORTANCE[found[-1].label] or made.end - start > MOST_CHARS:
+    more = IMPORTANCE[made.label] - IMPORTANCE[found[-1].label]
+    if more < (made.label != "instruction") or made.end - start > MOST_CHARS:
         return None
     found.pop()
     return Statement(dated(" ".join(text[start : made.end].split()), at), made.label, start, made.end)
@@ -167,7 +205,7 @@ def _label(said: str, of_agent: bool) -> Label | None:
     if of_agent:
         return _of_agent(bare)
     # What most sentences lack is looked for first: it is a matter of time alone.
-    is_standing = bool(standing(bare))
+    is_standing = instructs(bare)
     label = None if is_standing else _does(bare)
     if not is_standing and label is None:
         return None
@@ -210,7 +248,7 @@ def _of_agent(said: str) -> Label | None:
         return None
     if agreed:
         return "decision"
-    if cues.ADVISES.search(said):
+    if cues.ADVISES.search(said) or cues.SHOWN.search(said):
         return None
     is_told = cues.REPORTED.search(said) or (
         cues.PLACE.search(said) and (cues.BEGINS_REPORT.search(said) or said.startswith(("The ", "In ", "`")))

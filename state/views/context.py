@@ -7,7 +7,7 @@ caller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Context as Arithmetic
 from decimal import Decimal
 from typing import Literal, NamedTuple, get_args
@@ -18,7 +18,7 @@ from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, STATED_TAG
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.endings import ending
-from memtape.state.text.polarity import same_instruction, standing
+from memtape.state.text.polarity import instructs, same_instruction, standing
 from memtape.state.views.last_session import left_of
 
 Section = Literal["guardrails", "goal", "plan", "left", "repository", "facts", "tasks", "journal"]
@@ -239,12 +239,14 @@ def _instructions(known: Sequence[Known]) -> list[ContextItem]:
     found: dict[str, ContextItem] = {}
     people = [it for it in known if it.origin in INSTRUCTING and it.kind not in ("document", "page", "goal", "plan")]
     for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
-        sentences = standing(it.text)
-        if sentences:
-            texts: Iterable[str] = sentences if it.kind == "turn" else (it.text,)
-            for text in texts:
-                found.setdefault(same_instruction(text), _item("guardrails", it, text))
+        texts = standing(it.text) if it.kind == "turn" else (it.text,) if _instructs(it) else ()
+        for text in texts:
+            found.setdefault(same_instruction(text), _item("guardrails", it, text))
     return list(found.values())
+
+
+def _instructs(known: Known) -> bool:
+    return known.tags[:2] == (STATED_TAG, "instruction") or instructs(known.text)
 
 
 def _is_task(known: Known) -> bool:
