@@ -334,6 +334,15 @@ def test_what_no_person_or_agent_said_is_neither_asked_nor_decided_nor_a_file(tm
             memory.project()
 
 
+def test_what_tools_put_out_does_not_crowd_out_what_was_asked(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
+        asked: list[tuple[str, str]] = [("user", f"Please look at the broker number {n}.") for n in range(6)]
+        talk(memory, "last", *asked, *[("tool", f"Broker {n} runs.") for n in range(100)])
+        talk(memory, "printing", ("tool", "Nobody speaks in this session."), day=1)
+        told = ["asked: Please look at the broker number 0.", "then asked: Please look at the broker number 5."]
+        assert left(memory) == told
+
+
 def line_of(turns: list[Known], word: str) -> list[str]:
     return [line.text.removeprefix(f"{word}: ") for line in left_of(turns) if line.text.startswith(word)]
 

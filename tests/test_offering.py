@@ -49,6 +49,13 @@ def talk(client: Client) -> None:
     client.project()
 
 
+def test_a_question_of_an_operator_tells_nothing_either(client: Client) -> None:
+    asked = "Where does the violin of Ben hang now?"
+    client.capture_many([Line(text=asked, kind="turn", actor="Ben", origin="operator", session="s-9")])
+    client.project()
+    assert given_for(client, "Where does the violin of Ben hang now, and since when?") == ""
+
+
 def given_for(client: Client, prompt: str, session: str = "now") -> str:
     return offered(client, prompt, session, 1_300)[0]
 
