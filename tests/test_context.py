@@ -343,6 +343,27 @@ def test_what_tools_put_out_does_not_crowd_out_what_was_asked(tmp_path: Path) ->
         assert left(memory) == told
 
 
+def test_files_that_an_agent_edited_by_a_tool_are_told_and_what_the_tool_shows_is_not(tmp_path: Path) -> None:
+    edited = (
+        ("Edit", "The file /home/ada/shop/cart/prices.py has been updated. See:\n  1\timport vat.py\nvat.json"),
+        ("Write", "File created successfully at: /home/ada/shop/cart/vouchers.py"),
+        ("apply_patch", "Exit code: 0\nOutput:\nSuccess. Updated these files:\nM cart/prices.py\nA cart/tax.py"),
+        ("write_file", "Successfully created and wrote to new file: /home/ada/shop/notes.md"),
+        ("Bash", "M cart/other.py\nThe file /etc/passwd.txt is there"),
+        ("Grep", "cart/views.py:1: import prices"),
+    )  # fmt: skip
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
+        talk(memory, "last", ("user", "Round the prices in cart/prices.py, please."))
+        memory.capture_many(
+            Line(text=text, kind="turn", origin="tool", actor=tool, session="last", at=NOW + 9 + n)
+            for n, (tool, text) in enumerate(edited)
+        )
+        for _ in ("from the tail", "from the views"):
+            files = "cart/prices.py, /home/ada/shop/notes.md, cart/tax.py, /home/ada/shop/cart/vouchers.py"
+            assert f"files: {files}" in left(memory)
+            memory.project()
+
+
 def line_of(turns: list[Known], word: str) -> list[str]:
     return [line.text.removeprefix(f"{word}: ") for line in left_of(turns) if line.text.startswith(word)]
 

@@ -1,16 +1,19 @@
 """Where a session was left, told by rule: what was asked first, what was decided, which files, what is open, the end.
 
 Each line is a piece of a turn under a word that says what the piece is. Only people ask, and only people and agents
-decide and name files: what tools put out is nobody's word. Which session is told of is for the caller.
+decide and name files: what tools put out is nobody's word. Of tools that edit it is told which files they edited.
+Which session is told of is for the caller.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from memtape.schemas.events import PEOPLE, Origin
+from memtape.schemas.patterns import lazy
 from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.endings import ending
 from memtape.state.text.files import named_files
@@ -22,6 +25,15 @@ LEAST_WORDS = 4
 """A shorter answer, such as "Done.", is told only where no longer one came to the same request."""
 
 
+EDITING = ("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", "replace", "write_file")
+"""The tools of Claude Code, Codex and Gemini CLI that edit files."""
+_EDITED = lazy(
+    r"^(?:The file .*|File created successfully at: .*|Successfully (?:modified|overwrote|created) .*|[AMD] \S+)$",
+    re.MULTILINE,
+)
+"""The lines in which these say which file they have edited."""
+
+
 class Turn(Protocol):
     """What must be known of a turn."""
 
@@ -30,6 +42,9 @@ class Turn(Protocol):
 
     @property
     def origin(self) -> Origin: ...
+
+    @property
+    def actor(self) -> str: ...
 
     @property
     def at(self) -> int: ...
@@ -49,8 +64,8 @@ def left_of(turns: Sequence[Turn]) -> list[Line]:
     agents = [n for n, turn in enumerate(turns) if turn.origin == "agent" and turn.text.strip()]
     requests = [n for n in people if not is_goodbye(turns[n].text) and not is_nod(turns[n].text)]
     lines = [Line(f"asked: {_head(turns[n].text)}", n) for n in requests[:1]]
-    lines += _decided(turns, [*people, *agents])
-    lines += _files(turns, [*people, *agents])
+    lines += _decided(turns, sorted([*people, *agents]))
+    lines += _files(turns, sorted([*people, *agents]))
     lines += [Line(f"then asked: {_head(turns[n].text)}", n) for n in requests[1:][-1:]]
     answer = _answer(turns, agents, people, requests)
     if answer is not None:
@@ -75,7 +90,7 @@ def _answer(turns: Sequence[Turn], agents: list[int], people: list[int], request
 def _decided(turns: Sequence[Turn], spoken: Sequence[int]) -> list[Line]:
     found = {
         one.text: n
-        for n in sorted(spoken)
+        for n in spoken
         for one in statements(turns[n].text, turns[n].at, of_agent=turns[n].origin == "agent")
         if one.label in ("decision", "correction")
     }
@@ -83,13 +98,19 @@ def _decided(turns: Sequence[Turn], spoken: Sequence[int]) -> list[Line]:
 
 
 def _files(turns: Sequence[Turn], spoken: Sequence[int]) -> list[Line]:
-    """Return one line with the files that are named most, of equals the last named first."""
+    """Return one line with the files that are named or edited most, of equals the last first."""
     named: Counter[str] = Counter()
     last: dict[str, int] = {}
-    for n in sorted(spoken):
-        for path in named_files(turns[n].text):
-            named[path] += 1
-            last[path] = n
+    found = [(n, path) for n in spoken for path in named_files(turns[n].text)]
+    said = dict.fromkeys(path for _, path in found)
+    for n, turn in enumerate(turns):
+        if turn.origin == "tool" and turn.actor in EDITING:
+            # A tool names the whole path of what people and agents name from the project on.
+            paths = named_files("\n".join(_EDITED.findall(turn.text)))
+            found += [(n, next((it for it in said if path.endswith(f"/{it}")), path)) for path in paths]
+    for n, path in sorted(found):
+        named[path] += 1
+        last[path] = n
     if not named:
         return []
     chosen = sorted(named, key=lambda path: (-named[path], -last[path], path))[:FILES]

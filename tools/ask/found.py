@@ -76,24 +76,26 @@ class Found(NamedTuple):
         return sorted(rows, key=lambda row: row.key)
 
     def last_session(self, but: str | None) -> list[MemoryRow | TurnRow | Event]:
-        """Return what people and agents said in the session that was spoken in last, but for one.
+        """Return the turns of the session that was spoken in last, but for one, in their order.
 
-        Of a long one it is the beginning and the end.
+        Of a long one it is the beginning and the end of what people and agents said, and the last that tools put out.
         """
         texts = self.texts
         speaking = np.array([ORIGINS.index(origin) for origin in (*PEOPLE, "agent")])
         own = None if but is None else texts.sessions.number_of(but)
         turns = texts.shown & (texts.flags & TURN != 0)
-        turns &= is_one_of(texts.whole("origins"), speaking)
+        spoken = is_one_of(texts.whole("origins"), speaking)
         if own is not None:
             turns &= texts.sessions.number != own
-        places = np.flatnonzero(turns)
+        places = np.flatnonzero(turns & spoken)
         if not len(places):
             return []
         latest = places[np.argmax(texts.column("at", places))]
-        same = places[texts.sessions.number[places] == texts.sessions.number[latest]]
-        ordered = same[np.argsort(texts.column("at", same), kind="stable")].tolist()
-        return [self.row(place) for place in dict.fromkeys([*ordered[:FIRST_TURNS], *ordered[-LAST_TURNS:]])]
+        same = np.flatnonzero(turns & (texts.sessions.number == texts.sessions.number[latest]))
+        ordered = same[np.argsort(texts.column("at", same), kind="stable")]
+        said, put_out = ordered[spoken[ordered]], ordered[~spoken[ordered]]
+        kept = np.concatenate([said[:FIRST_TURNS], said[-LAST_TURNS:], put_out[-LAST_TURNS:]])
+        return [self.row(place) for place in ordered[is_one_of(ordered, kept)].tolist()]
 
     def places(self) -> list[int]:
         """Return the places of all that is shown."""
