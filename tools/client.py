@@ -77,7 +77,7 @@ class Client(Writer):
             place, opened, scope=scope, actor=actor, origin=origin, session=session, folder=folder, began=began
         )
         self._owns_log = log is None
-        self._ids = Ids(opened, lambda: self.scope, confined or scope is not None)
+        self._confined = confined or scope is not None
 
     @cached_property
     def reader(self) -> Reader:
@@ -85,6 +85,11 @@ class Client(Writer):
         from memtape.tools.ask.reading import Reader
 
         return Reader(self.home, self.log)
+
+    @property
+    def _ids(self) -> Ids:
+        # It is not kept: it has this client, and in a circle all that was read would outlive the last use.
+        return Ids(self.log, lambda: self.scope, self._confined)
 
     @property
     def _asking(self) -> Asking:
