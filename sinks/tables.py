@@ -202,10 +202,14 @@ class Shard:
         return self._mark[1:]
 
     @_reads
-    def index(self, scope: str) -> Opened | None:
-        """Return the search index of a scope as it is now, None where no row of it was ever written."""
+    def index(self, scope: str, before: Opened | None = None) -> Opened | None:
+        """Return the search index of a scope as it is now, None where no row of it was ever written.
+
+        Segments that are open already are not opened again: those of `before`, by default those of the last call.
+        """
         written = self._marked()[1].indexes.get(scope, 0)  # Read first: an index may only be newer.
-        opened = open_index(scope_folder(self.path / INDEX, scope), self._opened.pop(scope, None))
+        last = self._opened.pop(scope, None)
+        opened = open_index(scope_folder(self.path / INDEX, scope), last if before is None else before)
         if (0 if opened is None else opened.manifest.number) < written:
             raise FileNotFoundError(f"The newest search index of {scope} is gone.")
         if opened is not None:

@@ -475,10 +475,10 @@ class Retriever:
         shard = self.shard(partition)
         watermark = self.watermark(partition)
         tail = list(self.tail(scope, watermark.offset if watermark else 0))
-        opened = shard.index(scope) if shard.exists() else None
+        ready = self._ready.get(scope)
+        opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         number = opened.manifest.number if opened is not None else 0
         key = _Key(shard.path, watermark, number, tuple(event.id for event in tail))
-        ready = self._ready.get(scope)
         if ready is None or ready.key != key:
             known = None if ready is None else ready.found.texts
             found = found_of(opened, tail, partial(text_at, self._log, partition), known)
