@@ -259,7 +259,7 @@ def run_flow(
     addresses: Sequence[str] = (),
     process: int = 0,
 ) -> None:
-    """Run a dataflow in this thread and `workers - 1` others until it ends; `recovery` is a prepared store.
+    """Run a dataflow, once, in this thread and `workers - 1` others until it ends; `recovery` is a prepared store.
 
     With `addresses` it runs in as many processes, of which this is number `process`: each binds its own address and
     connects to the others', and all of them end together.
@@ -271,7 +271,10 @@ def run_flow(
     kwargs |= {"worker_count_per_proc": workers, "epoch_interval": epoch}
     if recovery is not None:
         kwargs["recovery_config"] = RecoveryConfig(str(recovery))  # type: ignore[no-untyped-call]
-    cluster_main(flow, **kwargs)  # type: ignore[no-untyped-call]
+    try:
+        cluster_main(flow, **kwargs)  # type: ignore[no-untyped-call]
+    finally:
+        flow.substeps.clear()  # A flow is in a circle with itself, in which all that its steps hold would outlive it.
 
 
 def is_about_recovery(error: BaseException) -> bool:

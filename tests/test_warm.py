@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 import sqlite3
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uuid_utils
 from soaked import soaked
 from test_hooks import PROMPT, events_of, hook, told
 from test_mcp import environment
@@ -23,7 +26,12 @@ from test_mcp import environment
 from memtape.schemas.events import Captured, Recalled
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
+from memtape.sinks.index_files import Named
+from memtape.sinks.index_tiers import DELTA_ROWS
 from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS
+from memtape.sinks.tables import Shard
+from memtape.state.index.segments import Segment
+from memtape.state.index.texts import Texts
 from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents import hooks, ready
 from memtape.tools.agents.errors import latest_errors
@@ -31,6 +39,7 @@ from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer
 from memtape.tools.agents.warm import Asked, ask
+from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
@@ -208,6 +217,51 @@ def test_ten_hooks_are_answered_at_once_while_a_server_brings_the_views_up_to_da
         assert not list(home.glob("builds/*/lance/p*/watermark.json"))
     until(lambda: list(home.glob("builds/*/lance/p*/watermark.json")))
     assert all(id in text and later in text for text in answers())
+
+
+@pytest.mark.slow
+def test_what_a_server_holds_does_not_grow_with_prompts(home: Path, project: Path) -> None:
+    """Each prompt is answered, captured and projected; nothing of it waits for the collector of circles."""
+    said(home, project, PORT)
+    answering = ready.Ready(home)
+
+    def after(prompts: int) -> Counter[str]:
+        """Return how many of what holds a scope's texts live after more prompts."""
+        for number in range(prompts):
+            assert "5433" in answering.offer(asked_of(home, project, QUESTION)).text
+            said(home, project, f"Number {number}: {uuid_utils.uuid7()}.")
+            answering._make(scope_of_folder(project, Home(home)))
+        kinds = (Client, Retriever, Shard, Texts)
+        return Counter(type(it).__name__ for it in gc.get_objects() if isinstance(it, kinds))
+
+    gc.collect()
+    gc.disable()
+    try:
+        held = after(3)
+        assert held["Texts"] and held == after(6)
+    finally:
+        gc.enable()
+        assert answering.close()
+
+
+@pytest.mark.slow
+def test_a_segment_that_a_server_has_open_is_not_opened_again(home: Path, project: Path) -> None:
+    said(home, project, *(f"Number {number}." for number in range(DELTA_ROWS)))
+    scope = scope_of_folder(project, Home(home))
+
+    def opened(client: Client) -> dict[Named, Segment]:
+        found, _ = client.reader.held(lambda views: views.found(scope))
+        return dict(zip(found.opened.manifest.segments, found.opened.segments, strict=True))
+
+    with Client(home, scope=scope) as first, Client(home, scope=scope) as second:
+        first.project()
+        before = opened(first)
+        said(home, project, PORT)
+        second.take_over(first)
+        second.project()
+        after = opened(second)
+        assert len(after) == len(before) + 1
+        assert all(after[named] is segment for named, segment in before.items())
 
 
 def test_a_scope_that_is_slow_to_be_read_keeps_no_other_waiting(
