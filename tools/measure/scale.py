@@ -237,7 +237,7 @@ def beside(home: Path, count: int) -> Figures:
 def hooks(home: Path, count: int) -> Figures:
     """Call hooks as a host does, beside a running `run`: without a server, then with the one that a hook leaves behind.
 
-    A start of Python, and one that loads numpy, stand in the same rounds.
+    A start of Python, and one that loads numpy, stand in the same rounds. Last comes what that server holds then.
     """
     folder, settings = home / "work", home / "settings.toml"
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
@@ -258,12 +258,19 @@ def hooks(home: Path, count: int) -> Figures:
         for question in questions()[:HOOKS]:
             round_of(question, "alone")
         settings.write_text(before)
-        with _process(*command, "--stay", data=json.dumps(told).encode()):
+        with _process(*command, "--stay", data=json.dumps(told).encode()) as server:
             _until(lambda: any(home.glob("serving/*.sock")))
             time.sleep(SETTLE_S)
             for question in questions()[:HOOKS]:
                 round_of(question, "served")
-    return taken.told()
+            return taken.told() | _memory(server)
+
+
+def _memory(pid: int) -> Figures:
+    """Return the megabytes that a process holds, and those of them that are no file's, as Linux tells them."""
+    told = [line.split() for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]]
+    kilobytes = {name: int(count) for name, count, _ in told}
+    return {"hook_server_mb": kilobytes["Rss:"] / 1024, "hook_server_own_mb": kilobytes["Anonymous:"] / 1024}
 
 
 class _Taken:
@@ -309,14 +316,14 @@ def _plain_environment() -> dict[str, str]:
 
 
 @contextmanager
-def _process(*command: str, data: bytes = b"") -> Iterator[None]:
-    """Have a command run meanwhile. It finds our modules as this process does, where it is not installed."""
+def _process(*command: str, data: bytes = b"") -> Iterator[int]:
+    """Have a command run meanwhile, and give its pid. It finds our modules as this process does if not installed."""
     running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:
         assert running.stdin is not None
         running.stdin.write(data)
         running.stdin.close()
-        yield
+        yield running.pid
     finally:
         running.terminate()
         running.wait()

@@ -37,6 +37,10 @@ def _mb(name: str) -> Said:
     return lambda figures: f"{figures[f'{name}_mb']:,.0f} MB"
 
 
+def _server(figures: Figures) -> str:
+    return f"{figures['hook_server_mb']:,.0f} MB ({figures['hook_server_own_mb']:,.0f})"
+
+
 ROWS: tuple[tuple[str, Said, str], ...] = (
     ("search in a new process, beyond the imports", _ms("first_s"), "20, 30, 60 ms"),
     ("warm search, p50", _ms("warm_p50_s"), "1, 2, 5 ms"),
@@ -59,6 +63,7 @@ ROWS: tuple[tuple[str, Said, str], ...] = (
     ("the same, p95", _process("hook_prompt_served_p95"), "150 ms wall"),
     ("hook of a start with a server, p50", _process("hook_start_served_p50"), ""),
     ("the same, p95", _process("hook_start_served_p95"), "150 ms wall"),
+    ("memory of that server after these hooks (without mapped files)", _server, "150 MB"),
     ("hook of a prompt without a server, p50", _process("hook_prompt_alone_p50"), ""),
     ("the same, p95", _process("hook_prompt_alone_p95"), "150 ms wall"),
     ("hook of a start without a server, p50", _process("hook_start_alone_p50"), ""),
