@@ -12,7 +12,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from memtape.tools.agents.warm import FOLDER
+from memtape.tools.agents.handing import FOLDER
 
 KEPT_DAYS = 30
 """A session that is resumed later is told all."""
