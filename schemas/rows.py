@@ -65,8 +65,8 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     where none does, each once; views made under rules before 5 lack it. `confirmations` counts the living members
     beyond the first; echoes count as none. `revises` is a
     captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
-    took over from. A hidden memory is forgotten and can be restored. `into` names the memory that stands for this one,
-    and `made_of` are the memories that a text was made of.
+    took over from. A hidden memory is forgotten and can be restored. `into` is a captured id of the memory that
+    stands for this one, and `made_of` are captured ids of the memories that a text was made of, at any remove.
     """
 
     key: str

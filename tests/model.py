@@ -109,11 +109,14 @@ class World:
         for number, events in enumerate(partitions):
             self.counters.append(self._read(number, events))
 
-    def visible(self, *names: str) -> set[str]:
-        """Return the ids that these scopes can show: names of memories and ids of turns of which something lives."""
+    def visible(self, *names: str, covered: bool = False) -> set[str]:
+        """Return the ids that these scopes can show: names of memories and ids of turns of which something lives.
+
+        What something else stands for is shown to who asks for it by its time or origin, as `covered`.
+        """
         scopes = [self.scopes[name] for name in names if name in self.scopes]
         rows = [row for scope in scopes for row in scope.memory_rows()]
-        found = {memory["id"] for memory in rows if not memory["hidden"] and not memory["into"]}
+        found = {memory["id"] for memory in rows if not memory["hidden"] and (covered or not memory["into"])}
         return found | {turn["id"] for scope in scopes for turn in scope.turn_rows() if not turn["hidden"]}
 
     def made_by(self, origins: set[str], sessions: set[str], *names: str) -> set[str]:
@@ -125,7 +128,7 @@ class World:
             }
             turns = [capture for capture in scope.captures if capture["body"]["kind"] == "turn"]
             found |= {turn["id"] for turn in turns if turn["origin"] in origins and turn["session"] in sessions}
-        return found & self.visible(*names)
+        return found & self.visible(*names, covered=True)
 
     def _read(self, number: int, events: list[Event]) -> dict[str, int]:
         count = dict.fromkeys(("events", "duplicates", "divergent", "ignored", "dead_letters"), 0)
@@ -207,7 +210,8 @@ class Scope:
         """Take in an event; whether it counts."""
         self.known.append(event["id"])
         counts = self._take(event, settings)
-        self.covers = [cover for cover in self.covers if self._holds(cover)]
+        while len(held := [cover for cover in self.covers if self._holds(cover)]) < len(self.covers):
+            self.covers = held
         return counts
 
     def _take(self, event: Event, settings: Settings) -> bool:
@@ -228,6 +232,13 @@ class Scope:
         elif event["type"] == "pinned":
             others = [id for id in self.pinned if id not in event["body"]["ids"]]
             self.pinned = others + (event["body"]["ids"] if event["body"]["on"] else [])
+            memories = [memory for id in event["body"]["ids"] if (memory := self.memory_of(id))]
+            named = {id for memory in memories for id in ids_of(memory)} if event["body"]["on"] else set()
+            self.covers = [
+                cover
+                for cover in self.covers
+                if cover["op"] == "add" or cover["by"] in named or named.isdisjoint(cover["ids"])
+            ]
         elif event["type"] == "withdrawn":
             self.tombstones.append(event)
             named = event["body"]["ids"]
@@ -302,7 +313,7 @@ class Scope:
 
     def whole(self, memory: Memory) -> list[str]:
         """Return every id behind a memory, and behind what it was made of."""
-        own = self.told.get(memory["members"][0][0]["id"], [])
+        own = [id for member, _, _ in memory["members"] for id in self.told.get(member["id"], [])]
         parts = [part for id in own if (part := self.memory_of(id))]
         return list(dict.fromkeys([*ids_of(memory), *(id for part in parts for id in self.whole(part))]))
 
@@ -320,6 +331,7 @@ class Scope:
             cover = {**operation, "seen": {id: seqs[id] for id in own}, "kept": kept[operation["op"]]}
             if operation["op"] == "remove":
                 self.covers.append(cover)
+                self.told.setdefault(cover["by"], []).extend(cover["ids"])
             else:
                 self.awaited[operation["by"]] = cover, body["inputs"]
 
@@ -330,7 +342,7 @@ class Scope:
         if cover and not self.hidden(text) and all(map(self._as_seen, own)):
             self.covers.append(cover)
             if cover["op"] == "replace":
-                self.told[text["id"]] = cover["ids"]
+                self.told[text["id"]] = list(cover["ids"])
 
     def _as_seen(self, given: dict[str, Any]) -> bool:
         memory = self.memory_of(given["id"])
@@ -344,7 +356,7 @@ class Scope:
             return False
         for id, seq in cover["seen"].items():
             memory = self.memory_of(id)
-            if memory is None or not self.living(memory):
+            if memory is None or not self.living(memory) or (is_made(memory) and self.made_of(memory) is None):
                 return False
             now, then = spoken(self.living(memory)), next(c for c in self.captures if c["seq"] == seq)
             if now is not then and (id not in cover["kept"] or normal(now) != normal(then)):
@@ -548,13 +560,15 @@ class Scope:
             "hidden": not living,
             "pinned": any(id in self.pinned for id in ids_of(memory)),
             "provenance": self._provenance(memory),
-            "into": self._name(self.covered(memory)),
-            "made_of": list(dict.fromkeys(map(self._name, self.made_of(memory) or []))),
+            "into": self.covered(memory),
+            "made_of": list(dict.fromkeys(self._all_made_of(memory))),
         }
 
-    def _name(self, id: str | None) -> str | None:
-        memory = None if id is None else self.memory_of(id)
-        return None if memory is None else self.name_of(memory)["id"]
+    def _all_made_of(self, memory: Memory) -> Iterator[str]:
+        for id in self.made_of(memory) or []:
+            yield id
+            if (part := self.memory_of(id)) and part["members"][0][0]["id"] == id:
+                yield from self._all_made_of(part)
 
     def made_by(self, memory: Memory, origins: set[str], sessions: set[str]) -> bool:
         """Whether one capture of a memory that lives is of one of these origins and of one of these sessions."""

@@ -28,7 +28,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.sinks.home.folders import Home
 from memtape.state.consolidation.change import changed_value
-from memtape.state.consolidation.clusters import due
+from memtape.state.consolidation.clusters import plan
 from memtape.state.consolidation.gate import BEHIND_US, ENOUGH_CONFIRMED, ENOUGH_NEW, gate
 from memtape.state.consolidation.rules import conclude
 from memtape.state.core.scope import Scope
@@ -232,8 +232,8 @@ def test_a_text_waits_for_its_decision_and_is_nothing_without_it(
     say(client, *PORTS[:2])
     client.project()
     scope = scope_of(client)
-    (conclusion,) = conclude(due(scope)[0].cluster)
-    said, text = events_of(SCOPE, conclusion, now_us())
+    (conclusion,) = conclude(plan(scope).due[0].cluster)
+    said, text = events_of(scope, conclusion, now_us())
     monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
     client.log.append([said])
     assert set(held(client)) == set(PORTS[:2])
@@ -245,9 +245,9 @@ def test_a_text_waits_for_its_decision_and_is_nothing_without_it(
 def test_what_is_decided_of_something_else_than_it_is_by_then_is_dropped_and_looked_at_again(client: Client) -> None:
     say(client, *PORTS[:2])
     scope = scope_of(client)
-    (conclusion,) = conclude(due(scope)[0].cluster)
+    (conclusion,) = conclude(plan(scope).due[0].cluster)
     client.capture(PORTS[0])
-    client.log.append(events_of(SCOPE, conclusion, now_us()))
+    client.log.append(events_of(scope, conclusion, now_us()))
     assert set(held(client)) == set(PORTS[:2])
     mark = scope_of(client).passes.mark()
     assert (mark.dropped, mark.queued) == (1, 1) and not mark.applied

@@ -44,7 +44,9 @@ def test_what_is_named_is_what_the_rows_name(events: list[Event]) -> None:
                 for id in ids:
                     named[id] = ids
                     folded = len(members) > 1 or bool(scope.covers.touching(members))
-                    told = [part for made in scope.covers.made_of.get(id, ()) for part in _whole(scope, made)]
+                    memory = scope.memory_of(id)
+                    below = () if memory is None else scope.covers.below(scope, memory)
+                    told = [part for made in below for part in _whole(scope, made)]
                     assert named_by_decision(scope, id, False) == tuple(dict.fromkeys((*ids, *told)))
                     assert named_by_decision(scope, id, True) == (id,)
                     assert named_by_unfolding(scope, id, False) == (members if folded else ())

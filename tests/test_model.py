@@ -22,7 +22,7 @@ from builders import ELSEWHERE, START, TINY, captured, configured, forgotten, hi
 from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of, missing
-from model import Model, Scope, World, describe, family_of, ids_of, spoken
+from model import Model, Scope, World, describe, family_of, ids_of, is_made, spoken
 from test_golden_log import LOGS, slots_of
 
 from memtape.flows import projection
@@ -655,6 +655,10 @@ class Life:
             for capture in self.rng.sample(scope.captures, min(2, len(scope.captures))):
                 id = capture["id"]
                 memory = scope.memory_of(id)
+                if memory is not None and is_made(memory) and scope.made_of(memory) is None:
+                    with pytest.raises(NotFound):
+                        client.show(id)
+                    continue
                 opened = client.show(id)
                 behind = {event.event.id for event in client.why(id).events}
                 if memory is None:
@@ -708,7 +712,8 @@ def short(row: dict[str, Any]) -> str:
     """Return a memory as `MEMORY.md` shows it; what escapes a text has tests of its own."""
     times = "once" if row["confirmations"] == 1 else f"{row['confirmations']} times"
     confirmed = f" (confirmed {times}, last {format_day(row['last_at'])})" if row["confirmations"] else ""
-    return escape(one_line(row["text"], 400)) + confirmed + " (pinned)" * row["pinned"]
+    marks = " (pinned)" * row["pinned"] + " (consolidated)" * bool(row["made_of"])
+    return escape(one_line(row["text"], 400)) + confirmed + marks
 
 
 def in_force(row: dict[str, Any]) -> bool:
@@ -718,7 +723,7 @@ def in_force(row: dict[str, Any]) -> bool:
 
 def is_fact(row: dict[str, Any]) -> bool:
     """Whether a memory is of those that `MEMORY.md` lists."""
-    return row["kind"] in ("fact", "insight") and not row["hidden"]
+    return row["kind"] in ("fact", "insight") and not row["hidden"] and not row["into"]
 
 
 def importance(row: dict[str, Any]) -> tuple[bool, int, int, int]:

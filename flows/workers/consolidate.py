@@ -20,6 +20,7 @@ from memtape.schemas.events import (
     CONSOLIDATED_TAG,
     DISTILLED_TAG,
     EVENT_TYPES,
+    MAX_ATTEMPTS,
     MAX_IDS,
     MAX_TAGS,
     STATED_TAG,
@@ -37,17 +38,19 @@ from memtape.schemas.log import Log
 from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US, US_PER_S
-from memtape.state.consolidation.clusters import Candidate, Due, due
+from memtape.state.consolidation.clusters import Candidate, Due, plan
 from memtape.state.consolidation.gate import gate
 from memtape.state.consolidation.rules import Conclusion
 from memtape.state.consolidation.rules import Operation as Concluded
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.captures import TRUST
+from memtape.state.subjects.captures import TRUST, normal_digest
 
 LOOK_US, SPENT_US = 60 * US_PER_S, HOUR_US
 """So often is looked whether a pass may begin, and so late once a budget is spent."""
+
+_THEN = ("It has failed three times, and is set aside as it is.", "The next pass looks again.")
 
 Conclude = Callable[[Due], Sequence[Conclusion]]
 """Returns what is decided of a cluster. Raises `BudgetSpent`, and `MemtapeError` where a model cannot be asked."""
@@ -127,33 +130,46 @@ def consolidate(
     Where a budget is spent, the pass ends before the first cluster that nobody was asked about, and raises
     `BudgetSpent`; where a model cannot be asked at all, it raises `MemtapeError` and has not ended.
     """
-    clusters = due(scope)
+    planned = plan(scope)
     conclusions: list[Conclusion] = []
-    for place, each in enumerate(clusters):
-        on_cluster(place, len(clusters))
+    for place, each in enumerate(planned.due):
+        on_cluster(place, len(planned.due))
         try:
-            concluded = conclude(each)
+            concluded = [conclusion for conclusion in conclude(each) if is_wanted(scope, conclusion)]
         except BudgetSpent:
-            _append(log, [_end_of(scope, max(scope.passes.until, each.first), now_us())])
+            left = min(due.first for due in planned.due[place:])
+            _append(log, [_end_of(scope, max(scope.passes.until, min(planned.until, left)), now_us())])
             raise
         conclusions += concluded
         for conclusion in concluded:
-            _append(log, events_of(scope.name, conclusion, now_us()))
-    on_cluster(len(clusters), len(clusters))
-    _append(log, [_end_of(scope, scope.seq, now_us())])
-    problems = [conclusion.problem for conclusion in conclusions if conclusion.problem]
-    return Passed(len(clusters), [it for it in conclusions if it.operations], problems)
+            _append(log, events_of(scope, conclusion, now_us()))
+    on_cluster(len(planned.due), len(planned.due))
+    _append(log, [_end_of(scope, planned.until, now_us())])
+    problems = [f"{it.problem} {_THEN[it.attempt < MAX_ATTEMPTS]}" for it in conclusions if it.problem]
+    return Passed(len(planned.due), [it for it in conclusions if it.operations], problems)
 
 
-def events_of(scope: str, conclusion: Conclusion, now_us: int) -> list[Event]:
-    """Return the decision of a conclusion, and behind it the texts that were made."""
+def is_wanted(scope: Scope, conclusion: Conclusion) -> bool:
+    """Whether nobody has forgotten a text that a conclusion would make again."""
+    texts = [it.text for it in conclusion.operations if it.survivor is None]
+    return not any(normal_digest(text) in scope.tombstones.texts for text in texts)
+
+
+def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
+    """Return the decision of a conclusion about a scope, and behind it the texts that were made.
+
+    Ids follow from what is decided of what, and from how often anything has held or ended there: so two processes that
+    decide the same add it once, and what has ended can be decided again.
+    """
+    scope = of.name
     cluster = conclusion.cluster
     captures = tuple(dict.fromkeys(id for candidate in cluster for id in candidate.captures))
     if len(captures) > MAX_IDS:  # Whoever erases one of them could not be promised that all goes with it.
         return []
     inputs = tuple(Input(id=candidate.id, seq=candidate.seq) for candidate in cluster)
     said = [(it.op, [of.id for of in it.of], it.text, it.survivor and it.survivor.id) for it in conclusion.operations]
-    key = msgspec.json.encode((inputs, said, conclusion.attempt, conclusion.problem)).decode()
+    times = of.covers.count, of.passes.dropped
+    key = msgspec.json.encode((inputs, said, conclusion.attempt, conclusion.problem, times)).decode()
     id = derived_id("decided", scope, "memtape", key)
     texts = [derived_id("captured", scope, "memtape", f"consolidated:{id}:{n}") for n in range(len(said))]
     operations = tuple(

@@ -5,7 +5,8 @@ Likeness is that of words here, so that a pass needs no vectors. What is decided
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memtape.schemas.events import MAX_INPUTS, REPOSITORY_TAG, Kind, Origin
@@ -20,17 +21,25 @@ from memtape.state.text.terms import terms
 NEIGHBOURS = 8
 LEAST_SHARED, LEAST_DICE = 2, 50
 """Neighbours have two terms in common, and half of all that both have (Dice's coefficient, in hundredths)."""
-MOST_HOLDING = 200
-"""A term that more memories hold brings none together: it is as common as a word like "the" is there."""
+MOST_COMPARED = 200
+"""A memory is compared with so many others at most: with those that share its rarest terms, the latest first."""
 MOST_CHARS = 1_000
 """Longer texts stand by themselves: they tell more than one thing."""
+
+
+class Said(NamedTuple):
+    """A text, when it was said, and the trust of who said it."""
+
+    at: int
+    text: str
+    trust: int
 
 
 class Candidate(NamedTuple):
     """A memory as a pass reads it: `id` and `seq` are those of a decision's input, `text` is what speaks for it.
 
-    `texts` are the wordings that it has, with their times, and of a text that was made those of what it was made of.
-    `captures` are the ids of all captures behind it.
+    `said` is what was said in it, and in all that it stands for, the earliest first. `captures` are the ids of all
+    captures behind it.
     """
 
     id: str
@@ -44,8 +53,18 @@ class Candidate(NamedTuple):
     tags: tuple[str, ...]
     importance: int | None
     made: bool
-    texts: tuple[tuple[int, str], ...]
+    said: tuple[Said, ...]
     captures: tuple[str, ...]
+
+    @property
+    def latest(self) -> Said:
+        """What was said last."""
+        return self.said[-1]
+
+    @property
+    def trust(self) -> int:
+        """The trust of who is trusted most of those who said any of it."""
+        return max(said.trust for said in self.said)
 
     @property
     def rank(self) -> tuple[int, int, int]:
@@ -64,10 +83,18 @@ class Due(NamedTuple):
     first: int
 
 
-def due(scope: Scope) -> list[Due]:
-    """Return the clusters of a scope's next pass, by the first new memory; before them those that are looked at again.
+class Plan(NamedTuple):
+    """What a pass looks at, and up to which seq it then has looked: not beyond what found no room in a cluster."""
 
-    Each has at most 25 memories, two at least, and each memory stands in one.
+    due: list[Due]
+    until: int
+
+
+def plan(scope: Scope) -> Plan:
+    """Return what a scope's next pass looks at: first what is looked at again, then what is new, in its order.
+
+    A cluster has two memories at least and 25 at most, and each memory stands in one: where there is no room for all
+    that is alike, the latest come first, since they tell what holds.
     """
     free = {candidate.id: candidate for candidate in _candidates(scope)}
     found: list[Due] = []
@@ -75,57 +102,74 @@ def due(scope: Scope) -> list[Due]:
         queued = tuple(free.pop(id) for id in ids if id in free)
         found.append(Due(queued, failed + 1, scope.passes.until))
     near = _Near(free.values())
-    for candidate in sorted(free.values(), key=lambda candidate: candidate.seq):
+    left: list[int] = []
+    for candidate in sorted(free.values(), key=lambda candidate: -candidate.seq):
         if candidate.id in free and not candidate.made and candidate.seq >= scope.passes.until:
-            found.append(Due(_grown(candidate, near, free), 1, candidate.seq))
-    return [due for due in found if len(due.cluster) > 1 and _seen(due.cluster) not in scope.passes.aside]
+            cluster, over = _grown(candidate, near, free)
+            found.append(Due(cluster, 1, min(it.seq for it in cluster)))
+            left += over
+    kept = [due for due in found if len(due.cluster) > 1 and _seen(due.cluster) not in scope.passes.aside]
+    kept.sort(key=lambda due: due.first)
+    return Plan(kept, min((seq for seq in left if seq >= scope.passes.until), default=scope.seq))
 
 
 def _seen(cluster: Iterable[Candidate]) -> tuple[tuple[str, int], ...]:
     return tuple((candidate.id, candidate.seq) for candidate in cluster)
 
 
-def _grown(first: Candidate, near: _Near, free: dict[str, Candidate]) -> Cluster:
-    """Return a candidate with those like it, and those like these, in the order of the log; takes them from `free`."""
+def _grown(first: Candidate, near: _Near, free: dict[str, Candidate]) -> tuple[Cluster, list[int]]:
+    """Return a candidate with those like it, and those like these, taken from `free`; and the seqs that had no room."""
     cluster = {first.id: free.pop(first.id)}
-    waiting = [first]
+    waiting, left = [first], list[int]()
     while waiting:
-        for other in near.of(waiting.pop(0)):
-            if len(cluster) < MAX_INPUTS and other.id in free:
+        for other in near.of(waiting.pop(0), free):
+            if len(cluster) == MAX_INPUTS:
+                left.append(other.seq)
+            else:
                 cluster[other.id] = free.pop(other.id)
                 waiting.append(other)
-    return tuple(sorted(cluster.values(), key=lambda candidate: candidate.seq))
+    return tuple(sorted(cluster.values(), key=lambda candidate: candidate.seq)), left
 
 
 class _Near:
-    """Candidates by the terms of their texts."""
+    """Candidates by the terms of what was said last in them."""
 
     def __init__(self, candidates: Iterable[Candidate]) -> None:
-        self._candidates = list(candidates)
-        self._terms = [frozenset(terms(candidate.text)) for candidate in self._candidates]
+        self._candidates = sorted(candidates, key=lambda candidate: -candidate.seq)
+        self._terms = [frozenset(terms(candidate.latest.text)) for candidate in self._candidates]
         self._number = {candidate.id: number for number, candidate in enumerate(self._candidates)}
         self._holding: dict[str, list[int]] = {}
         for number, held in enumerate(self._terms):
             for term in sorted(held):
                 self._holding.setdefault(term, []).append(number)
 
-    def of(self, candidate: Candidate) -> list[Candidate]:
-        """Return the neighbours of a candidate, the nearest first."""
+    def of(self, candidate: Candidate, free: Mapping[str, Candidate]) -> list[Candidate]:
+        """Return the nearest of those that are free: texts that were made first, then the latest."""
         number = self._number[candidate.id]
         own = self._terms[number]
-        shared: dict[int, int] = {}
-        for term in sorted(own):
-            holding = self._holding[term]
-            for other in holding if len(holding) <= MOST_HOLDING else ():
-                shared[other] = shared.get(other, 0) + 1
-        near: list[tuple[int, int, Candidate]] = []
-        for other, count in shared.items():
-            dice = 200 * count // (len(own) + len(self._terms[other]))
+        near: list[tuple[int, bool, int, Candidate]] = []
+        for other in self._compared(number):
             found = self._candidates[other]
-            enough = count >= min(LEAST_SHARED, len(own)) and dice >= LEAST_DICE
-            if other != number and enough and found.family == candidate.family:
-                near.append((-dice, found.seq, found))
-        return [found for _, _, found in sorted(near)[:NEIGHBOURS]]
+            if found.id not in free or found.family != candidate.family:
+                continue
+            shared = len(own & self._terms[other])
+            dice = 200 * shared // (len(own) + len(self._terms[other]))
+            if shared >= min(LEAST_SHARED, len(own)) and dice >= LEAST_DICE:
+                near.append((-dice, not found.made, -found.seq, found))
+        return [found for *_, found in sorted(near)[:NEIGHBOURS]]
+
+    def _compared(self, number: int) -> list[int]:
+        """Return those that share the rarest terms of one; of a common term the latest, and those around it."""
+        compared: dict[int, None] = {}
+        for term in sorted(self._terms[number], key=lambda term: (len(self._holding[term]), term)):
+            holding = self._holding[term]
+            place = bisect_left(holding, number)
+            around = holding[max(0, place - NEIGHBOURS) : place + NEIGHBOURS]
+            compared |= dict.fromkeys([*around, *holding[:MOST_COMPARED]])
+            if len(compared) >= MOST_COMPARED:
+                break
+        compared.pop(number, None)
+        return list(compared)
 
 
 def _candidates(scope: Scope) -> Iterator[Candidate]:
@@ -154,30 +198,30 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
             tags=body.tags,
             importance=body.importance_given,
             made=memory.made,
-            texts=tuple(_texts(scope, memory)),
+            said=tuple(sorted(_said(scope, memory))) or (Said(spoken.at, body.text, TRUST[spoken.actor.origin]),),
             captures=(*ids, *_made_of(scope, memory)),
         )
 
 
-def _texts(scope: Scope, memory: Memory) -> Iterator[tuple[int, str]]:
-    """Yield what was said in a memory, or in those that it was made of, each text with its time."""
-    for made in _parts(scope, memory):
-        for join in made.members:
+def _said(scope: Scope, memory: Memory) -> Iterator[Said]:
+    """Yield what was said in a memory, and in those that it stands for."""
+    for part in _parts(scope, memory):
+        for join in part.members:
             capture = scope.captures.by_seq[join.seq]
             if not capture.hidden and not capture.made:
-                yield capture.at, scope.captures.body(capture).text
+                yield Said(capture.at, scope.captures.body(capture).text, TRUST[capture.actor.origin])
 
 
 def _made_of(scope: Scope, memory: Memory) -> Sequence[str]:
-    """Return the ids of the captures behind what a text was made of."""
+    """Return the ids of the captures behind what a memory stands for."""
     parts = [part for part in _parts(scope, memory) if part is not memory]
     return [scope.captures.by_seq[join.seq].id for part in parts for join in (*part.members, *part.echoes)]
 
 
 def _parts(scope: Scope, memory: Memory) -> list[Memory]:
-    """Return a memory, and all that it was made of, however often."""
+    """Return a memory, and all that it stands for, at any remove."""
     parts = [memory]
-    for id in scope.covers.made_of.get(scope.captures.by_seq[memory.birth].id, ()):
+    for id in scope.covers.below(scope, memory):
         part = scope.memory_of(id)
         parts += [] if part is None else _parts(scope, part)
     return parts

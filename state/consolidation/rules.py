@@ -13,7 +13,6 @@ from memtape.schemas.times import format_day
 from memtape.state.consolidation.change import changed_value
 from memtape.state.consolidation.clusters import MOST_CHARS, Candidate, Cluster
 from memtape.state.fold.specifics import same_specifics
-from memtape.state.subjects.captures import TRUST
 
 LEAST_ENTRIES = 3
 MOST_PREVIOUS = 5
@@ -87,15 +86,16 @@ def _says_the_same(a: Candidate, b: Candidate) -> bool:
 
 
 def _timelines(candidates: Sequence[Candidate]) -> tuple[list[Operation], list[Candidate]]:
-    """Tell the values that one thing had in one line: the latest, since when, and those before."""
-    facts = sorted((it for it in candidates if it.family == "fact"), key=lambda it: (_latest(it)[0], it.seq))
+    """Tell the values that one thing had in one line: the latest, since when, and those before.
+
+    What was said by who is trusted more than who said the latest stays: that is for people to settle.
+    """
+    facts = sorted((it for it in candidates if it.family == "fact"), key=lambda it: (it.latest.at, it.seq))
     operations: list[Operation] = []
     left = {candidate.id: candidate for candidate in candidates}
     for newest in reversed(facts):
-        if newest.id not in left:
-            continue
         older = [it for it in facts if it.id in left and it is not newest and _replaces(newest, it)]
-        if older and TRUST[newest.origin] >= max(TRUST[it.origin] for it in older):
+        if newest.id in left and older and newest.latest.trust >= max(it.trust for it in (newest, *older)):
             group = (newest, *older)
             operations.append(Operation("replace", group, text=_timeline(newest, older)))
             for candidate in group:
@@ -103,41 +103,35 @@ def _timelines(candidates: Sequence[Candidate]) -> tuple[list[Operation], list[C
     return operations, list(left.values())
 
 
-def _latest(candidate: Candidate) -> tuple[int, str]:
-    """Return what was said last of what is behind a candidate, with its time."""
-    return max(candidate.texts, default=(candidate.at, candidate.text), key=lambda said: said[0])
-
-
 def _replaces(newer: Candidate, older: Candidate) -> bool:
-    now, before = _latest(newer), _latest(older)
-    return now[0] > before[0] and changed_value(before[1], now[1]) is not None
+    now, before = newer.latest, older.latest
+    return now.at > before.at and changed_value(before.text, now.text) is not None
 
 
 def _timeline(newest: Candidate, older: Sequence[Candidate]) -> str:
-    now = _latest(newest)[1]
-    said = sorted({said for it in (newest, *older) for said in it.texts or ((it.at, it.text),)}, reverse=True)
+    now = newest.latest
+    said = sorted({said for it in (newest, *older) for said in it.said}, reverse=True)
     values: dict[str, int] = {}
-    since = _latest(newest)[0]
-    for at, text in said:
-        value = changed_value(text, now)
+    since = now.at
+    for at, text, _ in said:
+        value = changed_value(text, now.text)
         if value is not None:
             values[value.older] = min(at, values.get(value.older, at))
         elif not values:
             since = min(since, at)  # It was said before, and nothing else since.
     told = [f"{value}, from {format_day(at)}" for value, at in list(values.items())[:MOST_PREVIOUS]]
-    return f"{_sentence(now)} (since {format_day(since)}; previously {'; '.join(told)})"
+    return f"{_sentence(now.text)} (since {format_day(since)}; previously {'; '.join(told)})"
 
 
 def _journals(candidates: Sequence[Candidate]) -> list[Operation]:
     """Tell three or more lines of one subject in one, with the range of their dates."""
     lines = sorted((it for it in candidates if it.family == "journal"), key=lambda it: (it.at, it.seq))
-    entries = [said for it in lines for said in sorted(it.texts)]
-    if len(lines) < LEAST_ENTRIES - any(it.made for it in lines):
+    entries = sorted({said for it in lines for said in it.said})
+    if len(lines) < 2 or len(entries) < LEAST_ENTRIES:
         return []
-    first, last = format_day(min(at for at, _ in entries)), format_day(max(at for at, _ in entries))
+    first, last = format_day(entries[0].at), format_day(entries[-1].at)
     days = first if first == last else f"{first} to {last}"
-    told = "; ".join(f"{format_day(at)[5:]} {_sentence(text)}" if first != last else _sentence(text)
-                     for at, text in sorted(entries))  # fmt: skip
+    told = "; ".join(f"{'' if first == last else format_day(it.at)[5:] + ' '}{_sentence(it.text)}" for it in entries)
     text = f"{days}, {len(entries)} entries: {told}"
     if len(text) > MOST_CHARS:
         return _journals(lines[: len(lines) // 2]) + _journals(lines[len(lines) // 2 :])

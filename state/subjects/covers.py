@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from memtape.schemas.events import Captured, Decided, Event, Input, Operation, Unfolded
+from memtape.schemas.events import Captured, Decided, Event, Input, Operation, Pinned, Unfolded
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
@@ -44,8 +44,8 @@ class Covers:
     """The covers of a scope by number, in the order in which they came to hold.
 
     `awaited` has by the id of each text that is to come its cover and all inputs of the decision. `apart` are the ids
-    of inputs that somebody has set apart, of which nothing is to be made again. `made_of` has the inputs of each text
-    that has ever stood for any, so that whoever names the text means them too, also once it has ended.
+    of inputs that somebody has set apart, of which nothing is to be made again. `made_of` has by what stood for others
+    the inputs that it has ever stood for, so that whoever names it means them too, also once that has ended.
     """
 
     def __init__(self) -> None:
@@ -69,6 +69,12 @@ class Covers:
         found = (self.holding[number] for id in ids for number in self._numbers_of.get(id, ()))
         return next((cover for cover in found if cover.op != "add" and _names(of, cover.ids, memory)), None)
 
+    def below(self, of: HasCaptures, memory: Memory) -> Iterator[str]:
+        """Yield the inputs that a memory stands for, or once stood for."""
+        if self.made_of:
+            for join in memory.members:
+                yield from self.made_of.get(of.captures.by_seq[join.seq].id, ())
+
     def touching(self, ids: Iterable[str]) -> dict[int, Cover]:
         """Return the covers that name any of these captured ids."""
         return {number: self.holding[number] for id in ids for number in self._numbers_of.get(id, ())}
@@ -77,8 +83,8 @@ class Covers:
         """Let a cover hold from now on."""
         self._put(self.count, cover)
         self.count += 1
-        if cover.op == "replace":
-            self.made_of[cover.by] = cover.ids
+        if cover.op != "add":
+            self.made_of[cover.by] = (*self.made_of.get(cover.by, ()), *cover.ids)
 
     def _put(self, number: int, cover: Cover) -> None:
         self.holding[number] = cover
@@ -105,16 +111,29 @@ def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change
             _take_text(state, event.id, context, touched)
         case Unfolded(ids=ids):
             _set_apart(state, ids, context, touched)
+        case Pinned(ids=ids, on=True):
+            pinned = [member for id in ids for member in _members(of, id)]
+            for number, cover in state.touching(pinned).items():
+                if cover.by not in pinned and cover.op != "add":
+                    _end(state, number, cover, context, touched)
         case _:
             pass
-    if state.holding and context.touched:
-        members = (id for name in context.touched for id in _members(of, name))
-        for number, cover in state.touching(members).items():
-            if not _holds(of, cover):
-                _end(state, number, cover, context, touched)
+    if state.holding and (context.touched or touched):
+        _end_what_does_not_hold(state, context, touched)
     named = dict.fromkeys(id for cover in touched for id in (*cover.ids, cover.by))
     names = (name for id in named if (name := _name_of(of, id)) is not None)
     return [Change("memories", context.scope, name) for name in dict.fromkeys(names)]
+
+
+def _end_what_does_not_hold(state: Covers, context: Context[Others], touched: list[Cover]) -> None:
+    """End covers of which something was touched, and those above a text that has ended with its own."""
+    looked = [id for name in context.touched for id in _members(context.of, name)]
+    looked += [cover.by for cover in touched]
+    while looked:
+        ended = [cover for cover in state.touching(looked).items() if not _holds(context.of, state, cover[1])]
+        looked = [cover.by for _, cover in ended]
+        for number, cover in ended:
+            _end(state, number, cover, context, touched)
 
 
 def snapshot(state: Covers) -> bytes:
@@ -204,14 +223,14 @@ def _is_as_seen(state: Covers, of: Others, input: Input) -> bool:
     return memory is not None and memory.canonical == input.seq and is_shown(of, state, memory)
 
 
-def _holds(of: Others, cover: Cover) -> bool:
+def _holds(of: Others, covers: Covers, cover: Cover) -> bool:
     """Whether a cover goes on: its text is shown, what it tells of as holding says the same, the rest is as it was."""
     text = of.captures.get(cover.by)
     if text is None or (text.hidden and cover.op != "remove"):
         return False
     kept = cover.kept
     for id, seq in cover.seen.items():
-        spoken = _spoken(of, id)
+        spoken = _spoken(of, covers, id)
         if spoken is None or (
             spoken.seq != seq and (id not in kept or spoken.normal != of.captures.by_seq[seq].normal)
         ):
@@ -219,9 +238,13 @@ def _holds(of: Others, cover: Cover) -> bool:
     return True
 
 
-def _spoken(of: Others, id: str) -> Capture | None:
+def _spoken(of: Others, covers: Covers, id: str) -> Capture | None:
+    """Return what speaks for a memory; nothing for one that is hidden, or a text that stands for nothing any more."""
     memory = _memory(of, id)
-    return None if memory is None or memory.canonical < 0 else of.captures.by_seq[memory.canonical]
+    if memory is None or memory.canonical < 0:
+        return None
+    spoken = of.captures.by_seq[memory.canonical]
+    return None if memory.made and covers.of_text(spoken.id) is None else spoken
 
 
 def _memory(of: Others, id: str) -> Memory | None:

@@ -75,7 +75,7 @@ def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change
             _count(state, event, context)
         case Decided(until=int(until)):
             state.until, state.at = max(state.until, until), context.at
-            state.new = state.confirmed = state.oldest = 0
+            _count_anew(state, event, context)
             state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
         case Decided() as decided:
             _settle(state, decided, context)
@@ -97,6 +97,20 @@ def _count(state: Passes, event: Event, context: Context[Others]) -> None:
         state.oldest = state.oldest or event.sent
     else:
         state.confirmed += 1
+
+
+def _count_anew(state: Passes, event: Event, context: Context[Others]) -> None:
+    """Count what a pass that ends has not looked at: it came meanwhile, or a budget was spent before it."""
+    state.new = state.confirmed = 0
+    captures, memories = context.of.captures, context.of.memories
+    for seq in reversed(captures.ordinals):
+        if seq < state.until:
+            break
+        memory = memories.of(seq)
+        if memory is not None and not memory.made and captures.by_seq[seq].family in CONSOLIDATED:
+            state.new += memory.birth == seq
+            state.confirmed += memory.birth != seq
+    state.oldest = event.sent if state.new else 0
 
 
 def _settle(state: Passes, decided: Decided, context: Context[Others]) -> None:

@@ -31,7 +31,7 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
 def named_by_decision(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
     """Return the ids that a decision about a capture names: all captures that are the same memory, or it alone.
 
-    Of a text that was made of memories also their captures, so that what it tells does not come back in their words.
+    Of what stands for other memories also their captures, so that what it tells does not come back in their words.
     """
     seq = scope.captures.seq_of(id)
     ties = () if only or seq is None else _ties(scope, seq)
@@ -59,7 +59,7 @@ def _ties(scope: Scope, seq: int) -> list[Join]:
     if memory is None:
         return []
     ties = [*memory.members, *memory.echoes]
-    for id in scope.covers.made_of.get(scope.captures.by_seq[memory.birth].id, ()):
+    for id in scope.covers.below(scope, memory):
         own = scope.captures.seq_of(id)
         ties += [] if own is None else _ties(scope, own)
     return ties

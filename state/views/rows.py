@@ -28,6 +28,7 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.association import UNLEARNED
 from memtape.state.subjects.captures import REPLACING
+from memtape.state.subjects.covers import Cover
 from memtape.state.subjects.edges import Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.memories import Join, Memory
@@ -109,14 +110,17 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         replaced=family in REPLACING and scope.memories.current.get(family) != memory.birth,
         hidden=memory.canonical < 0,
         provenance=_provenance(scope, memory),
-        into=None if over is None else _name_of(scope, over.by),
-        made_of=() if made is None else tuple(dict.fromkeys(filter(None, (_name_of(scope, id) for id in made.ids)))),
+        into=None if over is None else over.by,
+        made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
     )
 
 
-def _name_of(scope: Scope, id: str) -> str | None:
-    memory = scope.memory_of(id)
-    return None if memory is None else scope.captures.by_seq[memory.name].id
+def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
+    """Yield the inputs of a text, and of each that is itself a text."""
+    for id in cover.ids:
+        yield id
+        if (inner := scope.covers.of_text(id)) is not None:
+            yield from _made_of(scope, inner)
 
 
 def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:

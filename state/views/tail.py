@@ -20,7 +20,8 @@ def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:
     if isinstance(row, TurnRow):
         return [f"id:{row.id}"]
     texts = [text_row_id(normal_digest(row.text))] if row.kind in FAMILIES else []
-    return [f"id:{row.id}", *texts, *(f"memory:{id}" for id in (row.id, *row.made_of))]
+    told = [f"{what}:{id}" for id in row.made_of for what in ("id", "memory")]
+    return [f"id:{row.id}", *texts, f"memory:{row.id}", *told]
 
 
 def keys_of_id(row: MemoryRow | TurnRow, id: str, text_at: Callable[[int], str | None]) -> list[str]:

@@ -338,7 +338,10 @@ class Retriever:
             ranking = self._ranking(ready, query, filters, lanes, now, explain, session)
             reading = ready.corpus.told(query)[1] if explain else None
             passage_of = ready.corpus.passages(query)
-            hits = [(hit, 0) for hit in islice(ranking.hits, limit)] if repeats else list(_best(ready, ranking, limit))
+            if repeats:
+                hits = [(hit, 0) for hit in islice(ranking.hits, limit)]
+            else:
+                hits = list(_best(ready, ranking, limit, in_place=filters == NO_FILTERS))
             results = [_told(ready, hit, passage_of(hit.place), reading, again) for hit, again in hits]
             said = _said(ready, np.array([hit.place for hit, _ in hits], np.int64))
             found += zip(results, said, strict=True)
@@ -548,11 +551,11 @@ def text_at(log: Log, partition: int, offset: int) -> str | None:
     return None if body is None else body.text
 
 
-def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, int]]:
+def _best(ready: _Ready, ranking: Ranking, limit: int, *, in_place: bool) -> Iterator[tuple[Hit, int]]:
     """Yield the best hits, at most `limit`, each with how many more turns that were found say the same.
 
     Of a turn and a statement that was taken from it only the better placed is returned, and where another memory stands
-    for one that was found, it is returned in its place.
+    for one that was found, it is returned `in_place`; what was asked for by its time or origin is returned itself.
     """
     places = ranking.places.tolist()
     said = _said(ready, ranking.places)
@@ -562,7 +565,8 @@ def _best(ready: _Ready, ranking: Ranking, limit: int) -> Iterator[tuple[Hit, in
     for number, same in enumerate(said):
         if len(first) == limit:
             break
-        shown = places[number] if same is not None else ready.found.standing(places[number])
+        is_turn = same is not None
+        shown = places[number] if is_turn or not in_place else ready.found.standing(places[number])
         as_one = said[taken_from[number]] if number in taken_from else same
         first.setdefault((shown,) if as_one is None else as_one, (number, shown))
     for number, shown in first.values():

@@ -53,9 +53,10 @@ def consolidate(client: Client, dry_run: bool, at_once: bool, as_json: bool) -> 
         elif dry_run:
             say(f"The rules would look at {what}. By itself a pass would {_when(done.gate)}.")
         else:
-            say(f"Nothing was done: {done.gate.reason}. `memtape consolidate --now` does not wait.")
+            hint = "" if at_once else " `memtape consolidate --now` does not wait."
+            say(f"Nothing was done: {done.gate.reason}.{hint}")
         for problem in done.problems:
-            say(f"Not decided: {problem} The next pass looks again.", err=True)
+            say(f"Not decided: {problem}", err=True)
     if done.problems:
         sys.exit(1)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from memtape.flows.workers.consolidate import consolidate
+from memtape.flows.workers.consolidate import consolidate, is_wanted
 from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 from memtape.schemas.events import MAX_INPUTS, Actor
 from memtape.schemas.log import Log
@@ -24,10 +24,11 @@ from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import Shard
 from memtape.state.consolidation import rules
-from memtape.state.consolidation.clusters import Candidate, Cluster, Due, due
+from memtape.state.consolidation.clusters import Candidate, Cluster, Due, plan
 from memtape.state.consolidation.gate import Gate, gate
 from memtape.state.consolidation.rules import Conclusion, Operation
 from memtape.state.core.partition import Partition
+from memtape.state.text.polarity import standing
 from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
 LIMIT_S, WAIT_S = 60.0, 30.0
 MOST_CHARS = 400
-SHARE = 2
-"""A text that stands for others keeps all but one in so many of their terms, and of its own so many are theirs."""
 MAX_NAME_CHARS = 200
 _WHAT = "a list of memories that may say the same, each with its number, day and who said it"
 _TASK = """\
@@ -58,7 +57,7 @@ _TURNING = re.compile(
     r"|n['’]t\b",
     re.IGNORECASE,
 )
-_NAMES = re.compile(r"(?<=[\w,;] )[A-Z][\w-]+")
+_TELLING = "since previously previous before earlier until formerly now currently then"
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -112,7 +111,10 @@ class Consolidator:
 
 def prompt_for(cluster: Cluster) -> str:
     """Return what a model is asked about a cluster."""
-    lines = (f"[{n}] {format_day(it.at)} {it.actor} ({it.origin}): {it.text}" for n, it in enumerate(cluster, 1))
+    lines = (
+        f"[{n}] {format_day(it.at)} {' '.join(it.actor.split())} ({it.origin}): {' '.join(it.text.split())}"
+        for n, it in enumerate(cluster, 1)
+    )
     return about(_WHAT, _TASK.format(chars=MOST_CHARS), "\n".join(lines), "Now write the JSON list, and nothing else.")
 
 
@@ -145,17 +147,17 @@ def _operation(answer: Answer, cluster: Cluster) -> Operation:
     match answer.op:
         case "remove":
             gone, survivor = named(answer.id), named(answer.survivor)
-            if gone is survivor or gone.family != survivor.family or not _may_be_one(gone.text, survivor.text):
+            if gone is survivor or gone.family != survivor.family or not _is_told_by(gone.text, survivor.text):
                 raise BadAnswer("The model's answer removes what is no duplicate.", "Try another model.")
             return Operation("remove", (gone,), survivor=survivor)
         case "replace":
             of = tuple(dict.fromkeys([named(answer.id), *map(named, answer.previous)]))
-            return Operation("replace", of, text=_whole(_checked(answer.text, cluster), of))
+            return Operation("replace", of, text=_whole(_checked(answer.text, of), of))
         case _:
             of = tuple(dict.fromkeys(map(named, answer.ids)))
             if len(of) < 2:
                 raise BadAnswer("The model's answer adds what it has from nowhere.", "Try another model.")
-            return Operation("add", of, text=_checked(answer.text, cluster))
+            return Operation("add", of, text=_checked(answer.text, of))
 
 
 def _joined(operations: list[Operation]) -> tuple[Operation, ...]:
@@ -174,39 +176,36 @@ def _joined(operations: list[Operation]) -> tuple[Operation, ...]:
     return (*replaced.values(), *kept)
 
 
-def _checked(text: str, cluster: Cluster) -> str:
-    """Return a text on one line. Raises `BadAnswer` for one that says what none of a cluster says."""
+def _checked(text: str, of: Cluster) -> str:
+    """Return a text on one line. Raises `BadAnswer` for one that has any other words than what it was made of.
+
+    Days are told by code too, and `_TELLING` are the words that tell of time. So whatever a model, or what it was told,
+    would have it say, it can only order what was said.
+    """
     text = " ".join(said(text).split())
     if not 0 < len(text) <= MOST_CHARS:
         raise BadAnswer(f"The model's answer has a text that is empty or of more than {MOST_CHARS} characters.")
-    known = " ".join(f"{format_day(it.at)} {it.text}" for it in cluster)
-    new = [term for term in terms(text) if term not in frozenset(terms(known))]
-    if not _is_part(_values(text), _values(known)) or not _is_part(_names(text), _words(known)):
-        raise BadAnswer("The model's answer has a number, name or address that no memory has.", "Try another model.")
-    if SHARE * len(new) > len(terms(text)):
+    known = " ".join(f"{format_day(it.at)} {it.text}" for it in of)
+    if not _is_part(_values(text), _values(known)):
+        raise BadAnswer("The model's answer has a number or address that no memory has.", "Try another model.")
+    if not _is_part(terms(text), [*terms(known), *terms(_TELLING)]) or not _is_part(_turning(text), _turning(known)):
         raise BadAnswer("The model's answer says what no memory says.", "Try another model.")
+    if standing(text):
+        raise BadAnswer("The model's answer gives an order.", "Try another model.")
     return text
 
 
 def _whole(text: str, of: Cluster) -> str:
-    """Return a text that stands for memories. Raises `BadAnswer` for one that loses what they say."""
+    """Return a text that stands for memories. Raises `BadAnswer` for one that loses what one of them says."""
     for it in of:
-        lost = [term for term in terms(it.text) if term not in frozenset(terms(text))]
-        if it.family != of[0].family or SHARE * len(lost) > len(terms(it.text)):
-            raise BadAnswer("The model's answer replaces a memory by what does not say the same.", "Try another model.")
-        if not _is_part(_values(it.text), _values(text)):
-            raise BadAnswer("The model's answer loses a number or address of a memory.", "Try another model.")
-    turning = [_turning(it.text) for it in of]
-    if not _is_part(turning[0], _turning(text)) or not _is_part(
-        _turning(text), [word for its in turning for word in its]
-    ):
-        raise BadAnswer("The model's answer turns a memory around.", "Try another model.")
+        if it.family != of[0].family or not _is_told_by(it.text, text):
+            raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
     return text
 
 
-def _may_be_one(a: str, b: str) -> bool:
-    """Whether no value, name or word that turns a statement around tells two texts apart."""
-    return all(Counter(find(a)) == Counter(find(b)) for find in (_values, _turning, _names))
+def _is_told_by(text: str, other: str) -> bool:
+    """Whether another text has every term, value and word of a text that turns a statement around."""
+    return all(_is_part(find(text), find(other)) for find in (terms, _values, _turning))
 
 
 def _values(text: str) -> list[str]:
@@ -215,14 +214,6 @@ def _values(text: str) -> list[str]:
 
 def _turning(text: str) -> list[str]:
     return [word.lower().replace("’", "'") for word in _TURNING.findall(text)]
-
-
-def _names(text: str) -> list[str]:
-    return [name.lower() for name in _NAMES.findall(text)]
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w[\w-]*", text.lower())
 
 
 def _is_part(some: Iterable[str], all: Iterable[str]) -> bool:
@@ -261,14 +252,15 @@ def consolidate_scope(
     if name == GLOBAL:
         raise MemtapeError(f"{GLOBAL} holds what operators wrote, and is not consolidated.", "Name a project's scope.")
     number = partition_of(name, log.partitions)
-    with alone_in(home, 0 if dry_run else WAIT_S):
+    with nullcontext() if dry_run else alone_in(home, WAIT_S):
         scope = state_of(home, log, number, log.ends()[number]).scopes.get(name)
         if scope is None:
             return Consolidated(Gate(False, "nothing was said in it"), False, 0, [], [])
         opened = gate(scope.passes.mark(), now_us())
         if dry_run:
-            clusters = [each.cluster for each in due(scope)]
+            clusters = [each.cluster for each in plan(scope).due]
             concluded = [conclusion for cluster in clusters for conclusion in rules.conclude(cluster)]
+            concluded = [conclusion for conclusion in concluded if is_wanted(scope, conclusion)]
             return Consolidated(opened, False, len(clusters), concluded, [])
         if not (opened.is_open or at_once):
             return Consolidated(opened, False, 0, [], [])
