@@ -91,26 +91,29 @@ class Plan(NamedTuple):
 
 
 def plan(scope: Scope) -> Plan:
-    """Return what a scope's next pass looks at: first what is looked at again, then what is new, in its order.
+    """Return what a scope's next pass looks at: what is new, and what is looked at again, each with what is like it.
 
-    A cluster has two memories at least and 25 at most, and each memory stands in one: where there is no room for all
-    that is alike, the latest come first, since they tell what holds.
+    A cluster has two memories at least and 25 at most, and each memory stands in one. Where there is no room for all
+    that is alike, the latest come first, since they tell what holds, and the rest waits for the pass after.
     """
     free = {candidate.id: candidate for candidate in _candidates(scope)}
-    found: list[Due] = []
-    for ids, (failed, _) in scope.passes.queued.items():
-        queued = tuple(free.pop(id) for id in ids if id in free)
-        found.append(Due(queued, failed + 1, scope.passes.until))
-    near = _Near(free.values())
-    left: list[int] = []
+    again = dict.fromkeys(id for ids in scope.passes.queued for id in ids)
+    near, left, found = _Near(free.values()), list[int](), list[Due]()
     for candidate in sorted(free.values(), key=lambda candidate: -candidate.seq):
-        if candidate.id in free and not candidate.made and candidate.seq >= scope.passes.until:
+        is_new = candidate.seq >= scope.passes.until and not candidate.made
+        if candidate.id in free and (is_new or candidate.id in again):
             cluster, over = _grown(candidate, near, free)
-            found.append(Due(cluster, 1, min(it.seq for it in cluster)))
+            found.append(Due(cluster, _failed(scope, cluster) + 1, min(it.seq for it in cluster)))
             left += over
     kept = [due for due in found if len(due.cluster) > 1 and _seen(due.cluster) not in scope.passes.aside]
     kept.sort(key=lambda due: due.first)
     return Plan(kept, min((seq for seq in left if seq >= scope.passes.until), default=scope.seq))
+
+
+def _failed(scope: Scope, cluster: Cluster) -> int:
+    """Return how often a cluster has failed, as far as it is made of what has."""
+    ids = frozenset(candidate.id for candidate in cluster)
+    return max((failed for queued, (failed, _) in scope.passes.queued.items() if ids.issuperset(queued)), default=0)
 
 
 def _seen(cluster: Iterable[Candidate]) -> tuple[tuple[str, int], ...]:
@@ -118,14 +121,15 @@ def _seen(cluster: Iterable[Candidate]) -> tuple[tuple[str, int], ...]:
 
 
 def _grown(first: Candidate, near: _Near, free: dict[str, Candidate]) -> tuple[Cluster, list[int]]:
-    """Return a candidate with those like it, and those like these, taken from `free`; and the seqs that had no room."""
+    """Return a candidate with those like it, and those like these; and the seqs of what had no room. Takes all of it
+    from `free`."""
     cluster = {first.id: free.pop(first.id)}
     waiting, left = [first], list[int]()
     while waiting:
-        for other in near.of(waiting.pop(0), free):
+        for place, other in enumerate(near.of(waiting.pop(0), free)):
             if len(cluster) == MAX_INPUTS:
-                left.append(other.seq)
-            else:
+                left.append(free.pop(other.id).seq)
+            elif place < NEIGHBOURS:
                 cluster[other.id] = free.pop(other.id)
                 waiting.append(other)
     return tuple(sorted(cluster.values(), key=lambda candidate: candidate.seq)), left
@@ -156,7 +160,7 @@ class _Near:
             dice = 200 * shared // (len(own) + len(self._terms[other]))
             if shared >= min(LEAST_SHARED, len(own)) and dice >= LEAST_DICE:
                 near.append((-dice, not found.made, -found.seq, found))
-        return [found for *_, found in sorted(near)[:NEIGHBOURS]]
+        return [found for *_, found in sorted(near)]
 
     def _compared(self, number: int) -> list[int]:
         """Return those that share the rarest terms of one; of a common term the latest, and those around it."""

@@ -48,9 +48,9 @@ Say what should become of them, as a JSON list of operations; a memory that none
 tells the current value with "since" and its day, and then "previously" with each earlier one, and loses nothing else
 that they say. {{"op": "remove", "id": 3, "survivor": 2}} where
 memory 3 says nothing that memory 2 does not say too: true duplicates only. {{"op": "add", "ids": [1, 4], "text": "…"}}
-where several together say something that none says alone. `text` is one statement of at most {chars} characters in
-their language that stands by itself, with no number, name or day that is not in them. If nothing is to be done, and
-where you are in doubt, write []."""
+where several together say something that none says alone. `text` is one statement of at most {chars} characters that
+stands by itself, in words that these memories have and no others. If nothing is to be done, and where you are in doubt,
+write []."""
 _VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
 _TURNING = re.compile(
     r"\b(?:no|not|never|none|nothing|nobody|without|except|unless|only|cannot|neither|nor|kein\w*|nicht|nie|ohne|nur)\b"
