@@ -27,11 +27,11 @@ from memtape.schemas.rows import MemoryRow, PassMark
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.sinks.home.folders import Home
-from memtape.state.consolidation.change import changed_value
 from memtape.state.consolidation.clusters import plan
 from memtape.state.consolidation.gate import BEHIND_US, ENOUGH_CONFIRMED, ENOUGH_NEW, gate
 from memtape.state.consolidation.rules import conclude
 from memtape.state.core.scope import Scope
+from memtape.state.text.frames import changed_value
 from memtape.state.views.filters import make_filters
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -118,6 +118,13 @@ def made(client: Client) -> list[Event]:
         ("The team uses Postgres.", "The team uses Redis.", None),
         ("The port is 5432.", "The port is 5432!", None),
         ("The price is 10.", "", None),
+        ("The canal service runs on port 80.", "The canal service runs on Kubernetes.", None),
+        ("The release date of canal is 3 May.", "The release date of canal is tight.", None),
+        ("The release owner is Mira.", "The release owner is on holiday.", None),
+        ("The default branch is main.", "The default branch is protected.", None),
+        ("The API timeout is 30 s in staging.", "The API timeout is 60 s in production.", None),
+        ("The ticket costs 5 euros for children.", "The ticket costs 10 euros for adults.", None),
+        ("My brother lives in Paris.", "My brother lives in Rome.", None),
     ],
 )
 def test_a_value_is_replaced_only_in_a_slot_that_holds_one(
@@ -168,6 +175,38 @@ def test_what_is_alike_is_told_once_and_stays(client: Client) -> None:
     opened = client.show(ports[0])
     assert opened.memory is not None and opened.memory.into == rows[LATEST].id
     assert not client.consolidate(at_once=True).conclusions and not client.consolidate().is_done
+
+
+WORDED = (
+    "Marta maintains the export job.",
+    "The export job is maintained by Olek.",
+    "Ilse is the owner of the export job.",
+)
+
+
+def test_what_is_replaced_in_other_words_is_told_in_its_own(client: Client) -> None:
+    owners = say(client, *WORDED)
+    told = "Ilse is the owner of the export job (since 2026-09-23; previously: The export job is maintained by Olek, from 2026-09-22; Marta maintains the export job, from 2026-09-21)"  # fmt: skip  # noqa: E501
+    say(client, "The gate opens at 8:00, and the guard has the spare key.", "The gate now opens at 9:00.")
+    kept = {"The gate opens at 8:00, and the guard has the spare key.", "The gate now opens at 9:00."}
+    assert len(client.consolidate(at_once=True).conclusions) == 1
+    rows = held(client)
+    assert set(rows) == {told, *kept} and set(rows[told].made_of) == set(owners)
+    client.forget(owners[2])
+    assert set(held(client)) == {*WORDED[:2], *kept}
+
+
+def test_an_older_text_that_arrives_late_is_told_as_past(client: Client) -> None:
+    client.capture(WORDED[1], at=START + 9 * DAY_US)
+    client.capture(WORDED[0], at=START)
+    client.consolidate(at_once=True)
+    assert [text.startswith("The export job is maintained by Olek (since") for text in held(client)] == [True]
+
+
+def test_a_weaker_source_replaces_no_stronger_one(client: Client) -> None:
+    say(client, WORDED[0])
+    client.capture(WORDED[1], at=START + 9 * DAY_US, origin="model")
+    assert not client.consolidate(at_once=True).conclusions and set(held(client)) == set(WORDED[:2])
 
 
 def test_views_that_are_made_anew_are_the_same(client: Client) -> None:

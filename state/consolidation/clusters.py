@@ -16,6 +16,7 @@ from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.text.polarity import standing
+from memtape.state.text.replacing import replaces
 from memtape.state.text.terms import terms
 
 NEIGHBOURS = 8
@@ -23,6 +24,8 @@ LEAST_SHARED, LEAST_DICE = 2, 50
 """Neighbours have two terms in common, and half of all that both have (Dice's coefficient, in hundredths)."""
 MOST_COMPARED = 200
 """A memory is compared with so many others at most: with those that share its rarest terms, the latest first."""
+MOST_RARE, MOST_TRIED = 50, 16
+"""So many of those that share a term which at most so many hold are asked whether one replaces the other."""
 MOST_CHARS = 1_000
 """Longer texts stand by themselves: they tell more than one thing."""
 
@@ -160,7 +163,21 @@ class _Near:
             dice = 200 * shared // (len(own) + len(self._terms[other]))
             if shared >= min(LEAST_SHARED, len(own)) and dice >= LEAST_DICE:
                 near.append((-dice, not found.made, -found.seq, found))
-        return [found for *_, found in sorted(near)]
+        alike = [found for *_, found in sorted(near)]
+        return alike + [other for other in self._replacing(number, free) if other not in alike]
+
+    def _replacing(self, number: int, free: Mapping[str, Candidate]) -> list[Candidate]:
+        """Return those that share a rare term with a candidate, and replace it or are replaced by it."""
+        shared: dict[int, int] = {}
+        for term in sorted(self._terms[number]):
+            holding = self._holding[term]
+            for other in holding if len(holding) <= MOST_RARE else ():
+                shared[other] = shared.get(other, 0) + 1
+        shared.pop(number, None)
+        tried = sorted(shared, key=lambda other: (-shared[other], abs(other - number), other))[:MOST_TRIED]
+        candidate = self._candidates[number]
+        found = (other for other in map(self._candidates.__getitem__, tried) if other.id in free)
+        return [it for it in found if it.family == candidate.family == "fact" and may_replace(it, candidate)]
 
     def _compared(self, number: int) -> list[int]:
         """Return those that share the rarest terms of one; of a common term the latest, and those around it."""
@@ -174,6 +191,13 @@ class _Near:
                 break
         compared.pop(number, None)
         return list(compared)
+
+
+def may_replace(a: Candidate, b: Candidate) -> bool:
+    """Whether the later of two candidates replaces the earlier, and tells all that this one is about."""
+    older, newer = sorted((a, b), key=lambda it: (it.latest.at, it.seq))
+    found = replaces(older.latest.text, newer.latest.text)
+    return found is not None and found.whole
 
 
 def _candidates(scope: Scope) -> Iterator[Candidate]:

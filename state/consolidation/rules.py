@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 
 from memtape.schemas.events import Actor
 from memtape.schemas.times import format_day
-from memtape.state.consolidation.change import changed_value
-from memtape.state.consolidation.clusters import MOST_CHARS, Candidate, Cluster
+from memtape.state.consolidation.clusters import MOST_CHARS, Candidate, Cluster, may_replace
 from memtape.state.fold.specifics import same_specifics
+from memtape.state.text.replacing import replaces
 
 LEAST_ENTRIES = 3
 MOST_PREVIOUS = 5
@@ -94,33 +94,49 @@ def _timelines(candidates: Sequence[Candidate]) -> tuple[list[Operation], list[C
     operations: list[Operation] = []
     left = {candidate.id: candidate for candidate in candidates}
     for newest in reversed(facts):
-        older = [it for it in facts if it.id in left and it is not newest and _replaces(newest, it)]
-        if newest.id in left and older and newest.latest.trust >= max(it.trust for it in (newest, *older)):
-            group = (newest, *older)
-            operations.append(Operation("replace", group, text=_timeline(newest, older)))
+        if newest.id not in left or newest.latest.trust < newest.trust:
+            continue
+        group = [newest]
+        for older in reversed([it for it in facts if it.id in left and it is not newest]):
+            if older.trust <= newest.latest.trust and any(_follows(newer, older) for newer in group):
+                group.append(older)
+        if len(group) > 1:
+            operations.append(Operation("replace", tuple(group), text=_timeline(group)))
             for candidate in group:
                 del left[candidate.id]
     return operations, list(left.values())
 
 
-def _replaces(newer: Candidate, older: Candidate) -> bool:
-    now, before = newer.latest, older.latest
-    return now.at > before.at and changed_value(before.text, now.text) is not None
+def _follows(newer: Candidate, older: Candidate) -> bool:
+    is_later = newer.latest.at > older.latest.at
+    return is_later and newer.latest.trust >= older.trust and may_replace(older, newer)
 
 
-def _timeline(newest: Candidate, older: Sequence[Candidate]) -> str:
-    now = newest.latest
-    said = sorted({said for it in (newest, *older) for said in it.said}, reverse=True)
-    values: dict[str, int] = {}
+def _timeline(group: Sequence[Candidate]) -> str:
+    """Return what the first of a group says last, since when, and before it the values or texts of all."""
+    now = group[0].latest
+    said = sorted({said for it in group for said in it.said}, reverse=True)
+    before: dict[str, int] = {}
     since = now.at
     for at, text, _ in said:
-        value = changed_value(text, now.text)
-        if value is not None:
-            values[value.older] = min(at, values.get(value.older, at))
-        elif not values:
+        if any(replaces(text, later.text) for later in said if later.at > at):
+            before[text] = min(at, before.get(text, at))
+        elif not before:
             since = min(since, at)  # It was said before, and nothing else since.
-    told = [f"{value}, from {format_day(at)}" for value, at in list(values.items())[:MOST_PREVIOUS]]
-    return f"{_sentence(now.text)} (since {format_day(since)}; previously {'; '.join(told)})"
+    values = {text: found.frame.older for text in before if (found := replaces(text, now.text)) and found.frame}
+    if len(values) == len(before):
+        told: dict[str, int] = {}
+        for text, at in before.items():
+            told[values[text]] = min(at, told.get(values[text], at))
+        return _since(now.text, since, "previously ", told)
+    return _since(now.text, since, "previously: ", {_sentence(text): at for text, at in before.items()})
+
+
+def _since(now: str, since: int, word: str, before: dict[str, int]) -> str:
+    items = [f"{text}, from {format_day(at)}" for text, at in before.items()][:MOST_PREVIOUS]
+    while len(items) > 1 and len(now) + sum(map(len, items)) > MOST_CHARS:
+        items.pop()
+    return f"{_sentence(now)} (since {format_day(since)}; {word}{'; '.join(items)})"
 
 
 def _journals(candidates: Sequence[Candidate]) -> list[Operation]:

@@ -37,6 +37,21 @@ _SLOT = lazy(
     re.IGNORECASE,
 )
 """What stands before the value of a slot that holds one at a time."""
+_COUNTS = lazy(
+    r"\b(?:port|version|price|cost|budget|limit|timeout|ttl|interval|size|length|capacity|quota|salary|rate|replicas"
+    r"|retention|threshold|phone(?: number)?)\s*(?:is|are|was|were|=|:)\s*\w*\Z"
+    r"|\b(?:takes?|lasts?|costs?|starts?|ends?|expires?|runs?\s+(?:on|at))\Z",
+    re.IGNORECASE,
+)
+"""Of these the value has a number: "takes magnesium" and "the port is free" give none."""
+_STATES = lazy(r"\b(?:status|state)\b", re.IGNORECASE)
+_OPENING = frozenset("on in at for by with to of what who whoever whatever which how why as per".split())
+_OF_SEVERAL = lazy(
+    r"^(?:my|our|his|her|their|a|an|one)\s+(?:\w+\s+)?(?:brother|sister|friend|cousin|colleague|neighbou?r|uncle|aunt"
+    r"|son|daughter|kid|child|cat|dog|classmate|roommate|client|customer|server|host)\b",
+    re.IGNORECASE,
+)
+"""Of these somebody may have several, so that two of them are told apart by what is said of each."""
 
 
 class Value(NamedTuple):
@@ -60,15 +75,47 @@ def changed_value(older: str, newer: str) -> Value | None:
     if not all(0 < len(value) <= MOST_VALUE_WORDS for value in values):
         return None
     before, after = " ".join(b[:start]), " ".join(b[len(b) - end :] if end else [])
-    if not _SLOT.search(before) or len(b[:start]) < 2 or _tells_more(after):
+    parts = [{word.strip(_ENDS).lower() for word in value} for value in values]
+    if any(map(_tells_more, map(" ".join, values))) or _differ_twice(*values):
+        return None
+    if parts[0] <= parts[1] or parts[1] <= parts[0]:
+        return None  # One only says more.
+    if not _SLOT.search(before) or sum(any(map(str.isalnum, word)) for word in b[:start]) < 2 or _tells_more(after):
+        return None
+    if _COUNTS.search(before) and not all(any(map(str.isdigit, "".join(value))) for value in values):
         return None
     first, second = (" ".join(value).rstrip(_ENDS) for value in values)
+    if is_of_several(before) or not are_of_one_kind(first, second, is_state=_STATES.search(before) is not None):
+        return None
     return Value(before, first, second, after) if first and second and first.lower() != second.lower() else None
+
+
+def is_of_several(text: str) -> bool:
+    """Whether a text is about one of several that somebody may have, as a brother is."""
+    return _OF_SEVERAL.search(text) is not None
+
+
+def are_of_one_kind(older: str, newer: str, *, is_state: bool = False) -> bool:
+    """Whether two values may fill one slot: both have a number or none, and none is said of the slot itself."""
+    a, b = older.split(), newer.split()
+    if not a or not b:
+        return True
+    numbered = [any(map(str.isdigit, value)) for value in (older, newer)]
+    opening = [value[0].lower() if value[0].lower() in _OPENING else "" for value in (a, b)]
+    said = any(len(value) == 1 and value[0].islower() and value[0].rstrip(_ENDS).endswith("ed") for value in (a, b))
+    return numbered[0] == numbered[1] and opening[0] == opening[1] and (is_state or not said)
+
+
+def _differ_twice(a: list[str], b: list[str]) -> bool:
+    """Whether two values differ before and behind a preposition: what stands behind it is of what they are told."""
+    shared = [word for word in a[1:] if word in b[1:] and word in ("on", "for", "in", "at", "of", "with", "to", "by")]
+    return any(a[: a.index(word)] != b[: b.index(word)] and a[a.index(word) :] != b[b.index(word) :] for word in shared)
 
 
 def _tells_more(after: str) -> bool:
     """Whether what follows a value says something of it, so that the value is what the text is about."""
-    return bool(re.search(r"\b(?:is|are|was|were|has|have|takes?|runs?|listens?|and|but|or)\b", after, re.IGNORECASE))
+    told = r"\b(?:is|are|was|were|has|have|takes?|took|went|runs?|listens?|and|but|or)\b"
+    return bool(re.search(told, after, re.IGNORECASE))
 
 
 def _words(text: str) -> list[str]:

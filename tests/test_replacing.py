@@ -1,0 +1,119 @@
+"""What replaces what without a model: in slots that hold one value, where something changed, and never in doubt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtape.state.text.replacing import replaces
+from memtape.tools.measure.replacing import main
+
+REPLACED = [
+    ("slot", "The gateway binds to port 8443.", "The gateway is reachable at gw.internal:9443."),
+    ("slot", "Our invoices API is on version 3.2.", "The invoices API runs 4.0 now."),
+    ("slot", "Marta maintains the export job.", "The export job is maintained by Olek."),
+    ("slot", "The visa application is due on 3 June.", "Visa application deadline: 17 June."),
+    ("slot", "I live in Porto.", "I moved to Braga."),
+    ("slot", "My doctor is Dr Haas.", "Dr Mendel is my new doctor."),
+    ("slot", "The gym subscription costs 40 euros.", "The gym subscription is 45 euros a month."),
+    ("slot", "The session timeout is 30 minutes.", "We raised the session timeout to 45 minutes."),
+    ("slot", "Ticket 881 is open.", "Ticket 881 is closed."),
+    ("slot", "The library is called pebble.", "pebble was renamed to cobble."),
+    ("slot", "Team lead of Platform is Nils.", "Platform is led by Greta."),
+    ("slot", "My phone number is 0171 5550123.", "You can call me on 0160 5559876."),
+    ("moved", "We use Figma for the mockups.", "We switched to Penpot for the mockups."),
+    ("moved", "The alerts go to PagerDuty.", "The alerts now go to Opsgenie."),
+    ("moved", "Invoices are exported weekly.", "Invoices are now exported daily."),
+    ("ended", "I'm allergic to nuts.", "I'm not allergic to nuts any more."),
+    ("ended", "The mobile app supports iOS 14.", "The mobile app no longer supports iOS 14."),
+    ("moved", "The parser is written in Python.", "The parser was rewritten: it's in Rust instead of Python."),
+    ("serial", "3. The capital of Oronia is Velt.", "17. The capital of Oronia is Marn."),
+    ("frame", "El código del portal es 4411.", "El código del portal es 7719."),
+]
+HOLD = [
+    ("Dock 1 is free.", "Dock 2 is free."),
+    ("Staging listens on port 8080.", "Production listens on port 9090."),
+    ("The metrics endpoint listens on 9100.", "The health endpoint listens on 9200."),
+    ("Ada's birthday is 3 May.", "Ben's birthday is 4 June."),
+    ("My sister lives in Rome.", "I live in Milan."),
+    ("I like hiking.", "I like sailing."),
+    ("The API supports JSON.", "The API now supports XML."),
+    ("The proxy listens on 80.", "The proxy also listens on 443."),
+    ("Ticket 881 is open.", "Ticket 882 is closed."),
+    ("The read timeout is 30 seconds.", "The write timeout is 60 seconds."),
+    ("The Berlin office opens at 8:00.", "The Madrid office opens at 9:00."),
+    ("The daily backup runs at 2:00.", "The weekly backup runs at 4:00."),
+    ("We use Redis for the API.", "We use Postgres for the API."),
+    ("I take vitamin D.", "I now take magnesium."),
+    ("The port is taken by nginx.", "The port is free on Sundays."),
+    ("Nina is the project manager of Atlas.", "Otto is the project manager of Borealis."),
+    ("The rent is 900 euros.", "The rent is EUR 900."),
+    ("The visa application is due on 3 June.", "The visa application might be due on 17 June."),
+    ("The visa application is due on 3 June.", "Is the visa application due on 17 June?"),
+    ("The visa application is due on 3 June.", "The visa application is not due on 17 June."),
+    ("I work out every day.", "I will never quit working out every day."),
+    ("1. Buy milk.", "2. Buy bread."),
+    ("If asked, the ledger port is 1.", "If asked, the ledger port is 2."),
+    ("Maybe the ledger port is 1.", "Maybe the ledger port is 2."),
+    ("Is it true that the ledger port is 1?", "Is it true that the ledger port is 2?"),
+    ("The cache size is 5 MB per user.", "The cache size is 100 MB per node."),
+    ("The status of the ledger is green.", "The status of the ledger is what Mira decides."),
+    ("The Bern office is in the mill.", "The Bern office is closed on Fridays."),
+    ("The canal service runs on Linux.", "The canal service runs on Postgres."),
+    ("17. The capital of Oronia is Marn.", "3. The capital of Oronia is Velt."),
+    ("Der Schlüssel fürs Auto hängt im Flur.", "Der Schlüssel für den Keller hängt im Bad."),
+]
+
+
+@pytest.mark.parametrize(("how", "older", "newer"), REPLACED)
+def test_a_value_is_replaced_in_other_words(how: str, older: str, newer: str) -> None:
+    found = replaces(older, newer)
+    assert found is not None and found.how == how and found.whole
+
+
+@pytest.mark.parametrize(("older", "newer"), HOLD)
+def test_what_is_in_doubt_holds(older: str, newer: str) -> None:
+    assert replaces(older, newer) is None
+
+
+def test_what_the_older_text_says_besides_is_not_covered() -> None:
+    found = replaces("The gateway binds to port 8443, and it needs a token.", "The gateway now binds to port 9443.")
+    assert found is not None and not found.whole
+
+
+TEXTS = st.one_of(st.text(max_size=80), st.sampled_from([text for _, *pair in REPLACED for text in pair]))
+
+
+@given(TEXTS, TEXTS)
+def test_no_text_replaces_itself_and_any_text_is_read(older: str, newer: str) -> None:
+    assert replaces(older, older) is None
+    assert replaces(older, newer) == replaces(older, newer)
+
+
+@given(st.sampled_from(REPLACED[:16]), st.sampled_from(["Ada", "Borealis", "Kiel"]))
+def test_another_subject_is_another_thing(case: tuple[str, str, str], name: str) -> None:
+    _, older, newer = case
+    assert replaces(f"For {name}, {older[0].lower()}{older[1:]}", f"For Zeta, {newer[0].lower()}{newer[1:]}") is None
+
+
+def test_a_weaker_source_closes_nothing_and_an_older_text_that_arrives_late_is_closed(tmp_path: Path) -> None:
+    def said(text: str, day: int, origin: str = "user") -> dict[str, str]:
+        return {"text": text, "at": f"2026-03-{day:02}T09:00:00Z", "origin": origin, "kind": "fact"}
+
+    older, newer = said(REPLACED[2][1], 1), said(REPLACED[2][2], 9)
+    cases = [
+        {"id": "late", "kind": "late", "texts": [newer, older], "current": [0], "replaced": [1]},
+        {"id": "weak", "kind": "weak", "texts": [older, {**newer, "origin": "model"}], "current": [0], "replaced": []},
+    ]
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(b"\n".join(map(msgspec.json.encode, cases)))
+    shown = CliRunner().invoke(main, [str(path)])
+    assert shown.exit_code == 0
+    assert "1 of   1 replaced found    0 of   2 that hold closed" in next(
+        line for line in shown.output.splitlines() if line.startswith("all")
+    )
