@@ -102,8 +102,9 @@ class Covers:
 
 def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change]:
     """Take in a decision and its texts, end what no longer holds, and return the rows that this touched."""
-    of = context.of
-    touched: list[Cover] = []
+    of, touched = context.of, list[Cover]()
+    if not (state.holding or state.awaited or isinstance(event.body, (Decided, Unfolded))):
+        return []
     match event.body:
         case Decided() as decided if decided.operations:
             _decide(state, decided, context, touched)

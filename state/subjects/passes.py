@@ -13,7 +13,7 @@ import msgspec
 from memtape.schemas.events import MAX_ATTEMPTS, Captured, Decided, Event
 from memtape.schemas.rows import Change, PassMark
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import HasCaptures
+from memtape.state.subjects.captures import FAMILIES, HasCaptures
 from memtape.state.subjects.memories import Memories
 
 CONSOLIDATED = ("fact", "journal")
@@ -71,7 +71,7 @@ class Passes:
 def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change]:
     """Count what was captured and decided; it touches no row."""
     match event.body:
-        case Captured():
+        case Captured(kind=kind) if FAMILIES.get(kind) in CONSOLIDATED:
             _count(state, event, context)
         case Decided(until=int(until)):
             state.until, state.at = max(state.until, until), context.at
@@ -88,11 +88,10 @@ def evolve(state: Passes, event: Event, context: Context[Others]) -> list[Change
 
 
 def _count(state: Passes, event: Event, context: Context[Others]) -> None:
-    capture = context.of.captures.get(event.id)
-    memory = None if capture is None else context.of.memories.of(capture.seq)
-    if capture is None or memory is None or memory.made or capture.family not in CONSOLIDATED:
+    memory = context.of.memories.of(context.seq)
+    if memory is None or memory.made:
         return
-    if memory.birth == capture.seq:
+    if memory.birth == context.seq:
         state.new += 1
         state.oldest = state.oldest or event.sent
     else:
