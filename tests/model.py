@@ -339,7 +339,8 @@ class Scope:
         """Let a text that was waited for stand for what it was made of."""
         cover, inputs = self.awaited.pop(text["id"], ({}, []))
         own = [given for given in inputs if given["id"] in cover["seen"]]
-        if cover and not self.hidden(text) and all(map(self._as_seen, own)):
+        is_turn = text["body"]["kind"] == "turn"
+        if cover and not is_turn and not self.hidden(text) and all(map(self._as_seen, own)):
             self.covers.append(cover)
             if cover["op"] == "replace":
                 self.told[text["id"]] = list(cover["ids"])

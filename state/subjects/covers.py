@@ -195,7 +195,8 @@ def _take_text(state: Covers, id: str, context: Context[Others], touched: list[C
     cover, inputs = state.awaited.pop(id)
     others = [input for input in inputs if input.id in cover.seen]
     text = context.of.captures.get(id)
-    if text is not None and not text.hidden and all(_is_as_seen(state, context.of, input) for input in others):
+    is_text = text is not None and text.made and not text.hidden  # A turn stands for nothing.
+    if is_text and all(_is_as_seen(state, context.of, input) for input in others):
         state.hold(cover)
         touched.append(cover)
     else:

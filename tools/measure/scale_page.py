@@ -80,15 +80,15 @@ Before there was an index (6b11899, the same texts, counted in the same way) the
 - **Writing.** A text costs some 400 µs here: half of that to take it apart for the index, in Python, a sixth to fold
   it, a tenth to write its line of the day's page. A proof takes every text apart again, and compares every row. Reading
   words, languages and normal forms in compiled code would take most of the first; the second needs a state that is
-  not made of Python's objects. What turns state is found before they are projected, which the table does not have yet:
-  12.1 s for 9.7 at 20,000 turns, in the same run.
+  not made of Python's objects. What turns state is found before they are projected, and is part of it: 12.1 s for
+  9.7 without, at 20,000 turns in one run.
 - **Warm searches.** Half of the time beyond 20,000 texts is adding up common words, of which made-up texts have more
   than people's. A cut by the greatest score that is left would spare it. One to two milliseconds of every question
   are for looking whether the log is the one that the views were made from, and for the two scopes that are asked.
 - **After a capture.** The sessions and the lengths of texts in context are extended by what is new. What each term of
   the question is worth is found out anew, since the capture moves the mean length and how rare a term is: about 1 ms
-  a common term at 100,000. What would be left to keep is how often each text has a term in context. The table is of a
-  run before sessions were extended; in four runs of both, 23 to 30 ms at 100,000 became 20 to 23.
+  a common term at 100,000. What would be left to keep is how often each text has a term in context. In
+  four runs of both, extending sessions made 20 to 23 ms of 23 to 30 at 100,000.
 - **A rebuild's memory** is that of the proof, which holds a digest of every row and of what the index says of it.
 - **1,000,000 texts** were run stage by stage, beside other work and without rivals (`python -m
   memtape.tools.measure.scale --stage fill --home H --sizes 1000000`, then `project`, `restart`, `search`, `rebuild`):
@@ -99,7 +99,7 @@ Before there was an index (6b11899, the same texts, counted in the same way) the
   start. The server's own time, 25 to 60 ms, is in the wall time alone. Of 430 ms of processor time without a server
   Python takes 20, numpy 110 on one thread, the modules beside it 170, and to capture and search 125, a third of which
   compiles expressions. So Python and numpy alone take what a hook may, and a hook that finds no server leaves one
-  behind for the next. These rows are of the stage `hooks` by itself on a busy machine, all others of an earlier run.
+  behind for the next.
 """
 RIVALS: tuple[tuple[str, Said], ...] = (
     ("Memtape, warm", _ms("warm_p50_s")),
@@ -138,7 +138,8 @@ def page(measured: Mapping[int, Figures]) -> str:
             "\nThey know no session, no neighbour and no scope. The cosine compares all vectors. The reducers alone,",
             "in a plain loop, beside `run --once`:\n",
             *_table("texts", (("fold alone", _fold),), measured),
-            "\nWhere the time of `run --once` goes, in shares of processor time; the rest is Bytewax and reading:\n",
+            "\nWhere the time of `run --once` goes, in shares of processor time; the rest is Bytewax, reading and "
+            "finding statements:\n",
             *_table("texts", tuple((part, _share(part)) for part in PARTS), measured),
             FOOT,
         ]
