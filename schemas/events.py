@@ -37,6 +37,8 @@ MAX_AT_LEAD_US = 300 * US_PER_S
 Origin = Literal["operator", "user", "agent", "tool", "web", "model"]
 PEOPLE: tuple[Origin, ...] = ("operator", "user")
 """Who asks, and whose words may instruct. What tools, the web and models put out is nobody's word."""
+SPEAKING: tuple[Origin, ...] = (*PEOPLE, "agent")
+"""Whose turns state something. What tools and models put out is no statement of anybody."""
 Kind = Literal["turn", "fact", "journal", "goal", "plan", "insight", "document", "page"]
 
 Id = Annotated[str, Meta(pattern=ID_PATTERN)]

@@ -37,7 +37,8 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep import consolidating
-from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of, state_of
+from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of
+from memtape.tools.keep.states import state_at
 
 SCOPE = "project:canal"
 PORTS = ("The staging database listens on port 5432.", "The staging database listens on port 5433.",
@@ -81,7 +82,7 @@ def say(client: Client, *texts: str, kind: Any = "fact", **fields: Any) -> list[
 
 def scope_of(client: Client) -> Scope:
     number = partition_of(SCOPE, client.log.partitions)
-    return state_of(client.home, client.log, number, client.log.ends()[number]).scopes[SCOPE]
+    return state_at(client.log, client.home.current(), number, client.log.ends()[number]).scopes[SCOPE]
 
 
 def held(client: Client) -> dict[str, MemoryRow]:
@@ -525,7 +526,7 @@ def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambd
     """Return a worker of a home, which lives a while later."""
     home, log = client.home, client.log
     return Consolidation(
-        log, lambda: marks_of(home, log), lambda number, offset: state_of(home, log, number, offset),
+        log, lambda: marks_of(home, log), lambda number, offset: state_at(log, home.current(), number, offset),
         Consolidator(home), lambda: alone_in(home), lambda: now_us() + later_us, wanted, print,
     )  # fmt: skip
 

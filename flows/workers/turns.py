@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import PEOPLE, Captured, Event, Forgotten, Origin, Restored, may_write
+from memtape.schemas.events import SPEAKING, Captured, Event, Forgotten, Restored, may_write
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import erasures_of
 
 PAGE_SLOTS = 1_000
-SPEAKING: tuple[Origin, ...] = (*PEOPLE, "agent")
-"""Whose turns state something. What tools and models put out is no statement of anybody."""
 
 
 def hidden_from(log: Log, number: int, offset: int) -> dict[str, None]:

@@ -6,7 +6,7 @@ Likeness is that of words here, so that a pass needs no vectors. What is decided
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from memtape.schemas.events import MAX_INPUTS, REPOSITORY_TAG, Kind, Origin
@@ -207,13 +207,14 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
         spoken = by_seq[memory.canonical]
         if spoken.family not in CONSOLIDATED or not is_shown(scope, scope.covers, memory):
             continue
-        ids = [by_seq[join.seq].id for join in (*memory.members, *memory.echoes)]
+        ids = [by_seq[join.seq].id for join in memory.joins]
         body = scope.captures.body(spoken)
         apart = any(id in scope.covers.apart for id in ids)
         if apart or scope.pins.has_any(ids) or len(body.text) > MOST_CHARS or body.tags[:1] == (REPOSITORY_TAG,):
             continue
         if standing(body.text):
             continue
+        parts = _parts(scope, memory)
         yield Candidate(
             id=by_seq[memory.name].id,
             seq=spoken.seq,
@@ -226,24 +227,18 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
             tags=body.tags,
             importance=body.importance_given,
             made=memory.made,
-            said=tuple(sorted(_said(scope, memory))) or (Said(spoken.at, body.text, TRUST[spoken.actor.origin]),),
-            captures=(*ids, *_made_of(scope, memory)),
+            said=tuple(sorted(_said(scope, parts))) or (Said(spoken.at, body.text, TRUST[spoken.actor.origin]),),
+            captures=tuple(by_seq[join.seq].id for part in parts for join in part.joins),
         )
 
 
-def _said(scope: Scope, memory: Memory) -> Iterator[Said]:
+def _said(scope: Scope, parts: Iterable[Memory]) -> Iterator[Said]:
     """Yield what was said in a memory, and in those that it stands for."""
-    for part in _parts(scope, memory):
+    for part in parts:
         for join in part.members:
             capture = scope.captures.by_seq[join.seq]
             if not capture.hidden and not capture.made:
                 yield Said(capture.at, scope.captures.body(capture).text, TRUST[capture.actor.origin])
-
-
-def _made_of(scope: Scope, memory: Memory) -> Sequence[str]:
-    """Return the ids of the captures behind what a memory stands for."""
-    parts = [part for part in _parts(scope, memory) if part is not memory]
-    return [scope.captures.by_seq[join.seq].id for part in parts for join in (*part.members, *part.echoes)]
 
 
 def _parts(scope: Scope, memory: Memory) -> list[Memory]:

@@ -103,7 +103,7 @@ class Covers:
 def evolve(state: Covers, event: Event, context: Context[Others]) -> list[Change]:
     """Take in a decision and its texts, end what no longer holds, and return the rows that this touched."""
     of, touched = context.of, list[Cover]()
-    if not (state.holding or state.awaited or isinstance(event.body, (Decided, Unfolded))):
+    if not (state.holding or state.awaited or isinstance(event.body, Decided)):
         return []
     match event.body:
         case Decided() as decided if decided.operations:
@@ -167,9 +167,12 @@ def digest(state: Covers, of: object) -> Iterator[Any]:
 
 def is_shown(of: Others, covers: Covers, memory: Memory) -> bool:
     """Whether a living memory stands by itself: nothing stands for it, and it is no text whose decision ended."""
-    if covers.over(of, memory) is not None:
-        return False
-    return not memory.made or covers.of_text(of.captures.by_seq[memory.birth].id) is not None
+    return covers.over(of, memory) is None and not has_ended(of, covers, memory)
+
+
+def has_ended(of: HasCaptures, covers: Covers, memory: Memory) -> bool:
+    """Whether a memory is a text that was made and stands for nothing: it waits for its decision, or that ended."""
+    return memory.made and covers.of_text(of.captures.by_seq[memory.birth].id) is None
 
 
 def _decide(state: Covers, decided: Decided, context: Context[Others], touched: list[Cover]) -> None:
@@ -243,10 +246,9 @@ def _holds(of: Others, covers: Covers, cover: Cover) -> bool:
 def _spoken(of: Others, covers: Covers, id: str) -> Capture | None:
     """Return what speaks for a memory; nothing for one that is hidden, or a text that stands for nothing any more."""
     memory = _memory(of, id)
-    if memory is None or memory.canonical < 0:
+    if memory is None or memory.canonical < 0 or has_ended(of, covers, memory):
         return None
-    spoken = of.captures.by_seq[memory.canonical]
-    return None if memory.made and covers.of_text(spoken.id) is None else spoken
+    return of.captures.by_seq[memory.canonical]
 
 
 def _memory(of: Others, id: str) -> Memory | None:
@@ -261,7 +263,7 @@ def _name_of(of: Others, id: str) -> str | None:
 
 def _members(of: Others, name: str) -> Iterator[str]:
     memory = _memory(of, name)
-    joins = () if memory is None else (*memory.members, *memory.echoes)
+    joins = () if memory is None else memory.joins
     return (of.captures.by_seq[join.seq].id for join in joins)
 
 

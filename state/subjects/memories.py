@@ -48,6 +48,11 @@ class Memory(msgspec.Struct):
     canonical: int = -1
 
     @property
+    def joins(self) -> tuple[Join, ...]:
+        """The ties of all captures that resolve to it, members then echoes."""
+        return (*self.members, *self.echoes)
+
+    @property
     def made(self) -> bool:
         """Whether it is a text that a consolidation made."""
         return self.members[0].how == "decided"

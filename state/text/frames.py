@@ -68,8 +68,8 @@ def changed_value(older: str, newer: str) -> Value | None:
     a, b = _words(older), _words(newer)
     if not a or not b or not _MORE.isdisjoint(word.lower().strip(_ENDS) for word in b):
         return None
-    start = _alike(a, b)
-    end = min(_alike(a[::-1], b[::-1]), min(len(a), len(b)) - start)
+    start = words_alike(a, b)
+    end = min(words_alike(a[::-1], b[::-1]), min(len(a), len(b)) - start)
     end = 0 if end <= MOST_UNIT_WORDS else end
     values = a[start : len(a) - end], b[start : len(b) - end]
     if not all(0 < len(value) <= MOST_VALUE_WORDS for value in values):
@@ -125,7 +125,7 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _alike(a: list[str], b: list[str]) -> int:
+def words_alike(a: list[str], b: list[str]) -> int:
     """Return how many words two rows begin with alike, whatever their case."""
     count = 0
     for one, other in zip(a, b, strict=False):

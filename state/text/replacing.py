@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text import slots as words
-from memtape.state.text.frames import Value, are_of_one_kind, changed_value, is_of_several
+from memtape.state.text.frames import Value, are_of_one_kind, changed_value, is_of_several, words_alike
 from memtape.state.text.telling import SPEAKER, Claim, Clause, differ, told
 from memtape.state.text.terms import terms
 
@@ -66,7 +66,7 @@ def replaces(older: str, newer: str) -> Replacement | None:
     if framed is not None:
         return framed
     before, now = told(older), told(newer)
-    if now.supposes or now.adds or before.adds or "?" in older:
+    if now.supposes or now.adds or before.adds:
         return None
     alone = len(before.clauses) == 1
     for clause in now.clauses:
@@ -97,9 +97,7 @@ def _by_frame(older: str, newer: str) -> Replacement | None:
 def _same_but_end(older: str, newer: str, copula: re.Pattern[str]) -> Value | None:
     """Return the values with which two statements end that begin alike."""
     a, b = older.rstrip(" .!").split(), newer.rstrip(" .!").split()
-    alike = 0
-    while alike < min(len(a), len(b)) and a[alike].lower() == b[alike].lower():
-        alike += 1
+    alike = words_alike(a, b)
     before, values = " ".join(b[:alike]), (a[alike:], b[alike:])
     if alike < LEAST_ALIKE or not all(0 < len(value) <= MOST_VALUE_WORDS for value in values):
         return None

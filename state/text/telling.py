@@ -192,11 +192,12 @@ def differ(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
 
 
 def _clause(text: str) -> Clause:
+    subject, names = _subject(text)
     return Clause(
         text=text,
         claims=tuple(dict.fromkeys(_claims(text))),
-        subject=_subject(text)[0],
-        names=_subject(text)[1],
+        subject=subject,
+        names=names,
         singles=tuple(_singles(text)),
         ended=tuple(
             _subject(_ended_in(text, found))[0]

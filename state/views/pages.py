@@ -10,7 +10,7 @@ from memtape.schemas.rows import Change, DayPage, Entry, IndexPage, MemoryPage, 
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.covers import is_shown
+from memtape.state.subjects.covers import has_ended, is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
 from memtape.state.views.rows import captions, memory_row
 
@@ -63,7 +63,7 @@ def _ends(scope: Scope, seq: int) -> Iterator[int]:
     """Yield the captures that are linked with any of the memory of a capture, echoes included."""
     memory = scope.memories.of(seq)
     if memory is not None and scope.edges.pairs:
-        for join in (*memory.members, *memory.echoes):
+        for join in memory.joins:
             yield from scope.edges.of.get(join.seq, ())
 
 
@@ -81,7 +81,7 @@ def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
     found = scope.memory_of(row.id)
     assert found is not None
     ties = []
-    for join in (*found.members, *found.echoes):
+    for join in found.joins:
         for other in edges.of.get(join.seq, ()):
             memory = scope.memories.of(other)
             if memory is not None and memory is not found and memory.canonical >= 0:
@@ -132,7 +132,7 @@ def _is_named(scope: Scope, seq: int) -> bool:
     memory = scope.memories.of(seq)
     if memory is None or memory.canonical < 0 or memory.name != seq:
         return False
-    return not memory.made or scope.covers.of_text(scope.captures.by_seq[seq].id) is not None
+    return not has_ended(scope, scope.covers, memory)
 
 
 def _memory_path(ordinal: int) -> str:

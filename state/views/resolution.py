@@ -58,7 +58,7 @@ def _ties(scope: Scope, seq: int) -> list[Join]:
     memory = scope.memories.of(seq)
     if memory is None:
         return []
-    ties = [*memory.members, *memory.echoes]
+    ties = [*memory.joins]
     for id in scope.covers.below(scope, memory):
         own = scope.captures.seq_of(id)
         ties += [] if own is None else _ties(scope, own)

@@ -28,7 +28,7 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.association import UNLEARNED
 from memtape.state.subjects.captures import REPLACING
-from memtape.state.subjects.covers import Cover
+from memtape.state.subjects.covers import Cover, has_ended
 from memtape.state.subjects.edges import Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.memories import Join, Memory
@@ -70,10 +70,10 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     memory = None if capture is None else scope.memories.of(capture.seq)
     if capture is None or memory is None or memory.name != capture.seq:
         return None
+    if has_ended(scope, scope.covers, memory):
+        return None
     over = scope.covers.over(scope, memory)
     made = scope.covers.of_text(capture.id) if memory.made else None
-    if memory.made and made is None:
-        return None
     by_seq = scope.captures.by_seq
     members = [by_seq[join.seq] for join in memory.members]
     shown = [member for member in members if not member.hidden] or members
@@ -98,11 +98,11 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
         at=spoken.at,
-        pinned=scope.pins.has_any(by_seq[join.seq].id for join in (*memory.members, *memory.echoes)),
+        pinned=scope.pins.has_any(by_seq[join.seq].id for join in memory.joins),
         first_at=min(member.at for member in shown),
         last_at=max(member.at for member in shown),
         confirmations=len(shown) - 1,
-        ids=tuple(by_seq[join.seq].id for join in (*memory.members, *memory.echoes)),
+        ids=tuple(by_seq[join.seq].id for join in memory.joins),
         members=_ties(scope, memory.members),
         echoes=_ties(scope, memory.echoes),
         revises=None if memory.revises is None else by_seq[memory.revises.seq].id,
@@ -125,7 +125,7 @@ def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
 
 def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:
     """Return by whom and in which sessions the living captures of a memory were made, each once, echoes last."""
-    captures = [scope.captures.by_seq[join.seq] for join in (*memory.members, *memory.echoes)]
+    captures = [scope.captures.by_seq[join.seq] for join in memory.joins]
     shown = [capture for capture in captures if not capture.hidden] or captures
     return tuple(dict.fromkeys(Provenance(capture.actor.origin, capture.session) for capture in shown))
 
@@ -231,9 +231,8 @@ def _turn_ids(scope: Scope) -> Iterator[str]:
 
 def _memory_ids(scope: Scope) -> Iterator[str]:
     for memory in scope.memories.by_birth.values():
-        name = scope.captures.by_seq[memory.name].id
-        if not memory.made or scope.covers.of_text(name) is not None:
-            yield name
+        if not has_ended(scope, scope.covers, memory):
+            yield scope.captures.by_seq[memory.name].id
 
 
 def _tombstone_ids(scope: Scope) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memtape.schemas.events import PEOPLE, Event, Filters
+from memtape.schemas.events import SPEAKING, Event, Filters
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.state.index.entries import CUED, KINDS, ORIGINS, TAGGED, TURN, Entry
@@ -81,7 +81,7 @@ class Found(NamedTuple):
         Of a long one it is the beginning and the end of what people and agents said, and the last that tools put out.
         """
         texts = self.texts
-        speaking = np.array([ORIGINS.index(origin) for origin in (*PEOPLE, "agent")])
+        speaking = np.array([ORIGINS.index(origin) for origin in SPEAKING])
         own = None if but is None else texts.sessions.number_of(but)
         turns = texts.shown & (texts.flags & TURN != 0)
         spoken = is_one_of(texts.whole("origins"), speaking)

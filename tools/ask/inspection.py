@@ -208,7 +208,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         if mark.counters.dead_letters:
             dead_letters += shard.dead_letters(LISTED)
     totals = sum(scopes.values(), Counter())
-    options = local_settings(home).model
+    settings, now = local_settings(home), now_us()
     return Status(
         home=str(home.path),
         log=log.place,
@@ -231,15 +231,15 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         kept=tuple(kept(home)),
         warnings=retriever.warnings(range(log.partitions)),
         flushes=outcomes(home.path),
-        model=model_use(home, now_us()),
-        model_budget=Use(calls=options.calls_per_day, characters=options.characters_per_day),
+        model=model_use(home, now),
+        model_budget=Use(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),
         scopes={
             scope: ScopeCount(
                 memories=count["memories"],
                 turns=count["turns"],
                 hidden=count["hidden"],
                 passes=(passed := passes.get(scope, PassMark())),
-                next_pass=gate(passed, now_us()).reason if local_settings(home).consolidate else "",
+                next_pass=gate(passed, now).reason if settings.consolidate else "",
             )
             for scope, count in sorted(scopes.items())
         },

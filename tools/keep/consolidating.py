@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
@@ -22,12 +22,12 @@ from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.locks import all_of
 from memtape.sinks.tables import Shard
 from memtape.state.consolidation import rules
 from memtape.state.consolidation.clusters import Candidate, Cluster, Due, plan
 from memtape.state.consolidation.gate import Gate, gate
 from memtape.state.consolidation.rules import Conclusion, Operation
-from memtape.state.core.partition import Partition
 from memtape.state.text.polarity import standing
 from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
@@ -220,15 +220,9 @@ def _is_part(some: Iterable[str], all: Iterable[str]) -> bool:
     return frozenset(some) <= frozenset(all)
 
 
-@contextmanager
-def alone_in(home: Home, wait_s: float = 0) -> Iterator[None]:
+def alone_in(home: Home, wait_s: float = 0) -> AbstractContextManager[None]:
     """Hold the right to consolidate. Raises `Locked` where another process has it."""
-    lock = home.consolidation_lock()
-    lock.acquire(wait_s)
-    try:
-        yield
-    finally:
-        lock.release()
+    return all_of([home.consolidation_lock()], wait_s)
 
 
 class Consolidated(NamedTuple):
@@ -253,7 +247,7 @@ def consolidate_scope(
         raise MemtapeError(f"{GLOBAL} holds what operators wrote, and is not consolidated.", "Name a project's scope.")
     number = partition_of(name, log.partitions)
     with nullcontext() if dry_run else alone_in(home, WAIT_S):
-        scope = state_of(home, log, number, log.ends()[number]).scopes.get(name)
+        scope = state_at(log, home.current(), number, log.ends()[number]).scopes.get(name)
         if scope is None:
             return Consolidated(Gate(False, "nothing was said in it"), False, 0, [], [])
         opened = gate(scope.passes.mark(), now_us())
@@ -276,8 +270,3 @@ def marks_of(home: Home, log: Log) -> dict[str, PassMark]:
         mark = Shard(build.shard(number), number).watermark()
         found |= {} if mark is None else mark.passes
     return found
-
-
-def state_of(home: Home, log: Log, number: int, offset: int) -> Partition:
-    """Return the state of a partition before an offset."""
-    return state_at(log, home.current(), number, offset)

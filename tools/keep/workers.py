@@ -56,13 +56,14 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     # It loads what folds a state, for which nobody who only asks should wait.
-    from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of, state_of
+    from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of
+    from memtape.tools.keep.states import state_at
 
-    def state_at(number: int, offset: int) -> Partition:
-        return state_of(home, log, number, offset)
+    def state_before(number: int, offset: int) -> Partition:
+        return state_at(log, home.current(), number, offset)
 
     return Consolidation(
-        log, lambda: marks_of(home, log), state_at, Consolidator(home), lambda: alone_in(home), now_us,
+        log, lambda: marks_of(home, log), state_before, Consolidator(home), lambda: alone_in(home), now_us,
         lambda: local_settings(home).consolidate, on_note,
     )  # fmt: skip
 
