@@ -13,6 +13,7 @@ from builders import captured
 from soaked import soaked
 from test_feeds import otherwise, with_one
 from test_golden_log import copy_into
+from test_invariance import GOLDEN
 from test_time import sound
 
 from memtape.schemas.rows import TABLES
@@ -36,7 +37,7 @@ SUBJECT_OF = {subject.name: subject for subject in SUBJECTS}
 def projected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that holds the golden log of every type of event, and its views."""
     home = Home(tmp_path_factory.mktemp("projected") / "home")
-    log = copy_into(home, "log-v3")
+    log = copy_into(home, GOLDEN)
     log.append_raw(0, [b"nobody can read this"])
     project(home, log)
     log.close()
