@@ -19,9 +19,12 @@ Fed = TableName | Literal["pages"]
 
 
 class Change(NamedTuple):
-    """A row that an event touched, or an entry of the journal. Sinks ask the state for what the row holds now."""
+    """A row that an event touched, an entry of the journal, or the standing of a memory among others, which is no row.
 
-    table: TableName | Literal["journal"]
+    Sinks ask the state for what the row holds now.
+    """
+
+    table: TableName | Literal["journal", "standing"]
     scope: str
     id: str
 
@@ -226,7 +229,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
-    """`MEMORY.md`: what holds now, and where the rest is."""
+    """`MEMORY.md`: what holds now, and where the rest is.
+
+    `places` has the path of the page of each memory that is shown. `zone` is of every page: the living texts that were
+    captured from its zone, in the order of the log, for a page that has lost its zone.
+    """
 
     scope: str
     path: str
@@ -236,6 +243,8 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     memories: int
     memory_pages: tuple[str, ...]
     day_pages: tuple[str, ...]
+    places: dict[str, str] = {}
+    zone: tuple[str, ...] = ()
 
 
 class PageLink(msgspec.Struct, frozen=True):
@@ -256,6 +265,7 @@ class MemoryPage(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     rows: tuple[MemoryRow, ...]
     links: dict[str, tuple[PageLink, ...]] = {}
+    zone: tuple[str, ...] = ()
 
 
 class DayPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -265,6 +275,7 @@ class DayPage(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     day: str
     entries: tuple[Entry, ...]
+    zone: tuple[str, ...] = ()
 
 
 Page = IndexPage | MemoryPage | DayPage

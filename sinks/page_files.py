@@ -2,33 +2,47 @@
 
 Each scope has a list of the files that were written for it, with their digests, in a folder of the vault that Obsidian
 does not show. What is not on the list belongs to somebody. What is on it with other bytes was changed by somebody, and
-is kept under another name before the page is written anew. What a page says is not decided here.
+is kept under another name before the page is written anew. The zone of people in a page (`sinks/zones.py`) is no part
+of its digest, and is put back to the byte whenever the page is written. What a page says is not decided here.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from memtape.schemas.scopes import GLOBAL
 from memtape.sinks.home.folders import UNFINISHED, Home, write_whole
+from memtape.sinks.zones import is_untouched, joined, parts
 
 WATERMARK_FILE = "watermark.json"
 PAGE_FOLDERS = ("memories", "logs")
 
 _LISTS = "pages"
+_PAGE = re.compile(r"MEMORY\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md")
 _KEPT = re.compile(r" \(yours( \d+)?\)(\.\w+)?\Z")
 _LEFT = re.compile(rf"\.(MEMORY|\d+|\d{{4}}-\d\d-\d\d(\.\d+)?)\.md{re.escape(UNFINISHED)}\Z")
 _SOMEBODYS = object()
 
 Digests = dict[str, list[str]]
 """By path in the folder of a scope: the digest of a file's bytes, and of what it had before while it is written."""
+Stamp = tuple[int, int, int]
+"""Inode, size and time of change (ns) of a file, by which it is seen that somebody saved it."""
+
+
+class Zoned(NamedTuple):
+    """A page as it lies there: its bytes, and by what it is seen that somebody saved it."""
+
+    data: bytes
+    stamp: Stamp
 
 
 class ScopeFiles:
@@ -50,46 +64,74 @@ class ScopeFiles:
             return {}
 
     def read(self) -> dict[str, bytes]:
-        """Return the bytes of every file that is ours, changed or not, and of what has the place of a page."""
+        """Return the bytes of every file that is ours, changed or not, and of what has the place of a page.
+
+        The zones of people are left out, and so are pages of which nothing else is there.
+        """
         places = [self._folder.glob("*.md"), *(self._folder.glob(f"{name}/*.md") for name in PAGE_FOLDERS)]
         paths = {path.relative_to(self._folder).as_posix() for found in places for path in found}
         looked = ((path, self._look(path)) for path in sorted(paths | self.listed().keys()))
-        return {path: data for path, data in looked if isinstance(data, bytes)}
+        found = ((path, _ours(data)) for path, data in looked if isinstance(data, bytes))
+        return {path: data for path, data in found if data is not None}
+
+    def stamps(self) -> dict[str, Stamp]:
+        """Return by path every file that has the name of a page, and by what it is seen that somebody saved it."""
+        found: dict[str, Stamp] = {}
+        for folder in ("", *PAGE_FOLDERS):
+            place = self._folder / folder
+            if self._in_the_way(place / "page") is None and place.is_dir():
+                for entry in os.scandir(place):
+                    path = f"{folder}/{entry.name}".lstrip("/")
+                    if _PAGE.fullmatch(path) and entry.is_file(follow_symlinks=False):
+                        with suppress(FileNotFoundError):
+                            found[path] = _stamp(entry.stat(follow_symlinks=False))
+        return found
+
+    def page(self, path: str) -> Zoned | None:
+        """Return a page with its zone, None where there is no file that can be read."""
+        with suppress(OSError):
+            stamp = _stamp((self._folder / path).lstat())
+            data = self._look(path)
+            return Zoned(data, stamp) if isinstance(data, bytes) else None
+        return None
 
     def is_ours(self, path: str) -> bool:
-        """Whether a file is on the list and as it was written."""
+        """Whether a file is on the list and as it was written, whatever stands in its zone."""
         digests, data = self.listed().get(path), self._look(path)
-        return digests is not None and isinstance(data, bytes) and _digest(data) in digests
+        return digests is not None and isinstance(data, bytes) and _digest(_ours(data)) in digests
 
     def adopt(self, files: Mapping[str, bytes]) -> None:
         """List the files that have the bytes which they would be given: they were written before there was a list."""
         if not self._list_path.exists():
             self._remove_unlisted_unfinished()
-        found = {path: [_digest(data)] for path, data in files.items() if data and self._look(path) == data}
+        found = {path: [_digest(data)] for path, data in files.items() if data and self._stands(path) == data}
         self._write_list(self.listed() | found)
 
-    def lay(self, files: Mapping[str, bytes]) -> None:
-        """Write files, and remove those that get no bytes if they are ours.
+    def lay(self, files: Mapping[str, bytes], zones: Mapping[str, bytes] | None = None) -> None:
+        """Write files, and remove those that get no bytes if they are ours. A zone that is there stays as it is.
 
-        The list names both digests of a file before anything of it is touched, so that a kill at any time leaves
-        nothing of ours that could be taken for somebody's.
+        `zones` has by path the zone that a page gets which has none. The list names both digests of a file before
+        anything of it is touched, so that a kill at any time leaves nothing of ours that could be taken for somebody's.
         """
-        listed = self.listed()
-        due = [path for path, data in files.items() if self._is_due(path, data, listed)]
+        listed, zones = self.listed(), zones or {}
+        due = [path for path, data in files.items() if self._is_due(path, data, zones.get(path), listed)]
         laid = {path: data for path, data in listed.items() if files.get(path) != b""}
         laid |= {path: [_digest(data)] for path, data in files.items() if data}
         if due:
             both = {path: [*laid.get(path, ()), *listed.get(path, ())] for path in due}
             self._write_list(listed | laid | both)
             for path in due:
-                self._put(path, files[path], both[path])
+                self._put(path, files[path], zones.get(path), both[path])
         self._write_list(laid)
 
-    def _is_due(self, path: str, data: bytes, listed: Digests) -> bool:
+    def _is_due(self, path: str, data: bytes, zone: bytes | None, listed: Digests) -> bool:
         there = self._look(path)
-        return there != data if data else path in listed and there is not None
+        if not data:
+            return path in listed and there is not None
+        found = parts(there) if isinstance(there, bytes) else None
+        return found is None or found.ours != data or (found.zone is None and zone is not None)
 
-    def _put(self, path: str, data: bytes, ours: list[str]) -> None:
+    def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str]) -> None:
         """Write or remove one file. What stands there is looked at again, as late as can be."""
         file = self._folder / path
         in_the_way = self._in_the_way(file)
@@ -97,15 +139,51 @@ class ScopeFiles:
             if not data:
                 return
             _keep(in_the_way)
-        there = self._look(path)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        while not self._put_once(path, data, zone, ours):
+            pass  # Somebody has saved it just now.
+
+    def _put_once(self, path: str, data: bytes, new: bytes | None, ours: list[str]) -> bool:
+        """Write or remove one file as it is to be beside what stands there; False where that has changed meanwhile."""
+        file = self._folder / path
+        seen = self._seen(path)
+        there = seen[0]
+        found = parts(there) if isinstance(there, bytes) else None
         # Bytes of zero are what a machine leaves that lost its power, and nothing that anybody has written.
-        if there is not None and not (isinstance(there, bytes) and (not there.strip(b"\0") or _digest(there) in ours)):
+        is_ours = isinstance(there, bytes) and not there.strip(b"\0")
+        if found is not None and not is_ours:
+            is_ours = not found.ours or _digest(found.ours) in ours
+        if there is not None and not is_ours:
             _keep(file)
-        if data:
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_whole(file, data, unfinished=self._unfinished)
-        else:
+            seen = self._seen(path)
+        zone = found.zone if found is not None else None
+        if not data and (zone is None or is_untouched(zone)):
+            if self._seen(path) != seen:
+                return False
             file.unlink(missing_ok=True)
+            return True
+        zone = zone if zone is not None else new
+        whole = data if zone is None else joined(data, zone)
+        with _watched(file if seen[0] is not None else None) as before:
+            if not write_whole(file, whole, unfinished=self._unfinished, unless=lambda: self._seen(path) != seen):
+                return False
+            late = before()
+        if late is not None and late != there:
+            _free_name(file).write_bytes(late)
+        return True
+
+    def _seen(self, path: str) -> tuple[bytes | object | None, Stamp | None]:
+        """Return what stands in the place of a page, and by what it is seen that somebody saved it."""
+        try:
+            stamp = _stamp((self._folder / path).lstat())
+        except (FileNotFoundError, NotADirectoryError):
+            stamp = None
+        return self._look(path), stamp
+
+    def _stands(self, path: str) -> bytes | object | None:
+        """Return the bytes of a file without its zone, as `_look` does with it."""
+        there = self._look(path)
+        return _ours(there) if isinstance(there, bytes) else there
 
     def _look(self, path: str) -> bytes | object | None:
         """Return the bytes of a file, None where nothing is, `_SOMEBODYS` for what no page can be."""
@@ -167,10 +245,41 @@ def kept_beside(names: Sequence[str]) -> str:
 
 def _keep(path: Path) -> None:
     """Give something of somebody's a name beside, which nothing has yet."""
-    names = (f"{path.stem} (yours{'' if number == 1 else f' {number}'}){path.suffix}" for number in count(1))
-    free = next(name for name in names if not _there(path.with_name(name)))
     with suppress(FileNotFoundError):  # Somebody may take it away just now.
-        path.rename(path.with_name(free))
+        path.rename(_free_name(path))
+
+
+def _free_name(path: Path) -> Path:
+    """Return a name beside, which nothing has yet."""
+    names = (f"{path.stem} (yours{'' if number == 1 else f' {number}'}){path.suffix}" for number in count(1))
+    return path.with_name(next(name for name in names if not _there(path.with_name(name))))
+
+
+@contextmanager
+def _watched(path: Path | None) -> Iterator[Callable[[], bytes | None]]:
+    """Hold a file open that is about to lose its name; what is given says what it has then.
+
+    An editor that saves in place writes to the file that it has opened, whatever became of the name.
+    """
+    try:
+        number = None if path is None else os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:
+        number = None
+    if number is None:
+        yield lambda: None
+        return
+    with os.fdopen(number, "rb") as file:
+        yield file.read
+
+
+def _ours(data: bytes) -> bytes | None:
+    """Return what of a page is not its zone, None where that is nothing; all of it where its marks are damaged."""
+    found = parts(data)
+    return data if found is None else found.ours if found.ours or found.zone is None else None
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _there(path: Path) -> object | None:
@@ -181,5 +290,5 @@ def _entries(folder: Path) -> Iterator[Path]:
     return folder.iterdir() if folder.is_dir() and not folder.is_symlink() else iter(())
 
 
-def _digest(data: bytes) -> str:
-    return blake2b(data, digest_size=16).hexdigest()
+def _digest(data: bytes | None) -> str:
+    return blake2b(data or b"", digest_size=16).hexdigest()

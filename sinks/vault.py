@@ -8,7 +8,7 @@ of it becomes a heading, a link, an embedded page or HTML.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from memtape.schemas.codec import canonical
@@ -19,9 +19,13 @@ from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
+from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
 
 INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""
+
+SHORT_ID_CHARS = 8
+"""How much of an id a line of `MEMORY.md` shows; its link has the whole."""
 
 _LISTED = "listed"
 _SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~$&@^=%!{}"})
@@ -53,6 +57,13 @@ def escape(text: str) -> str:
     return _CODE_INDENT.sub(lambda found: f"&#{ord(found[1])};", line) if line[:1] in (" ", "\t") else line
 
 
+def zone_for(page: Page) -> bytes | None:
+    """Return the zone that a page gets which has none: `MEMORY.md` always, others where the log holds texts of it."""
+    if not isinstance(page, IndexPage) and not page.zone:
+        return None
+    return new_zone(page.zone, NOTE_OF_GLOBAL if page.scope == GLOBAL else NOTE)
+
+
 class Vault:
     """The pages on disk of the scopes of one home."""
 
@@ -61,8 +72,13 @@ class Vault:
 
     def write(self, pages: Iterable[Page], marks: Iterable[ScopeMark]) -> None:
         """Write pages that differ from what is there, remove empty ones, and each scope's watermark after its pages."""
+        pages = list(pages)
+        zones: dict[str, dict[str, bytes]] = {}
+        for page in pages:
+            if (zone := zone_for(page)) is not None:
+                zones.setdefault(page.scope, {})[page.path] = zone
         for scope, files in _files(pages, marks).items():
-            ScopeFiles(self.home, scope).lay(files)
+            ScopeFiles(self.home, scope).lay(files, zones.get(scope))
 
     def adopt(self, pages: Iterable[Page], marks: Iterable[ScopeMark]) -> None:
         """Take for ours what has the very bytes of these pages, and write nothing."""
@@ -70,7 +86,7 @@ class Vault:
             ScopeFiles(self.home, scope).adopt(files)
 
     def read(self, scope: str) -> dict[str, bytes]:
-        """Return the bytes of every page of a scope by path, and of what has the place of one."""
+        """Return the bytes of every page of a scope by path, and of what has the place of one, without their zones."""
         found = ScopeFiles(self.home, scope).read()
         found.pop(WATERMARK_FILE, None)
         return found
@@ -112,6 +128,21 @@ class Vault:
             case [first, *_]:
                 return first == self.home.vault_notes.name
         return False
+
+    def zone_in(self, path: str) -> ZoneInPage | None:
+        """Return the parts of a page, by its path in the home; None where no zone is in which somebody wrote."""
+        match path.split("/")[1:]:
+            case ["global", *rest]:
+                scope = GLOBAL
+            case ["projects", name, *rest]:
+                scope = PROJECT_PREFIX + name
+            case _:
+                return None
+        page = ScopeFiles(self.home, scope).page("/".join(rest)) if rest else None
+        found = parts(page.data) if page is not None else None
+        if page is None or found is None or found.zone is None or is_untouched(found.zone):
+            return None
+        return ZoneInPage(found.ours, found.zone, 1 + page.data[: page.data.index(found.zone)].count(b"\n"))
 
     def covered(self, partition: int) -> int:
         """Return the offset up to which a partition's pages are known to stand on disk, and on the lists of ours.
@@ -159,9 +190,9 @@ def _index(page: IndexPage) -> list[str]:
     lines = [f"# Memory of {escape(page.scope)}", ""]
     for title, row in (("Goal", page.goal), ("Plan", page.plan)):
         if row is not None:
-            lines += [f"## {title}", "", _short(row), ""]
+            lines += [f"## {title}", "", _short(row, page.places), ""]
     if page.facts:
-        lines += ["## What holds", "", *(f"- {_short(row)}" for row in page.facts), ""]
+        lines += ["## What holds", "", *(f"- {_short(row, page.places)}" for row in page.facts), ""]
     if page.memories > len(page.facts):
         lines += [f"{page.memories} memories in all.", ""]
     if page.memory_pages:
@@ -190,6 +221,7 @@ def _memories(page: MemoryPage) -> list[str]:
         if links:
             lines.append("used with " + ", ".join(f"[`{link.id}`]({_beside(link.path)})" for link in links))
         lines += marks(row)
+        lines[-1] += f" ^{row.id}"  # The name of a block, to which Obsidian's links lead.
         lines.append("")
     return lines[:-1]
 
@@ -221,9 +253,10 @@ def _quote(text: str) -> list[str]:
     return [f"> {escape(line)}".rstrip() for line in visible(text).split("\n")]
 
 
-def _short(row: MemoryRow) -> str:
+def _short(row: MemoryRow, places: Mapping[str, str]) -> str:
     noted = "".join(f" ({mark})" for mark in marks(row))
-    return f"{escape(one_line(row.text, INDEX_TEXT_CHARS))}{_confirmed(row)}{noted}"
+    link = f" [{row.id[:SHORT_ID_CHARS]}]({places[row.id]}#^{row.id})" if row.id in places else ""
+    return f"{escape(one_line(row.text, INDEX_TEXT_CHARS))}{_confirmed(row)}{noted}{link}"
 
 
 def _confirmed(row: MemoryRow) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
@@ -16,15 +16,29 @@ UNFINISHED = ".new"
 """The ending of a file that is not whole yet. Each has one writer, so that what a killed one left is written over."""
 
 
-def write_whole(path: Path, data: bytes, *, durable: bool = False, unfinished: Path | None = None) -> None:
-    """Write a file whole or not at all; `durable` also outlives the machine. It grows beside, or as `unfinished`."""
+def write_whole(
+    path: Path,
+    data: bytes,
+    *,
+    durable: bool = False,
+    unfinished: Path | None = None,
+    unless: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Write a file whole or not at all; `durable` also outlives the machine. It grows beside, or as `unfinished`.
+
+    `unless` is asked right before the file takes its name; where it says so nothing is written. Returns whether it was.
+    """
     temporary = unfinished or unfinished_beside(path)
     with temporary.open("wb") as file:
         file.write(data)
         if durable:
             file.flush()
             os.fsync(file.fileno())
+    if unless():
+        temporary.unlink()
+        return False
     temporary.replace(path)
+    return True
 
 
 def unfinished_beside(path: Path) -> Path:

@@ -26,6 +26,7 @@ from memtape.sinks.proof.sqlite_pages import MAGIC as SQLITE_MAGIC
 from memtape.sinks.proof.sqlite_pages import Piece, pages_of_database, pages_of_wal
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
 from memtape.sinks.tables import INDEX
+from memtape.sinks.zones import ZoneInPage
 from memtape.state.index.entries import take
 from memtape.state.text.traces import Traces
 from memtape.state.vectors.recorded import recorded
@@ -117,10 +118,12 @@ def search_home(
     needles: Needles,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     is_own: Callable[[str], bool] = lambda name: False,
+    zone_in: Callable[[str], ZoneInPage | None] = lambda name: None,
 ) -> list[Place]:
     """Look for needles in every file of a folder, hidden and unfinished ones too.
 
-    `is_own` says by its path in the folder whether a file is somebody's and not Memtape's.
+    `is_own` says by its path in the folder whether a file is somebody's and not Memtape's, `zone_in` which part of one
+    is: that has a place of its own.
 
     It reads some 10 MB/s (one core) and tells `on_progress` the bytes that are done, and all. Files that come and go
     meanwhile are passed over.
@@ -135,7 +138,16 @@ def search_home(
         done += size
         own = is_own(name)
         try:
-            opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
+            zone = None if own else zone_in(name)
+            if zone is None:
+                opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
+            else:
+                said = _grains(Piece(f"line {line}", text) for line, text in zone.said())
+                of_zone = _look(
+                    f"{name} (your zone)", "your own", "texts", said, needles, traces, vectors, ids_count=True
+                )
+                places.append(of_zone._replace(own=True))
+                opened = ("Markdown", "pieces", _grains([Piece("byte 0", zone.ours)]))
             ids_count = own or not _KEEPS_IDS.search(name)
             sought = nothing if _NAMES_PLACES.fullmatch(name) else traces
             place = _look(name, *opened, needles, sought, vectors, ids_count=ids_count)

@@ -40,6 +40,7 @@ from memtape.state.subjects.covers import Covers
 from memtape.state.subjects.decisions import Decisions
 from memtape.state.subjects.edges import Edges
 from memtape.state.subjects.embeddings import Embeddings
+from memtape.state.subjects.leading import Leading
 from memtape.state.subjects.memories import Memories, Memory
 from memtape.state.subjects.passes import Passes
 from memtape.state.subjects.pins import Pins
@@ -112,6 +113,7 @@ class Scope:
         self.generation = 0
         for subject in SUBJECTS:
             setattr(self, subject.name, subject.new())
+        self.leading = Leading()
         self.seen: Seen = {}
         self.captures.bodies, self.captures.seen = self.bodies, self.seen
 

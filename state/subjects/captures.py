@@ -17,6 +17,7 @@ from memtape.schemas.events import Actor, Captured, Event, Kind
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.rows import Change
 from memtape.schemas.times import format_day
+from memtape.schemas.zones import zone_path
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
 from memtape.state.subjects.decisions import Decisions
@@ -75,13 +76,17 @@ class Capture(msgspec.Struct, gc=False, omit_defaults=True):
 
 
 class Captures:
-    """The captures of a scope in log order, with the ways to find them; `seen` is that of the scope."""
+    """The captures of a scope in log order, with the ways to find them; `seen` is that of the scope.
+
+    `zones` has by the path of a page the seqs of what was captured from its zone.
+    """
 
     def __init__(self) -> None:
         self.by_seq: dict[int, Capture] = {}
         self.seqs_of_normal: dict[bytes, list[int]] = {}
         self.days: dict[str, list[int]] = {}
         self.ordinals: list[int] = []
+        self.zones: dict[str, list[int]] = {}
         self.bodies: Bodies = KeptBodies()
         self.seen: Seen = {}
         self._once: dict[object, Any] = {}
@@ -190,6 +195,8 @@ def _take(state: Captures, capture: Capture) -> None:
         state.days.setdefault(format_day(capture.at), []).append(capture.seq)
     if capture.ordinal >= 0:
         state.ordinals.append(capture.seq)
+    if capture.own is not None and (path := zone_path(capture.own.source, capture.actor.origin)) is not None:
+        state.zones.setdefault(path, []).append(capture.seq)
 
 
 class HasDecisions(Protocol):

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import msgspec
-from sortedcontainers import SortedDict
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Captured, Embedded, Event, Forgotten, Restored, Unfolded, Withdrawn
@@ -82,9 +81,8 @@ class Others(HasCaptures, Protocol):
 class Memories:
     """The memories of a scope in the order of their births.
 
-    `alive` counts those of which something is visible. `leading` holds the births of living facts and
-    insights by (-members, -time, -birth), so that the first of it are those that `MEMORY.md` shows; those of which
-    only models speak come last.
+    `alive` counts those of which something is visible. `moved` are the births of those that came, went or changed,
+    until `leading` has seen them.
     `waiting` are those that stand by themselves until their first vector comes, each with the seqs that its
     session had been shown when it was captured.
     """
@@ -96,10 +94,14 @@ class Memories:
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
         self.current: dict[str, int] = {}
         self.waiting: dict[int, tuple[int, ...]] = {}
-        self.alive = 0
-        self.leading = SortedDict()
-        self._key_of: dict[int, tuple[bool, int, int, int]] = {}
+        self.moved: dict[int, None] = {}
+        self._alive: dict[int, None] = {}
         self._index: _Index | None = None
+
+    @property
+    def alive(self) -> int:
+        """How many memories have something visible."""
+        return len(self._alive)
 
     def of(self, seq: int) -> Memory | None:
         """Return the memory of a capture, None for a turn."""
@@ -219,7 +221,7 @@ def restore(data: bytes, of: Others) -> Memories:
             _know(state, memory, of.captures.by_seq[join.seq])
         for join in memory.echoes:
             state.birth_of[join.seq] = memory.birth
-        _rank(state, memory, of)
+        _rank(state, memory)
     for family in REPLACING:
         _choose_current(state, family, of)
     return state
@@ -267,7 +269,7 @@ def _join(state: Memories, capture: Capture, of: Others, settings: Settings, cha
         memory.canonical = max(memory.canonical, capture.seq, key=lambda seq: of.captures.by_seq[seq].rank)
         changes.append(of.captures.by_seq[memory.name].id)
         _offer(state, memory, of)
-        _rank(state, memory, of)
+        _rank(state, memory)
 
 
 def _stand_alone(state: Memories, text: Capture, of: Others, changes: list[str]) -> None:
@@ -395,7 +397,7 @@ def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) ->
     memory.canonical = max(living, key=lambda capture: capture.rank).seq if living else -1
     changes.append(of.captures.by_seq[memory.name].id)
     _offer(state, memory, of)
-    _rank(state, memory, of)
+    _rank(state, memory)
     family = of.captures.by_seq[memory.birth].family
     if family in REPLACING:
         before = state.current.get(family)
@@ -431,24 +433,16 @@ def _withdraw(state: Memories, memory: Memory, of: Others) -> None:
         candidates.drop(memory.birth)
 
 
-def _rank(state: Memories, memory: Memory, of: Others) -> None:
-    """Put a memory where it belongs among the leading ones, and keep count of what lives."""
+def _rank(state: Memories, memory: Memory) -> None:
+    """Note that a memory has changed, and keep count of what lives."""
     _unrank(state, memory)
-    first = of.captures.by_seq[memory.birth]
     if memory.canonical >= 0:
-        spoken = of.captures.by_seq[memory.canonical]
-        key = (spoken.actor.origin == "model", -len(memory.members), -spoken.at, -memory.birth)
-        state.alive += 1
-        state._key_of[memory.birth] = key
-        if first.family == "fact":
-            state.leading[key] = memory.birth
+        state._alive[memory.birth] = None
 
 
 def _unrank(state: Memories, memory: Memory) -> None:
-    old = state._key_of.pop(memory.birth, None)
-    if old is not None:
-        state.alive -= 1
-        state.leading.pop(old, None)
+    state.moved[memory.birth] = None
+    state._alive.pop(memory.birth, None)
 
 
 def _choose_current(state: Memories, family: str, of: Others) -> None:

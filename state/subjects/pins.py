@@ -24,10 +24,14 @@ class Others(HasCaptures, Protocol):
 
 
 class Pins:
-    """The pinned ids of a scope, in the order of their pins. An id that is not captured yet waits for its capture."""
+    """The pinned ids of a scope, in the order of their pins. An id that is not captured yet waits for its capture.
+
+    `moved` are those that were pinned or unpinned, until `leading` has seen them.
+    """
 
     def __init__(self) -> None:
         self.ids: dict[str, None] = {}
+        self.moved: dict[str, None] = {}
 
     def has_any(self, ids: Iterable[str]) -> bool:
         """Whether any of these captured ids is pinned."""
@@ -41,6 +45,7 @@ def evolve(state: Pins, event: Event, context: Context[Others]) -> list[Change]:
         return []
     changed = [id for id in dict.fromkeys(body.ids) if (id in state.ids) is not body.on]
     state.ids = {id: None for id in (*state.ids, *changed) if body.on or id not in changed}
+    state.moved |= dict.fromkeys(changed)
     return [change for id in changed for change in _rows(id, context)]
 
 

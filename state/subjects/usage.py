@@ -68,11 +68,12 @@ class Usage:
     """The uses of a scope's captures by seq, and of what belongs to no capture of it (of `global`) by id.
 
     `counts` says in how many texts a word stands, `counted` up to which seq (exclusive); it is brought up to date only
-    where an answer is judged.
+    where an answer is judged. `moved` are the seqs whose counts have changed, until `leading` has seen them.
     """
 
     def __init__(self) -> None:
         self.own: dict[int, Use] = {}
+        self.moved: dict[int, None] = {}
         self.others: dict[str, Use] = {}
         self.shown: dict[str, tuple[Shown, ...]] = {}
         self.asked: dict[str, int] = {}
@@ -95,6 +96,9 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
     match event.body:
         case Recalled(query=query, results=results):
             seqs = _count_recalled(state, results, context.of)
+            known = (seq for seq in seqs if context.of.memories.of(seq) is not None)
+            risen = (seq for seq in known if _has_doubled(state.own[seq].recalled))
+            changes += [Change("standing", context.scope, context.of.captures.by_seq[seq].id) for seq in risen]
             if event.session is not None:
                 shown = Shown(event.id, query, tuple(seqs[:SHOWN_RESULTS]))
                 before = state.shown.get(event.session, ())
@@ -105,8 +109,8 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
                 if seq is None and not context.of.has_event(id):
                     _count_used(state.others.setdefault(id, Use()), context.at)
             told = [seq for _, seq in found if seq is not None]
-            known = _mark(state, recall, told)
-            context.used = [seq for seq in told if seq not in known]
+            before_told = _mark(state, recall, told)
+            context.used = [seq for seq in told if seq not in before_told]
             changes += [Change("uses", context.scope, other_row_id(id)) for id, _ in found if id in state.others]
         case Captured(kind="turn"):
             context.used = _judge(state, context.of.captures.by_seq[context.seq], context.of)
@@ -114,6 +118,7 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
             return changes
     for seq in context.used:
         _count_used(state.own.setdefault(seq, Use()), context.at)
+        state.moved[seq] = None
         changes.append(Change("uses", context.scope, context.of.captures.by_seq[seq].id))
     return changes
 
@@ -209,6 +214,11 @@ def digest(state: Usage, of: Others) -> Iterator[Any]:
     yield from (("asked", session, by_seq[seq].id) for session, seq in sorted(state.asked.items()))
 
 
+def _has_doubled(count: int) -> bool:
+    """Whether a count, from 1, is a power of two: only there does the standing of what is recalled change."""
+    return count & (count - 1) == 0
+
+
 def _count_recalled(state: Usage, results: Iterable[str], of: Others) -> list[int]:
     seqs = []
     for id in dict.fromkeys(results):
@@ -216,6 +226,7 @@ def _count_recalled(state: Usage, results: Iterable[str], of: Others) -> list[in
         if seq is not None:
             seqs.append(seq)
             state.own.setdefault(seq, Use()).recalled += 1
+            state.moved[seq] = None
         elif not of.has_event(id):
             state.others.setdefault(id, Use()).recalled += 1
     return seqs

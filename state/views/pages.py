@@ -10,6 +10,7 @@ from memtape.schemas.rows import Change, DayPage, Entry, IndexPage, MemoryPage, 
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
+from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import has_ended, is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
 from memtape.state.views.rows import captions, memory_row
@@ -20,7 +21,7 @@ INDEX_PATH = "MEMORY.md"
 DAYS_ON_INDEX = 7
 MEMORY_PAGES_ON_INDEX = 10
 INDEX_LINES_BESIDE_FACTS = 40
-"""Headings, goal, plan, notes and links of `MEMORY.md`, which share its lines with the facts."""
+"""Headings, goal, plan, notes, links and the marks of the zone in `MEMORY.md`, which share its lines with the facts."""
 
 
 def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
@@ -46,7 +47,11 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
         yield from _named_paths(scope, change.id.split("~"))
         return
     capture = scope.captures.get(change.id)
-    if change.table in ("tombstones", "vectors", "uses") or capture is None:
+    if change.table in ("tombstones", "vectors") or capture is None:
+        return
+    if change.table in ("uses", "standing"):
+        if scope.memories.of(capture.seq) is not None:
+            yield INDEX_PATH
         return
     yield INDEX_PATH
     if change.table == "memories":
@@ -92,21 +97,45 @@ def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
 
 
 def _index_page(scope: Scope, settings: Settings) -> IndexPage:
-    """Goal and plan, then the facts and insights confirmed most, the latest first among equals; models' come last."""
-    memories = scope.memories
-    shown = (birth for birth in memories.leading.values() if is_shown(scope, scope.covers, memories.by_birth[birth]))
-    best = islice(shown, max(0, settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS))
-    names = (scope.captures.by_seq[memories.name_of(birth)] for birth in best)
+    """Goal and plan, then the facts and insights that lead, but for those that stand in the zone of the page.
+
+    The lines that were captured from the zone count as lines of the page.
+    """
+    memories, zone = scope.memories, _zone(scope, INDEX_PATH)
+    theirs = dict.fromkeys(memories.birth_of.get(capture.seq) for capture in zone)
+    texts = tuple(scope.captures.body(capture).text for capture in zone)
+    shown = (
+        birth
+        for birth in scope.leading.births(scope)
+        if birth not in theirs and is_shown(scope, scope.covers, memories.by_birth[birth])
+    )
+    lines = settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS - sum(text.count("\n") + 1 for text in texts)
+    names = [scope.captures.by_seq[memories.name_of(birth)] for birth in islice(shown, max(0, lines))]
+    goal, plan = _current(scope, "goal"), _current(scope, "plan")
+    facts = tuple(row for capture in names if (row := memory_row(scope, capture.id)))
+    rows = (*(row for row in (goal, plan) if row is not None), *facts)
     return IndexPage(
         scope=scope.name,
         path=INDEX_PATH,
-        goal=_current(scope, "goal"),
-        plan=_current(scope, "plan"),
-        facts=tuple(row for capture in names if (row := memory_row(scope, capture.id))),
+        goal=goal,
+        plan=plan,
+        facts=facts,
         memories=memories.alive - _not_shown(scope),
         memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
+        places={row.id: _memory_path(scope.captures.by_seq[row.seq].ordinal) for row in rows},
+        zone=texts,
     )
+
+
+def _zone(scope: Scope, path: str) -> list[Capture]:
+    """Return the living captures from the zone of a page, in the order of the log."""
+    captures = map(scope.captures.by_seq.__getitem__, scope.captures.zones.get(path, ()))
+    return [capture for capture in captures if not capture.hidden]
+
+
+def _zone_texts(scope: Scope, path: str) -> tuple[str, ...]:
+    return tuple(scope.captures.body(capture).text for capture in _zone(scope, path))
 
 
 def _not_shown(scope: Scope) -> int:
@@ -158,7 +187,8 @@ def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
     found = (memory_row(scope, capture.id) for capture in names if not capture.hidden)
     rows = tuple(row for row in found if row)
     links = {row.id: linked for row in rows if scope.edges.pairs and (linked := _links(scope, row))}
-    return MemoryPage(scope=scope.name, path=path, number=number, rows=rows, links=links)
+    zone = _zone_texts(scope, path)
+    return MemoryPage(scope=scope.name, path=path, number=number, rows=rows, links=links, zone=zone)
 
 
 def _day_page(scope: Scope, path: str, name: str) -> DayPage:
@@ -179,4 +209,4 @@ def _day_page(scope: Scope, path: str, name: str) -> DayPage:
         for capture in sorted(said, key=lambda capture: (capture.at, capture.seq))
         if not capture.hidden and (body := scope.captures.body(capture))
     ]
-    return DayPage(scope=scope.name, path=path, day=day, entries=tuple(entries))
+    return DayPage(scope=scope.name, path=path, day=day, entries=tuple(entries), zone=_zone_texts(scope, path))

@@ -40,7 +40,7 @@ def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guard
     """Return the rows that changes touched as they stand now, each with its guard."""
     rows = []
     for change, offset in changes.items():
-        if change.table != "journal":
+        if change.table in ROWS:
             scope = partition.scopes[change.scope]
             rows.append(Guarded(change.table, row_of(scope, change), scope.generation, offset))
     return rows
@@ -56,7 +56,7 @@ def all_changes(scope: Scope) -> dict[Change, int]:
 
 def row_of(scope: Scope, change: Change) -> Row:
     """Return what a row holds now; a name that was given up or a ban that has ended is gone."""
-    assert change.table != "journal"
+    assert change.table != "journal" and change.table != "standing"
     return ROWS[change.table].row(scope, change.id) or GoneRow(_key(scope, change.id), change.id, scope.name)
 
 

@@ -18,6 +18,7 @@ from memtape.sinks.home.model_use import ModelUse, Use, model_use
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import any_of
+from memtape.sinks.zone_notes import zone_problems
 from memtape.state.consolidation.gate import gate
 from memtape.state.subjects.usage import other_row_id
 from memtape.state.views.effects import COUNTED_TYPES, PENDING_TYPES, QUIET_TYPES
@@ -98,6 +99,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     `hook_server_pid` is that of the server which a hook has left behind, if one is there.
     `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
+    `zones` say what of people's zones in pages could not be taken, a sentence each.
     `warnings` say which views are not served and why, a sentence each.
     `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
     `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
@@ -123,6 +125,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     latest_dead_letters: tuple[DeadLetter, ...]
     lag: int
     kept: tuple[str, ...]
+    zones: tuple[str, ...]
     warnings: tuple[str, ...]
     flushes: dict[str, int]
     model: ModelUse
@@ -229,6 +232,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         latest_dead_letters=tuple(dead_letters[-LISTED:]),
         lag=0 if retriever.past else sum(_lag(log, number, end, marks[number]) for number, end in enumerate(ends)),
         kept=tuple(kept(home)),
+        zones=tuple(zone_problems(home)),
         warnings=retriever.warnings(range(log.partitions)),
         flushes=outcomes(home.path),
         model=model_use(home, now),

@@ -138,6 +138,11 @@ def note(path: str, text: str) -> str:
     return f"{path}:{digest(text)}"
 
 
+def in_zone(text: str, occurrence: int) -> str:
+    """A text in the zone of a page: what it says, and which of those it is, from 1, that say so there."""
+    return digest(text) if occurrence == 1 else f"{digest(text)}:{occurrence}"
+
+
 def digest(text: str) -> str:
     """Return 32 hex digits, blake2b-128, of a text without regard to how its white space runs."""
     return blake2b(" ".join(text.split()).encode("utf-8", "replace"), digest_size=16).hexdigest()

@@ -432,6 +432,7 @@ def _status(state: Status) -> list[str]:
         lines += _model_use(state.model, state.model_budget)
     if state.kept:
         lines.append(f"kept          {one_line(kept_beside(state.kept))}")
+    lines += [f"not taken     {one_line(problem)}" for problem in state.zones]
     if state.dead_letters:
         lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
         lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in state.latest_dead_letters]

@@ -106,7 +106,8 @@ def print_search(search: FileSearch) -> None:
     for place in search.unreadable:
         say(f"  {place.path}: {place.unreadable}")
     for place in search.own:
-        say(f'Your own file "{place.path}" holds it ({_counts(place.found)}), and is yours to delete or to change.')
+        first = f"{_counts(place.found)}, first at {place.found[0].where}"
+        say(f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.')
 
 
 def looked_for(needles: Needles) -> str:

@@ -92,7 +92,7 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
 
     It begins with what is there and has not been taken yet. A session is taken when it has grown by 100,000 bytes or
     50 messages, when it has been quiet for ten minutes, and at the end. It is what import does, and nothing is added
-    twice.
+    twice. What you write between the marks of a page, as of MEMORY.md, is taken once you have saved it.
 
     \b
     Example:
@@ -106,9 +106,15 @@ def watch(client: Client, scope: str | None, as_json: bool) -> None:
         elif indexed.taken:
             say(f"{_shown(indexed.path)}: {indexed.taken:,} taken")
 
+    def written(texts: int) -> None:
+        if as_json:
+            print_json({"written": texts}, indent=False)
+        else:
+            say(f"Your zones in pages: {many(texts, 'text')} taken or taken back")
+
     own = _project(scope)
     with _speaker(client.home.path, client.log) as speaker:
-        watcher = Watcher(speaker, own, on_indexed=told)
+        watcher = Watcher(speaker, own, on_indexed=told, on_note=lambda note: say(note, err=True), on_written=written)
         before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
         try:
             watcher.run()

@@ -13,6 +13,7 @@ import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
+from memtape.tools.capture.withdrawing import Withdrawing
 from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.importing import claude_code, codex, documents, exports, finding, gemini, notes, reading
 from memtape.tools.importing.batches import SECRETS, Batch, Waiting
@@ -20,7 +21,6 @@ from memtape.tools.importing.finding import Source, Unfit
 from memtape.tools.importing.positions import FilePosition, Positions, digest
 from memtape.tools.importing.records import Found, Record, Skipped, State, Take
 from memtape.tools.importing.summary import Summary
-from memtape.tools.importing.withdrawing import Withdrawing
 
 SAVE_EVERY_S = 2.0
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS})
@@ -51,7 +51,7 @@ class Importer:
         self.summary = Summary(dry_run=dry_run)
         self.positions = Positions(writer.home, writer.log, scope, writer.redactor)
         self._batch = Batch(writer, scope, self.summary)
-        self._withdrawing = Withdrawing(writer, self.summary)
+        self._withdrawing = Withdrawing(writer, dry_run=dry_run)
         self._folders: tuple[Path, ...] = ()
         self._said: dict[str, list[str]] = {}
         self._reread = reread or dry_run
@@ -146,7 +146,7 @@ class Importer:
                 told = dict.fromkeys(before.get(scope, ()))
                 back.setdefault(scope, []).extend(id for id in ids if id in self._batch.known and id not in told)
         self._withdraw(gone, map(self.positions.key, self._pending))
-        self._withdrawing.say_again({scope: ids for scope, ids in back.items() if ids})
+        self.summary.again += self._withdrawing.say_again({scope: ids for scope, ids in back.items() if ids})
 
     def _withdraw_gone(self, folder: Path, there: list[Path]) -> None:
         """Say that what files of a folder said is said no longer, where they are not there any more."""
@@ -164,7 +164,7 @@ class Importer:
         """Withdraw what no file says but those of some keys."""
         said = self.positions.said_elsewhere((id for ids in gone.values() for id in ids), files)
         left = {scope: [id for id in ids if id not in said] for scope, ids in gone.items()}
-        self._withdrawing.withdraw({scope: ids for scope, ids in left.items() if ids})
+        self.summary.withdrawn += self._withdrawing.withdraw({scope: ids for scope, ids in left.items() if ids})
 
     def _save(self) -> None:
         if self._unsaved:

@@ -1,4 +1,6 @@
-"""The live tail: it waits for transcripts to grow and indexes those that are due (`live`). Here is the clock."""
+"""The live tail: it waits for transcripts to grow and indexes those that are due (`live`), and for people to write in
+the zones of pages. Here is the clock.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,14 @@ from typing import NamedTuple
 
 from watchfiles import watch as changes_in
 
+from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import MemtapeError
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing import finding
 from memtape.tools.importing.finding import BY_ROWS, Source
-from memtape.tools.importing.live import Sessions, growth, is_due
+from memtape.tools.importing.live import QUIET_S, Sessions, growth, is_due
 from memtape.tools.importing.taking import Importer
+from memtape.tools.keep.zones import Zones
 
 LOOK_MS = 500
 """How often it is looked for what has been quiet."""
@@ -36,7 +40,10 @@ Clock = Callable[[], float]
 
 
 class Watcher:
-    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it from another thread."""
+    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it from another thread.
+
+    `zones` takes what people write in the pages of the vault; `on_written` is told how many texts that were.
+    """
 
     def __init__(
         self,
@@ -45,11 +52,17 @@ class Watcher:
         folders: dict[str, list[Path]] | None = None,
         on_indexed: OnIndexed = lambda indexed: None,
         clock: Clock = time.monotonic,
+        on_note: OnNote = lambda note: None,
+        on_written: Callable[[int], None] = lambda texts: None,
     ) -> None:
         self._writer, self._scope = writer, scope
         self._folders = folders if folders is not None else finding.host_folders()
         self._on_indexed = on_indexed
         self._clock = clock
+        self._vault = writer.home.vault
+        self._zones = Zones(writer.home, writer.log, on_note)
+        self._on_written = on_written
+        self._saved_at: float | None = None
         self._sessions = Sessions()
         self.stop = threading.Event()
 
@@ -61,14 +74,16 @@ class Watcher:
                 "Use Claude Code, Codex or Gemini once, or set its home variable.",
             )
         self.index(self.sources(), always=True)
+        self._take_zones()
         while not self.stop.is_set():
             self._watch_for(NEW_FOLDERS_S)
         self.index(filter(None, map(self._source, self._sessions.rest())), always=True)
+        self._take_zones()
 
     def sources(self) -> Iterator[Source]:
         """Yield the sessions that are there."""
         for folder in self._watched():
-            for path in finding.walk(folder):
+            for path in finding.walk(folder) if folder != self._vault else ():
                 source = self._source(path) if isinstance(path, Path) else None
                 if source is not None:
                     yield source
@@ -78,10 +93,14 @@ class Watcher:
         for path in paths:
             if self._source(path) is not None:
                 self._sessions.changed(path, self._clock())
+            elif path.suffix == ".md" and path.is_relative_to(self._vault):
+                self._saved_at = self._clock()
 
     def index_due(self) -> None:
-        """Index the sessions that are due."""
+        """Index the sessions that are due, and take what was written in pages once nobody saves them any more."""
         now = self._clock()
+        if self._saved_at is not None and now - self._saved_at >= QUIET_S:
+            self._take_zones()
         for path in self._sessions.quiet(now):
             source = self._source(path)
             if source is None or not path.exists():
@@ -107,6 +126,12 @@ class Watcher:
                 self._sessions.indexed(source.path)
         importer.finish()
 
+    def _take_zones(self) -> None:
+        self._saved_at, before = None, self._zones.done
+        self._zones.once()
+        if self._zones.done > before:
+            self._on_written(self._zones.done - before)
+
     def _watch_for(self, seconds: float) -> None:
         folders = self._watched()
         until = self._clock() + seconds
@@ -119,7 +144,8 @@ class Watcher:
                 return
 
     def _watched(self) -> list[Path]:
-        return [folder for folders in self._folders.values() for folder in folders if folder.is_dir()]
+        hosts = (folder for folders in self._folders.values() for folder in folders)
+        return [folder for folder in (*hosts, self._vault) if folder.is_dir()]
 
     def _source(self, path: Path) -> Source | None:
         for format, folders in self._folders.items():

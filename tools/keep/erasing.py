@@ -319,7 +319,9 @@ def search(
     def is_own(name: str) -> bool:
         return name.startswith(f"{home.vault.name}/") and not vault.is_ours(name)
 
-    return FileSearch(needles, [search_log(pieces, needles), *search_home(home.path, needles, on_progress, is_own)])
+    return FileSearch(
+        needles, [search_log(pieces, needles), *search_home(home.path, needles, on_progress, is_own, vault.zone_in)]
+    )
 
 
 class Proven(NamedTuple):

@@ -169,6 +169,7 @@ class Owner:
     def rebuild(self, scope: str | None, on_phase: OnPhase) -> Rebuilt:
         """Make all views anew, or those of one scope."""
         self._log.check()
+        self._hear_people()
         if scope is not None:
             return rebuild_scope(self._home, self._log, scope, on_phase)
         return rebuild(self._home, self._log, on_phase, self._workers)
@@ -227,6 +228,7 @@ class Owner:
 
     def _mend(self, on_phase: OnPhase = lambda *_: None) -> None:
         """Make right what an upgrade, a crash or a deleted folder has left, before anything is added."""
+        self._hear_people()
         views = self._look()
         adopt_pages(views)
         astray = strayed_views(views)
@@ -255,6 +257,11 @@ class Owner:
             mend_vault(self._home, self._log, views.build, number, offset)
         for doubt in views.target.take_doubts():
             self._on_note(doubt)
+
+    def _hear_people(self) -> None:
+        """Bring to the log what people have written into pages, before a page is written anew."""
+        for worker in (self._beside[name] for name, kind in WORKERS.items() if kind.once == "first"):
+            worker.once()
 
     def _scrub_or_note(self, on_phase: OnPhase = lambda *_: None) -> None:
         try:

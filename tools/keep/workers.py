@@ -24,15 +24,17 @@ from memtape.state.text.windows import Window
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
 from memtape.tools.keep.models import is_named
+from memtape.tools.keep.zones import Zones
 
 
 class WorkerKind(NamedTuple):
     """How a worker of a home is made, and which runs that end have it catch up too: `run --once`, before it projects
-    or *after*, or none. What is done before is quick, and asks nobody.
+    or *after*, or none. What is done before is quick, and asks nobody. What is done *first* comes before any page is
+    written, also where views are only made anew.
     """
 
     make: Callable[[Home, Log, OnNote], Worker]
-    once: Literal["before", "after", "never"]
+    once: Literal["first", "before", "after", "never"]
 
 
 def _extraction(home: Home, log: Log, on_note: OnNote) -> Worker:
@@ -70,6 +72,7 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
 WORKERS: dict[str, WorkerKind] = {
     "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="never"),
+    "zones": WorkerKind(Zones, once="first"),
     "extract": WorkerKind(_extraction, once="before"),
     "distill": WorkerKind(_distillation, once="after"),
     "consolidate": WorkerKind(_consolidation, once="after"),

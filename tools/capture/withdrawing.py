@@ -1,6 +1,6 @@
 """What files say no longer, or again: the difference between what was taken of them then and now, as events.
 
-It opens no file. How a file was read is for `taking`, what it said before for `positions`.
+It opens no file, and does not know how one was read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from memtape.schemas.log import Log
 from memtape.schemas.places import part_id
 from memtape.schemas.scopes import partition_of
 from memtape.tools.capture.writing import Writer
-from memtape.tools.importing.summary import Summary
 
 Said = Mapping[str, Iterable[str]]
 """Ids under which texts may stand, by scope: of each text those of it whole and of its first part."""
@@ -26,25 +25,28 @@ PAGE_PARTS = 250
 class Withdrawing:
     """Appends what became of texts whose source has changed, and counts it. Nothing is appended in a dry run."""
 
-    def __init__(self, writer: Writer, summary: Summary) -> None:
-        self._writer, self._summary = writer, summary
+    def __init__(self, writer: Writer, *, dry_run: bool = False) -> None:
+        self._writer, self._dry_run = writer, dry_run
 
-    def withdraw(self, gone: Said) -> None:
+    def withdraw(self, gone: Said) -> int:
         """Say that a source says these texts no longer; those that are not on the log, or withdrawn, are left out."""
+        count = 0
         for scope, ids in gone.items():
             stand = self._writer.log.known(scope, list(ids))
             withdrawn = withdrawn_ids(self._writer.log, scope) if stand else {}
-            new = [id for id in stand if id not in withdrawn]
-            self._summary.withdrawn += self._say(scope, new, on=True)
+            count += self._say(scope, [id for id in stand if id not in withdrawn], on=True)
+        return count
 
-    def say_again(self, back: Said) -> None:
+    def say_again(self, back: Said) -> int:
         """Say that a source says these texts again, of those that were withdrawn."""
+        count = 0
         for scope, ids in back.items():
             withdrawn = withdrawn_ids(self._writer.log, scope)
-            self._summary.again += self._say(scope, [id for id in ids if id in withdrawn], on=False)
+            count += self._say(scope, [id for id in ids if id in withdrawn], on=False)
+        return count
 
     def _say(self, scope: str, ids: list[str], *, on: bool) -> int:
-        if ids and not self._summary.dry_run:
+        if ids and not self._dry_run:
             named = [part for id in ids for part in _parts(self._writer.log, scope, id)]
             for first in range(0, len(named), MAX_IDS):
                 self._writer.append("withdrawn", Withdrawn(ids=tuple(named[first : first + MAX_IDS]), on=on), scope)

@@ -1,0 +1,93 @@
+"""The zone of people among the bytes of a page: found, cut out, put back to the byte, and made where there is none.
+
+A zone is what stands between two marks, each on a line of its own, with the marks. What a page says and what a zone
+means are not decided here, and no file is touched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.state.text.points import points, written
+
+NOTE = "*Yours: what you write between these two marks stays as it is, and each point or paragraph is remembered.*"
+NOTE_OF_GLOBAL = "*Yours: what you write between these two marks stays as it is. Nothing of it is remembered.*"
+"""What a zone says at first. In `global` only operators are remembered, and nobody can tell who edits a file."""
+
+_START, _END = ZONE_START.encode(), ZONE_END.encode()
+_ANY_MARK = re.compile(rb"<!--\s*memtape:\s*yours")
+_START_LINE = re.compile(rb"^[ \t]*" + re.escape(_START) + rb"[ \t\r]*$", re.MULTILINE)
+_END_LINE = re.compile(rb"^[ \t]*" + re.escape(_END) + rb"[ \t\r]*$", re.MULTILINE)
+_BOM = b"\xef\xbb\xbf"
+
+
+class Parts(NamedTuple):
+    """A page without its zone, in the form in which pages are written, and the zone, None where the page has none."""
+
+    ours: bytes
+    zone: bytes | None
+
+
+class ZoneInPage(NamedTuple):
+    """A page without its zone, the zone, and the line of the page on which the zone begins, from 1."""
+
+    ours: bytes
+    zone: bytes
+    line: int
+
+    def said(self) -> Iterator[tuple[int, bytes]]:
+        """Yield each text of the zone with the line of the page on which it begins, and last the whole zone."""
+        for line, text in points(inner(self.zone).decode(errors="replace")):
+            yield self.line + line, text.encode()
+        yield self.line, self.zone
+
+
+def parts(data: bytes) -> Parts | None:
+    """Return the parts of a page, None where its marks are not one pair, in order, each on a line of its own.
+
+    Where there is a zone, neither a byte order mark nor the ends of lines that an editor has changed belong to it or to
+    the page; without one the page is what it is, to the byte.
+    """
+    marks = len(_ANY_MARK.findall(data))
+    if not marks:
+        return Parts(data, None)
+    starts, ends = list(_START_LINE.finditer(data)), list(_END_LINE.finditer(data))
+    if marks != 2 or len(starts) != 1 or len(ends) != 1 or ends[0].start() < starts[0].end():
+        return None
+    around = (data[: starts[0].start()].removeprefix(_BOM), data[ends[0].end() :])
+    kept = [piece for piece in (_plain(piece) for piece in around) if piece]
+    return Parts(b"\n\n".join(kept) + b"\n" if kept else b"", data[starts[0].start() : ends[0].end()])
+
+
+def joined(ours: bytes, zone: bytes) -> bytes:
+    """Return a page with its zone at the end; `parts` takes it apart again."""
+    return (ours + b"\n" if ours else b"") + zone + b"\n"
+
+
+def inner(zone: bytes) -> bytes:
+    """Return what stands between the marks of a zone."""
+    return zone[zone.index(b"\n") + 1 : zone.rindex(b"<!--")]
+
+
+def new_zone(texts: Iterable[str], note: str = NOTE) -> bytes:
+    """Return a zone that says these texts, below the line that says what it is for."""
+    said = written(texts)
+    return "\n".join([ZONE_START, note, *([said] if said else []), ZONE_END]).encode()
+
+
+def is_untouched(zone: bytes) -> bool:
+    """Whether nobody has written anything in a zone."""
+    lines = [line.strip() for line in inner(zone).splitlines()]
+    return all(line in (b"", NOTE.encode(), NOTE_OF_GLOBAL.encode()) for line in lines)
+
+
+def is_note(text: str) -> bool:
+    """Whether a text is what a zone says at first."""
+    return " ".join(text.split()) in (NOTE, NOTE_OF_GLOBAL)
+
+
+def _plain(piece: bytes) -> bytes:
+    return piece.replace(b"\r\n", b"\n").strip(b"\n")

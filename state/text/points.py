@@ -1,0 +1,64 @@
+"""What a person's Markdown says, text by text: each point of a list is one, and so is each paragraph.
+
+Headings, rules and comments are context, and no text; nor is what has no letter and no digit. A block of code belongs
+to the text before it. `written` gives Markdown that says given texts again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from memtape.schemas.patterns import lazy
+
+_POINT = lazy(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+(?=\S)")
+_NO_TEXT = lazy(
+    r"[ ]{0,3}#{1,6}(?:[ \t]|\Z)|[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\Z"
+    r"|[ \t]*<!--.*-->[ \t]*\Z|[ \t]*[-*+][ \t]*\Z"
+)
+_FENCE = lazy(r"[ \t]*(```|~~~)")
+_INDENT = "  "
+"""Of a line of code under a point, which belongs to the list."""
+
+
+class Point(NamedTuple):
+    """A text, and the line on which it begins, from 1."""
+
+    line: int
+    text: str
+
+
+def points(markdown: str) -> Iterator[Point]:
+    """Yield the texts of a piece of Markdown in their order."""
+    first, lines, fence, indent = 0, list[str](), "", ""
+    for number, line in enumerate(markdown.replace("\r\n", "\n").split("\n"), start=1):
+        if fence:
+            lines.append(line.removeprefix(indent))
+            closed = _FENCE.match(line)
+            fence = "" if closed and closed[1] == fence else fence
+            continue
+        point = _POINT.match(line)
+        said = line[point.end() :] if point else line
+        ends = not said.strip() or _NO_TEXT.match(said) is not None or _NO_TEXT.match(line) is not None
+        if (ends or point) and lines:
+            yield from _point(first, lines)
+            lines = []
+        if ends:
+            continue
+        if not lines:
+            first, indent = number, _INDENT if point else ""
+        lines.append(said.strip())
+        opened = _FENCE.match(said)
+        fence = opened[1] if opened else ""
+    yield from _point(first, lines)
+
+
+def written(texts: Iterable[str]) -> str:
+    """Return a list in Markdown of which these texts are the `points`."""
+    return "\n".join("- " + f"\n{_INDENT}".join(text.split("\n")) for text in texts)
+
+
+def _point(first: int, lines: list[str]) -> Iterator[Point]:
+    text = "\n".join(lines).strip("\n")
+    if any(map(str.isalnum, text)):
+        yield Point(first, text)

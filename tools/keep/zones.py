@@ -1,0 +1,209 @@
+"""What people write in the zones of pages, as events: a text that came is captured, one that went is withdrawn.
+
+It comes before pages are written, and while somebody watches. Pages are only read here, under the lock of imports, so
+that two processes never say the same. A page that is not there, or whose marks are damaged, takes nothing back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import NamedTuple
+
+from memtape.flows.workers.worker import OnNote, Worker
+from memtape.schemas.codec import event_of
+from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.events import Captured, Event
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Log, slots_between
+from memtape.schemas.scopes import GLOBAL, partition_of
+from memtape.schemas.zones import zone_path, zone_source
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.admission import check_admissible
+from memtape.sinks.page_files import ScopeFiles, Stamp, Zoned
+from memtape.sinks.vault import Vault
+from memtape.sinks.zone_notes import NO_FILE, PageNote, ZoneNotes
+from memtape.sinks.zones import inner, is_note, parts
+from memtape.state.text.points import points
+from memtape.tools.capture.injected import said as without_injected
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.native_ids import in_zone
+from memtape.tools.capture.withdrawing import Withdrawing
+from memtape.tools.capture.writing import Erased, Writer, now_us
+
+DAMAGED = "its marks are not one pair, each on a line of its own; nothing was taken from it"
+NOT_UTF8 = "what stands between its marks is not UTF-8; nothing was taken from it"
+NO_OPERATOR = (
+    "only operators write to global, so that nothing was taken from it;"
+    " `memtape capture --scope global --origin operator` remembers a text"
+)
+
+
+class _Text(NamedTuple):
+    """A text of a zone: the line of its page, the id that it has on the log, and that of the first that says so."""
+
+    line: int
+    id: str
+    first_id: str
+    native_id: str
+    text: str
+
+
+class _Read(NamedTuple):
+    """What was read of a page: its note, and the texts of its zone, None where it has none that can be read."""
+
+    note: PageNote
+    texts: list[_Text] | None
+
+
+class Zones(Worker):
+    """Brings to the log what the zones of a home's vault say; `done` counts texts that were taken or withdrawn."""
+
+    def __init__(self, home: Home, log: Log, on_note: OnNote = lambda note: None) -> None:
+        super().__init__(on_note)
+        self._home, self._log = home, log
+        self._seen: dict[str, dict[str, Stamp]] = {}
+
+    def catch_up(self) -> None:
+        """Read the pages that somebody has saved since they were read last, and say what has changed."""
+        for scope in Vault(self._home).scopes():
+            stamps = ScopeFiles(self._home, scope).stamps()
+            if self._seen.get(scope) != stamps:
+                with self._home.imports_lock():
+                    _ScopeZones(self, self._home, self._log, scope).take(stamps)
+                self._seen[scope] = stamps
+
+    def failed(self, error: Exception) -> str:
+        """Return what people are told where zones could not be read."""
+        return f"What people wrote into pages could not be taken: {error}"
+
+
+class _ScopeZones:
+    """The zones of one scope, as they are read once."""
+
+    def __init__(self, worker: Zones, home: Home, log: Log, scope: str) -> None:
+        self._worker, self._home, self._log, self._scope = worker, home, log, scope
+        self._files, self._notes = ScopeFiles(home, scope), ZoneNotes(home, scope)
+        self._writer = Writer(home, log, scope=scope, origin="user")
+        self._writer.session = None
+
+    def take(self, stamps: dict[str, Stamp]) -> None:
+        """Read what has another stamp than when it was read last, and append what follows."""
+        kept = self._notes.read(self._log)
+        before = self._said_on_log() if kept is None else kept
+        notes = {path: _without_file(note) for path, note in before.items()}
+        due: list[tuple[str, _Read]] = []
+        for path, stamp in stamps.items():
+            known = before.get(path, PageNote(NO_FILE))
+            if known.stamp == stamp:
+                notes[path] = known
+            elif (page := self._files.page(path)) is not None:
+                read = self._read(path, page, known)
+                notes[path] = read.note
+                if read.texts is not None:
+                    due.append((path, read))
+        for path, read in due:
+            notes[path] = self._append(path, read, before.get(path, PageNote(NO_FILE)), notes)
+        if notes != kept:
+            self._notes.write(self._log, notes)
+        for problem in (problem for note in notes.values() for problem in note.problems):
+            self._worker.note(problem)
+
+    def _read(self, path: str, page: Zoned, known: PageNote) -> _Read:
+        """Return what a page says; of one that says nothing that can be read what it said before is kept."""
+        found = parts(page.data)
+        if found is None:
+            return _Read(PageNote(page.stamp, "", known.said, (self._problem(path, DAMAGED),)), None)
+        if found.zone is None:
+            return _Read(PageNote(page.stamp, "", known.said), None)
+        digest = blake2b(found.zone, digest_size=16).hexdigest()
+        if digest == known.zone:
+            return _Read(PageNote(page.stamp, digest, known.said, known.problems), None)
+        first = 1 + page.data[: page.data.index(found.zone)].count(b"\n")
+        try:
+            texts = list(self._texts(path, inner(found.zone).decode(), first))
+        except UnicodeDecodeError:
+            return _Read(PageNote(page.stamp, "", known.said, (self._problem(path, NOT_UTF8),)), None)
+        if self._scope == GLOBAL:
+            problems = (self._problem(path, NO_OPERATOR),) if texts else ()
+            return _Read(PageNote(page.stamp, digest, (), problems), None)
+        return _Read(PageNote(page.stamp, digest, tuple(text.id for text in texts)), texts)
+
+    def _texts(self, path: str, markdown: str, first: int) -> Iterator[_Text]:
+        """Yield what a zone says without its secrets, each text with the id that it has wherever it is read again."""
+        source, occurrences = zone_source(path), dict[str, int]()
+        for line, words in points(markdown):
+            told = without_injected(words).strip()
+            if not told or is_note(told):
+                continue
+            text = self._writer.redactor.text(told)
+            once = in_zone(text, 1)
+            occurrences[once] = occurrences.get(once, 0) + 1
+            native_id = in_zone(text, occurrences[once])
+            id, first_id = (derived_id("captured", self._scope, source, name) for name in (native_id, once))
+            yield _Text(first + line, id, first_id, native_id, text)
+
+    def _append(self, path: str, read: _Read, known: PageNote, notes: dict[str, PageNote]) -> PageNote:
+        """Append what a zone says that is new, what it says again, and what it says no longer; return the page's note.
+
+        Before that the notes name all of it, so that a kill leaves no text that could never be taken back.
+        """
+        assert read.texts is not None
+        on_log = self._log.known(self._scope, [text.id for text in read.texts])
+        erased = {self._scope: self._writer.erased_ids(self._scope)}
+        events, problems = self._events(path, read, on_log, erased)
+        note = PageNote(read.note.stamp, read.note.zone, read.note.said, tuple(problems))
+        gone = [id for id in known.said if id not in note.said and id not in erased[self._scope]]
+        if events or gone:
+            pending = PageNote(NO_FILE, "", tuple(dict.fromkeys((*known.said, *note.said))))
+            self._notes.write(self._log, notes | {path: pending})
+        if events:
+            self._log.append(events)
+        withdrawing = Withdrawing(self._writer)
+        back = [id for id in on_log if id not in erased[self._scope]]
+        self._worker.done += len(events)
+        self._worker.done += withdrawing.say_again({self._scope: back} if back else {})
+        self._worker.done += withdrawing.withdraw({self._scope: gone} if gone else {})
+        return note
+
+    def _events(self, path: str, read: _Read, on_log: dict[str, int], erased: Erased) -> tuple[list[Event], list[str]]:
+        """Return the captures of what is new, and what is wrong with texts that may not stand on the log."""
+        events: list[Event] = []
+        problems: list[str] = []
+        at = min(read.note.stamp[2] // 1_000, now_us())
+        for text in read.texts or ():
+            if text.id in on_log or text.first_id in erased[self._scope]:
+                continue
+            line = Line(text=text.text, kind="fact", source=zone_source(path), native_id=text.native_id, at=at)
+            try:
+                made = self._writer.events_of(line, erased)
+                for event in made:
+                    check_admissible(event)
+                events += made
+            except InvalidEvent as error:
+                problems.append(f"{self._name(path)}, line {text.line}: {error}")
+        return events, problems
+
+    def _said_on_log(self) -> dict[str, PageNote]:
+        """Return what was captured from the zones of this scope, as notes of pages that were never read."""
+        number = partition_of(self._scope, self._log.partitions)
+        said: dict[str, list[str]] = {}
+        mark = f'"{zone_source("")}'.encode()
+        for slot in slots_between(self._log, number, 0, self._log.ends()[number]):
+            event = event_of(slot.payload) if mark in slot.payload else None
+            if event is not None and event.scope == self._scope and isinstance(event.body, Captured):
+                path = zone_path(event.body.source, event.actor.origin)
+                if path is not None:
+                    said.setdefault(path, []).append(event.id)
+        return {path: PageNote(NO_FILE, "", tuple(dict.fromkeys(ids))) for path, ids in said.items()}
+
+    def _problem(self, path: str, what: str) -> str:
+        return f"{self._name(path)}: {what}."
+
+    def _name(self, path: str) -> str:
+        return (self._home.scope_folder(self._scope) / path).relative_to(self._home.path).as_posix()
+
+
+def _without_file(note: PageNote) -> PageNote:
+    """Return the note of a page that is not there now."""
+    return PageNote(NO_FILE, "", note.said)
