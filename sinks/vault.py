@@ -24,7 +24,7 @@ from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, 
 INDEX_TEXT_CHARS = 400
 """How much of a text `MEMORY.md` shows; the page of the list has the whole."""
 
-SHORT_ID_CHARS = 8
+SHORT_ID_CHARS = 13
 """How much of an id a line of `MEMORY.md` shows; its link has the whole."""
 
 _LISTED = "listed"

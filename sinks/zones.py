@@ -54,10 +54,11 @@ def parts(data: bytes) -> Parts | None:
     marks = len(_ANY_MARK.findall(data))
     if not marks:
         return Parts(data, None)
+    data = data.removeprefix(_BOM)
     starts, ends = list(_START_LINE.finditer(data)), list(_END_LINE.finditer(data))
     if marks != 2 or len(starts) != 1 or len(ends) != 1 or ends[0].start() < starts[0].end():
         return None
-    around = (data[: starts[0].start()].removeprefix(_BOM), data[ends[0].end() :])
+    around = (data[: starts[0].start()], data[ends[0].end() :])
     kept = [piece for piece in (_plain(piece) for piece in around) if piece]
     return Parts(b"\n\n".join(kept) + b"\n" if kept else b"", data[starts[0].start() : ends[0].end()])
 

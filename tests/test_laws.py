@@ -79,8 +79,11 @@ def test_all_that_a_state_holds_beside_its_snapshot_follows_from_it(events: list
 
 
 def with_index(partition: Partition) -> Partition:
-    """A state whose memories are indexed, as they are when something is first compared with them."""
+    """A state whose memories are indexed and in order, as they are when something is first compared with them, and
+    `MEMORY.md` first written.
+    """
     for scope in partition.scopes.values():
+        scope.leading.births(scope)
         memories._indexed(scope.memories, scope, partition.settings.embedder)
     partition.met_erased = False
     return partition

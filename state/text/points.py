@@ -37,9 +37,10 @@ def points(markdown: str) -> Iterator[Point]:
             closed = _FENCE.match(line)
             fence = "" if closed and closed[1] == fence else fence
             continue
+        line = line.strip()
         point = _POINT.match(line)
         said = line[point.end() :] if point else line
-        ends = not said.strip() or _NO_TEXT.match(said) is not None or _NO_TEXT.match(line) is not None
+        ends = not said or _NO_TEXT.match(said) is not None or _NO_TEXT.match(line) is not None
         if (ends or point) and lines:
             yield from _point(first, lines)
             lines = []
@@ -47,7 +48,7 @@ def points(markdown: str) -> Iterator[Point]:
             continue
         if not lines:
             first, indent = number, _INDENT if point else ""
-        lines.append(said.strip())
+        lines.append(said)
         opened = _FENCE.match(said)
         fence = opened[1] if opened else ""
     yield from _point(first, lines)

@@ -1,0 +1,448 @@
+"""Zones of people in pages: found in any bytes, kept to the byte, lost in no life of a page; what leads beside them.
+
+What becomes of their texts on the log is in `test_zones_taken.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import START, captured, configured, histories, pinned, recalled, slots, used, withdrawn
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from test_vault_people import Killed, killed_at
+
+from memtape.schemas.events import Event
+from memtape.schemas.rows import IndexPage, MemoryPage
+from memtape.schemas.settings import Settings
+from memtape.schemas.zones import ZONE_END, ZONE_START, zone_source
+from memtape.sinks import page_files
+from memtape.sinks.home.folders import Home
+from memtape.sinks.page_files import ScopeFiles, kept
+from memtape.sinks.vault import Vault, render, zone_for
+from memtape.sinks.zones import NOTE, inner, is_note, is_untouched, joined, new_zone, parts
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.leading import key_of
+from memtape.state.text.points import points, written
+from memtape.state.views.pages import INDEX_LINES_BESIDE_FACTS, page, pages_of
+from memtape.state.views.rows import all_changes
+
+SCOPE = "project:test"
+RENAME = os.replace
+"""Somebody's own, which no kill of ours ends."""
+START_LINE, END_LINE = ZONE_START.encode(), ZONE_END.encode()
+PAGES = st.sampled_from((b"", b"# A page\n", b"# A page\n\n- one\n- two\n\nlinks\n", b"\xc3\xa9\n"))
+ZONES = st.binary(max_size=60).filter(lambda data: b"<!--" not in data)
+LINES = st.sampled_from(
+    ("- a", "  - b c", "* x", "1. one", "12) two", "para", "  cont", "", "# head", "---", "***", "<!-- c -->", "```",
+     "    code", "~~~", "> q", "- [ ] task", "-", "- - z", "- # no head", "- ```", "+ + +", "\t- t", "- 1. x", "- ---",
+     "- <!-- a -->", "## ", "- 2) ", "-x", "1.x", "1. ---", "- - -", "1. -", "\x0b", "é", "- \u2028")
+)  # fmt: skip
+
+
+# Bytes
+
+
+@given(PAGES, ZONES)
+def test_a_page_and_its_zone_are_taken_apart_as_they_were_put_together(ours: bytes, said: bytes) -> None:
+    zone = START_LINE + b"\n" + said + b"\n" + END_LINE
+    assert parts(joined(ours, zone)) == (ours, zone)
+    assert joined(*parts(joined(ours, zone)) or ()) == joined(ours, zone)  # type: ignore[arg-type]
+    assert inner(zone) == said + b"\n"
+
+
+@given(PAGES, ZONES, st.integers(0, 3))
+def test_a_zone_is_found_wherever_it_was_moved_and_under_any_ends_of_lines(ours: bytes, said: bytes, at: int) -> None:
+    zone = START_LINE + b"\n" + said + b"\n" + END_LINE
+    blocks = [block for block in ours.strip(b"\n").split(b"\n\n") if block]
+    place = min(at, len(blocks))
+    moved = b"\n\n".join([*blocks[:place], zone, *blocks[place:]]) + b"\n"
+    assert parts(moved) == (ours, zone)
+    saved = parts(b"\xef\xbb\xbf" + joined(ours, zone).replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    assert saved is not None and saved.ours == ours
+    assert (saved.zone or b"").replace(b"\r", b"") == zone.replace(b"\r", b"")
+
+
+@given(st.binary(max_size=200))
+def test_without_marks_a_page_is_what_it_is(data: bytes) -> None:
+    if b"memtape" not in data:
+        assert parts(data) == (data, None)
+
+
+DAMAGED = {
+    "no start": lambda text: text.replace(ZONE_START + "\n", ""),
+    "no end": lambda text: text.replace(ZONE_END + "\n", ""),
+    "two starts": lambda text: text.replace(ZONE_START, f"{ZONE_START}\n{ZONE_START}"),
+    "two ends": lambda text: text.replace(ZONE_END, f"{ZONE_END}\n{ZONE_END}"),
+    "two zones": lambda text: text + text[text.index(ZONE_START) :],
+    "the wrong order": lambda text: text.replace(ZONE_START, "x").replace(ZONE_END, ZONE_START).replace("x", ZONE_END),
+    "words beside a mark": lambda text: text.replace(ZONE_START, f"{ZONE_START} mine"),
+    "words before a mark": lambda text: text.replace(ZONE_END, f"and {ZONE_END}"),
+    "a mark with a slip": lambda text: text.replace("from here", "from hre"),
+    "a mark in a line": lambda text: text.replace(f"{ZONE_START}\n", ZONE_START),
+    "both marks in one line": lambda text: text[: text.index(ZONE_START)] + f"{ZONE_START} mine {ZONE_END}\n",
+    "cut short": lambda text: text[: text.index(ZONE_END) + 9],
+    "another encoding": lambda text: text.encode("utf-16"),
+    "nothing but words": lambda text: "Something else.",
+}
+
+
+@pytest.mark.parametrize("how", [*DAMAGED])
+def test_a_page_whose_marks_are_damaged_is_kept_whole_beside(tmp_path: Path, how: str) -> None:
+    vault = Vault(Home(tmp_path))
+    (index,) = [one for one in pages_with("It holds.") if isinstance(one, IndexPage)]
+    vault.write([index], [])
+    path = vault.home.scope_folder(SCOPE) / "MEMORY.md"
+    path.write_text(path.read_text().replace(NOTE, f"{NOTE}\n- My line.\n"))
+    damaged: Any = DAMAGED[how](path.read_text())
+    data = damaged if isinstance(damaged, bytes) else damaged.encode()
+    path.write_bytes(data)
+    for _ in range(2):
+        vault.write([index], [])
+    assert path.read_bytes() == joined(render(index).encode(), new_zone(()))
+    (name,) = kept(vault.home)
+    assert (vault.home.path / name).read_bytes() == data
+
+
+@pytest.mark.parametrize("how", ["a link", "a folder", "read only", "unreadable"])
+def test_what_is_no_file_to_be_written_is_kept_or_carried(tmp_path: Path, how: str) -> None:
+    vault = Vault(Home(tmp_path / "home"))
+    (index,) = [one for one in pages_with("It holds.") if isinstance(one, IndexPage)]
+    vault.write([index], [])
+    path = vault.home.scope_folder(SCOPE) / "MEMORY.md"
+    mine = path.read_bytes().replace(NOTE.encode(), b"- My line.")
+    path.write_bytes(mine)
+    if how == "a link":
+        path.rename(tmp_path / "mine.md")
+        path.symlink_to(tmp_path / "mine.md")
+    elif how == "a folder":
+        path.rename(tmp_path / "mine.md")
+        path.mkdir()
+        (tmp_path / "mine.md").rename(path / "mine.md")
+    else:
+        path.chmod(0o400 if how == "read only" else 0)
+    (later,) = [one for one in pages_with("It holds.", "So does this.") if isinstance(one, IndexPage)]
+    vault.write([later], [])
+    found = parts(path.read_bytes())
+    assert found is not None and found.ours == render(later).encode()
+    if how in ("a link", "a folder"):
+        assert kept(vault.home) and is_untouched(found.zone or b"")
+        held = tmp_path / "mine.md" if how == "a link" else vault.home.path / kept(vault.home)[0] / "mine.md"
+        assert held.read_bytes() == mine
+    elif os.getuid() == 0 or how == "read only":
+        assert b"- My line." in (found.zone or b"") and not kept(vault.home)
+
+
+# What a zone says
+
+
+@settings(max_examples=400)
+@given(st.lists(LINES, max_size=14))
+@example(["1. ---", "para"])
+def test_what_is_written_anew_says_the_same(lines: list[str]) -> None:
+    texts = [point.text for point in points("\n".join(lines))]
+    assert [point.text for point in points(written(texts))] == texts
+    zone = new_zone(texts)
+    said = [point.text for point in points(inner(zone).decode()) if not is_note(point.text)]
+    assert said == texts or is_note(texts[0].partition("\n")[0])
+
+
+def test_points_and_paragraphs_are_texts_and_headings_are_none() -> None:
+    said = "# Mine\n- one\n  goes on\n* two\n  - three\n\na paragraph\nof two lines\n1. four\n"
+    said += "---\n```\n- code\n\nmore\n```\n-"
+    assert [(point.line, point.text) for point in points(said)] == [
+        (2, "one\ngoes on"), (4, "two"), (5, "three"), (7, "a paragraph\nof two lines"), (9, "four"),
+        (11, "```\n- code\n\nmore\n```"),
+    ]  # fmt: skip
+
+
+# Lives of a page
+
+
+def pages_with(*texts: str) -> list[Any]:
+    """The pages of a scope of which these texts were captured."""
+    partition = Partition(0)
+    fold(partition, slots([configured(), *(captured(text, number) for number, text in enumerate(texts))]))
+    return pages_of(partition, all_changes(partition.scopes[SCOPE]))
+
+
+class Writer:
+    """Somebody who edits the zone of a page, and knows which bytes of it they have saved last."""
+
+    def __init__(self, path: Path, rng: random.Random) -> None:
+        self.path, self.rng = path, rng
+        self.zone: bytes | None = None
+        self.whole: list[bytes] = []
+        """What was saved with damaged marks, or with changes beside the zone."""
+
+    def save(self) -> None:
+        """Save the page: with another zone, moved, with damaged marks, or with words of their own beside the zone."""
+        try:
+            before = self.path.read_bytes()
+        except FileNotFoundError:
+            return
+        found = parts(before)
+        if found is None or (found.zone is None and self.path.name == "MEMORY.md"):
+            return
+        if before in self.whole:
+            self.whole.remove(before)  # They change what they had saved themselves.
+        how = self.rng.choice(("zone", "zone", "zone", "moved", "crlf", "damaged", "beside"))
+        mine = b"%s\n- mine %d\n\xff%d\n%s" % (START_LINE, *(self.rng.randrange(10**9) for _ in "ab"), END_LINE)
+        data = joined(found.ours, mine)
+        if how == "moved":
+            data = mine + b"\n\n" + found.ours
+        elif how == "crlf":
+            data = data.replace(b"\n", b"\r\n")
+        elif how == "damaged":
+            data = data.replace(self.rng.choice((START_LINE, END_LINE)), b"")
+            mine = b""
+        elif how == "beside":
+            data = b"Mine beside.\n" + data
+        in_place = self.rng.random() < 0.5
+        target = self.path if in_place else self.path.with_name("saving.tmp")
+        target.write_bytes(data)
+        if not in_place:
+            RENAME(target, self.path)
+        again = parts(data)
+        self.zone = again.zone if again is not None else None
+        if how == "damaged" or b"Mine beside." in data:
+            self.whole.append(data)
+
+
+@contextmanager
+def saving_between(person: Writer, chance: float) -> Iterator[None]:
+    """Let somebody save while a page is being written: after it was read, and before it takes its name."""
+    patch, write = pytest.MonkeyPatch(), page_files.write_whole
+
+    def slow(path: Path, *args: Any, **kwargs: Any) -> bool:
+        if path == person.path and person.rng.random() < chance:
+            person.save()
+        return write(path, *args, **kwargs)
+
+    patch.setattr(page_files, "write_whole", slow)
+    try:
+        yield
+    finally:
+        patch.undo()
+
+
+MET: Counter[str] = Counter()
+
+
+@settings(max_examples=300)
+@given(st.integers(0, 2**32), st.booleans())
+@example(1481, True)
+def test_no_byte_of_a_zone_is_lost_or_doubled_in_any_life_of_a_page(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, killing: bool
+) -> None:
+    rng = random.Random(seed)
+    folder = tmp_path_factory.mktemp("zone")
+    vault = Vault(Home(folder))
+    path = vault.home.scope_folder(SCOPE) / rng.choice(("MEMORY.md", "memories/001.md"))
+    person = Writer(path, rng)
+    for step in range(rng.randint(1, 8)):
+        if rng.random() < 0.6:
+            person.save()
+        before, wanted = person.zone, len(person.whole)
+        written_pages = pages_with(*(f"text {step} {number}" for number in range(rng.randint(1, 3))))
+        nth = rng.randint(1, 30) if killing and rng.random() < 0.4 else 0
+        try:
+            with killed_at(nth), saving_between(person, 0.3):
+                if rng.random() < 0.15:
+                    vault.prune(SCOPE, ())
+                    MET["all pages removed"] += 1
+                else:
+                    vault.write(written_pages, [])
+        except Killed:
+            vault.home.remove_unfinished()
+            MET["killed"] += 1
+        MET["saved while it was written"] += person.zone is not before or len(person.whole) > wanted
+        files = [other.read_bytes() for other in folder.rglob("*") if other.is_file()]
+        assert [whole for whole in person.whole if whole not in files] == [], f"seed {seed}"
+        if person.zone is not None:
+            held = [data for data in files if person.zone in data]
+            assert held, f"seed {seed}: a zone is lost"
+            assert all(data.count(person.zone) == 1 for data in held), f"seed {seed}: a zone stands twice"
+            if path.exists() and not nth:
+                now = parts(path.read_bytes())
+                assert now is not None and now.zone == person.zone, f"seed {seed}"
+            MET["zone kept"] += 1
+        MET["kept whole"] += len(person.whole) > 0
+    vault.write(pages_with("the end"), [])
+    last = next(one for one in pages_with("the end") if path.as_posix().endswith(one.path))
+    found = parts(path.read_bytes())
+    assert found is not None and found.ours == render(last).encode(), f"seed {seed}"
+    shutil.rmtree(folder)
+
+
+def test_that_life_met_all_there_is() -> None:
+    if not MET:
+        pytest.skip("it needs the test before")
+    assert set(MET) >= {"all pages removed", "killed", "saved while it was written", "zone kept", "kept whole"}, MET
+
+
+def test_a_zone_of_another_page_is_kept_where_somebody_has_put_it_and_outlives_the_page(tmp_path: Path) -> None:
+    vault = Vault(Home(tmp_path))
+    pages = pages_with("It holds.")
+    vault.write(pages, [])
+    path = vault.home.scope_folder(SCOPE) / "memories/001.md"
+    zone = b"%s\nmine\n%s" % (START_LINE, END_LINE)
+    path.write_bytes(zone + b"\n\n" + path.read_bytes())
+    assert (
+        vault.read(SCOPE)["memories/001.md"]
+        == render(next(one for one in pages if isinstance(one, MemoryPage))).encode()
+    )
+    vault.prune(SCOPE, ())
+    assert path.read_bytes() == zone + b"\n"
+    assert not (vault.home.scope_folder(SCOPE) / "MEMORY.md").exists()
+    assert "memories/001.md" not in vault.read(SCOPE) and not vault.listed(SCOPE)
+    vault.write(pages, [])
+    assert path.read_bytes().endswith(b"\n\n" + zone + b"\n") and not kept(vault.home)
+
+
+def test_what_an_editor_saves_in_place_at_the_last_moment_is_kept_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor has the page open when the page gets its new bytes, and writes to what it has opened."""
+    vault = Vault(Home(tmp_path))
+    vault.write(pages_with("It holds."), [])
+    path = vault.home.scope_folder(SCOPE) / "MEMORY.md"
+    replace = Path.replace
+    with path.open("r+b") as editor:
+
+        def late(self: Path, target: Path) -> Path:
+            result = replace(self, target)
+            if target == path:
+                editor.truncate(0)
+                editor.write(b"what was typed")
+                editor.flush()
+            return result
+
+        monkeypatch.setattr(Path, "replace", late)
+        vault.write(pages_with("It holds.", "So does this."), [])
+    (name,) = kept(vault.home)
+    assert (vault.home.path / name).read_bytes() == b"what was typed"
+
+
+# What stands in MEMORY.md
+
+
+def scope_of(events: list[Event]) -> tuple[Partition, Scope]:
+    partition = Partition(0, erasures_of(slots(events)))
+    fold(partition, slots([configured(), *events]))
+    return partition, partition.scopes[SCOPE]
+
+
+@settings(max_examples=150)
+@given(histories(), st.data())
+def test_what_leads_is_the_same_event_by_event_at_once_and_after_a_restore(
+    events: list[Event], data: st.DataObject
+) -> None:
+    rest = slots([configured(), *events])
+    partition = Partition(0, erasures_of(rest))
+    looked = data.draw(st.lists(st.booleans(), min_size=len(rest), max_size=len(rest)))
+    for slot, look in zip(rest, looked, strict=True):
+        fold(partition, [slot])
+        for scope in partition.scopes.values() if look else ():
+            assert list(scope.leading.births(scope)) == in_order(scope)
+    for scope in (*partition.scopes.values(), *restore(snapshot(partition)).scopes.values()):
+        assert list(scope.leading.births(scope)) == in_order(scope)
+
+
+def in_order(scope: Scope) -> list[int]:
+    """The births of what may stand in `MEMORY.md`, all of them looked at and sorted."""
+    facts = [it for it in scope.memories.living() if scope.captures.by_seq[it.birth].family == "fact"]
+    assert scope.memories.alive == sum(1 for _ in scope.memories.living())
+    return [it.birth for it in sorted(facts, key=lambda it: key_of(it, scope))]
+
+
+def test_pins_come_first_then_use_then_recalls_then_confirmations_then_the_latest_and_models_last() -> None:
+    texts = ("latest", "older", "confirmed", "recalled", "recalled more", "used", "pinned", "of a model")
+    events = [
+        captured(f"The {text} thing.", text, origin="model" if text == "of a model" else "user", sent=START - number)
+        for number, text in enumerate(texts)
+    ]
+    events.append(captured("The confirmed thing.", "again", sent=START - 100))
+    events += [recalled(["recalled"], f"a {number}") for number in range(1)]
+    events += [recalled(["recalled more"], f"b {number}") for number in range(2)]
+    events += [recalled(["of a model"], f"c {number}") for number in range(9)]
+    events += [used(["used"], "use"), used(["of a model"], "use of it"), pinned(["pinned"], "pin")]
+    _, scope = scope_of(events)
+    index = page(scope, "MEMORY.md", Settings())
+    assert isinstance(index, IndexPage)
+    assert [row.text.removeprefix("The ").removesuffix(" thing.") for row in index.facts] == [
+        "pinned", "used", "recalled more", "recalled", "confirmed", "latest", "older", "of a model",
+    ]  # fmt: skip
+
+
+@given(histories())
+def test_memory_md_as_it_is_kept_is_memory_md_as_it_is_made(events: list[Event]) -> None:
+    """Whatever moves a line there is a change that has the page written, recalls included."""
+    partition = Partition(0, erasures_of(slots(events)))
+    shown: dict[str, str] = {}
+    for slot in slots([configured(), *events]):
+        for one in pages_of(partition, fold(partition, [slot]).changes):
+            if isinstance(one, IndexPage):
+                shown[one.scope] = render(one)
+    for name, scope in partition.scopes.items():
+        if any(isinstance(one, IndexPage) for one in pages_of(partition, all_changes(scope))):
+            assert shown[name] == render(page(scope, "MEMORY.md", partition.settings))
+
+
+def test_each_line_leads_to_the_place_of_its_memory() -> None:
+    partition, scope = scope_of([captured(f"fact {number} of {number * 7}", number) for number in range(600)])
+    every = {one.path: render(one) for one in pages_of(partition, all_changes(scope))}
+    linked = re.findall(
+        r"^- fact (\d+) .*\[([0-9a-f-]{13})\]\((memories/\d{3}\.md)#\^([0-9a-f-]{36})\)$", every["MEMORY.md"], re.M
+    )
+    assert len(linked) == 160 and len({path for *_, path, _ in linked}) == 2
+    for number, short, path, id in linked:
+        assert id.startswith(short)
+        (block,) = [block for block in every[path].split("\n## ") if block.rstrip().endswith(f" ^{id}")]
+        assert f"> fact {number} of {int(number) * 7}\n" in block
+        assert every[path].count(f"^{id}") == 1
+
+
+@given(st.integers(0, 250), st.integers(0, 220), st.integers(60, 220))
+@settings(max_examples=40)
+def test_the_lines_of_the_zone_are_counted_and_not_said_twice(facts: int, own: int, lines: int) -> None:
+    source = zone_source("MEMORY.md")
+    events = [captured(f"fact {number} of {number * 7}", number) for number in range(facts)]
+    events += [captured(f"my line {number}", f"own {number}", source=source) for number in range(own)]
+    events += [captured("taken out", "out", source=source), withdrawn(["out"], "gone"), captured("a goal", "g", "goal")]
+    _, scope = scope_of(events)
+    index = page(scope, "MEMORY.md", Settings(memory_page_lines=lines))
+    assert isinstance(index, IndexPage)
+    assert index.zone == tuple(f"my line {number}" for number in range(own))
+    assert not [row for row in index.facts if "my line" in row.text]
+    assert len(index.facts) == max(0, min(facts, lines - INDEX_LINES_BESIDE_FACTS - own))
+    whole = joined(render(index).encode(), zone_for(index) or b"")
+    assert whole.count(b"\n") <= max(lines, own + INDEX_LINES_BESIDE_FACTS)
+
+
+def test_only_people_write_in_zones() -> None:
+    events = [captured("A claim.", "agent", source=zone_source("MEMORY.md"), origin="agent")]
+    index = page(scope_of(events)[1], "MEMORY.md", Settings())
+    assert isinstance(index, IndexPage) and index.zone == () and [row.text for row in index.facts] == ["A claim."]
+
+
+def test_a_page_that_an_earlier_version_wrote_gets_its_zone_and_is_no_somebodys(tmp_path: Path) -> None:
+    vault = Vault(Home(tmp_path))
+    pages = pages_with("It holds.")
+    index = next(one for one in pages if isinstance(one, IndexPage))
+    ScopeFiles(vault.home, SCOPE).lay({one.path: render(one).encode() for one in pages})
+    assert vault.read(SCOPE)["MEMORY.md"] == render(index).encode()
+    vault.write(pages, [])
+    assert (vault.home.scope_folder(SCOPE) / "MEMORY.md").read_bytes() == joined(render(index).encode(), new_zone(()))
+    assert kept(vault.home) == []
