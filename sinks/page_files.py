@@ -153,7 +153,9 @@ class ScopeFiles:
         is_ours = isinstance(there, bytes) and not there.strip(b"\0")
         if found is not None and not is_ours:
             is_ours = not found.ours or _digest(found.ours) in ours
-        if there is not None and not is_ours:
+        if isinstance(there, bytes) and not is_ours:
+            _keep_copy(file, there)
+        elif there is not None and not is_ours:
             _keep(file)
             seen = self._seen(path)
         zone = found.zone if found is not None else None
@@ -247,6 +249,20 @@ def _keep(path: Path) -> None:
     """Give something of somebody's a name beside, which nothing has yet."""
     with suppress(FileNotFoundError):  # Somebody may take it away just now.
         path.rename(_free_name(path))
+
+
+def _keep_copy(path: Path, data: bytes) -> None:
+    """Give a file a second name beside, unless a file beside it says the same: the first name is lost as a page takes
+    it, and not before, so that no kill takes a zone off its page.
+    """
+    beside = (other for other in _entries(path.parent) if other.name.startswith(path.stem) and _KEPT.search(other.name))
+    if any(other.is_file() and not other.is_symlink() and other.read_bytes() == data for other in beside):
+        return
+    name = _free_name(path)
+    try:
+        os.link(path, name, follow_symlinks=False)
+    except OSError:  # Some file systems have no second names.
+        name.write_bytes(data)
 
 
 def _free_name(path: Path) -> Path:

@@ -24,7 +24,7 @@ from memtape.sinks.vault import Vault, render
 
 SCOPE = "project:a"
 DAYS = ("2026-01-01", "2026-01-02", "2026-01-03")
-FOLDER_CALLS = ((os, "fsync"), (os, "replace"), (os, "rename"), (os, "unlink"), (os, "mkdir"))
+FOLDER_CALLS = ((os, "fsync"), (os, "replace"), (os, "rename"), (os, "unlink"), (os, "mkdir"), (os, "link"))
 
 
 class Killed(BaseException):

@@ -243,6 +243,7 @@ MET: Counter[str] = Counter()
 @settings(max_examples=300)
 @given(st.integers(0, 2**32), st.booleans())
 @example(1481, True)
+@example(1669810, True)
 def test_no_byte_of_a_zone_is_lost_or_doubled_in_any_life_of_a_page(
     tmp_path_factory: pytest.TempPathFactory, seed: int, killing: bool
 ) -> None:
