@@ -210,12 +210,12 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
             now = f"still {_counts(left[place.path].found)}" if place.path in left else "nothing"
             say(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
     print_search(after)
-    if not erasure.ok:
+    if after.only_own:
+        say(f"It is gone from all that Memtape made, in {seconds:.1f} s, and stands in files of your own.", err=True)
+    elif not erasure.ok:
         say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
     elif erasure.proven:
         say(f"Erased for good, in {seconds:.1f} s: nothing of it was found in any file.")
-    elif after.only_own:
-        say(f"It is gone from all that Memtape made, in {seconds:.1f} s, and stands in files of your own.", err=True)
     else:
         say("It is erased for every reader.", err=True)
     print_unproven(after.needles, erasure.ok)

@@ -40,7 +40,7 @@ NO_OPERATOR = (
 
 
 class _Text(NamedTuple):
-    """A text of a zone: the line of its page, the id that it has on the log, and that of the first that says so."""
+    """A text of a zone: its line there, the id that it has on the log, and that of the first that says so."""
 
     line: int
     id: str
@@ -119,9 +119,8 @@ class _ScopeZones:
         digest = blake2b(found.zone, digest_size=16).hexdigest()
         if digest == known.zone:
             return _Read(PageNote(page.stamp, digest, known.said, known.problems), None)
-        first = 1 + page.data[: page.data.index(found.zone)].count(b"\n")
         try:
-            texts = list(self._texts(path, inner(found.zone).decode(), first))
+            texts = list(self._texts(path, inner(found.zone).decode()))
         except UnicodeDecodeError:
             return _Read(PageNote(page.stamp, "", known.said, (self._problem(path, NOT_UTF8),)), None)
         if self._scope == GLOBAL:
@@ -129,7 +128,7 @@ class _ScopeZones:
             return _Read(PageNote(page.stamp, digest, (), problems), None)
         return _Read(PageNote(page.stamp, digest, tuple(text.id for text in texts)), texts)
 
-    def _texts(self, path: str, markdown: str, first: int) -> Iterator[_Text]:
+    def _texts(self, path: str, markdown: str) -> Iterator[_Text]:
         """Yield what a zone says without its secrets, each text with the id that it has wherever it is read again."""
         source, occurrences = zone_source(path), dict[str, int]()
         for line, words in points(markdown):
@@ -141,7 +140,7 @@ class _ScopeZones:
             occurrences[once] = occurrences.get(once, 0) + 1
             native_id = in_zone(text, occurrences[once])
             id, first_id = (derived_id("captured", self._scope, source, name) for name in (native_id, once))
-            yield _Text(first + line, id, first_id, native_id, text)
+            yield _Text(line, id, first_id, native_id, text)
 
     def _append(self, path: str, read: _Read, known: PageNote, notes: dict[str, PageNote]) -> PageNote:
         """Append what a zone says that is new, what it says again, and what it says no longer; return the page's note.
@@ -181,7 +180,7 @@ class _ScopeZones:
                     check_admissible(event)
                 events += made
             except InvalidEvent as error:
-                problems.append(f"{self._name(path)}, line {text.line}: {error}")
+                problems.append(f"{self._name(path)}, line {text.line} of your zone: {error}")
         return events, problems
 
     def _said_on_log(self) -> dict[str, PageNote]:

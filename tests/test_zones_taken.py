@@ -1,0 +1,528 @@
+"""What people write in zones becomes events: each text once, whatever happens between, and taken back with its line."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from met import events_of
+from test_vault_people import Killed, killed_at
+from test_watch import write
+
+from memtape.schemas.events import Captured, Event, Withdrawn
+from memtape.schemas.placeholders import PLACEHOLDER
+from memtape.schemas.zones import ZONE_END, ZONE_START, zone_source
+from memtape.sinks.home.folders import Home
+from memtape.sinks.page_files import kept
+from memtape.sinks.zone_notes import zone_problems
+from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, inner, parts
+from memtape.state.text.points import points
+from memtape.tools.capture.native_ids import CLAUDE_CODE
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.importing.live import QUIET_S
+from memtape.tools.importing.watching import Watcher
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.zones import Zones
+
+SCOPE = "project:a"
+SOURCE = zone_source("MEMORY.md")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MEMTAPE_SESSION", "a shell's")
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def page(home: Home) -> Path:
+    """`MEMORY.md` of a scope of which one fact was captured."""
+    capture("The staging port is 5433.")
+    project()
+    return home.scope_folder(SCOPE) / "MEMORY.md"
+
+
+def run(*words: str, code: int | None = 0) -> Result:
+    result = CliRunner().invoke(main, words)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    assert code is None or result.exit_code == code, result.output
+    return result
+
+
+def project() -> Result:
+    return run("run", "--once", "--no-embed")
+
+
+def capture(text: str, scope: str = SCOPE, origin: str = "user") -> str:
+    words = ("capture", text, "--scope", scope, "--origin", origin, "--json")
+    id: str = json.loads(run(*words).stdout)["id"]
+    return id
+
+
+def put(page: Path, *lines: str | bytes) -> None:
+    """Save a page with these lines between its marks."""
+    found = parts(page.read_bytes())
+    assert found is not None
+    said = b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines)
+    page.write_bytes(found.ours + b"\n" + ZONE_START.encode() + b"\n" + said + ZONE_END.encode() + b"\n")
+
+
+def shown(home: Home, source: str = SOURCE) -> list[str]:
+    """The texts of a zone that hold, as the log says."""
+    return sorted(body_of(event).text for event in living(events(home), source).values())
+
+
+def events(home: Home) -> list[Event]:
+    with Client(home.path, scope=SCOPE) as client:
+        return events_of(client.log)
+
+
+def living(found: list[Event], source: str = SOURCE) -> dict[str, Event]:
+    """The captures of a zone that are not withdrawn, by their ids."""
+    held: dict[str, Event] = {}
+    gone: dict[str, None] = {}
+    for event in found:
+        if isinstance(event.body, Captured) and event.body.source == source:
+            held[event.id] = event
+        elif isinstance(event.body, Withdrawn):
+            gone |= dict.fromkeys(event.body.ids) if event.body.on else {}
+            gone = gone if event.body.on else {id: None for id in gone if id not in event.body.ids}
+    return {id: event for id, event in held.items() if id not in gone}
+
+
+def body_of(event: Event) -> Captured:
+    assert isinstance(event.body, Captured)
+    return event.body
+
+
+def once_each(found: list[Event]) -> bool:
+    """Whether no capture stands on the log twice."""
+    counts = Counter(event.id for event in found if isinstance(event.body, Captured))
+    return all(count == 1 for count in counts.values())
+
+
+def listed(page: Path) -> list[str]:
+    """The lines under *What holds*, without their links."""
+    found = parts(page.read_bytes())
+    assert found is not None
+    lines = found.ours.decode().partition("## What holds")[2].split("\n")
+    return [line[2:].partition(" [")[0] for line in lines if line.startswith("- ")]
+
+
+# What becomes of a line
+
+
+def test_a_line_is_captured_by_whoever_owns_the_home_and_taken_back_with_it(home: Home, page: Path) -> None:
+    put(page, NOTE, "# Mine", "- Backups run at three.", "", "A paragraph", "of two lines.")
+    written = page.read_bytes()
+    project()
+    (first, second) = (event for event in events(home) if isinstance(event.body, Captured) and event.body.source)
+    assert (body_of(first).text, body_of(second).text) == ("Backups run at three.", "A paragraph\nof two lines.")
+    assert (first.actor.origin, body_of(first).kind, first.session) == ("user", "fact", None)
+    assert abs(first.at - page.stat().st_mtime_ns // 1_000) < 60_000_000
+    assert page.read_bytes().endswith(parts(written).zone + b"\n")  # type: ignore[union-attr, operator]
+    assert listed(page) == ["The staging port is 5433."]
+    assert "Backups" in run("search", "backups", "--scope", SCOPE).stdout
+    put(page, "- Backups run at four.")
+    project()
+    assert shown(home) == ["Backups run at four."]
+    put(page, "- Backups run at three.")
+    project()
+    project()
+    assert shown(home) == ["Backups run at three."] and once_each(events(home))
+    assert run("verify").exit_code == 0 and kept(home) == []
+
+
+def test_what_an_agent_had_said_leaves_the_list_while_it_stands_in_the_zone(home: Home, page: Path) -> None:
+    put(page, "- The staging port is 5433.")
+    project()
+    assert listed(page) == []
+    put(page)
+    project()
+    assert listed(page) == ["The staging port is 5433."]
+    assert run("verify").exit_code == 0
+
+
+def test_a_line_that_stands_there_twice_is_captured_for_each(home: Home, page: Path) -> None:
+    put(page, "- It rains.", "- It rains.")
+    project()
+    assert shown(home) == ["It rains.", "It rains."]
+    put(page, "- It rains.")
+    project()
+    assert shown(home) == ["It rains."]
+
+
+def test_the_zone_of_another_page_is_taken_too_and_no_note_of_somebodys(home: Home, page: Path) -> None:
+    other = page.parent / "memories" / "001.md"
+    marked = f"{ZONE_START}\n- In a page.\n{ZONE_END}\n"
+    other.write_text(other.read_text() + marked)
+    (page.parent / "memories" / "mine.md").write_text(marked.replace("page", "note"))
+    (page.parent / "idea.md").write_text(marked.replace("page", "idea"))
+    (page.parent / "MEMORY (yours).md").write_text(marked.replace("page", "copy"))
+    project()
+    assert shown(home, zone_source("memories/001.md")) == ["In a page."]
+    assert not [event for event in events(home) if isinstance(event.body, Captured) and "idea" in event.body.text]
+    assert sum(isinstance(event.body, Captured) and event.body.source is not None for event in events(home)) == 1
+    other.unlink()
+    project()
+    run("rebuild")
+    assert b"- In a page." in other.read_bytes() and run("verify").exit_code == 0
+
+
+def test_secrets_are_taken_out_and_the_line_is_captured_once(home: Home, page: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    put(page, f"- The token is {secret}.")
+    project()
+    (text,) = shown(home)
+    assert secret not in text and PLACEHOLDER.search(text)
+    assert secret in page.read_text()
+    shutil.rmtree(home.vault)
+    project()
+    project()
+    assert text in page.read_text()
+    assert shown(home) == [text] and once_each(events(home))
+
+
+def test_what_is_too_long_or_no_utf8_is_told_and_stays(home: Home, page: Path) -> None:
+    put(page, "- short", "- " + "long " * 20_000)
+    said = project()
+    assert "MEMORY.md, line 2 of your zone" in said.stderr and "long" in page.read_text()
+    assert shown(home) == ["short"]
+    assert "line 2 of your zone" in run("status").stdout
+    put(page, b"- short", b"- \xff\xfe")
+    assert "not UTF-8" in project().stderr
+    assert b"\xff\xfe" in page.read_bytes()
+    assert shown(home) == ["short"]
+    assert len(json.loads(run("status", "--json").stdout)["zones"]) == 1
+    put(page, "- short")
+    assert "MEMORY.md" not in project().stderr
+    assert zone_problems(home) == [] and run("verify").exit_code == 0
+
+
+def test_damaged_marks_take_nothing_back_and_are_told(home: Home, page: Path) -> None:
+    put(page, "- One.", "- Two.")
+    project()
+    page.write_text(page.read_text().replace(ZONE_END, "").replace("- Two.", "- Three."))
+    capture("Something else.")
+    said = project()
+    assert "its marks are not one pair" in said.stderr and "kept as" in said.stderr
+    assert shown(home) == ["One.", "Two."]
+    assert "- One.\n- Two.\n" in page.read_text()
+    (name,) = kept(home)
+    assert "- Three." in (home.path / name).read_text()
+    project()
+    assert shown(home) == ["One.", "Two."] and run("verify").exit_code == 0
+
+
+@pytest.mark.parametrize("what", ["the page", "the vault", "the notes", "all views"])
+def test_what_is_lost_beside_the_log_loses_and_doubles_nothing(home: Home, page: Path, what: str) -> None:
+    put(page, "- One.", "", "A paragraph", "of two.", "- Forgotten.")
+    project()
+    first = next(id for id, event in living(events(home)).items() if body_of(event).text == "Forgotten.")
+    run("forget", first, "--scope", SCOPE)
+    project()
+    lost = {"the page": [page], "the vault": [home.vault], "the notes": [home.vault_notes / "zones"],
+            "all views": [home.vault, home.path / "builds", home.path / "current"]}[what]  # fmt: skip
+    for path in lost:
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    run("rebuild")
+    for _ in range(2):
+        project()
+    said = [point.text for point in points(inner(parts(page.read_bytes()).zone).decode())]  # type: ignore[union-attr, arg-type]
+    again = ["One.", "A paragraph\nof two."] + ["Forgotten."] * (what == "the notes")
+    assert sorted(said) == sorted(again if what == "the notes" else [*again, NOTE])
+    assert once_each(events(home)) and run("verify").exit_code == 0
+    assert {"One.", "A paragraph\nof two."} <= set(shown(home))
+    assert "Forgotten" not in run("search", "forgotten", "--scope", SCOPE).stdout
+
+
+def test_what_is_forgotten_stays_in_the_file_and_is_not_captured_anew(home: Home, page: Path) -> None:
+    put(page, "- The codename is Zebrafish.", "- Other.")
+    project()
+    (id,) = (id for id, event in living(events(home)).items() if "Zebrafish" in body_of(event).text)
+    run("forget", id, "--scope", SCOPE)
+    project()
+    for lines in (("- Other.",), ("- Other.", "- The codename is Zebrafish.", "- The codename is Zebrafish.")):
+        put(page, *lines)
+        project()
+    assert page.read_text().count("Zebrafish") == 2
+    assert "Zebrafish" not in run("search", "zebrafish", "--scope", SCOPE).stdout
+    assert run("verify").exit_code == 0
+
+
+def test_what_is_erased_is_named_by_file_and_line_and_is_not_captured_again(home: Home, page: Path) -> None:
+    text = "The codename is Zebrafish-Quokka and the vault opens at dawn."
+    put(page, "# Mine", "- Other.", f"- {text}")
+    project()
+    (id,) = (id for id, event in living(events(home)).items() if "Zebrafish" in body_of(event).text)
+    result = run("erase", id, "--scope", SCOPE, code=1)
+    line = page.read_text().split("\n").index(f"- {text}") + 1
+    assert '"vault/projects/a/MEMORY.md (your zone)" holds it' in result.stdout
+    assert f"first at line {line})" in result.stdout
+    assert "stands in files of your own" in result.output
+    said = json.loads(run("erase", id, "--scope", SCOPE, "--json", code=1).stdout)
+    assert not [place for place in said["after"]["files"] if place["found"] and not place["own"]]
+    for lines in ([f"- {text}", "- Other."], [f"- {text}", f"- {text}"], ["- Other."], [f"- {text}"]):
+        put(page, *lines)
+        project()
+        assert not [one for one in events(home) if isinstance(one.body, Captured) and "Zebrafish" in one.body.text]
+        assert text in page.read_text() or f"- {text}" not in lines
+    (page.parent / "text").write_text(text)
+    assert "your zone" in run("verify", "--erased", id, "--text", str(page.parent / "text"), code=1).stdout
+    (page.parent / "text").unlink()
+    put(page, "- Other.")
+    project()
+    assert run("verify").exit_code == 0
+    assert run("erase", id, "--scope", SCOPE, code=None).exit_code in (0, 1)
+    assert "holds it" not in run("verify", "--erased", id, code=None).stdout
+
+
+def test_nothing_of_the_zone_of_global_is_captured_and_the_zone_stays(home: Home) -> None:
+    capture("Everybody signs commits.", "global", "operator")
+    project()
+    page = home.scope_folder("global") / "MEMORY.md"
+    assert NOTE_OF_GLOBAL in page.read_text()
+    assert "not taken" not in run("status").stdout
+    put(page, "- Mine for all.")
+    assert "only operators write to global" in project().stderr
+    capture("Everybody reviews.", "global", "operator")
+    project()
+    assert "- Mine for all." in page.read_text()
+    assert "only operators write to global" in run("status").stdout
+    assert not [one for one in events(home) if isinstance(one.body, Captured) and one.body.source]
+    assert run("verify").exit_code == 0
+
+
+def test_other_peoples_folders_in_the_vault_are_no_business_of_ours(home: Home, page: Path) -> None:
+    made = {
+        ".obsidian/app.json": b"{}",
+        "attachments/a.png": b"\x89PNG",
+        "memories/mine.md": b"mine",
+        "x.canvas": b"{}",
+    }
+    for root in (home.vault, page.parent):
+        for name, data in made.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(data)
+    put(page, "- Mine.")
+    for command in (
+        ("run", "--once", "--no-embed"),
+        ("verify",),
+        ("rebuild",),
+        ("rebuild", "--scope", SCOPE),
+        ("verify",),
+    ):
+        run(*command)
+    assert all((root / name).read_bytes() == data for root in (home.vault, page.parent) for name, data in made.items())
+    assert kept(home) == [] and "- Mine." in page.read_text()
+
+
+# While others work
+
+
+def test_watch_takes_what_is_saved(home: Home, page: Path, tmp_path: Path) -> None:
+    now = [0.0]
+    with Client(home.path, scope=SCOPE) as client:
+        taken: list[int] = []
+        folders = {CLAUDE_CODE: [tmp_path / "claude"]}
+        watcher = Watcher(client, SCOPE, folders, clock=lambda: now[0], on_written=taken.append)
+        put(page, "- One.")
+        watcher.changed([page, page.with_name("idea.txt")])
+        watcher.index_due()
+        assert taken == []
+        now[0] += QUIET_S
+        watcher.index_due()
+        assert taken == [1] and shown(home) == ["One."]
+        put(page, "- Two.")
+        watcher.changed([page])
+        now[0] += QUIET_S
+        watcher.index_due()
+        watcher.index_due()
+        assert taken == [1, 2] and shown(home) == ["Two."]
+    assert write(tmp_path / "claude" / "s.jsonl", [{}]).exists()
+
+
+def test_watch_runs_where_only_a_vault_is_and_takes_zones_live(home: Home, page: Path) -> None:
+    with Client(home.path, scope=SCOPE) as client:
+        watcher = Watcher(client, SCOPE, {})
+        thread = threading.Thread(target=watcher.run)
+        thread.start()
+        try:
+            time.sleep(1.0)
+            put(page, "- Live.")
+            until = time.monotonic() + 30
+            while shown(home) != ["Live."] and time.monotonic() < until:
+                time.sleep(0.2)
+        finally:
+            watcher.stop.set()
+            thread.join(30)
+    assert shown(home) == ["Live."]
+
+
+def test_a_run_that_stays_takes_what_is_saved_meanwhile_and_writes_the_page(home: Home, page: Path) -> None:
+    with Client(home.path, scope=SCOPE) as client, Owner(home, client.log) as owner:
+        thread = threading.Thread(target=lambda: owner.serve(without=("embed",)))
+        thread.start()
+        try:
+            time.sleep(1.0)
+            put(page, "- The staging port is 5433.")
+            until = time.monotonic() + 30
+            while listed(page) and time.monotonic() < until:
+                time.sleep(0.2)
+        finally:
+            owner.stop()
+            thread.join(30)
+    assert listed(page) == [] and shown(home) == ["The staging port is 5433."]
+    assert run("verify").exit_code == 0
+
+
+def test_two_that_read_one_zone_at_once_capture_it_once(home: Home, page: Path) -> None:
+    put(page, *(f"- line {number}" for number in range(200)))
+    with Client(home.path, scope=SCOPE) as one, Client(home.path, scope=SCOPE) as other:
+        both = [Zones(home, client.log) for client in (one, other)]
+        threads = [threading.Thread(target=zones.once) for zones in both]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(zones.done for zones in both) == [0, 200]
+    assert len(shown(home)) == 200 and once_each(events(home))
+
+
+def test_a_log_that_went_back_is_told_the_zone_again(home: Home, page: Path, tmp_path: Path) -> None:
+    backup = tmp_path / "backup.db"
+    run("copy", "--to", str(backup))
+    put(page, "- One.")
+    project()
+    for path in home.path.glob("log.db*"):
+        path.unlink()
+    shutil.copy(backup, home.log_path)
+    project()
+    project()
+    assert shown(home) == ["One."] and once_each(events(home))
+    assert run("verify").exit_code == 0
+
+
+# Any life
+
+
+LINES = ("- One.", "- Two.", "- Three, at 5433.", "A paragraph.", "# A heading", "", "- One.", "- two.")
+
+
+HAPPENING = ("run", "rebuild", "killed", "killed", "two readers", "lost page", "lost notes", "capture")
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32))
+@example(1)
+def test_in_any_life_the_log_says_what_the_zone_says(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    life(tmp_path_factory.mktemp("life"), seed, 6)
+
+
+MET: Counter[str] = Counter()
+
+
+def life(folder: Path, seed: int, steps: int) -> None:
+    """Edits, captures, runs, rebuilds, kills and losses at random; then the log, the zone and the page agree."""
+    rng = random.Random(seed)
+    home = Home(folder)
+    page = home.scope_folder(SCOPE) / "MEMORY.md"
+    with Client(home.path, scope=SCOPE, origin="user") as client:
+        client.capture("It is so.")
+        client.project()
+        for _ in range(steps):
+            lines = [rng.choice(LINES) for _ in range(rng.randrange(5))]
+            if page.exists() and parts(page.read_bytes()) is not None:
+                put(page, *lines)
+            what = rng.choice(
+                ("run", "rebuild", "killed", "killed", "two readers", "lost page", "lost notes", "capture")
+            )
+            MET[what] += 1
+            do(what, home, client, page, rng)
+        client.project()
+        client.project()
+        if not page.exists():
+            do("rebuild", home, client, page, rng)  # Nothing has changed that stands there.
+        found = events_of(client.log)
+        zone = parts(page.read_bytes())
+        assert zone is not None and zone.zone is not None
+        said = [point.text for point in points(inner(zone.zone).decode()) if point.text != NOTE]
+        assert sorted(body_of(event).text for event in living(found).values()) == sorted(said), f"seed {seed}"
+        assert once_each(found), f"seed {seed}: captured twice"
+        assert page.read_bytes().count(ZONE_START.encode()) == 1
+        assert client.verify().ok and kept(home) == [], f"seed {seed}"
+        MET["withdrawn"] += any(isinstance(event.body, Withdrawn) and event.body.on for event in found)
+        MET["said again"] += any(isinstance(event.body, Withdrawn) and not event.body.on for event in found)
+        MET["twice in a zone"] += len(said) != len(dict.fromkeys(said))
+
+
+def do(what: str, home: Home, client: Client, page: Path, rng: random.Random) -> None:
+    """Let one thing of a life happen."""
+    match what:
+        case "capture":
+            client.capture(f"It is so {rng.randrange(9)} times.")
+        case "rebuild":
+            with Owner(home, client.log) as owner:
+                owner.rebuild(None, lambda *_: None)
+        case "killed":
+            read_and_die(Zones(home, client.log), rng.randint(1, 6))
+        case "two readers":
+            for zones in (Zones(home, client.log), Zones(home, client.log)):
+                zones.catch_up()
+        case "lost page":
+            client.project()
+            page.unlink(missing_ok=True)
+        case "lost notes":
+            shutil.rmtree(home.vault_notes / "zones", ignore_errors=True)
+        case _:
+            client.project()
+
+
+def read_and_die(zones: Zones, nth: int) -> None:
+    """Read the zones until their nth change of a folder or append, and end there, before or after it."""
+    log, calls = zones._log, iter(range(1, 10_000))
+    patch, append = pytest.MonkeyPatch(), log.append
+
+    def dying(found: Any) -> Any:
+        if next(calls) == nth:
+            raise Killed
+        result = append(found)
+        if next(calls) == nth:
+            raise Killed
+        return result
+
+    patch.setattr(log, "append", dying)
+    try:
+        with killed_at(nth):
+            zones.catch_up()
+    except Killed:
+        MET["really killed"] += 1
+    finally:
+        patch.undo()
+    zones._home.remove_unfinished()
+
+
+def test_those_lives_met_all_there_is() -> None:
+    if not MET:
+        pytest.skip("it needs the lives")
+    assert set(+MET) >= {*HAPPENING, "really killed", "withdrawn", "said again", "twice in a zone"}, MET
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(3))
+def test_long_lives(tmp_path: Path, number: int) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    life(tmp_path, seed, 40)
