@@ -11,11 +11,11 @@ import msgspec
 from memtape.flows.bodies import LoggedBodies
 from memtape.schemas.errors import NotFound
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from, trail_of
-from memtape.schemas.rows import Basis, Delta, PassMark, ScopeMark, Watermark
+from memtape.schemas.rows import Basis, Delta, PassMark, Watermark
 from memtape.state.core.digests import rules_version
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.views.pages import pages_of
+from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import guarded_rows
 
 SNAPSHOT_EVENTS = 50_000
@@ -76,7 +76,7 @@ class Projection:
         return Delta(
             rows=tuple(guarded_rows(state, changes)),
             pages=tuple(pages_of(state, changes)),
-            marks=tuple(ScopeMark(scope, state.number, state.scopes[scope].changed + 1) for scope in scopes),
+            marks=tuple(mark_of(state, state.scopes[scope]) for scope in scopes),
             dead_letters=tuple(letter for letter in folded.dead_letters if letter.offset >= self.written),
             watermark=watermark_of(state, trail_from(self._last)),
         )

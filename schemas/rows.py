@@ -281,12 +281,16 @@ class DayPage(msgspec.Struct, frozen=True, kw_only=True):
 Page = IndexPage | MemoryPage | DayPage
 
 
-class ScopeMark(msgspec.Struct, frozen=True):
-    """Up to which position a scope's Markdown is true."""
+class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Up to which position a scope's Markdown is true.
+
+    `zones` has by the path of a page the living captures from its zone, in the order of the log.
+    """
 
     scope: str
     partition: int
     offset: int
+    zones: dict[str, tuple[str, ...]] = {}
 
 
 class Counters(msgspec.Struct):

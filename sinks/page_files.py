@@ -153,7 +153,7 @@ class ScopeFiles:
         is_ours = isinstance(there, bytes) and not there.strip(b"\0")
         if found is not None and not is_ours:
             is_ours = not found.ours or _digest(found.ours) in ours
-        if isinstance(there, bytes) and not is_ours:
+        if isinstance(there, bytes) and not is_ours and found is not None and found.zone is not None:
             _keep_copy(file, there)
         elif there is not None and not is_ours:
             _keep(file)

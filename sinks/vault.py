@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+
 from memtape.schemas.codec import canonical
 from memtape.schemas.places import place_in
 from memtape.schemas.rows import DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, ScopeMark, marks
@@ -128,6 +130,15 @@ class Vault:
             case [first, *_]:
                 return first == self.home.vault_notes.name
         return False
+
+    def mark(self, scope: str) -> ScopeMark | None:
+        """Return up to where the pages of a scope are true, None where that is not there as it was written."""
+        if not ScopeFiles(self.home, scope).is_ours(WATERMARK_FILE):
+            return None
+        try:
+            return msgspec.json.decode((self.home.scope_folder(scope) / WATERMARK_FILE).read_bytes(), type=ScopeMark)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return None
 
     def zone_in(self, path: str) -> ZoneInPage | None:
         """Return the parts of a page, by its path in the home; None where no zone is in which somebody wrote."""

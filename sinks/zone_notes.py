@@ -1,7 +1,7 @@
-"""What is noted of the zones of one scope's pages: which were read, what they said then, and what was wrong with them.
+"""How far the zones of one scope's pages have been read: each page as it was then, and what was wrong with its zone.
 
 The notes only save time: whatever is lost of them is found again. They count for one log, as it was when they were
-written.
+written, and hold nothing of what a zone says.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.page_files import Stamp
 
-NO_FILE: Stamp = (0, 0, 0)
-
 
 class PageNote(msgspec.Struct, frozen=True):
-    """A page as it was read: its `stamp`, a digest of its zone (empty where none was read), the ids of what it `said`.
+    """A page as it was read: its stamp, a digest of its zone (empty where none was read), and how many `texts` it said.
 
-    `problems` say what of it could not be taken, a sentence each.
+    `problems` say what of the zone could not be taken, a sentence each.
     """
 
     stamp: Stamp
     zone: str = ""
-    said: tuple[str, ...] = ()
+    texts: int = 0
     problems: tuple[str, ...] = ()
 
 
 class _Kept(msgspec.Struct):
+    """The notes of a scope's pages, and where its partition of the log ended when a zone was last taken."""
+
     log_id: str
     end: int
     trail: str
@@ -42,28 +42,36 @@ class ZoneNotes:
 
     def __init__(self, home: Home, scope: str) -> None:
         self._scope = scope
-        self._path = home.vault_notes / "zones" / f"{home.scope_folder(scope).relative_to(home.vault)}.json"
+        self._path = home.zones / f"{home.scope_folder(scope).relative_to(home.vault)}.json"
 
-    def read(self, log: Log) -> dict[str, PageNote] | None:
-        """Return the note of each page, None where they are lost or not of the log as it is."""
+    def read(self, log: Log) -> dict[str, PageNote]:
+        """Return the note of each page; none where they are lost, or not of the log as it is."""
         kept = _read(self._path)
         if kept is None or kept.log_id != log.log_id:
-            return None
-        return None if strayed(log, partition_of(self._scope, log.partitions), kept.end, kept.trail) else kept.pages
+            return {}
+        number = partition_of(self._scope, log.partitions)
+        is_lost = _says_anything(kept.pages) and strayed(log, number, kept.end, kept.trail)
+        return {} if is_lost else kept.pages
 
     def write(self, log: Log, pages: dict[str, PageNote]) -> None:
         """Write the notes, whole or not at all."""
-        number = partition_of(self._scope, log.partitions)
-        end = log.ends()[number]
+        end, trail = 0, ""
+        if _says_anything(pages):
+            number = partition_of(self._scope, log.partitions)
+            end = log.ends()[number]
+            trail = trail_of(log, number, end)
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(self._path, msgspec.json.encode(_Kept(log.log_id, end, trail_of(log, number, end), pages)))
+        write_whole(self._path, msgspec.json.encode(_Kept(log.log_id, end, trail, pages)))
 
 
 def zone_problems(home: Home) -> list[str]:
     """Return what is wrong with the zones of a home, a sentence each."""
-    files = sorted((home.vault_notes / "zones").rglob("*.json"))
-    notes = (note for file in files if (kept := _read(file)) is not None for note in kept.pages.values())
-    return [problem for note in notes for problem in note.problems]
+    kept = (found for file in sorted(home.zones.rglob("*.json")) if (found := _read(file)) is not None)
+    return [problem for found in kept for note in found.pages.values() for problem in note.problems]
+
+
+def _says_anything(pages: dict[str, PageNote]) -> bool:
+    return any(note.texts for note in pages.values())
 
 
 def _read(path: Path) -> _Kept | None:

@@ -519,9 +519,9 @@ MUTANTS = [
     ),
     Mutant(
         "a model that leads",
-        "state/subjects/memories.py",
-        'key = (spoken.actor.origin == "model", ',
-        "key = (False, ",
+        "state/subjects/leading.py",
+        'spoken.actor.origin == "model",',
+        "False,",
         ("tests/test_distilling.py",),
     ),
     Mutant(

@@ -197,6 +197,11 @@ class Home:
         return self.path / "imports.json"
 
     @property
+    def zones(self) -> Path:
+        """How far the zones of people in pages have been read; it only saves time."""
+        return self.path / "zones"
+
+    @property
     def settings_path(self) -> Path:
         """What this machine prefers."""
         return self.path / "settings.toml"
@@ -249,6 +254,7 @@ class Home:
         for path in (
             *self.path.glob(f".current{UNFINISHED}"),
             *self.known_ids.glob(pattern),
+            *self.zones.rglob(pattern),
             *self.vault_notes.rglob(pattern),  # The rest of the vault is people's as well.
             *self.path.glob(f"builds/*/state/**/{pattern}"),
             *self.path.glob(f"builds/*/lance/{pattern}"),

@@ -46,9 +46,8 @@ STRUCTURE_PATH = Path(__file__).with_name("structure.txt")
 """Runs of words that stand in every home, whatever was captured: names of tables and columns, headings of pages."""
 
 _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"\\/])")
-_KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?|known-ids/[^/]+|\.memtape/zones/.+\.json)\Z")
-"""Files in which the id of an erased event may stand: headers of slots, the erasure itself, ids that are banned, and
-what a zone still says."""
+_KEEPS_IDS = re.compile(r"(log\.db(-wal)?|blanked\.json|\.snapshot(\.new)?|known-ids/[^/]+)\Z")
+"""Files in which the id of an erased event may stand: headers of slots, the erasure itself, ids that are banned."""
 _NAMES_PLACES = re.compile(r"settings\.toml|folders\.json|copies\.json")
 """Files of settings and of the places of folders and copies. Nothing of an event is written there: words that are equal
 to those of an erased text are a person's own names, as ids are not."""

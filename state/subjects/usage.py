@@ -96,8 +96,8 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
     match event.body:
         case Recalled(query=query, results=results):
             seqs = _count_recalled(state, results, context.of)
-            known = (seq for seq in seqs if context.of.memories.of(seq) is not None)
-            risen = (seq for seq in known if _has_doubled(state.own[seq].recalled))
+            folding = (seq for seq in seqs if context.of.memories.of(seq) is not None)
+            risen = (seq for seq in folding if _has_doubled(state.own[seq].recalled))
             changes += [Change("standing", context.scope, context.of.captures.by_seq[seq].id) for seq in risen]
             if event.session is not None:
                 shown = Shown(event.id, query, tuple(seqs[:SHOWN_RESULTS]))
@@ -109,8 +109,8 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
                 if seq is None and not context.of.has_event(id):
                     _count_used(state.others.setdefault(id, Use()), context.at)
             told = [seq for _, seq in found if seq is not None]
-            before_told = _mark(state, recall, told)
-            context.used = [seq for seq in told if seq not in before_told]
+            known = _mark(state, recall, told)
+            context.used = [seq for seq in told if seq not in known]
             changes += [Change("uses", context.scope, other_row_id(id)) for id, _ in found if id in state.others]
         case Captured(kind="turn"):
             context.used = _judge(state, context.of.captures.by_seq[context.seq], context.of)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from heapq import nlargest
 from itertools import islice
 
-from memtape.schemas.rows import Change, DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, PageLink
+from memtape.schemas.rows import Change, DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, PageLink, ScopeMark
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -31,6 +31,13 @@ def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
         for path in _paths(partition.scopes[change.scope], change):
             touched[change.scope, path] = None
     return [page(partition.scopes[scope], path, partition.settings) for scope, path in touched]
+
+
+def mark_of(partition: Partition, scope: Scope) -> ScopeMark:
+    """Return up to where the pages of a scope are true, and what holds of their zones."""
+    zones = {path: tuple(capture.id for capture in _zone(scope, path)) for path in sorted(scope.captures.zones)}
+    held = {path: ids for path, ids in zones.items() if ids}
+    return ScopeMark(scope.name, partition.number, scope.changed + 1, held)
 
 
 def page(scope: Scope, path: str, settings: Settings) -> Page:

@@ -56,7 +56,7 @@ class Withdrawing:
 def withdrawn_ids(log: Log, scope: str) -> dict[str, None]:
     """Return the ids that are withdrawn in a scope at the end of the log."""
     found: dict[str, None] = {}
-    for ids, on in _withdrawals(log, scope):
+    for ids, on, _ in _withdrawals(log, scope):
         if on:
             found |= dict.fromkeys(ids)
         else:
@@ -64,7 +64,19 @@ def withdrawn_ids(log: Log, scope: str) -> dict[str, None]:
     return found
 
 
-def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+def shown_again(log: Log, scope: str) -> dict[str, None]:
+    """Return the ids of a scope that were withdrawn, and that somebody has restored after that."""
+    found: dict[str, None] = {}
+    withdrawn: dict[str, None] = {}
+    for ids, on, by_source in _withdrawals(log, scope):
+        restored = [id for id in ids if id in withdrawn] if not on and not by_source else []
+        found = {id: None for id in found if id not in ids} | dict.fromkeys(restored)
+        withdrawn = withdrawn | dict.fromkeys(ids) if on else {id: None for id in withdrawn if id not in ids}
+    return found
+
+
+def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool, bool]]:
+    """Yield ids, whether they are withdrawn from there on, and whether their source says so."""
     partition, offset = partition_of(scope, log.partitions), 0
     while slots := log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("withdrawn", "restored")):
         for slot in slots:
@@ -73,9 +85,9 @@ def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool]]
             except InvalidEvent:
                 continue
             if isinstance(body, Withdrawn):
-                yield body.ids, body.on
+                yield body.ids, body.on, True
             elif isinstance(body, Restored):
-                yield body.ids, False
+                yield body.ids, False, False
         offset = slots[-1].offset + 1
 
 

@@ -21,7 +21,7 @@ from memtape.sinks.vault import Vault
 from memtape.state.core.digests import changed_rules
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.views.pages import pages_of
+from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import all_changes, guarded_rows
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.projector import Projector
@@ -240,5 +240,5 @@ def _scope_pages(state: Partition, scope: str) -> tuple[list[Page], list[ScopeMa
     found: Scope | None = state.scopes.get(scope)
     if found is None:
         return [], []
-    marks = [ScopeMark(scope, state.number, found.changed + 1)] if found.changed >= 0 else []
+    marks = [mark_of(state, found)] if found.changed >= 0 else []
     return pages_of(state, all_changes(found)), marks

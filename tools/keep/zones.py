@@ -10,25 +10,28 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
+import msgspec
+
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import Captured, Event, Withdrawn
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, slots_between
+from memtape.schemas.rows import ScopeMark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.zones import zone_path, zone_source
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_files import ScopeFiles, Stamp, Zoned
 from memtape.sinks.vault import Vault
-from memtape.sinks.zone_notes import NO_FILE, PageNote, ZoneNotes
+from memtape.sinks.zone_notes import PageNote, ZoneNotes
 from memtape.sinks.zones import inner, is_note, parts
 from memtape.state.text.points import points
 from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import in_zone
-from memtape.tools.capture.withdrawing import Withdrawing
+from memtape.tools.capture.withdrawing import Withdrawing, shown_again
 from memtape.tools.capture.writing import Erased, Writer, now_us
 
 DAMAGED = "its marks are not one pair, each on a line of its own; nothing was taken from it"
@@ -50,10 +53,10 @@ class _Text(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was read of a page: its note, and the texts of its zone, None where it has none that can be read."""
+    """What was read of a page: its note, and the texts of its zone, None where there is nothing to be said of it."""
 
     note: PageNote
-    texts: list[_Text] | None
+    texts: list[_Text] | None = None
 
 
 class Zones(Worker):
@@ -83,50 +86,50 @@ class _ScopeZones:
 
     def __init__(self, worker: Zones, home: Home, log: Log, scope: str) -> None:
         self._worker, self._home, self._log, self._scope = worker, home, log, scope
-        self._files, self._notes = ScopeFiles(home, scope), ZoneNotes(home, scope)
+        self._vault, self._files, self._notes = Vault(home), ScopeFiles(home, scope), ZoneNotes(home, scope)
         self._writer = Writer(home, log, scope=scope, origin="user")
         self._writer.session = None
 
     def take(self, stamps: dict[str, Stamp]) -> None:
         """Read what has another stamp than when it was read last, and append what follows."""
         kept = self._notes.read(self._log)
-        before = self._said_on_log() if kept is None else kept
-        notes = {path: _without_file(note) for path, note in before.items()}
-        due: list[tuple[str, _Read]] = []
+        notes: dict[str, PageNote] = {}
+        due: dict[str, _Read] = {}
         for path, stamp in stamps.items():
-            known = before.get(path, PageNote(NO_FILE))
-            if known.stamp == stamp:
+            known = kept.get(path)
+            if known is not None and known.stamp == stamp:
                 notes[path] = known
             elif (page := self._files.page(path)) is not None:
                 read = self._read(path, page, known)
                 notes[path] = read.note
                 if read.texts is not None:
-                    due.append((path, read))
-        for path, read in due:
-            notes[path] = self._append(path, read, before.get(path, PageNote(NO_FILE)), notes)
+                    due[path] = read
+        if any(path in kept for path in due):  # A kill leaves these to be read again, whatever they say then.
+            self._notes.write(self._log, {path: note for path, note in notes.items() if path not in due})
+        for path, read in due.items():
+            notes[path] = self._append(path, read.note, read.texts or [])
         if notes != kept:
             self._notes.write(self._log, notes)
         for problem in (problem for note in notes.values() for problem in note.problems):
             self._worker.note(problem)
 
-    def _read(self, path: str, page: Zoned, known: PageNote) -> _Read:
-        """Return what a page says; of one that says nothing that can be read what it said before is kept."""
+    def _read(self, path: str, page: Zoned, known: PageNote | None) -> _Read:
+        """Return what a page says. One that has no zone, or none that can be read, takes nothing back."""
         found = parts(page.data)
         if found is None:
-            return _Read(PageNote(page.stamp, "", known.said, (self._problem(path, DAMAGED),)), None)
+            return _Read(PageNote(page.stamp, "", 0, (self._problem(path, DAMAGED),)))
         if found.zone is None:
-            return _Read(PageNote(page.stamp, "", known.said), None)
+            return _Read(PageNote(page.stamp))
         digest = blake2b(found.zone, digest_size=16).hexdigest()
-        if digest == known.zone:
-            return _Read(PageNote(page.stamp, digest, known.said, known.problems), None)
+        if known is not None and digest == known.zone:
+            return _Read(msgspec.structs.replace(known, stamp=page.stamp))
         try:
             texts = list(self._texts(path, inner(found.zone).decode()))
         except UnicodeDecodeError:
-            return _Read(PageNote(page.stamp, "", known.said, (self._problem(path, NOT_UTF8),)), None)
+            return _Read(PageNote(page.stamp, digest, 0, (self._problem(path, NOT_UTF8),)))
         if self._scope == GLOBAL:
-            problems = (self._problem(path, NO_OPERATOR),) if texts else ()
-            return _Read(PageNote(page.stamp, digest, (), problems), None)
-        return _Read(PageNote(page.stamp, digest, tuple(text.id for text in texts)), texts)
+            return _Read(PageNote(page.stamp, digest, 0, (self._problem(path, NO_OPERATOR),) if texts else ()))
+        return _Read(PageNote(page.stamp, digest, len(texts)), texts)
 
     def _texts(self, path: str, markdown: str) -> Iterator[_Text]:
         """Yield what a zone says without its secrets, each text with the id that it has wherever it is read again."""
@@ -142,36 +145,37 @@ class _ScopeZones:
             id, first_id = (derived_id("captured", self._scope, source, name) for name in (native_id, once))
             yield _Text(line, id, first_id, native_id, text)
 
-    def _append(self, path: str, read: _Read, known: PageNote, notes: dict[str, PageNote]) -> PageNote:
+    def _append(self, path: str, note: PageNote, texts: list[_Text]) -> PageNote:
         """Append what a zone says that is new, what it says again, and what it says no longer; return the page's note.
 
-        Before that the notes name all of it, so that a kill leaves no text that could never be taken back.
+        What stands on the log is asked of the log each time, so that a kill between any two steps is made up for.
         """
-        assert read.texts is not None
-        on_log = self._log.known(self._scope, [text.id for text in read.texts])
+        now = {text.id: None for text in texts}
+        said = self._said(path)
+        if not texts and not said:
+            return note
+        on_log = self._log.known(self._scope, list(now))
         erased = {self._scope: self._writer.erased_ids(self._scope)}
-        events, problems = self._events(path, read, on_log, erased)
-        note = PageNote(read.note.stamp, read.note.zone, read.note.said, tuple(problems))
-        gone = [id for id in known.said if id not in note.said and id not in erased[self._scope]]
-        if events or gone:
-            pending = PageNote(NO_FILE, "", tuple(dict.fromkeys((*known.said, *note.said))))
-            self._notes.write(self._log, notes | {path: pending})
+        events, problems = self._events(path, note.stamp, [text for text in texts if text.id not in on_log], erased)
+        gone = [id for id in said if id not in now and id not in erased[self._scope]]
+        if gone:
+            kept = shown_again(self._log, self._scope)
+            gone = [id for id in gone if id not in kept]
         if events:
             self._log.append(events)
-        withdrawing = Withdrawing(self._writer)
-        back = [id for id in on_log if id not in erased[self._scope]]
+        withdrawing, back = Withdrawing(self._writer), [id for id in on_log if id not in erased[self._scope]]
         self._worker.done += len(events)
         self._worker.done += withdrawing.say_again({self._scope: back} if back else {})
         self._worker.done += withdrawing.withdraw({self._scope: gone} if gone else {})
-        return note
+        return msgspec.structs.replace(note, problems=tuple(problems))
 
-    def _events(self, path: str, read: _Read, on_log: dict[str, int], erased: Erased) -> tuple[list[Event], list[str]]:
+    def _events(self, path: str, stamp: Stamp, texts: list[_Text], erased: Erased) -> tuple[list[Event], list[str]]:
         """Return the captures of what is new, and what is wrong with texts that may not stand on the log."""
         events: list[Event] = []
         problems: list[str] = []
-        at = min(read.note.stamp[2] // 1_000, now_us())
-        for text in read.texts or ():
-            if text.id in on_log or text.first_id in erased[self._scope]:
+        at = min(stamp[2] // 1_000, now_us())
+        for text in texts:
+            if text.first_id in erased[self._scope]:
                 continue
             line = Line(text=text.text, kind="fact", source=zone_source(path), native_id=text.native_id, at=at)
             try:
@@ -183,18 +187,22 @@ class _ScopeZones:
                 problems.append(f"{self._name(path)}, line {text.line} of your zone: {error}")
         return events, problems
 
-    def _said_on_log(self) -> dict[str, PageNote]:
-        """Return what was captured from the zones of this scope, as notes of pages that were never read."""
+    def _said(self, path: str) -> list[str]:
+        """Return what holds of the zone of a page: as the pages know it, and what has come onto the log since."""
         number = partition_of(self._scope, self._log.partitions)
-        said: dict[str, list[str]] = {}
-        mark = f'"{zone_source("")}'.encode()
-        for slot in slots_between(self._log, number, 0, self._log.ends()[number]):
-            event = event_of(slot.payload) if mark in slot.payload else None
-            if event is not None and event.scope == self._scope and isinstance(event.body, Captured):
-                path = zone_path(event.body.source, event.actor.origin)
-                if path is not None:
-                    said.setdefault(path, []).append(event.id)
-        return {path: PageNote(NO_FILE, "", tuple(dict.fromkeys(ids))) for path, ids in said.items()}
+        mark, end = self._vault.mark(self._scope), self._log.ends()[number]
+        if mark is None or mark.offset > end:
+            mark = ScopeMark(self._scope, number, 0)
+        said, shown = dict.fromkeys(mark.zones.get(path, ())), dict[str, None]()
+        for slot in slots_between(self._log, number, mark.offset, end):
+            event = event_of(slot.payload) if _may_say(slot.payload) else None
+            if event is not None and event.scope == self._scope:
+                said |= {event.id: None} if _is_from(event, path) else {}
+                shown |= dict.fromkeys(event.body.ids) if isinstance(event.body, Withdrawn) else {}
+        for id, offset in self._log.known(self._scope, list(shown)).items():
+            event = event_of(self._log.read(number, offset, 1)[0].payload)
+            said |= {id: None} if event is not None and _is_from(event, path) else {}
+        return list(said)
 
     def _problem(self, path: str, what: str) -> str:
         return f"{self._name(path)}: {what}."
@@ -203,6 +211,11 @@ class _ScopeZones:
         return (self._home.scope_folder(self._scope) / path).relative_to(self._home.path).as_posix()
 
 
-def _without_file(note: PageNote) -> PageNote:
-    """Return the note of a page that is not there now."""
-    return PageNote(NO_FILE, "", note.said)
+def _may_say(payload: bytes) -> bool:
+    """Whether an event may be a text of a zone, or say that one holds; most need not be decoded to tell."""
+    return zone_source("").encode() in payload or b'"withdrawn"' in payload
+
+
+def _is_from(event: Event, path: str) -> bool:
+    """Whether an event is a capture from the zone of a page."""
+    return isinstance(event.body, Captured) and zone_path(event.body.source, event.actor.origin) == path
