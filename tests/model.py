@@ -196,6 +196,7 @@ class Scope:
         self.banned_texts: dict[str, tuple[str, int]] = {}
         self.banned_ids: dict[str, tuple[str, int]] = {}
         self.recalls: dict[str, list[tuple[int, list[str]]]] = {}
+        self.recalled: dict[str, int] = {}
         self.tombstones: list[Event] = []
         self.vectors: dict[tuple[str, str], str] = {}
         self.pinned: list[str] = []
@@ -221,8 +222,10 @@ class Scope:
             self._decide(event["body"])
             return True
         if event["type"] == "recalled":
+            known = [capture["id"] for capture in self.captures]
+            for id in {*event["body"]["results"]} & {*known}:
+                self.recalled[id] = self.recalled.get(id, 0) + 1
             if event["session"] is not None:
-                known = [capture["id"] for capture in self.captures]
                 returned = [id for id in event["body"]["results"] if id in known]
                 self.recalls.setdefault(event["session"], []).append((event["at"], returned))
         elif event["type"] == "embedded":

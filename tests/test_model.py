@@ -50,7 +50,7 @@ from memtape.schemas.events import (
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import MemoryRow, TombstoneRow, TurnRow, VectorRow
+from memtape.schemas.rows import MemoryRow, TombstoneRow, TurnRow, UseRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
@@ -581,7 +581,7 @@ class Life:
             )
             assert not differs, differs
         self.compare_searches(world, None)
-        self.compare_vault(world)
+        self.compare_vault(world, shards)
         self.compare_counts(world, shards)
         self.compare_opened(world)
         verdict = self.client().verify()
@@ -612,7 +612,7 @@ class Life:
             if as_of is None:
                 assert answer.now == max(self.now - self.now % HOUR, *(result.at for result in answer.results), 0)
 
-    def compare_vault(self, world: World) -> None:
+    def compare_vault(self, world: World, shards: list[Shard]) -> None:
         """The pages hold what is visible, each memory and each entry once, and nothing else."""
         for name, scope in world.scopes.items():
             folder = self.home.scope_folder(name)
@@ -620,16 +620,24 @@ class Life:
             entries = ids_in((folder / "logs").glob("*.md"), r"^\*\*\d\d:\d\d .*`([0-9a-f-]{36})`$")
             assert sorted(memories) == sorted(row["id"] for row in scope.memory_rows() if not row["hidden"])
             assert sorted(entries) == sorted(scope.entries())
-            self.compare_index(folder / "MEMORY.md", scope)
+            used = {row.id: row.used for shard in shards for row in shard.rows(UseRow, name)}
+            self.compare_index(folder / "MEMORY.md", scope, used)
 
-    def compare_index(self, path: Path, scope: Scope) -> None:
-        """`MEMORY.md` says goal and plan, then the facts confirmed most, the latest first, and last what models say."""
+    def compare_index(self, path: Path, scope: Scope, used: dict[str, int]) -> None:
+        """`MEMORY.md` says goal and plan, then what is pinned, used, recalled and confirmed most, and the latest first.
+
+        Last comes what models say.
+        """
         lines = path.read_text().splitlines() if path.exists() else []
         for title in ("Goal", "Plan"):
             said = [lines[place + 2] for place, line in enumerate(lines) if line == f"## {title}"]
-            assert said == [short(row) for row in scope.memory_rows() if row["kind"] == title.lower() and in_force(row)]
-        assert [line.removeprefix("- ") for line in lines if line.startswith("- ")] == [
-            short(row) for row in sorted(filter(is_fact, scope.memory_rows()), key=importance, reverse=True)[:160]
+            assert list(map(without_link, said)) == [
+                short(row) for row in scope.memory_rows() if row["kind"] == title.lower() and in_force(row)
+            ]
+        facts = filter(is_fact, scope.memory_rows())
+        leading = sorted(facts, key=lambda row: importance(row, used, scope.recalled), reverse=True)
+        assert [without_link(line.removeprefix("- ")) for line in lines if line.startswith("- ")] == [
+            short(row) for row in leading[:160]
         ]
 
     def compare_counts(self, world: World, shards: list[Shard]) -> None:
@@ -726,9 +734,21 @@ def is_fact(row: dict[str, Any]) -> bool:
     return row["kind"] in ("fact", "insight") and not row["hidden"] and not row["into"]
 
 
-def importance(row: dict[str, Any]) -> tuple[bool, int, int, int]:
-    """Return by what the list of `MEMORY.md` is ordered: who says it, how often, how lately, and its first capture."""
-    return row["origin"] != "model", len(row["members"]), row["at"], row["members"][0]["offset"]
+def without_link(line: str) -> str:
+    """Return a line of `MEMORY.md` without the link to its memory."""
+    return re.sub(r" \[[0-9a-f-]{13}\]\(memories/\d{3}\.md#\^[0-9a-f-]{36}\)$", "", line)
+
+
+def importance(row: dict[str, Any], used: dict[str, int], recalled: dict[str, int]) -> tuple[int, ...]:
+    """Return by what the list of `MEMORY.md` is ordered.
+
+    That is who says it, whether it is pinned, how often it was used, recalled (in binary digits) and said, how lately,
+    and its first capture.
+    """
+    uses = sum(used.get(id, 0) for id in row["ids"])
+    digits = max(recalled.get(id, 0).bit_length() for id in row["ids"])
+    first = row["members"][0]["offset"]
+    return row["origin"] != "model", row["pinned"], uses, digits, len(row["members"]), row["at"], first
 
 
 def listed(value: Any) -> Any:
