@@ -27,6 +27,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import HOUR_US, parse_time
 from memtape.sinks.home.folders import Home
+from memtape.sinks.vault import Vault
 from memtape.tools.ask.context import context_of
 from memtape.tools.ask.tokens import CHARACTERS
 from memtape.tools.client import Client
@@ -34,6 +35,8 @@ from memtape.tools.commands.cli import main as memtape
 
 DAY = Path(__file__).parent
 ROOT = DAY.parent.parent
+LINK = re.compile(r" \[[0-9a-f-]{13}\]\(memories/\S+\)$", re.MULTILINE)
+"""What a line of `MEMORY.md` ends with."""
 PAGE = ROOT / "docs" / "one-day.md"
 SCOPE = "project:memtape"
 HOSTS = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
@@ -127,7 +130,8 @@ def play(folder: Path, *, extract: bool, documents: bool) -> Run:
     with Client(home, scope=SCOPE) as client:
         start = client.reader.held(lambda views: context_of(views, SCOPE, BUDGET_TOKENS, "prompt", CHARACTERS))
         events = [event for event in events_of(client) if isinstance(event.body, Captured)]
-        vault = (Home(home).scope_folder(SCOPE) / "MEMORY.md").read_text()
+        # Nobody wrote in the zone of the page; links differ with every run.
+        vault = LINK.sub("", Vault(Home(home)).read(SCOPE)["MEMORY.md"].decode())
     model = json.loads(run_command(home, "status", "--json"))["model"]
     return Run(start.text, vault, facts_of(events), counted(events), *asked_of(model))
 
