@@ -200,6 +200,30 @@ class Pinned(_Body, frozen=True):
     on: bool
 
 
+class Linked(_Body, frozen=True):
+    """What somebody says of a memory, by a captured id: that it holds, or that another replaced it (`to`).
+
+    It overrules what follows from the texts, and what was said of the memory before; `on` false ends it. Who is trusted
+    less than who said a memory cannot end it.
+    """
+
+    id: Id
+    on: bool
+    relation: Literal["holds", "replaced_by"]
+    to: Id | None
+
+
+class Settled(_Body, frozen=True):
+    """How a person settled a conflict between two memories, by a captured id of each: which of them are kept.
+
+    What is not kept is closed by the other. A conflict that is settled again stands as it was settled last.
+    """
+
+    ids: Annotated[tuple[Id, ...], Meta(min_length=2, max_length=2)]
+    keep: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=2)]
+    note: Annotated[str, Meta(max_length=4_096)] | None
+
+
 class Withdrawn(_Body, frozen=True):
     """The source of these captured ids says them no longer (`on`), or says them again.
 
@@ -255,6 +279,8 @@ Body = (
     | Erased
     | Unfolded
     | Pinned
+    | Linked
+    | Settled
     | Withdrawn
     | Decided
     | Embedded
@@ -295,6 +321,8 @@ EVENT_TYPES: dict[str, EventType] = {
     "erased": EventType(Erased, can_be_blank=False),
     "unfolded": EventType(Unfolded),
     "pinned": EventType(Pinned, effect="answers"),
+    "linked": EventType(Linked, effect="answers"),
+    "settled": EventType(Settled, effect="answers"),
     "withdrawn": EventType(Withdrawn),
     "decided": EventType(Decided),
     "embedded": EventType(Embedded, of_anyone=True, effect="views"),
@@ -303,7 +331,7 @@ EVENT_TYPES: dict[str, EventType] = {
 }
 """Every type of event that this reader knows, by name. One more type is one more row, and its body above."""
 
-RESERVED = frozenset("archived linked edited scope_changed settled".split())
+RESERVED = frozenset("archived edited scope_changed".split())
 """Types whose names are taken and whose bodies are not yet frozen."""
 
 FLUSH_TAG = "flush"
@@ -379,6 +407,10 @@ def check_event(event: Event) -> None:
             _check_embedded(embedded, event.refs)
         case Decided() as decided:
             _check_decided(decided)
+        case Linked(relation=relation, to=to) if (relation == "replaced_by") is (to is None):
+            raise InvalidEvent("invalid", "What replaced a memory is named, and nothing else is.", "$.body.to")
+        case Settled(ids=ids, keep=keep) if len(frozenset(ids)) < 2 or not frozenset(ids).issuperset(keep):
+            raise InvalidEvent("invalid", "A conflict is of two memories, of which one or both are kept.", "$.body")
         case Ticked() as ticked if event.id != tick_id(ticked):
             raise InvalidEvent("invalid", "A tick's id must be derived from its partition and hour.", "$.id")
         case _:

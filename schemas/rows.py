@@ -12,6 +12,7 @@ import msgspec
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Actor, Kind, Origin
+from memtape.schemas.times import format_day
 
 TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges"]
 Fed = TableName | Literal["pages"]
@@ -68,7 +69,10 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     where none does, each once; views made under rules before 5 lack it. `confirmations` counts the living members
     beyond the first; echoes count as none. `revises` is a
     captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
-    took over from. A hidden memory is forgotten and can be restored. `into` is a captured id of the memory that
+    took over from. A hidden memory is forgotten and can be restored. `valid_from` and `valid_to` say when it held, half
+    open; `valid_to` is None while it does, and `replaced_by` is a captured id of the memory that replaced it then.
+    `replaces` are captured ids of those that it replaced, the latest first, and `before` is the value that the first of
+    these told, as it was said (nothing where no value is told from the rest). `into` is a captured id of the memory that
     stands for this one, and `made_of` are captured ids of the memories that a text was made of, at any remove.
     """
 
@@ -91,6 +95,11 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     provenance: tuple[Provenance, ...] = ()
     into: str | None = None
     made_of: tuple[str, ...] = ()
+    valid_from: int = 0
+    valid_to: int | None = None
+    replaced_by: str | None = None
+    replaces: tuple[str, ...] = ()
+    before: str = ""
 
 
 class TurnRow(Displayed, frozen=True, kw_only=True):
@@ -166,7 +175,9 @@ def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
     """Return what readers are told of a row beside its text, wherever it is shown."""
     told = ("pinned",) * row.pinned
     if isinstance(row, MemoryRow):
-        told += ("replaced by a later one",) * row.replaced
+        if row.valid_to is not None:
+            told += (f"replaced on {format_day(row.valid_to)} by {row.replaced_by}",)
+        told += ("not the one in force",) * (row.replaced and row.valid_to is None)
         told += ("consolidated",) * bool(row.made_of) + (f"told in {row.into}",) * (row.into is not None)
     return told
 

@@ -23,6 +23,7 @@ _ROLES: dict[str, Role] = {
     "caption": "statement",
     "query": "statement",
     "reason": "statement",
+    "note": "statement",
     "branch": "name",
     "sessions": "name",
     "lanes": "program",

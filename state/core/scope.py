@@ -33,6 +33,7 @@ from memtape.state.subjects import (
     recalls,
     tombstones,
     usage,
+    validity,
     withdrawals,
 )
 from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
@@ -47,6 +48,7 @@ from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.recalls import Recalls
 from memtape.state.subjects.tombstones import Tombstones
 from memtape.state.subjects.usage import Usage
+from memtape.state.subjects.validity import Validity
 from memtape.state.subjects.withdrawals import Withdrawals
 
 _BY_EDGES: tuple[Fed, ...] = ("edges", "pages")
@@ -68,6 +70,7 @@ SUBJECTS = (
     _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
     _subject("recalls", 2, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 3, Memories, memories, _BY_MEMORIES),
+    _subject("validity", 1, Validity, validity, ("memories", "pages"), sparse=True),
     _subject("covers", 1, Covers, covers, ("memories", "pages"), sparse=True),
     _subject("passes", 1, Passes, passes, (), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
@@ -98,6 +101,7 @@ class Scope:
     embeddings: Embeddings
     recalls: Recalls
     memories: Memories
+    validity: Validity
     covers: Covers
     passes: Passes
     pins: Pins

@@ -83,6 +83,7 @@ class Memories:
 
     `alive` counts those of which something is visible. `moved` are the births of those that came, went or changed,
     until `leading` has seen them.
+    `gone` are the births that the last event took out, because they became one with others.
     `waiting` are those that stand by themselves until their first vector comes, each with the seqs that its
     session had been shown when it was captured.
     """
@@ -90,9 +91,8 @@ class Memories:
     def __init__(self) -> None:
         self.by_birth: dict[int, Memory] = {}
         self.birth_of: dict[int, int] = {}
-        self.births_of_family: dict[str, list[int]] = {family: [] for family in REPLACING}
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
-        self.current: dict[str, int] = {}
+        self.gone: list[int] = []
         self.waiting: dict[int, tuple[int, ...]] = {}
         self.moved: dict[int, None] = {}
         self._alive: dict[int, None] = {}
@@ -123,6 +123,7 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
     Returns the memory rows that this touched, those of names that were given up included.
     """
     of, names = context.of, list[str]()
+    state.gone = []
     match event.body:
         case Captured(kind=kind):
             capture = of.captures.by_seq[context.seq]
@@ -216,14 +217,12 @@ def restore(data: bytes, of: Others) -> Memories:
     state = Memories()
     memories, state.waiting = msgspec.msgpack.decode(data, type=tuple[list[Memory], dict[int, tuple[int, ...]]])
     for memory in memories:
-        _add(state, memory, of.captures.by_seq[memory.birth])
+        state.by_birth[memory.birth] = memory
         for join in memory.members:
             _know(state, memory, of.captures.by_seq[join.seq])
         for join in memory.echoes:
             state.birth_of[join.seq] = memory.birth
         _rank(state, memory)
-    for family in REPLACING:
-        _choose_current(state, family, of)
     return state
 
 
@@ -252,7 +251,7 @@ def _join(state: Memories, capture: Capture, of: Others, settings: Settings, cha
     else:
         tie = Join(state.name_of(verdict.birth), verdict.how, verdict.similarity) if verdict.birth >= 0 else None
         memory = Memory(capture.seq, [], [], tie)
-        _add(state, memory, capture)
+        state.by_birth[memory.birth] = memory
         if verdict.how == "waiting":
             state.waiting[capture.seq] = recalls_state.shown(of.recalls, capture, settings)
     join = Join(capture.seq, "new" if memory.birth == capture.seq else verdict.how, verdict.similarity)
@@ -263,7 +262,7 @@ def _join(state: Memories, capture: Capture, of: Others, settings: Settings, cha
         return
     memory.members.append(join)
     _know(state, memory, capture)
-    if capture.hidden or memory.canonical < 0 or capture.family in REPLACING:
+    if capture.hidden or memory.canonical < 0:
         _refresh(state, memory, of, changes)
     else:  # The usual case of a memory that lives and grows, whose other members need no second look.
         memory.canonical = max(memory.canonical, capture.seq, key=lambda seq: of.captures.by_seq[seq].rank)
@@ -275,7 +274,7 @@ def _join(state: Memories, capture: Capture, of: Others, settings: Settings, cha
 def _stand_alone(state: Memories, text: Capture, of: Others, changes: list[str]) -> None:
     """Let a text that was made of memories be a memory that nothing is compared with, so that it may end."""
     memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [], None)
-    _add(state, memory, text)
+    state.by_birth[memory.birth] = memory
     _know(state, memory, text)
     _refresh(state, memory, of, changes)
 
@@ -337,6 +336,7 @@ def _absorb(
 def _remove(state: Memories, memory: Memory, of: Others) -> None:
     """Take a memory out of wherever it is found by its birth."""
     del state.by_birth[memory.birth]
+    state.gone.append(memory.birth)
     for join in memory.members:
         member = of.captures.by_seq[join.seq]
         births = state.births_of_normal.get((member.family or "", member.normal), [])
@@ -366,17 +366,11 @@ def _split(state: Memories, memory: Memory, groups: list[list[Join]], of: Others
     for group in groups[1:]:
         birth = group[0].seq
         made.append(Memory(birth, [Join(join.seq, "unfolded", 0) for join in group], [], None, name=birth))
-        _add(state, made[-1], of.captures.by_seq[birth])
+        state.by_birth[birth] = made[-1]
     for part in (memory, *made):
         for join in part.members:
             _know(state, part, of.captures.by_seq[join.seq])
         _refresh(state, part, of, changes)
-
-
-def _add(state: Memories, memory: Memory, first: Capture) -> None:
-    state.by_birth[memory.birth] = memory
-    if first.family in REPLACING:
-        state.births_of_family[first.family].append(memory.birth)
 
 
 def _know(state: Memories, memory: Memory, member: Capture) -> None:
@@ -398,16 +392,6 @@ def _refresh(state: Memories, memory: Memory, of: Others, changes: list[str]) ->
     changes.append(of.captures.by_seq[memory.name].id)
     _offer(state, memory, of)
     _rank(state, memory)
-    family = of.captures.by_seq[memory.birth].family
-    if family in REPLACING:
-        before = state.current.get(family)
-        _choose_current(state, family, of)
-        after = state.current.get(family)
-        changes.extend(
-            of.captures.by_seq[state.name_of(birth)].id
-            for birth in (before, after)
-            if birth is not None and before != after
-        )
 
 
 def _offer(state: Memories, memory: Memory, of: Others) -> None:
@@ -443,16 +427,3 @@ def _rank(state: Memories, memory: Memory) -> None:
 def _unrank(state: Memories, memory: Memory) -> None:
     state.moved[memory.birth] = None
     state._alive.pop(memory.birth, None)
-
-
-def _choose_current(state: Memories, family: str, of: Others) -> None:
-    """The goal or plan in force is the one that was captured last among those that live."""
-    last: dict[int, int] = {}
-    for birth in state.births_of_family[family]:
-        seqs = [join.seq for join in state.by_birth[birth].members if not of.captures.by_seq[join.seq].hidden]
-        if seqs:
-            last[birth] = seqs[-1]
-    if last:
-        state.current[family] = max(last, key=lambda birth: last[birth])
-    else:
-        state.current.pop(family, None)

@@ -27,13 +27,15 @@ from memtape.schemas.rows import (
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.association import UNLEARNED
-from memtape.state.subjects.captures import REPLACING
+from memtape.state.subjects import validity
+from memtape.state.subjects.captures import REPLACING, Capture
 from memtape.state.subjects.covers import Cover, has_ended
 from memtape.state.subjects.edges import Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.memories import Join, Memory
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.subjects.usage import other_row_id
+from memtape.state.text.replacing import replaces
 
 
 def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guarded]:
@@ -79,6 +81,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     shown = [member for member in members if not member.hidden] or members
     spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
     body = scope.captures.body(spoken)
+    after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
     importances = (scope.captures.body(member).importance_given for member in shown)
     family = capture.family
     return MemoryRow(
@@ -107,12 +110,23 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         echoes=_ties(scope, memory.echoes),
         revises=None if memory.revises is None else by_seq[memory.revises.seq].id,
         similarity=0 if memory.revises is None else memory.revises.similarity,
-        replaced=family in REPLACING and scope.memories.current.get(family) != memory.birth,
+        replaced=family in REPLACING and scope.validity.current.get(family) != memory.birth,
         hidden=memory.canonical < 0,
         provenance=_provenance(scope, memory),
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
+        valid_from=spoken.at,
+        valid_to=None if after is None else max(spoken.at, by_seq[after.canonical].at),
+        replaced_by=None if after is None else by_seq[after.name].id,
+        replaces=tuple(by_seq[other.name].id for other in before),
+        before=_value_before(scope, before[0], spoken) if before else "",
     )
+
+
+def _value_before(scope: Scope, older: Memory, newer: Capture) -> str:
+    """Return the value that a replaced memory told, as it was said; nothing where it is not told from the rest."""
+    found = replaces(scope.captures.body(scope.captures.by_seq[older.canonical]).text, scope.captures.body(newer).text)
+    return "" if found is None or found.how == "ended" else found.older
 
 
 def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:

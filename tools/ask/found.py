@@ -64,6 +64,20 @@ class Found(NamedTuple):
         other = None if into is None else self.texts.called(into)
         return place if other is None else self.standing(other)
 
+    def heir(self, place: int) -> int | None:
+        """Return the place of what holds now instead of a memory that was replaced; None where it holds, or nothing
+        that is shown does."""
+        heir, seen = place, list[int]()
+        while heir not in seen:
+            seen.append(heir)
+            row = self.row(heir)
+            by = row.replaced_by if isinstance(row, MemoryRow) else None
+            after = None if by is None else self.texts.called(by)
+            if after is None:
+                break
+            heir = self.standing(after)
+        return None if heir == place else heir
+
     def text(self, place: int) -> str:
         """Return a whole text with what is written under its media."""
         return embedded_text(self.result(place))

@@ -42,6 +42,7 @@ from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.ranker import Corpus, Ranking, Used
 from memtape.state.ranking.wording import Reading, Weighed
+from memtape.state.ranking.yielding import LEAST_STEP
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
@@ -341,7 +342,7 @@ class Retriever:
             if repeats:
                 hits = [(hit, 0) for hit in islice(ranking.hits, limit)]
             else:
-                hits = list(_best(ready, ranking, limit, in_place=filters == NO_FILTERS))
+                hits = list(_best(ready, ranking, limit, filters))
             results = [_told(ready, hit, passage_of(hit.place), reading, again) for hit, again in hits]
             said = _said(ready, np.array([hit.place for hit, _ in hits], np.int64))
             found += zip(results, said, strict=True)
@@ -551,27 +552,45 @@ def text_at(log: Log, partition: int, offset: int) -> str | None:
     return None if body is None else body.text
 
 
-def _best(ready: _Ready, ranking: Ranking, limit: int, *, in_place: bool) -> Iterator[tuple[Hit, int]]:
+class _Best(NamedTuple):
+    """Something to be returned: the number in the ranking that it was found by, its place, and the least that it yields
+    to what holds instead of it."""
+
+    number: int
+    place: int
+    yields: float = 0.0
+
+
+def _best(ready: _Ready, ranking: Ranking, limit: int, filters: Filters) -> Iterator[tuple[Hit, int]]:
     """Yield the best hits, at most `limit`, each with how many more turns that were found say the same.
 
     Of a turn and a statement that was taken from it only the better placed is returned, and where another memory stands
-    for one that was found, it is returned `in_place`; what was asked for by its time or origin is returned itself.
+    for one that was found, it is returned in its place; what was asked for by its time or origin is returned itself.
+    What holds now stands right above the first that it replaced, whether the question finds it or not.
     """
     places = ranking.places.tolist()
+    among = None if filters == NO_FILTERS else among_of(ready.found, filters)
     said = _said(ready, ranking.places)
     again = Counter(said)
     taken_from = _taken_from(ready, ranking.places[:TAKEN_FROM])
-    first: dict[object, tuple[int, int]] = {}
+    first: dict[object, _Best] = {}
     for number, same in enumerate(said):
-        if len(first) == limit:
+        if len(first) >= limit:
             break
         is_turn = same is not None
-        shown = places[number] if is_turn or not in_place else ready.found.standing(places[number])
+        shown = places[number] if is_turn or among is not None else ready.found.standing(places[number])
         as_one = said[taken_from[number]] if number in taken_from else same
-        first.setdefault((shown,) if as_one is None else as_one, (number, shown))
-    for number, shown in first.values():
-        same = said[number]
-        yield ranking.hit(number)._replace(place=shown), 0 if same is None else again[same] - 1
+        heir = None if is_turn else ready.found.heir(shown)
+        if heir is not None and (among is None or len(among(np.array([heir])))):
+            first.setdefault((heir,), _Best(number, heir))
+            first.setdefault((shown,), _Best(number, shown, LEAST_STEP))
+        else:
+            first.setdefault((shown,) if as_one is None else as_one, _Best(number, shown))
+    number_of = {place: number for number, place in reversed([*enumerate(places)])}
+    for it in islice(first.values(), limit):
+        hit, same = ranking.hit(number_of.get(it.place, it.number)), said[it.number]
+        score = ranking.hit(it.number).score - it.yields
+        yield hit._replace(place=it.place, score=max(0.0, score)), 0 if same is None else again[same] - 1
 
 
 def _taken_from(ready: _Ready, places: Ints) -> dict[int, int]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from memtape.schemas.events import Origin
+from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import parse_time
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.replacing import replaces
@@ -27,7 +27,7 @@ class Said(msgspec.Struct, frozen=True):
     text: str
     at: str
     origin: Origin
-    kind: str
+    kind: Kind
 
 
 class Case(msgspec.Struct, frozen=True):

@@ -1,0 +1,316 @@
+"""Validity: since when a memory holds, and which memory replaced it. Order is by when things happened, never by arrival.
+
+What replaces what follows from the texts (`state/text/replacing.py`), unless somebody has said otherwise (`linked`).
+A memory that a less trusted one contradicts is not replaced: `conflicts` tells of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from memtape.schemas.events import Event, Linked
+from memtape.schemas.rows import Change
+from memtape.state.core.context import Context
+from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures
+from memtape.state.subjects.memories import Memories, Memory
+from memtape.state.text.replacing import replaces
+from memtape.state.text.sharing import Sharing
+
+COMPARED = 30
+"""A text is compared with so many others at most: those that share most of its words, the latest first."""
+
+
+class Said(msgspec.Struct, frozen=True, gc=False):
+    """What somebody said of a memory as the event `seq`, and how far that is trusted.
+
+    `to` is a captured id of what replaced it.
+    """
+
+    seq: int
+    relation: Literal["holds", "replaced_by"]
+    to: str | None
+    trust: int
+
+
+class Others(HasCaptures, Protocol):
+    """What this subject reads of others."""
+
+    memories: Memories
+
+
+class Validity:
+    """Which memories others would replace, all by the seqs of their births.
+
+    `newer` has, by each older memory, those that tell another value of the same thing, and whether each is trusted
+    enough to replace it. `said` has what somebody said last of a captured id. All else follows from these and from the
+    memories: `current` is the goal and the plan in force, of those in `aims`; `older` is `newer` the other way round,
+    and `replacing` what `said` says replaced something; `judged` has the canonical text and the name under which each
+    memory was compared last.
+    """
+
+    def __init__(self) -> None:
+        self.newer: dict[int, dict[int, bool]] = {}
+        self.said: dict[str, Said] = {}
+        self.current: dict[str, int] = {}
+        self.aims: dict[str, dict[int, None]] = {family: {} for family in REPLACING}
+        self.older: dict[int, dict[int, None]] = {}
+        self.replacing: dict[str, dict[str, None]] = {}
+        self.judged: dict[int, tuple[int, int]] = {}
+        self._sharing: dict[str, Sharing] | None = None
+
+
+class HasValidity(Others, Protocol):
+    """What those read who ask whether a memory holds."""
+
+    validity: Validity
+
+
+def successor(of: HasValidity, memory: Memory) -> Memory | None:
+    """Return the memory that replaced another, None where the other holds: the first one that did."""
+    state, memories = of.validity, of.memories
+    if not (state.newer or state.said):
+        return None
+    said = _said_of(of, memory)
+    if said is not None:
+        return None if said.to is None else _of_id(of, said.to)
+    found = (birth for birth, wins in state.newer.get(memory.birth, {}).items() if wins)
+    others = [other for birth in found if not _is_replaced_by(of, other := memories.by_birth[birth], memory)]
+    return min(others, key=lambda other: _when(of, other), default=None)
+
+
+def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
+    """Return the memories that one replaced, the latest first."""
+    state = of.validity
+    births = dict.fromkeys(state.older.get(memory.birth, ()))
+    for join in memory.joins if state.replacing else ():
+        named = (_of_id(of, id) for id in state.replacing.get(of.captures.by_seq[join.seq].id, ()))
+        births |= dict.fromkeys(it.birth for it in named if it is not None)
+    found = [it for birth in births if successor(of, it := of.memories.by_birth[birth]) is memory]
+    return sorted((it for it in found if it.canonical >= 0), key=lambda it: _when(of, it), reverse=True)
+
+
+def valid_from(of: HasCaptures, memory: Memory) -> int:
+    """Return since when a memory holds, in microseconds: the time of the text that speaks for it."""
+    return of.captures.by_seq[memory.canonical if memory.canonical >= 0 else memory.name].at
+
+
+def valid_to(of: HasValidity, memory: Memory) -> int | None:
+    """Return when a memory was replaced, in microseconds (it held before that), None where it holds."""
+    other = successor(of, memory)
+    return None if other is None else max(valid_from(of, memory), valid_from(of, other))
+
+
+def holds(of: HasValidity, memory: Memory) -> bool:
+    """Whether nothing replaced a memory."""
+    return successor(of, memory) is None
+
+
+def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list[Change]:
+    """Compare what has another text now, take in what somebody said, and return the rows that this touched."""
+    of, touched = context.of, dict[int, None]()
+    if isinstance(event.body, Linked):
+        _take_word(state, event.body, context.seq, TRUST[event.actor.origin], of, touched)
+    births = [memory.birth for name in context.touched if (memory := _of_id(of, name)) is not None]
+    for birth in dict.fromkeys((*of.memories.gone, *births)):
+        _look_again(state, birth, of, touched)
+    for family in REPLACING:
+        if not touched.keys().isdisjoint(state.aims[family]) or not state.aims[family].keys().isdisjoint(births):
+            _choose_current(state, family, of, touched)
+    names = (of.memories.by_birth[birth].name for birth in touched if birth in of.memories.by_birth)
+    return [Change("memories", context.scope, of.captures.by_seq[name].id) for name in dict.fromkeys(names)]
+
+
+def snapshot(state: Validity) -> bytes:
+    """Return the bytes from which, with the memories, `restore` makes an equal state."""
+    return msgspec.msgpack.encode((state.newer, state.said))
+
+
+def restore(data: bytes, of: HasValidity) -> Validity:
+    """Return the state of a snapshot; what follows from the memories is found again."""
+    state = Validity()
+    state.newer, said = msgspec.msgpack.decode(data, type=tuple[dict[int, dict[int, bool]], dict[str, Said]])
+    for birth, others in state.newer.items():
+        for other in others:
+            state.older.setdefault(other, {})[birth] = None
+    for id, word in said.items():
+        _say(state, id, word)
+    for memory in of.memories.living():
+        if not memory.made:
+            _hold(state, memory, of)
+    of.validity = state
+    for family in REPLACING:
+        _choose_current(state, family, of, {})
+    return state
+
+
+def digest(state: Validity, of: Others) -> Iterator[Any]:
+    """Yield what the state hash covers, by the ids of the captures that memories began with."""
+    by_seq = of.captures.by_seq
+    for birth, others in sorted(state.newer.items()):
+        yield by_seq[birth].id, [(by_seq[other].id, wins) for other, wins in sorted(others.items())]
+    yield from sorted(state.said.items())
+
+
+# --- What somebody said ---
+
+
+def _take_word(
+    state: Validity, linked: Linked, seq: int, trust: int, of: HasValidity, touched: dict[int, None]
+) -> None:
+    before = state.said.pop(linked.id, None)
+    if before is not None and before.to is not None:
+        state.replacing[before.to].pop(linked.id)
+    if linked.on:
+        _say(state, linked.id, Said(seq, linked.relation, linked.to, trust))
+    for id in (linked.id, linked.to, before and before.to):
+        if id and (memory := _of_id(of, id)) is not None:
+            _touch(state, memory.birth, touched)
+
+
+def _say(state: Validity, id: str, word: Said) -> None:
+    state.said[id] = word
+    if word.to is not None:
+        state.replacing.setdefault(word.to, {})[id] = None
+
+
+def _said_of(of: HasValidity, memory: Memory) -> Said | None:
+    """Return what was said last of a memory by somebody who is trusted as much as who said the memory.
+
+    That another replaced it counts while that one lives.
+    """
+    known = of.validity.said
+    if not known or memory.canonical < 0:
+        return None
+    trust = _trust(of.captures.by_seq[memory.canonical])
+    ids = (of.captures.by_seq[join.seq].id for join in memory.joins)
+    found = [word for id in ids if (word := known.get(id)) is not None and word.trust >= trust]
+    for word in sorted(found, key=lambda word: -word.seq):
+        other = None if word.to is None else _of_id(of, word.to)
+        if word.to is None or (other is not None and other is not memory and other.canonical >= 0):
+            return word
+    return None
+
+
+def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
+    """Whether somebody said that a memory was replaced by another."""
+    word = _said_of(of, memory)
+    return word is not None and word.to is not None and _of_id(of, word.to) is other
+
+
+# --- What follows from the texts ---
+
+
+def _look_again(state: Validity, birth: int, of: HasValidity, touched: dict[int, None]) -> None:
+    """Compare a memory anew where another text speaks for it, or none does."""
+    memory = of.memories.by_birth.get(birth)
+    lives = memory is not None and memory.canonical >= 0 and not memory.made
+    now = (memory.canonical, memory.name) if memory is not None and lives else None
+    before = state.judged.get(birth)
+    if before == now:
+        return
+    _touch(state, birth, touched)
+    if before is None or now is None or before[0] != now[0]:
+        _forget(state, birth, of)
+        if memory is not None and lives:
+            _hold(state, memory, of)
+            _compare(state, memory, of)
+            _touch(state, birth, touched)
+    elif memory is not None:
+        _hold(state, memory, of)
+
+
+def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
+    """Take in that a memory is compared by the text that speaks for it."""
+    state.judged[memory.birth] = memory.canonical, memory.name
+    family = of.captures.by_seq[memory.birth].family
+    if family in REPLACING:
+        state.aims[family][memory.birth] = None
+
+
+def _touch(state: Validity, birth: int, touched: dict[int, None]) -> None:
+    """Note a memory and those that it is tied to, since their rows name each other."""
+    touched |= dict.fromkeys((birth, *state.newer.get(birth, ()), *state.older.get(birth, ())))
+
+
+def _forget(state: Validity, birth: int, of: HasValidity) -> None:
+    """Take a memory out, because nothing of it lives or another text speaks for it."""
+    if state.judged.pop(birth, None) is None:
+        return
+    family = of.captures.by_seq[birth].family or ""
+    if state._sharing is not None:
+        state._sharing[family].drop(birth)
+    if family in REPLACING:
+        state.aims[family].pop(birth, None)
+    for ties, others in ((state.newer, state.older), (state.older, state.newer)):
+        for other in ties.pop(birth, ()):
+            del others[other][birth]
+            if not others[other]:
+                del others[other]
+
+
+def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
+    """Tie a memory to those that tell another value of the same thing."""
+    own = of.captures.by_seq[memory.canonical]
+    sharing = _sharing_of(state, own.family or "", of)
+    sharing.put(memory.birth, of.captures.body(own).text)
+    for birth in sharing.near(memory.birth, COMPARED):
+        other = of.captures.by_seq[of.memories.by_birth[birth].canonical]
+        older, newer = sorted((own, other), key=lambda capture: (capture.at, capture.seq))
+        if replaces(of.captures.body(older).text, of.captures.body(newer).text) is not None:
+            first, second = (birth, memory.birth) if older is other else (memory.birth, birth)
+            state.newer.setdefault(first, {})[second] = _trust(newer) >= _trust(older)
+            state.older.setdefault(second, {})[first] = None
+
+
+def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:
+    """Return the texts of a family, which are taken in when they are first needed, after a start and a restore alike."""
+    if state._sharing is None:
+        state._sharing = {family: Sharing() for family in dict.fromkeys(FAMILIES.values())}
+        for birth, (canonical, _) in state.judged.items():
+            said = of.captures.by_seq[canonical]
+            state._sharing[said.family or ""].put(birth, of.captures.body(said).text)
+    return state._sharing[family]
+
+
+def _trust(capture: Capture) -> int:
+    return TRUST[capture.actor.origin]
+
+
+def _when(of: HasCaptures, memory: Memory) -> tuple[int, int]:
+    said = of.captures.by_seq[memory.canonical if memory.canonical >= 0 else memory.name]
+    return said.at, said.seq
+
+
+def _of_id(of: Others, id: str) -> Memory | None:
+    capture = of.captures.get(id)
+    return None if capture is None else of.memories.of(capture.seq)
+
+
+# --- What is aimed at ---
+
+
+def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict[int, None]) -> None:
+    """The goal or plan in force is the one that was said last among those that hold."""
+    last = {birth: _last_said(of, birth) for birth in state.aims[family] if _may_be_in_force(of, birth)}
+    before, after = state.current.get(family), max(last, key=lambda birth: last[birth], default=None)
+    if after is None:
+        state.current.pop(family, None)
+    else:
+        state.current[family] = after
+    if before != after:
+        touched |= {birth: None for birth in (before, after) if birth is not None}
+
+
+def _last_said(of: Others, birth: int) -> tuple[int, int]:
+    members = (of.captures.by_seq[join.seq] for join in of.memories.by_birth[birth].members)
+    return max((capture.at, capture.seq) for capture in members if not capture.hidden)
+
+
+def _may_be_in_force(of: HasValidity, birth: int) -> bool:
+    """Whether nothing replaced an aim, and it contradicts none of somebody who is trusted more."""
+    state, by_birth = of.validity, of.memories.by_birth
+    stronger = (it for it in state.older.get(birth, ()) if not state.newer[it][birth])
+    return holds(of, by_birth[birth]) and not any(holds(of, by_birth[it]) for it in stronger)
