@@ -72,7 +72,8 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     took over from. A hidden memory is forgotten and can be restored. `valid_from` and `valid_to` say when it held, half
     open; `valid_to` is None while it does, and `replaced_by` is a captured id of the memory that replaced it then.
     `replaces` are captured ids of those that it replaced, the latest first, and `before` is the value that the first of
-    these told, as it was said (nothing where no value is told from the rest). `into` is a captured id of the memory that
+    these told, as it was said (nothing where no value is told from the rest). `contradicts` is a captured id of a memory
+    that tells another value of the same thing, holds, and is trusted more. `into` is a captured id of the memory that
     stands for this one, and `made_of` are captured ids of the memories that a text was made of, at any remove.
     """
 
@@ -100,6 +101,7 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     replaced_by: str | None = None
     replaces: tuple[str, ...] = ()
     before: str = ""
+    contradicts: str | None = None
 
 
 class TurnRow(Displayed, frozen=True, kw_only=True):
@@ -177,6 +179,7 @@ def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
     if isinstance(row, MemoryRow):
         if row.valid_to is not None:
             told += (f"replaced on {format_day(row.valid_to)} by {row.replaced_by}",)
+        told += (f"contradicts {row.contradicts}, which is trusted more",) * (row.contradicts is not None)
         told += ("not the one in force",) * (row.replaced and row.valid_to is None)
         told += ("consolidated",) * bool(row.made_of) + (f"told in {row.into}",) * (row.into is not None)
     return told

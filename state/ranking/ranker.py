@@ -35,6 +35,7 @@ from memtape.state.ranking.yielding import (
     held_with_question,
     just_said,
     may_only_ask,
+    stands,
 )
 from memtape.state.text.asking import first_person, held_by_answers, is_about_answers, only_asks
 from memtape.state.text.passages import Passages
@@ -150,6 +151,14 @@ class Corpus:
     def held(self, place: int, reading: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return which of a question's terms stand in a text, and which only around it or in its day."""
         return self._words.held(place, self._text_of(place), reading)
+
+    def shares(self, query: str, places: Sequence[int]) -> list[float]:
+        """Return what share of a question's weight each of some texts holds in its own words, from 0 to 1."""
+        weights, held = self._words.weights(query), np.zeros(len(places))
+        for term, weight in weights.items():
+            held += weight * stands(self._texts.found(term).rows, np.array(places, np.int64))
+        shares: list[float] = np.round(held / (sum(weights.values()) or 1), DIGITS).tolist()
+        return shares
 
     def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
         """Return how much of a prompt each of some texts holds."""

@@ -66,8 +66,8 @@ def held_with_question(texts: Texts, places: Ints, terms: list[str]) -> tuple[Ar
     own, around = np.zeros((len(places), len(terms)), np.bool_), np.zeros((len(places), len(terms)), np.bool_)
     for n, term in enumerate(terms):
         rows = texts.found(term).rows
-        own[:, n] = _stands(rows, places)
-        around[:, n] = asked & _stands(rows, before)
+        own[:, n] = stands(rows, places)
+        around[:, n] = asked & stands(rows, before)
     return own, own | around
 
 
@@ -90,7 +90,8 @@ def below(scores: Floats, asks: Flags, said: Flags, own: Array, answering: Array
     return lowered
 
 
-def _stands(rows: Ints, places: Ints) -> Flags:
+def stands(rows: Ints, places: Ints) -> Flags:
+    """Return which of some places are among rows, which are sorted."""
     if not len(rows):
         return np.zeros(len(places), np.bool_)
     stands: Flags = rows[np.minimum(np.searchsorted(rows, places), len(rows) - 1)] == places

@@ -92,6 +92,15 @@ def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
     return sorted((it for it in found if it.canonical >= 0), key=lambda it: _when(of, it), reverse=True)
 
 
+def contradicted(of: HasValidity, memory: Memory) -> Memory | None:
+    """Return the latest memory that holds, is trusted more than this one, and tells another value of the same thing."""
+    state, by_birth = of.validity, of.memories.by_birth
+    found = [by_birth[it] for it in state.older.get(memory.birth, ()) if not state.newer[it][memory.birth]]
+    word = _said_of(of, memory) if found else None
+    stronger = [] if word is not None and word.to is None else [it for it in found if holds(of, it)]
+    return max(stronger, key=lambda it: _when(of, it), default=None)
+
+
 def valid_from(of: HasCaptures, memory: Memory) -> int:
     """Return since when a memory holds, in microseconds: the time of the text that speaks for it."""
     return of.captures.by_seq[memory.canonical if memory.canonical >= 0 else memory.name].at
@@ -311,6 +320,5 @@ def _last_said(of: Others, birth: int) -> tuple[int, int]:
 
 def _may_be_in_force(of: HasValidity, birth: int) -> bool:
     """Whether nothing replaced an aim, and it contradicts none of somebody who is trusted more."""
-    state, by_birth = of.validity, of.memories.by_birth
-    stronger = (it for it in state.older.get(birth, ()) if not state.newer[it][birth])
-    return holds(of, by_birth[birth]) and not any(holds(of, by_birth[it]) for it in stronger)
+    memory = of.memories.by_birth[birth]
+    return holds(of, memory) and contradicted(of, memory) is None

@@ -32,6 +32,8 @@ _CODE = lazy(
 """What code has; a line of it tells nothing that another line replaces."""
 _PER = lazy(r"\bper\s+(\w+)", _I)
 _DOUBTS = lazy(r"\A\W*(?:if|when|whenever|unless|maybe|perhaps|suppose|assuming|imagine|should)\b", _I)
+_RELATES = frozenset("is are was were has have of by to at from with on in for as".split())
+"""Words that no plain value holds: with one of them, more is told than a value."""
 LEAST_ALIKE, MOST_VALUE_WORDS = 3, 5
 MOST_CLAUSES = 2
 MOST_IF_CHANGED = 3
@@ -101,6 +103,8 @@ def _same_but_end(older: str, newer: str, copula: re.Pattern[str]) -> Value | No
     before, values = " ".join(b[:alike]), (a[alike:], b[alike:])
     if alike < LEAST_ALIKE or not all(0 < len(value) <= MOST_VALUE_WORDS for value in values):
         return None
+    if any(not _RELATES.isdisjoint(word.lower() for word in value) for value in values):
+        return None  # Another thing is told, as "is married to" beside "is employed by", or of something else.
     return Value(before, " ".join(values[0]), " ".join(values[1]), "") if copula.search(before) else None
 
 

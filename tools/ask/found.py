@@ -65,13 +65,13 @@ class Found(NamedTuple):
         return place if other is None else self.standing(other)
 
     def heir(self, place: int) -> int | None:
-        """Return the place of what holds now instead of a memory that was replaced; None where it holds, or nothing
-        that is shown does."""
+        """Return the place of what holds instead of a memory that was replaced, or that contradicts what is trusted more;
+        None where it holds, or nothing that is shown does."""
         heir, seen = place, list[int]()
         while heir not in seen:
             seen.append(heir)
             row = self.row(heir)
-            by = row.replaced_by if isinstance(row, MemoryRow) else None
+            by = (row.replaced_by or row.contradicts) if isinstance(row, MemoryRow) else None
             after = None if by is None else self.texts.called(by)
             if after is None:
                 break

@@ -60,6 +60,8 @@ class Result(Displayed, frozen=True, kw_only=True):
     `provenance` has the origin and session of each capture behind it that lives, each once.
     `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
     the latest confirmation of what folds, else None. `again` is how many more turns that were found say the same.
+    `valid_from`, `valid_to`, `replaced_by`, `replaces` and `before` are those of a memory's row; a turn holds since it
+    was said. `newer` is the id of a memory above it that is about the same thing and was said later.
     """
 
     canonical: str
@@ -75,6 +77,15 @@ class Result(Displayed, frozen=True, kw_only=True):
     last_at: int | None = None
     again: int = 0
     projected: bool
+    valid_from: int = 0
+    valid_to: int | None = None
+    replaced_by: str | None = None
+    replaces: tuple[str, ...] = ()
+    before: str = ""
+    newer: str | None = None
+
+
+_OF_VALIDITY = ("valid_from", "valid_to", "replaced_by", "replaces", "before")
 
 
 def result_of(shown: MemoryRow | TurnRow | Event) -> Result:
@@ -107,7 +118,8 @@ def _result(
 
 
 def _from_memory(row: MemoryRow) -> Result:
-    return _result(row, row.confirmations, (), row.last_at if row.kind in FAMILIES else None)
+    result = _result(row, row.confirmations, (), row.last_at if row.kind in FAMILIES else None)
+    return msgspec.structs.replace(result, **{name: getattr(row, name) for name in _OF_VALIDITY})
 
 
 def _from_turn(row: TurnRow) -> Result:

@@ -39,10 +39,12 @@ from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
+from memtape.state.ranking.currency import AMONG, Memory, Placed, about, latest_first
 from memtape.state.ranking.lanes import Hit
-from memtape.state.ranking.ranker import Corpus, Ranking, Used
+from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking, Used
 from memtape.state.ranking.wording import Reading, Weighed
 from memtape.state.ranking.yielding import LEAST_STEP
+from memtape.state.subjects.captures import FAMILIES, TRUST
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
@@ -122,6 +124,14 @@ class Plain(NamedTuple):
     documents: list[Result]
     vectors: NDArray[np.int16] | None
     of_query: Callable[[str], NDArray[np.int16] | None]
+
+
+class Told(NamedTuple):
+    """A hit that is told: how many more turns say the same, and the id of a newer memory above it about the same."""
+
+    hit: Hit
+    again: int = 0
+    newer: str | None = None
 
 
 class _Key(NamedTuple):
@@ -340,11 +350,11 @@ class Retriever:
             reading = ready.corpus.told(query)[1] if explain else None
             passage_of = ready.corpus.passages(query)
             if repeats:
-                hits = [(hit, 0) for hit in islice(ranking.hits, limit)]
+                hits = [Told(hit) for hit in islice(ranking.hits, limit)]
             else:
-                hits = list(_best(ready, ranking, limit, filters))
-            results = [_told(ready, hit, passage_of(hit.place), reading, again) for hit, again in hits]
-            said = _said(ready, np.array([hit.place for hit, _ in hits], np.int64))
+                hits = list(_best(ready, ranking, query, limit, filters))
+            results = [_told(ready, told, passage_of(told.hit.place), reading) for told in hits]
+            said = _said(ready, np.array([told.hit.place for told in hits], np.int64))
             found += zip(results, said, strict=True)
             counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
             if explain and ready.corpus.count:
@@ -553,20 +563,19 @@ def text_at(log: Log, partition: int, offset: int) -> str | None:
 
 
 class _Best(NamedTuple):
-    """Something to be returned: the number in the ranking that it was found by, its place, and the least that it yields
-    to what holds instead of it."""
+    """Something to be returned: its place, and how it stands in the ranking, or what it stands instead of."""
 
-    number: int
     place: int
-    yields: float = 0.0
+    placed: Placed
 
 
-def _best(ready: _Ready, ranking: Ranking, limit: int, filters: Filters) -> Iterator[tuple[Hit, int]]:
-    """Yield the best hits, at most `limit`, each with how many more turns that were found say the same.
+def _best(ready: _Ready, ranking: Ranking, query: str, limit: int, filters: Filters) -> Iterator[Told]:
+    """Yield the best hits, at most `limit`.
 
     Of a turn and a statement that was taken from it only the better placed is returned, and where another memory stands
     for one that was found, it is returned in its place; what was asked for by its time or origin is returned itself.
-    What holds now stands right above the first that it replaced, whether the question finds it or not.
+    Of memories about the same thing the latest stands first, and what holds now stands right above the first that it
+    replaced, whether the question finds it or not.
     """
     places = ranking.places.tolist()
     among = None if filters == NO_FILTERS else among_of(ready.found, filters)
@@ -574,23 +583,49 @@ def _best(ready: _Ready, ranking: Ranking, limit: int, filters: Filters) -> Iter
     again = Counter(said)
     taken_from = _taken_from(ready, ranking.places[:TAKEN_FROM])
     first: dict[object, _Best] = {}
-    for number, same in enumerate(said):
+    for placed in _in_order(ready, ranking, query):
         if len(first) >= limit:
             break
+        number = placed.number
+        same = said[number]
         is_turn = same is not None
         shown = places[number] if is_turn or among is not None else ready.found.standing(places[number])
         as_one = said[taken_from[number]] if number in taken_from else same
         heir = None if is_turn else ready.found.heir(shown)
         if heir is not None and (among is None or len(among(np.array([heir])))):
-            first.setdefault((heir,), _Best(number, heir))
-            first.setdefault((shown,), _Best(number, shown, LEAST_STEP))
-        else:
-            first.setdefault((shown,) if as_one is None else as_one, _Best(number, shown))
+            first.setdefault((heir,), _Best(heir, placed._replace(newer=None)))
+        first.setdefault((shown,) if as_one is None else as_one, _Best(shown, placed))
     number_of = {place: number for number, place in reversed([*enumerate(places)])}
-    for it in islice(first.values(), limit):
-        hit, same = ranking.hit(number_of.get(it.place, it.number)), said[it.number]
-        score = ranking.hit(it.number).score - it.yields
-        yield hit._replace(place=it.place, score=max(0.0, score)), 0 if same is None else again[same] - 1
+    highest = 1.0
+    for place, placed in islice(first.values(), limit):
+        hit, same = ranking.hit(number_of.get(place, placed.number)), said[placed.number]
+        score = max(0.0, min(ranking.hit(placed.place_of).score, highest))
+        highest = score - LEAST_STEP
+        newer = None if placed.newer is None else ready.found.result(places[placed.newer]).id
+        yield Told(_scored(hit._replace(place=place), score), 0 if same is None else again[same] - 1, newer)
+
+
+def _in_order(ready: _Ready, ranking: Ranking, query: str) -> Iterator[Placed]:
+    """Yield what a ranking found with the latest first of those about the same thing."""
+    places = ranking.places[:AMONG].tolist()
+    shares = ready.corpus.shares(query, places)
+    found = [_memory_at(ready.found, place, held) for place, held in zip(places, shares, strict=True)]
+    yield from latest_first(found)
+    yield from (Placed(number, number) for number in range(len(found), len(ranking.places)))
+
+
+def _memory_at(found: Found, place: int, held: float) -> Memory | None:
+    if found.texts.flags[place] & TURN != 0:
+        return None
+    it = found.result(place)
+    family = FAMILIES.get(it.kind)
+    return None if family is None else Memory(family, TRUST[it.origin], it.at, about(it.text), held)
+
+
+def _scored(hit: Hit, score: float) -> Hit:
+    """Return a hit with the score of the place that it takes, which it yields or is lifted to."""
+    own = hit.relevance * hit.age * hit.use * hit.confidence
+    return hit if score == hit.score or not own else hit._replace(score=round(score, DIGITS), yields=score / own)
 
 
 def _taken_from(ready: _Ready, places: Ints) -> dict[int, int]:
@@ -637,8 +672,9 @@ def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
     return list(best.values())
 
 
-def _told(ready: _Ready, hit: Hit, passage: str, reading: Reading | None, again: int) -> Result:
+def _told(ready: _Ready, told: Told, passage: str, reading: Reading | None) -> Result:
     """Return a result with its passage and why it stands where it stands, and with its terms where they were read."""
+    hit = told.hit
     own, around = ready.corpus.held(hit.place, reading) if reading is not None else ((), ())
     why = Why(
         relevance=hit.relevance,
@@ -653,7 +689,12 @@ def _told(ready: _Ready, hit: Hit, passage: str, reading: Reading | None, again:
     )
     document = ready.found.result(hit.place)
     lanes = tuple(hit.lanes)
-    return msgspec.structs.replace(document, score=hit.score, passage=passage, lanes=lanes, why=why, again=again)
+    marks = document.marks
+    if told.newer is not None and document.valid_to is None:
+        marks = (*marks, f"older than {told.newer}")
+    return msgspec.structs.replace(
+        document, score=hit.score, passage=passage, lanes=lanes, why=why, again=told.again, newer=told.newer, marks=marks
+    )
 
 
 def _read(scope: str, ready: _Ready, query: str, ranking: Ranking) -> Read:

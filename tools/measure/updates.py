@@ -53,7 +53,7 @@ def answered(folder: Path, cases: list[Asked]) -> Iterator[tuple[Asked, list[tup
 def measured(case: Asked, found: list[tuple[int, Result]]) -> Counter[str]:
     """Return what is counted of one case."""
     order = [n for n, _ in found]
-    closed = {n for n, result in found if any("replaced" in m for m in result.marks)}
+    closed = {n for n, result in found if result.valid_to is not None}
     current = [order.index(n) for n in case.current if n in order]
     replaced = [order.index(n) for n in case.replaced if n in order]
     return Counter(
@@ -64,6 +64,7 @@ def measured(case: Asked, found: list[tuple[int, Result]]) -> Counter[str]:
         above=bool(replaced) and min(replaced) < min(current, default=LIMIT),
         replaced=len(replaced),
         unmarked=sum(1 for n, result in found if n in case.replaced and not result.marks),
+        marked=sum(1 for n, result in found if n in case.current and result.marks),
         holding=len(case.current),
         closed=len(closed & set(case.current)),
     )
@@ -92,7 +93,7 @@ def main(path: Path, half: str, show: bool) -> None:
         click.echo(
             f"{kind:8} {it['cases']:4} cases: current first {it['first']:3}, before any replaced {it['before']:3},"
             f" among {FIRST} {it['among']:3}; a replaced value above it {it['above']:3};"
-            f" {it['unmarked']:3} of {it['replaced']:3} replaced unmarked; {it['closed']:2} of {it['holding']:3} wrongly closed"
+            f" {it['unmarked']:3} of {it['replaced']:3} replaced unmarked; {it['closed']:2} of {it['holding']:3} wrongly closed, {it['marked']:2} marked"
         )
 
 
