@@ -13,7 +13,10 @@ import msgspec
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Actor, Kind, Origin
 from memtape.schemas.times import format_day
+from memtape.schemas.visible import one_line
 
+BEFORE_CHARS = 80
+"""So much is shown of a value that was replaced."""
 TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges"]
 Fed = TableName | Literal["pages"]
 """What the views hold that follows from a state: a table, or the pages of the vault."""
@@ -72,7 +75,8 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     took over from. A hidden memory is forgotten and can be restored. `valid_from` and `valid_to` say when it held, half
     open; `valid_to` is None while it does, and `replaced_by` is a captured id of the memory that replaced it then.
     `replaces` are captured ids of those that it replaced, the latest first, and `before` is the value that the first of
-    these told, as it was said (nothing where no value is told from the rest). `contradicts` is a captured id of a memory
+    these told, as it was said (nothing where no value is told from the rest). `outdated_by` is
+    a captured id of a memory that replaced a part of what this one tells. `contradicts` is a captured id of a memory
     that tells another value of the same thing, holds, and is trusted more. `into` is a captured id of the memory that
     stands for this one, and `made_of` are captured ids of the memories that a text was made of, at any remove.
     """
@@ -101,6 +105,7 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     replaced_by: str | None = None
     replaces: tuple[str, ...] = ()
     before: str = ""
+    outdated_by: str | None = None
     contradicts: str | None = None
 
 
@@ -177,12 +182,32 @@ def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
     """Return what readers are told of a row beside its text, wherever it is shown."""
     told = ("pinned",) * row.pinned
     if isinstance(row, MemoryRow):
-        if row.valid_to is not None:
-            told += (f"replaced on {format_day(row.valid_to)} by {row.replaced_by}",)
-        told += (f"contradicts {row.contradicts}, which is trusted more",) * (row.contradicts is not None)
+        told += told_of_value(row)
         told += ("not the one in force",) * (row.replaced and row.valid_to is None)
         told += ("consolidated",) * bool(row.made_of) + (f"told in {row.into}",) * (row.into is not None)
     return told
+
+
+def told_of_value(row: MemoryRow) -> tuple[str, ...]:
+    """Return what readers are told of the value that a memory tells: replaced, since when, or contradicted."""
+    told: tuple[str, ...] = ()
+    if row.valid_to is not None:
+        told += (replaced(row.valid_to, row.replaced_by),)
+    elif row.replaces:
+        told += (since(row.valid_from, row.before),)
+    told += (f"in part replaced by {row.outdated_by}",) * (row.outdated_by is not None)
+    return told + (f"contradicts {row.contradicts}, which is trusted more",) * (row.contradicts is not None)
+
+
+def replaced(valid_to: int, by: str | None) -> str:
+    """Return what readers are told of what was replaced."""
+    return f"replaced on {format_day(valid_to)} by {by}"
+
+
+def since(valid_from: int, before: str) -> str:
+    """Return what readers are told of what replaced something: since when it holds, and the value before it."""
+    value = f"; before: {one_line(before, BEFORE_CHARS)}" if before else ""
+    return f"since {format_day(valid_from)}{value}"
 
 
 class GoneRow(msgspec.Struct, frozen=True):

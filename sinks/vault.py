@@ -231,7 +231,7 @@ def _memories(page: MemoryPage) -> list[str]:
         links = page.links.get(row.id, ())
         if links:
             lines.append("used with " + ", ".join(f"[`{link.id}`]({_beside(link.path)})" for link in links))
-        lines += marks(row)
+        lines += map(escape, marks(row))
         lines[-1] += f" ^{row.id}"  # The name of a block, to which Obsidian's links lead.
         lines.append("")
     return lines[:-1]
@@ -265,7 +265,7 @@ def _quote(text: str) -> list[str]:
 
 
 def _short(row: MemoryRow, places: Mapping[str, str]) -> str:
-    noted = "".join(f" ({mark})" for mark in marks(row))
+    noted = "".join(f" ({escape(mark)})" for mark in marks(row))
     link = f" [{row.id[:SHORT_ID_CHARS]}]({places[row.id]}#^{row.id})" if row.id in places else ""
     return f"{escape(one_line(row.text, INDEX_TEXT_CHARS))}{_confirmed(row)}{noted}{link}"
 

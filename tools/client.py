@@ -113,6 +113,7 @@ class Client(Writer):
         as_of: str | None = None,
         without: Collection[Lane] = (),
         explain: bool = False,
+        valid_at: int | None = None,
     ) -> Found:
         """Return what the scope and `global` know of a query, best first.
 
@@ -120,8 +121,9 @@ class Client(Writer):
         the views are behind. Unless `quiet`, a `recalled` event is appended, if the project has anything. With `as_of`,
         a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out, `filters`
         (`state.views.filters.make_filters`) say what may be returned. `explain` adds how the question was read.
+        With `valid_at`, a time in microseconds, what held then answers, as it is known now, and nothing is appended.
         """
-        return self._asking.search(query, limit, filters, without, quiet=quiet, as_of=as_of, explain=explain)
+        return self._asking.search(query, limit, filters, without, quiet=quiet, as_of=as_of, explain=explain, valid_at=valid_at)
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return those of the best results for a prompt that are `sure`, from what is held ready; append nothing."""
@@ -213,6 +215,20 @@ class Client(Writer):
     def unpin(self, id: str) -> list[str]:
         """End the pins on every capture that is a memory, or on a turn; return the ids that were named."""
         return self._deciding.decide("pinned", id, lambda ids: Pinned(ids=ids, on=False))
+
+    def say_holds(self, id: str, *, undo: bool = False) -> list[str]:
+        """Say that a memory holds, whatever rules say, or with `undo` take back what was said of it.
+
+        Returns the ids that were named. Raises `NotFound`, and `MemtapeError` for what is no memory.
+        """
+        return self._deciding.link(id, "holds", undo=undo)
+
+    def say_replaced(self, id: str, by: str) -> list[str]:
+        """Say that another memory replaced one, and return the id that was named.
+
+        Raises `NotFound`, and `MemtapeError` for what is no memory, or where a weaker source would end a stronger one's.
+        """
+        return self._deciding.link(id, "replaced_by", by)
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:
         """Split a memory for good: each of its captures becomes one of its own, or with `only` just this one.

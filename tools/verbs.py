@@ -69,6 +69,7 @@ class SearchArguments(Arguments, frozen=True):
     ] = ()
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
     until: Annotated[str | None, Meta(description="Only before then.")] = None
+    valid_at: Annotated[str | None, Meta(description="What held then, as it is known now.")] = None
 
 
 class IdArguments(Arguments, frozen=True):
@@ -104,6 +105,16 @@ class UnfoldArguments(Arguments, frozen=True):
     only: Annotated[bool, Meta(description="Let this capture alone stand apart; the others stay together.")] = False
 
 
+class HoldsArguments(Arguments, frozen=True):
+    id: Id
+    undo: Annotated[bool, Meta(description="Take back what was said of it: the texts decide again.")] = False
+
+
+class ReplacedArguments(Arguments, frozen=True):
+    id: Id
+    by: Annotated[Id, Meta(description="The id of the memory that holds instead.", extra={"option": "--by"})]
+
+
 class StatusArguments(Arguments, frozen=True):
     pass
 
@@ -119,11 +130,15 @@ class Offer(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What a command that decides something of a memory says: its help, what it did, and which verb undoes it."""
+    """What a command that decides something of a memory says: its help, what it did, and which verb undoes it.
+
+    `example` is what follows the id in the example of its help.
+    """
 
     help: str
     done: str
     undo: str | None = None
+    example: str = ""
 
 
 class Verb(NamedTuple):
@@ -244,6 +259,27 @@ VERBS: dict[str, Verb] = {
         UnfoldArguments,
         decision=Decision(
             "Split for good a memory whose captures should not have been folded: each stands by itself.", "Unfolded"
+        ),
+    ),
+    "holds": Verb(
+        "deciding.holds",
+        "say_holds",
+        HoldsArguments,
+        decision=Decision(
+            "Say that a memory holds, whatever was said later: no rule replaces it from now on.",
+            "Said that it holds:",
+            undo="holds --undo",
+        ),
+    ),
+    "replaced": Verb(
+        "deciding.replaced",
+        "say_replaced",
+        ReplacedArguments,
+        decision=Decision(
+            "Say that another memory replaced one: it is marked, stands below the other, and leaves the start context.",
+            "Said that it was replaced:",
+            undo="holds",
+            example=" --by 019ab0c4-f4e8-7000-8000-0123456789ab",
         ),
     ),
     "erase": Verb("erase.erase"),

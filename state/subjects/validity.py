@@ -19,6 +19,9 @@ from memtape.state.subjects.memories import Memories, Memory
 from memtape.state.text.replacing import replaces
 from memtape.state.text.sharing import Sharing
 
+Tie = Literal["replaced", "in part", "contradicted"]
+"""What a newer memory means for an older one that tells another value of the same thing: the older is replaced, unless
+it tells more than that, or was said by somebody who is trusted more than who said the newer."""
 COMPARED = 30
 """A text is compared with so many others at most: those that share most of its words, the latest first."""
 
@@ -44,15 +47,14 @@ class Others(HasCaptures, Protocol):
 class Validity:
     """Which memories others would replace, all by the seqs of their births.
 
-    `newer` has, by each older memory, those that tell another value of the same thing, and whether each is trusted
-    enough to replace it. `said` has what somebody said last of a captured id. All else follows from these and from the
+    `newer` has, by each older memory, those that tell another value of the same thing, and what that means. `said` has what somebody said last of a captured id. All else follows from these and from the
     memories: `current` is the goal and the plan in force, of those in `aims`; `older` is `newer` the other way round,
     and `replacing` what `said` says replaced something; `judged` has the canonical text and the name under which each
     memory was compared last.
     """
 
     def __init__(self) -> None:
-        self.newer: dict[int, dict[int, bool]] = {}
+        self.newer: dict[int, dict[int, Tie]] = {}
         self.said: dict[str, Said] = {}
         self.current: dict[str, int] = {}
         self.aims: dict[str, dict[int, None]] = {family: {} for family in REPLACING}
@@ -70,15 +72,28 @@ class HasValidity(Others, Protocol):
 
 def successor(of: HasValidity, memory: Memory) -> Memory | None:
     """Return the memory that replaced another, None where the other holds: the first one that did."""
-    state, memories = of.validity, of.memories
+    state = of.validity
     if not (state.newer or state.said):
         return None
     said = _said_of(of, memory)
     if said is not None:
         return None if said.to is None else _of_id(of, said.to)
-    found = (birth for birth, wins in state.newer.get(memory.birth, {}).items() if wins)
-    others = [other for birth in found if not _is_replaced_by(of, other := memories.by_birth[birth], memory)]
-    return min(others, key=lambda other: _when(of, other), default=None)
+    return _first(of, memory, "replaced")
+
+
+def outdated(of: HasValidity, memory: Memory) -> Memory | None:
+    """Return the memory that replaced a part of what another tells, None where none did, or where it replaced all."""
+    if not of.validity.newer or _said_of(of, memory) is not None or successor(of, memory) is not None:
+        return None
+    return _first(of, memory, "in part")
+
+
+def _first(of: HasValidity, memory: Memory, tie: Tie) -> Memory | None:
+    """Return the first memory that is tied so to an older one, and was not itself said to be replaced by that."""
+    ties = of.validity.newer.get(memory.birth, {})
+    others = (of.memories.by_birth[birth] for birth, its in ties.items() if its == tie)
+    found = [other for other in others if not _is_replaced_by(of, other, memory)]
+    return min(found, key=lambda other: _when(of, other), default=None)
 
 
 def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
@@ -95,7 +110,8 @@ def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
 def contradicted(of: HasValidity, memory: Memory) -> Memory | None:
     """Return the latest memory that holds, is trusted more than this one, and tells another value of the same thing."""
     state, by_birth = of.validity, of.memories.by_birth
-    found = [by_birth[it] for it in state.older.get(memory.birth, ()) if not state.newer[it][memory.birth]]
+    older = state.older.get(memory.birth, ())
+    found = [by_birth[it] for it in older if state.newer[it][memory.birth] == "contradicted"]
     word = _said_of(of, memory) if found else None
     stronger = [] if word is not None and word.to is None else [it for it in found if holds(of, it)]
     return max(stronger, key=lambda it: _when(of, it), default=None)
@@ -140,7 +156,7 @@ def snapshot(state: Validity) -> bytes:
 def restore(data: bytes, of: HasValidity) -> Validity:
     """Return the state of a snapshot; what follows from the memories is found again."""
     state = Validity()
-    state.newer, said = msgspec.msgpack.decode(data, type=tuple[dict[int, dict[int, bool]], dict[str, Said]])
+    state.newer, said = msgspec.msgpack.decode(data, type=tuple[dict[int, dict[int, Tie]], dict[str, Said]])
     for birth, others in state.newer.items():
         for other in others:
             state.older.setdefault(other, {})[birth] = None
@@ -159,7 +175,7 @@ def digest(state: Validity, of: Others) -> Iterator[Any]:
     """Yield what the state hash covers, by the ids of the captures that memories began with."""
     by_seq = of.captures.by_seq
     for birth, others in sorted(state.newer.items()):
-        yield by_seq[birth].id, [(by_seq[other].id, wins) for other, wins in sorted(others.items())]
+        yield by_seq[birth].id, [(by_seq[other].id, tie) for other, tie in sorted(others.items())]
     yield from sorted(state.said.items())
 
 
@@ -240,8 +256,11 @@ def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
 
 
 def _touch(state: Validity, birth: int, touched: dict[int, None]) -> None:
-    """Note a memory and those that it is tied to, since their rows name each other."""
-    touched |= dict.fromkeys((birth, *state.newer.get(birth, ()), *state.older.get(birth, ())))
+    """Note a memory and those whose rows say what it means for them: its ties, and all that replace what it replaces."""
+    older = state.older.get(birth, {})
+    touched |= dict.fromkeys((birth, *state.newer.get(birth, ()), *older))
+    for other in older:
+        touched |= dict.fromkeys(state.newer[other])
 
 
 def _forget(state: Validity, birth: int, of: HasValidity) -> None:
@@ -268,9 +287,12 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
     for birth in sharing.near(memory.birth, COMPARED):
         other = of.captures.by_seq[of.memories.by_birth[birth].canonical]
         older, newer = sorted((own, other), key=lambda capture: (capture.at, capture.seq))
-        if replaces(of.captures.body(older).text, of.captures.body(newer).text) is not None:
+        found = replaces(of.captures.body(older).text, of.captures.body(newer).text)
+        if found is not None:
             first, second = (birth, memory.birth) if older is other else (memory.birth, birth)
-            state.newer.setdefault(first, {})[second] = _trust(newer) >= _trust(older)
+            state.newer.setdefault(first, {})[second] = (
+                "contradicted" if _trust(newer) < _trust(older) else "replaced" if found.whole else "in part"
+            )
             state.older.setdefault(second, {})[first] = None
 
 

@@ -51,6 +51,7 @@ Count = Callable[[str], int]
 class Known(msgspec.Struct, frozen=True, kw_only=True):
     """A memory or turn as a reader has it, of the scope that is asked or of `global`.
 
+    `ended` is whether another replaced it, and `notes` is what a reader is told of it beside the text.
     `last_at` is when it was last confirmed, `order` stands for the order of capture, `importance_given` is in
     hundredths.
     """
@@ -68,6 +69,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     confirmations: int = 0
     importance_given: int | None = None
     replaced: bool = False
+    ended: bool = False
+    notes: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
 
 
@@ -88,6 +91,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     source: str | None = None
     cut: bool = False
     ends: bool = False
+    notes: tuple[str, ...] = ()
 
 
 class Form(NamedTuple):
@@ -113,6 +117,7 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Known] = ()) -> li
 
     `last` has the turns of the last session in their order, of a long one its beginning and end.
     """
+    known = [it for it in known if not it.ended]
     instructions = _instructions(known)
     said = {item.id: None for item in instructions}
     rest = [it for it in known if it.id not in said and it.kind != "turn"]
@@ -279,6 +284,7 @@ def _item(section: Section, known: Known, text: str) -> ContextItem:
         origin=known.origin,
         source=known.source,
         ends=known.kind == "journal" and FLUSH_TAG in known.tags,
+        notes=known.notes,
     )
 
 

@@ -13,6 +13,8 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import has_ended, is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
+from memtape.state.subjects.memories import Memory
+from memtape.state.subjects.validity import holds
 from memtape.state.views.rows import captions, memory_row
 
 MEMORIES_PER_PAGE = 500
@@ -114,7 +116,7 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
     shown = (
         birth
         for birth in scope.leading.births(scope)
-        if birth not in theirs and is_shown(scope, scope.covers, memories.by_birth[birth])
+        if birth not in theirs and _is_told(scope, memories.by_birth[birth])
     )
     lines = settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS - sum(text.count("\n") + 1 for text in texts)
     names = [scope.captures.by_seq[memories.name_of(birth)] for birth in islice(shown, max(0, lines))]
@@ -143,6 +145,11 @@ def _zone(scope: Scope, path: str) -> list[Capture]:
 
 def _zone_texts(scope: Scope, path: str) -> tuple[str, ...]:
     return tuple(scope.captures.body(capture).text for capture in _zone(scope, path))
+
+
+def _is_told(scope: Scope, memory: Memory) -> bool:
+    """Whether a memory stands by itself, and holds."""
+    return is_shown(scope, scope.covers, memory) and holds(scope, memory)
 
 
 def _not_shown(scope: Scope) -> int:

@@ -82,6 +82,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
     body = scope.captures.body(spoken)
     after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
+    outdated = validity.outdated(scope, memory)
     stronger = validity.contradicted(scope, memory) if after is None else None
     importances = (scope.captures.body(member).importance_given for member in shown)
     family = capture.family
@@ -120,6 +121,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         valid_to=None if after is None else max(spoken.at, by_seq[after.canonical].at),
         replaced_by=None if after is None else by_seq[after.name].id,
         replaces=tuple(by_seq[other.name].id for other in before),
+        outdated_by=None if outdated is None else by_seq[outdated.name].id,
         contradicts=None if stronger is None else by_seq[stronger.name].id,
         before=_value_before(scope, before[0], spoken) if before else "",
     )

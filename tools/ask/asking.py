@@ -61,6 +61,7 @@ class Asking:
         quiet: bool,
         as_of: str | None,
         explain: bool,
+        valid_at: int | None = None,
     ) -> Found:
         """Answer a question and put on the log what was asked and returned, as `Client.search` says."""
         check_asked(query, limit)
@@ -69,13 +70,16 @@ class Asking:
         lanes, redactor, session = lanes_left(without), self._writer.redactor, self._writer.session
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query, filters = redactor.question(query), redactor.part(filters)
+        is_past = quiet or as_of is not None or valid_at is not None
         answer = self._read(
-            lambda views, scope: views.search(scope, query, limit, filters, lanes, explain=explain, session=session),
+            lambda views, scope: views.search(
+                scope, query, limit, filters, lanes, explain=explain, session=session, valid_at=valid_at
+            ),
             as_of,
         )
         answer = answer._replace(warnings=(*self._reader.notes, *answer.warnings))
         self._reader.notes.clear()
-        return Found(answer, None if quiet or as_of is not None else self._record(query, limit, filters, answer))
+        return Found(answer, None if is_past else self._record(query, limit, filters, answer))
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return those of the best results for a prompt that are `sure`, from what is held ready."""

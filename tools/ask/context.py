@@ -13,7 +13,7 @@ import orjson
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import UNKNOWN, Captured, Event
-from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.schemas.rows import MemoryRow, TurnRow, told_of_value
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import one_line
@@ -128,6 +128,8 @@ def _known(rows: list[MemoryRow | TurnRow], captured: list[Event]) -> Iterator[K
             confirmations=memory.confirmations if memory else 0,
             importance_given=memory.importance_given if memory else None,
             replaced=memory.replaced if memory else False,
+            ended=memory is not None and memory.valid_to is not None,
+            notes=told_of_value(memory) if memory else (),
             tags=row.tags,
         )
     for place, event in enumerate(captured):
@@ -171,15 +173,17 @@ def _prompt_line(item: ContextItem) -> str:
     quoted = orjson.dumps(one_line(item.text)).decode()
     actor = "" if item.actor == UNKNOWN else f"by {orjson.dumps(one_line(item.actor, SHORT)).decode()}, "
     source = f", from {orjson.dumps(one_line(item.source, SHORT)).decode()}" if item.source else ""
-    return f"- {quoted} ({_about(item)}, {actor}{item.origin}{source}, {item.id})"
+    about = orjson.dumps(_about(item)).decode()[1:-1]
+    return f"- {quoted} ({about}, {actor}{item.origin}{source}, {item.id})"
 
 
 def _markdown_line(item: ContextItem) -> str:
     actor = "" if item.actor == UNKNOWN else f"by {escape(one_line(item.actor, SHORT))}, "
     source = f", from {escape(one_line(item.source, SHORT))}" if item.source else ""
-    return f"- {escape(one_line(item.text))} ({_about(item)}, {actor}{item.origin}{source}, `{item.id}`)"
+    return f"- {escape(one_line(item.text))} ({escape(_about(item))}, {actor}{item.origin}{source}, `{item.id}`)"
 
 
 def _about(item: ContextItem) -> str:
     everywhere = "global " if item.scope == "global" else ""
-    return f"{everywhere}{item.kind}, {format_day(item.at)}"
+    day = () if any(note.startswith("since ") for note in item.notes) else (format_day(item.at),)
+    return ", ".join((f"{everywhere}{item.kind}", *day, *item.notes))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Body, Forgotten, Restored, Unfolded, Used
+from memtape.schemas.events import Body, Forgotten, Linked, Restored, Unfolded, Used
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.scope import Scope
+from memtape.state.subjects.captures import TRUST
+from memtape.state.subjects.memories import Memory
 from memtape.state.views.resolution import named_by_decision, named_by_unfolding
 from memtape.tools.ask.naming import Ids, erased_for_good, is_whole, nowhere, the_one
 from memtape.tools.capture.lines import check_label
@@ -63,6 +65,40 @@ class Deciding:
             raise MemtapeError(f"Nothing is folded into {id}.", "`memtape why` shows what a memory is made of.")
         return self._say("unfolded", scope, named, lambda ids: Unfolded(ids=ids))
 
+    def link(
+        self, id: str, relation: Literal["holds", "replaced_by"], to: str | None = None, *, undo: bool = False
+    ) -> list[str]:
+        """Append what is said of a memory, or with `undo` that it is said no longer, and return the ids it names.
+
+        Raises `NotFound`, and `MemtapeError` for what is no memory, or where who says it is trusted less than who said
+        the memory.
+        """
+        id, scope = self._ids.within(id, self._folded)
+        memory = _memory(scope, id)
+        trusted = scope.captures.by_seq[max(memory.canonical, memory.birth)].actor.origin
+        if TRUST[self._writer.actor.origin] < TRUST[trusted]:
+            raise MemtapeError(
+                f"{id} was said by {trusted}, who is trusted more than {self._writer.actor.origin}.",
+                f"Say it with --origin {trusted}, if you may speak for that.",
+            )
+        if to is not None:
+            to, other = self._ids.within(to, self._folded)
+            if other.name != scope.name:
+                raise MemtapeError(f"{id} and {to} stand in different scopes.", "Name memories of one scope.")
+            if _memory(other, to).birth == memory.birth:
+                raise MemtapeError(f"{id} and {to} are one memory.", "`memtape unfold` splits one.")
+        ids = [scope.captures.by_seq[join.seq].id for join in memory.joins]
+        named = [it for it in ids if it in scope.validity.said] if undo else [id]
+        for it in named:
+            said = scope.validity.said.get(it)
+            body = Linked(id=it, on=not undo, relation=relation, to=to)
+            if undo and said is not None:
+                body = Linked(id=it, on=False, relation=said.relation, to=said.to)
+            self._writer.append("linked", body, scope.name)
+        if not named:
+            raise MemtapeError(f"Nothing was said of {id}.", "`memtape why` shows what is known of it.")
+        return named
+
     def _folded(self, scope: str, id: str) -> tuple[str, Scope]:
         """Return a whole id, and the state at the end of the log of the scope that it stands in, of those read here."""
         home, log = self._writer.home, self._writer.log
@@ -94,3 +130,10 @@ class Deciding:
     def _say(self, type: str, scope: Scope, named: tuple[str, ...], make_body: MakeBody) -> list[str]:
         self._writer.append(type, make_body(named), scope.name)
         return list(named)
+
+
+def _memory(scope: Scope, id: str) -> Memory:
+    memory = scope.memory_of(id)
+    if memory is None or memory.made:
+        raise MemtapeError(f"{id} is no memory of one thing.", "Facts, goals, plans and the like hold or are replaced.")
+    return memory

@@ -71,7 +71,7 @@ class Found(NamedTuple):
         while heir not in seen:
             seen.append(heir)
             row = self.row(heir)
-            by = (row.replaced_by or row.contradicts) if isinstance(row, MemoryRow) else None
+            by = (row.replaced_by or row.outdated_by or row.contradicts) if isinstance(row, MemoryRow) else None
             after = None if by is None else self.texts.called(by)
             if after is None:
                 break
@@ -169,6 +169,19 @@ def _with_what_stands(opened: Opened, places: Iterable[tuple[int, int]]) -> dict
 def _entry_of_event(event: Event) -> Entry:
     result = result_of(event)
     return text_entry(result, result.captions, result.last_at, b"")
+
+
+def holding_at(found: Found, time: int) -> Among:
+    """Return what gives those of some places that held at a time, in microseconds: of turns, those said by then."""
+
+    def among(places: Ints) -> Ints:
+        said = places[found.texts.column("at", places) <= time]
+        turns = found.texts.flags[said] & TURN != 0
+        ends = [None if turn else found.result(place).valid_to for place, turn in zip(said.tolist(), turns, strict=True)]
+        held: Ints = said[[end is None or time < end for end in ends]]
+        return held
+
+    return among
 
 
 def among_of(found: Found, filters: Filters) -> Among:

@@ -28,6 +28,7 @@ from memtape.schemas.rows import (
     TurnRow,
     UseRow,
     Watermark,
+    replaced,
 )
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
@@ -41,6 +42,7 @@ from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.currency import AMONG, Memory, Placed, about, latest_first
 from memtape.state.ranking.lanes import Hit
+from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking, Used
 from memtape.state.ranking.wording import Reading, Weighed
 from memtape.state.ranking.yielding import LEAST_STEP
@@ -50,7 +52,8 @@ from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
 from memtape.state.views.effects import TAIL_TYPES
 from memtape.state.views.filters import NO_FILTERS
-from memtape.tools.ask.found import Found, among_of, found_of
+from memtape.tools.ask.choosing import Told, best, said_of
+from memtape.tools.ask.found import Found, among_of, found_of, holding_at
 from memtape.tools.ask.naming import erased_for_good, nowhere
 from memtape.tools.ask.results import Read, Result, Why
 from memtape.tools.capture.writing import now_us
@@ -61,8 +64,6 @@ if TYPE_CHECKING:
 ReadT = TypeVar("ReadT")
 
 PAGE_SLOTS = 5_000
-TAKEN_FROM = 200
-"""Among so many of the best, statements are brought together with their turns."""
 OFFERED_FROM = 20
 """So many of the best results are looked at for what a prompt surely needs."""
 _SAID_ONCE = ("forgotten", "restored", "withdrawn")
@@ -124,14 +125,6 @@ class Plain(NamedTuple):
     documents: list[Result]
     vectors: NDArray[np.int16] | None
     of_query: Callable[[str], NDArray[np.int16] | None]
-
-
-class Told(NamedTuple):
-    """A hit that is told: how many more turns say the same, and the id of a newer memory above it about the same."""
-
-    hit: Hit
-    again: int = 0
-    newer: str | None = None
 
 
 class _Key(NamedTuple):
@@ -329,6 +322,7 @@ class Retriever:
         explain: bool = False,
         repeats: bool = False,
         session: str | None = None,
+        valid_at: int | None = None,
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
@@ -346,15 +340,16 @@ class Retriever:
         readies = [self._used_at(ready, name, now) for ready, name in zip(readies, scopes_read(scope), strict=True)]
         reads: list[Read] = []
         for name, ready in zip(scopes_read(scope), readies, strict=True):
-            ranking = self._ranking(ready, query, filters, lanes, now, explain, session)
+            among = _among(ready, filters, valid_at)
+            ranking = self._ranking(ready, query, among, lanes, now, explain, session)
             reading = ready.corpus.told(query)[1] if explain else None
             passage_of = ready.corpus.passages(query)
             if repeats:
                 hits = [Told(hit) for hit in islice(ranking.hits, limit)]
             else:
-                hits = list(_best(ready, ranking, query, limit, filters))
+                hits = list(best(ready.found, ready.corpus, ranking, query, limit, among))
             results = [_told(ready, told, passage_of(told.hit.place), reading) for told in hits]
-            said = _said(ready, np.array([told.hit.place for told in hits], np.int64))
+            said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
             found += zip(results, said, strict=True)
             counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
             if explain and ready.corpus.count:
@@ -388,7 +383,7 @@ class Retriever:
         self,
         ready: _Ready,
         query: str,
-        filters: Filters,
+        among: Among | None,
         lanes: Collection[Lane],
         now: int,
         explain: bool,
@@ -399,7 +394,6 @@ class Retriever:
         vector = None
         if self.dense is not None and encoded is not None:
             vector = self.dense.of_query(encoded, ready.embedder)
-        among = None if filters == NO_FILTERS else among_of(ready.found, filters)
         return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, explain=explain, session=session)
 
     def plain(self, scope: str) -> Plain:
@@ -562,104 +556,12 @@ def text_at(log: Log, partition: int, offset: int) -> str | None:
     return None if body is None else body.text
 
 
-class _Best(NamedTuple):
-    """Something to be returned: its place, and how it stands in the ranking, or what it stands instead of."""
-
-    place: int
-    placed: Placed
-
-
-def _best(ready: _Ready, ranking: Ranking, query: str, limit: int, filters: Filters) -> Iterator[Told]:
-    """Yield the best hits, at most `limit`.
-
-    Of a turn and a statement that was taken from it only the better placed is returned, and where another memory stands
-    for one that was found, it is returned in its place; what was asked for by its time or origin is returned itself.
-    Of memories about the same thing the latest stands first, and what holds now stands right above the first that it
-    replaced, whether the question finds it or not.
-    """
-    places = ranking.places.tolist()
-    among = None if filters == NO_FILTERS else among_of(ready.found, filters)
-    said = _said(ready, ranking.places)
-    again = Counter(said)
-    taken_from = _taken_from(ready, ranking.places[:TAKEN_FROM])
-    first: dict[object, _Best] = {}
-    for placed in _in_order(ready, ranking, query):
-        if len(first) >= limit:
-            break
-        number = placed.number
-        same = said[number]
-        is_turn = same is not None
-        shown = places[number] if is_turn or among is not None else ready.found.standing(places[number])
-        as_one = said[taken_from[number]] if number in taken_from else same
-        heir = None if is_turn else ready.found.heir(shown)
-        if heir is not None and (among is None or len(among(np.array([heir])))):
-            first.setdefault((heir,), _Best(heir, placed._replace(newer=None)))
-        first.setdefault((shown,) if as_one is None else as_one, _Best(shown, placed))
-    number_of = {place: number for number, place in reversed([*enumerate(places)])}
-    highest = 1.0
-    for place, placed in islice(first.values(), limit):
-        hit, same = ranking.hit(number_of.get(place, placed.number)), said[placed.number]
-        score = max(0.0, min(ranking.hit(placed.place_of).score, highest))
-        highest = score - LEAST_STEP
-        newer = None if placed.newer is None else ready.found.result(places[placed.newer]).id
-        yield Told(_scored(hit._replace(place=place), score), 0 if same is None else again[same] - 1, newer)
-
-
-def _in_order(ready: _Ready, ranking: Ranking, query: str) -> Iterator[Placed]:
-    """Yield what a ranking found with the latest first of those about the same thing."""
-    places = ranking.places[:AMONG].tolist()
-    shares = ready.corpus.shares(query, places)
-    found = [_memory_at(ready.found, place, held) for place, held in zip(places, shares, strict=True)]
-    yield from latest_first(found)
-    yield from (Placed(number, number) for number in range(len(found), len(ranking.places)))
-
-
-def _memory_at(found: Found, place: int, held: float) -> Memory | None:
-    if found.texts.flags[place] & TURN != 0:
-        return None
-    it = found.result(place)
-    family = FAMILIES.get(it.kind)
-    return None if family is None else Memory(family, TRUST[it.origin], it.at, about(it.text), held)
-
-
-def _scored(hit: Hit, score: float) -> Hit:
-    """Return a hit with the score of the place that it takes, which it yields or is lifted to."""
-    own = hit.relevance * hit.age * hit.use * hit.confidence
-    return hit if score == hit.score or not own else hit._replace(score=round(score, DIGITS), yields=score / own)
-
-
-def _taken_from(ready: _Ready, places: Ints) -> dict[int, int]:
-    """Return by its number among places of which other number, a turn, each statement there was taken.
-
-    A statement has the time and session of its turn, and words of it.
-    """
-    found = ready.found
-    ordered, back = numbered(places)
-    flags = found.texts.flags[ordered][back]
-    if not (stated := np.flatnonzero((flags & TAGGED != 0) & (flags & TURN == 0)).tolist()):
-        return {}
-    keys = list(
-        zip(found.texts.sessions.number[places].tolist(), found.texts.column("at", ordered)[back].tolist(), strict=True)
-    )
-    turns = {keys[n]: n for n in reversed(np.flatnonzero(flags & TURN != 0).tolist())}
-    taken: dict[int, int] = {}
-    for n in stated:
-        turn = turns.get(keys[n])
-        if turn is None:
-            continue
-        statement = found.result(int(places[n]))
-        said = " ".join(found.result(int(places[turn])).text.split())
-        if STATED_TAG in statement.tags and statement.text.partition(" (")[0] in said:
-            taken[n] = turn
-    return taken
-
-
-def _said(ready: _Ready, places: Ints) -> list[int | None]:
-    """Return of each text the number that turns have in common which say the same; None for what is no turn."""
-    ordered, back = numbered(places)
-    turns = (ready.found.texts.flags[ordered] & TURN != 0)[back].tolist()
-    said = ready.found.texts.column("said", ordered)[back].tolist()
-    return [number if turn else None for turn, number in zip(turns, said, strict=True)]
+def _among(ready: _Ready, filters: Filters, valid_at: int | None) -> Among | None:
+    """Return what gives those of some places that may be returned; None where all may."""
+    if valid_at is None:
+        return None if filters == NO_FILTERS else among_of(ready.found, filters)
+    passing, holding = among_of(ready.found, filters), holding_at(ready.found, valid_at)
+    return lambda places: holding(passing(places))
 
 
 def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
@@ -690,6 +592,8 @@ def _told(ready: _Ready, told: Told, passage: str, reading: Reading | None) -> R
     document = ready.found.result(hit.place)
     lanes = tuple(hit.lanes)
     marks = document.marks
+    if told.mark:
+        marks = (*marks, told.mark)
     if told.newer is not None and document.valid_to is None:
         marks = (*marks, f"older than {told.newer}")
     return msgspec.structs.replace(

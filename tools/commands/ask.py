@@ -16,7 +16,7 @@ from memtape.schemas.log import Log, Slot
 from memtape.schemas.places import place_in
 from memtape.schemas.rows import PassMark, marks
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import format_time
+from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.sinks.page_files import kept_beside
 from memtape.state.views.filters import make_filters
@@ -62,6 +62,7 @@ def search(
     sessions: tuple[str, ...],
     since: str | None,
     until: str | None,
+    valid_at: str | None,
     quiet: bool,
     explain: bool,
     without: tuple[Lane, ...],
@@ -75,11 +76,21 @@ def search(
       memtape search "staging database port" --kind fact
       memtape search "staging database port" --from-origin user --from-origin operator
       memtape search "staging database port" --explain
+      memtape search "staging database port" --valid-at 2026-03-01
     """
     filters = make_filters(
         now_us(), kinds=kinds, origins=origins, sessions=sessions, since=since, tags=tags, until=until
     )
-    found = client.search(query, limit, filters=filters, quiet=quiet, as_of=as_of, without=without, explain=explain)
+    found = client.search(
+        query,
+        limit,
+        filters=filters,
+        quiet=quiet,
+        as_of=as_of,
+        without=without,
+        explain=explain,
+        valid_at=None if valid_at is None else parse_time(valid_at, now_us()),
+    )
     answer = found.answer
     if as_json:
         print_json(

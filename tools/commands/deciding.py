@@ -23,7 +23,7 @@ def _command(name: str, method: str, decision: Decision) -> click.Command:
         undo = f" To undo: memtape {decision.undo} {ids[0]}" if decision.undo else ""
         say(f"{decision.done} {many(len(ids), 'capture')}.{undo}")
 
-    decide.__doc__ = f"{decision.help}\n\n\b\nExample:\n  memtape {name} {EXAMPLE_ID}\n"
+    decide.__doc__ = f"{decision.help}\n\n\b\nExample:\n  memtape {name} {EXAMPLE_ID}{decision.example}\n"
     return click.command(name)(with_arguments(name)(with_client(decide)))
 
 

@@ -60,12 +60,15 @@ def with_arguments(verb: str, *names: str) -> Callable[[CommandT], CommandT]:
 
 
 def _parameter(field: inspect.Field) -> Option[Any]:
-    """Return the argument of a field that is required, else its option; a field with many values may be repeated."""
+    """Return the argument of a field that is required, unless it is called an option, else its option.
+
+    A field with many values may be repeated.
+    """
     kind, extra, help = field.type, dict[str, Any](), ""
     while isinstance(kind, inspect.Metadata):
         extra |= kind.extra or {}
         help, kind = (kind.extra_json_schema or {}).get("description", help), kind.type
-    if field.required:
+    if field.required and "option" not in extra:
         if isinstance(kind, inspect.VarTupleType):
             return click.argument(
                 field.name, required=True, nargs=-1, metavar=f"{field.name.upper().removesuffix('S')}..."
@@ -76,7 +79,9 @@ def _parameter(field: inspect.Field) -> Option[Any]:
     if isinstance(kind, inspect.VarTupleType):
         name, values = extra.get("option") or f"--{field.name.removesuffix('s')}", _values(kind.item_type)
         return click.option(name, field.name, multiple=True, type=values, help=f"{help} May be repeated.")
-    name, shown = extra.get("option") or f"--{field.name}", field.default is not None
+    name, shown = extra.get("option") or f"--{field.name.replace('_', '-')}", field.default is not None
+    if field.required:
+        return click.option(name, field.name, required=True, type=_values(kind), help=help)
     return click.option(name, field.name, default=field.default, show_default=shown, type=_values(kind), help=help)
 
 

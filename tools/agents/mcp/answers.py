@@ -153,7 +153,7 @@ def _result(number: int, result: Result) -> str:
         about.append(f"confirmed {result.confirmations}x")
     if result.again:
         about.append(f"said {result.again + 1} times")
-    about += result.marks
+    about += [_name(mark, 200) for mark in result.marks]
     if result.scope == GLOBAL:
         about.append(GLOBAL)
     return f"{number}. `{result.id}` · {' · '.join(about)}\n{quoted(text)}"

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
 from memtape.state.views.filters import make_filters
 from memtape.tools import verbs
@@ -93,7 +94,8 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
         tags=asked.tags,
         until=asked.until,
     )
-    found = client.search(asked.query, min(asked.limit, MAX_RESULTS), filters=filters)
+    then = None if asked.valid_at is None else parse_time(asked.valid_at, now_us())
+    found = client.search(asked.query, min(asked.limit, MAX_RESULTS), filters=filters, valid_at=then)
     return _at_most(asked.limit, MAX_RESULTS, "results") + searched(found.answer, client.scope, found.recall_id)
 
 

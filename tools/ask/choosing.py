@@ -1,0 +1,168 @@
+"""Which of what a ranking found is returned, and in which order: each thing once, the latest and what holds first.
+
+Nothing is ranked here, and no view is read but the texts that were found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from memtape.schemas.events import STATED_TAG
+from memtape.schemas.rows import replaced
+from memtape.state.index.entries import TAGGED, TURN
+from memtape.state.index.parts import Ints
+from memtape.state.index.sorted_values import numbered
+from memtape.state.ranking.currency import AMONG, Memory, Placed, about, latest_first
+from memtape.state.ranking.lanes import Hit
+from memtape.state.ranking.meaning import Among
+from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking
+from memtape.state.ranking.yielding import LEAST_STEP
+from memtape.state.subjects.captures import FAMILIES, TRUST
+from memtape.tools.ask.found import Found
+from memtape.tools.ask.results import Result
+
+TAKEN_FROM = 200
+"""Among so many of the best, statements are brought together with their turns."""
+
+
+class Told(NamedTuple):
+    """A hit that is told: how many more turns say the same, and the id of a newer memory above it about the same.
+
+    `mark` is what a reader is told of a turn that says what was replaced.
+    """
+
+    hit: Hit
+    again: int = 0
+    newer: str | None = None
+    mark: str = ""
+
+
+class _Best(NamedTuple):
+    """Something to be returned: its place, and how it stands in the ranking, or what it stands instead of."""
+
+    place: int
+    placed: Placed
+
+
+def best(
+    found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int, among: Among | None
+) -> Iterator[Told]:
+    """Yield the best hits, at most `limit`.
+
+    Of a turn and a statement that was taken from it only the better placed is returned, and where another memory stands
+    for one that was found, it is returned in its place; what was asked for by its time or origin is returned itself.
+    Of memories about the same thing the latest stands first, and what holds now stands right above the first that it
+    replaced, whether the question finds it or not.
+    """
+    places = ranking.places.tolist()
+    said = said_of(found, ranking.places)
+    again = Counter(said)
+    taken_from = _taken_from(found, ranking.places[:TAKEN_FROM])
+    first: dict[object, _Best] = {}
+    for placed in _in_order(found, corpus, ranking, query):
+        if len(first) >= limit:
+            break
+        number = placed.number
+        same = said[number]
+        is_turn = same is not None
+        shown = places[number] if is_turn or among is not None else found.standing(places[number])
+        as_one = said[taken_from[number]] if number in taken_from else same
+        heir = None if is_turn else found.heir(shown)
+        if heir is not None and (among is None or len(among(np.array([heir])))):
+            first.setdefault((heir,), _Best(heir, placed._replace(newer=None)))
+        first.setdefault((shown,) if as_one is None else as_one, _Best(shown, placed))
+    closed = [it for place in places[:AMONG] if (it := _closed(found, place)) is not None]
+    highest = 1.0
+    for place, placed in islice(first.values(), limit):
+        own = placed.number if place == places[placed.number] else _number_of(ranking, place)
+        hit, same = ranking.hit(placed.number if own is None else own), said[placed.number]
+        score = max(0.0, min(ranking.hit(placed.place_of).score, highest))
+        highest = score - LEAST_STEP
+        newer = None if placed.newer is None else found.result(places[placed.newer]).id
+        mark = "" if same is None else _mark_of_turn(found.result(place), closed)
+        yield Told(_scored(hit._replace(place=place), score), 0 if same is None else again[same] - 1, newer, mark)
+
+
+def _in_order(found: Found, corpus: Corpus, ranking: Ranking, query: str) -> Iterator[Placed]:
+    """Yield what a ranking found with the latest first of those about the same thing."""
+    places = ranking.places[:AMONG].tolist()
+    shares = corpus.shares(query, places)
+    yield from latest_first([_memory_at(found, place, held) for place, held in zip(places, shares, strict=True)])
+    yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
+
+
+def _number_of(ranking: Ranking, place: int) -> int | None:
+    """Return the number of a place in a ranking, None where the question has not found it."""
+    numbers = np.flatnonzero(ranking.places == place)
+    return int(numbers[0]) if len(numbers) else None
+
+
+def _memory_at(found: Found, place: int, held: float) -> Memory | None:
+    if found.texts.flags[place] & TURN != 0:
+        return None
+    it = found.result(place)
+    family = FAMILIES.get(it.kind)
+    return None if family is None else Memory(family, TRUST[it.origin], it.at, about(it.text), held)
+
+
+def _closed(found: Found, place: int) -> Result | None:
+    """Return a memory that was replaced, None for all else."""
+    it = None if found.texts.flags[place] & TURN != 0 else found.result(place)
+    return it if it is not None and it.valid_to is not None else None
+
+
+def _mark_of_turn(turn: Result, closed: Sequence[Result]) -> str:
+    """Return what is told of a turn that says in so many words what a memory said that was replaced."""
+    words = " ".join(turn.text.split()).lower()
+    for it in closed:
+        # Of what was taken from a turn, what stands behind it in brackets is ours.
+        said = " ".join(it.text.split()).lower().partition(" (")[0].rstrip(" .!")
+        if it.valid_to is not None and said and said in words:
+            return f"says what was {replaced(it.valid_to, it.replaced_by)}"
+    return ""
+
+
+def _scored(hit: Hit, score: float) -> Hit:
+    """Return a hit with the score of the place that it takes, which it yields or is lifted to."""
+    own = hit.relevance * hit.age * hit.use * hit.confidence
+    return hit if score == hit.score or not own else hit._replace(score=round(score, DIGITS), yields=score / own)
+
+
+def _taken_from(found: Found, places: Ints) -> dict[int, int]:
+    """Return by its number among places of which other number, a turn, each statement there was taken.
+
+    A statement has the time and session of its turn, and words of it.
+    """
+    ordered, back = numbered(places)
+    flags = found.texts.flags[ordered][back]
+    if not (stated := np.flatnonzero((flags & TAGGED != 0) & (flags & TURN == 0)).tolist()):
+        return {}
+    keys = list(
+        zip(found.texts.sessions.number[places].tolist(), found.texts.column("at", ordered)[back].tolist(), strict=True)
+    )
+    turns = {keys[n]: n for n in reversed(np.flatnonzero(flags & TURN != 0).tolist())}
+    taken: dict[int, int] = {}
+    for n in stated:
+        turn = turns.get(keys[n])
+        if turn is None:
+            continue
+        statement = found.result(int(places[n]))
+        said = " ".join(found.result(int(places[turn])).text.split())
+        if STATED_TAG in statement.tags and statement.text.partition(" (")[0] in said:
+            taken[n] = turn
+    return taken
+
+
+def said_of(found: Found, places: Ints) -> list[int | None]:
+    """Return of each text the number that turns have in common which say the same; None for what is no turn."""
+    ordered, back = numbered(places)
+    turns = (found.texts.flags[ordered] & TURN != 0)[back].tolist()
+    said = found.texts.column("said", ordered)[back].tolist()
+    return [number if turn else None for turn, number in zip(turns, said, strict=True)]
+
+
