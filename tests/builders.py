@@ -22,11 +22,13 @@ from memtape.schemas.events import (
     Filters,
     Forgotten,
     Input,
+    Linked,
     Mark,
     Operation,
     Pinned,
     Recalled,
     Restored,
+    Settled,
     Unfolded,
     Used,
     Withdrawn,
@@ -112,6 +114,18 @@ def pinned(ids: list[object], id: object, on: bool = True, **fields: Any) -> Eve
     return event("pinned", Pinned(ids=tuple(map(make_id, ids)), on=on), id, **fields)
 
 
+def linked(id: object, relation: str, to: object | None, name: object, on: bool = True, **fields: Any) -> Event:
+    """Return the event `name`, which says what somebody says of the capture of the name `id`."""
+    body = Linked(id=make_id(id), on=on, relation=relation, to=None if to is None else make_id(to))  # type: ignore[arg-type]
+    return event("linked", body, name, **fields)
+
+
+def settled(ids: tuple[object, object], keep: list[object], name: object, **fields: Any) -> Event:
+    """Return the event `name`, which settles a conflict between the captures of these names."""
+    body = Settled(ids=tuple(map(make_id, ids)), keep=tuple(map(make_id, keep)), note=None)
+    return event("settled", body, name, **fields)
+
+
 def withdrawn(ids: list[object], id: object, on: bool = True, **fields: Any) -> Event:
     """Return a `withdrawn` event on the captures of these names."""
     return event("withdrawn", Withdrawn(ids=tuple(map(make_id, ids)), on=on), id, **fields)
@@ -143,7 +157,14 @@ def slots(events: list[Event], partition: int = 0, start: int = 0) -> list[Slot]
 WORDS = ("the", "port", "is", "8080", "8081", "staging", "not", "database", "uses", "Redis", "never", "on", "Anna")
 ALIKE = ("the build takes 5 minutes", "The build takes five minutes.", "Note that the build takes five minutes",
          "the build takes 6 minutes")  # fmt: skip
-texts = st.one_of(st.sampled_from(ALIKE), st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join))
+CHANGING = ("The API listens on port 8080.", "The API listens on port 8081.", "The API is on port 9090 now.",
+            "Ada leads the data team.", "Ben leads the data team now.", "I live in Porto.", "I live in Lisbon.",
+            "The API listens on port 8080, and backups run nightly.")  # fmt: skip
+texts = st.one_of(
+    st.sampled_from(ALIKE),
+    st.sampled_from(CHANGING),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join),
+)
 names = st.integers(0, 30)
 MADE = 100
 """From here on are the names of texts that a consolidation made."""
@@ -160,6 +181,15 @@ def some(draw: st.DrawFn, events: list[Event], most: int = 3) -> list[int]:
     """Names of what a history has captured, whether it lives, waits or is dead; now and then of what it has not."""
     known = met(events)
     return draw(st.lists(st.sampled_from(known) if known and draw(st.integers(0, 3)) else names, max_size=most))
+
+
+@st.composite
+def some_pair(draw: st.DrawFn, events: list[Event]) -> tuple[int, int]:
+    """Two names of what a history has captured, or will."""
+    known = met(events)
+    ends = st.sampled_from(known) if len(known) > 1 and draw(st.integers(0, 3)) else names
+    one = draw(ends)
+    return one, draw(ends.filter(lambda name: name != one))
 
 
 def decided(
@@ -231,6 +261,7 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
             st.sampled_from(
                 ("captured",) * 6
                 + ("recalled", "used", "forgotten", "restored", "unfolded", "pinned", "withdrawn", "decided", "again")
+                + ("linked", "settled")
             )
         ):
             case "captured":
@@ -250,6 +281,15 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
                 events.append(unfolded(draw(some(events)), f"x{number}", **common))
             case "pinned":
                 events.append(pinned(draw(some(events)), f"p{number}", draw(st.booleans()), **common))
+            case "linked":
+                relation = draw(st.sampled_from(("holds", "replaced_by", "replaced_by")))
+                one, other = draw(some_pair(events))
+                to = other if relation == "replaced_by" else None
+                events.append(linked(one, relation, to, f"l{number}", draw(st.integers(0, 3)) > 0, **common))
+            case "settled":
+                one, other = draw(some_pair(events))
+                keep = draw(st.sampled_from(([one], [other], [one, other])))
+                events.append(settled((one, other), keep, f"t{number}", **common))
             case "withdrawn":
                 events.append(withdrawn(draw(some(events)), f"d{number}", draw(st.booleans()), **common))
             case "decided":

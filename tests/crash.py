@@ -48,10 +48,12 @@ from builders import (  # noqa: E402
     event,
     failed,
     forgotten,
+    linked,
     make_id,
     pinned,
     recalled,
     restored,
+    settled,
     unfolded,
     used,
     withdrawn,
@@ -75,7 +77,8 @@ TEMPORARY = re.compile(rf"^\..*{re.escape(UNFINISHED)}\Z")
 """What is written whole and then renamed has this name until then."""
 
 DECK = {"captured": 50, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
-        "withdrawn": 2, "decided": 3, "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
+        "withdrawn": 2, "decided": 3, "linked": 2, "settled": 1,
+        "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
 """How often what happens in a hundred events of a history."""
 
 SYSTEM_CALLS = tuple(
@@ -603,6 +606,13 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
                 yield restored(earlier, f"{seed}-{number}", **common)
             case "pinned":
                 yield pinned(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
+            case "linked":
+                relation = rng.choice(("holds", "replaced_by"))
+                to = earlier[1] if relation == "replaced_by" else None
+                yield linked(earlier[0], relation, to, f"{seed}-{number}", rng.random() < 0.7, **common)
+            case "settled":
+                other = f"{seed}-{number} and none"
+                yield settled((earlier[0], other), [earlier[0]], f"{seed}-{number}", **common)
             case "withdrawn":
                 yield withdrawn(earlier, f"{seed}-{number}", rng.random() < 0.7, **common)
             case "decided":

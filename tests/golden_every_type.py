@@ -1,4 +1,4 @@
-"""How `log-v2` to `log-v5` were made, each with every type of event that the codec knew then. No test runs it."""
+"""How `log-v2` to `log-v6` were made, each with every type of event that the codec knew then. No test runs it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from memtape.schemas.events import (
     Erased,
     Forgotten,
     Input,
+    Linked,
     Operation,
     Pinned,
     Restored,
+    Settled,
     Unfolded,
     Used,
     Withdrawn,
@@ -69,6 +71,18 @@ def make_v5() -> list[list[bytes]]:
     _withdrawals(m)
     _decisions(m)
     _blank(m, "pinned", "withdrawn", "decided")
+    _crowd(m, 20)
+    return m.payloads
+
+
+def make_v6() -> list[list[bytes]]:
+    """Return the payloads of the golden log of version 6, by partition: version 5 with values that change."""
+    m = _made("log-v6")
+    _pins(m)
+    _withdrawals(m)
+    _decisions(m)
+    _values(m)
+    _blank(m, "pinned", "withdrawn", "decided", "linked", "settled")
     _crowd(m, 20)
     return m.payloads
 
@@ -160,6 +174,47 @@ def _decisions(m: Maker) -> None:
     m.say(m.event("decided", scope, Decided(attempt=1, inputs=(), operations=(), reason=None, until=_seq(m))))
     last = _decide(m, [made], "replace", "The lock opens at six.")
     m.say(m.event("pinned", scope, Pinned(ids=(last,), on=True)))
+
+
+def _values(m: Maker) -> None:
+    """Values that change: in order and late, in part, by who is trusted less, as people say; and what settles them."""
+    scope = SCOPES[2]
+    ports = [m.say(m.captured(scope, f"The tide gauge listens on port {port}.")) for port in (8080, 8081, 8082)]
+    m.say(m.captured(scope, "The tide gauge listens on port 8079.", at=m.now - 90 * DAY_US))
+    m.say(m.captured(scope, "The tide gauge listens on port 9090.", origin="agent", session="s1"))
+    m.say(m.captured(scope, "The tide gauge listens on port 9090!", origin="agent", session="s2"))
+    both = m.say(m.captured(scope, "The pilot boat is moored at pier 3, and its hull was painted."))
+    m.say(m.captured(scope, "The pilot boat is moored at pier 5 now."))
+    crews = [m.say(m.captured(scope, f"{name} leads the night crew.")) for name in ("Ada", "Ben", "Cleo")]
+    goals = [m.say(m.captured(scope, f"The target for dredging is {n} tons.", "goal")) for n in (40, 60)]
+    m.say(m.captured(scope, "The target for dredging is 20 tons.", "goal", origin="agent"))
+    m.say(m.captured(scope, "The target for dredging is 10 tons.", "goal", at=m.now - 90 * DAY_US))
+
+    def link(id: str, to: str | None = None, on: bool = True, **fields: Any) -> None:
+        relation: Any = "holds" if to is None else "replaced_by"
+        m.say(m.event("linked", scope, Linked(id=id, on=on, relation=relation, to=to), **fields))
+
+    link(ports[0])
+    link(ports[1], ports[0])
+    link(crews[2], crews[0])
+    link(crews[1], origin="agent")  # It was said by a person.
+    link(goals[1], goals[0])
+    link(goals[1], goals[0], on=False)
+    link(m.id("nobody"), both)
+    told(m, [ports[1], ports[2]], None, scope=scope)
+    told(m, crews[:2], None, scope=scope)
+    for name in ("Ada", "Ben"):
+        m.say(m.captured(scope, f"{name} leads the night crew!"))
+
+    def settle(ids: tuple[str, str], keep: tuple[str, ...], **fields: Any) -> None:
+        m.say(m.event("settled", scope, Settled(ids=ids, keep=keep, note="The harbour master said so."), **fields))
+
+    settle((crews[0], crews[1]), (crews[0],))
+    settle((crews[1], crews[0]), (crews[0], crews[1]))
+    settle((ports[1], ports[2]), (ports[1],), origin="agent")
+    settle((ports[2], m.id("nobody")), (ports[2],))
+    m.say(m.event("forgotten", scope, Forgotten(ids=(crews[2],), reason=None)))
+    erase(m, [ports[2]], scope)
 
 
 def _fact(m: Maker, text: str, kind: str = "fact") -> tuple[str, int]:

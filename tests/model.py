@@ -3,7 +3,8 @@
 Everything is a plain list or dict, and every question works the answer out again from the first event, so that there
 is no state which an error could hide in. The rules are written down a second time, from `docs/architecture.md` and not
 from the code of `state/`. Only what a text is reduced to (`normal_text`, `content_key`, `floor_vector`,
-`same_specifics`) is taken from there, since those are tested by examples of their own.
+`same_specifics`, `terms`) and what it tells (`replaces`) is taken from there, since those are tested by examples of
+their own.
 
 The model is told what was said and when; it never reads the log or a view.
 """
@@ -23,6 +24,8 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.state.fold.specifics import same_specifics
 from memtape.state.text.normal import content_key, normal_text
+from memtape.state.text.replacing import replaces
+from memtape.state.text.terms import terms
 from memtape.state.vectors.floor import floor_vector
 
 SECOND = 1_000_000
@@ -205,6 +208,7 @@ class Scope:
         self.texts: list[str] = []
         self.covers: list[Cover] = []
         self.told: dict[str, list[str]] = {}
+        self.words: dict[str, dict[str, Any]] = {}
         self.awaited: dict[str, tuple[Cover, list[dict[str, Any]]]] = {}
 
     def take(self, event: Event, settings: Settings) -> bool:
@@ -242,6 +246,17 @@ class Scope:
                 for cover in self.covers
                 if cover["op"] == "add" or cover["by"] in named or named.isdisjoint(cover["ids"])
             ]
+        elif event["type"] == "linked":
+            said = event["body"]
+            self.words.pop(said["id"], None)
+            if said["on"]:
+                self.words[said["id"]] = {
+                    "to": said["to"],
+                    "trust": TRUST.index(event["origin"]),
+                    "seq": len(self.known),
+                }
+        elif event["type"] == "settled":
+            pass
         elif event["type"] == "withdrawn":
             self.tombstones.append(event)
             named = event["body"]["ids"]
@@ -538,9 +553,79 @@ class Scope:
         return [id for at, returned in latest if at <= capture["at"] <= at + window for id in returned]
 
     def _current(self, kind: str) -> Memory | None:
-        """Return the goal or plan of which a text that lives was said last."""
+        """Return the goal or plan said last of those that hold, and contradict nothing that is trusted more."""
         alive = [memory for memory in self.memories if family_of(memory) == kind and self.living(memory)]
-        return max(alive, key=lambda memory: self.living(memory)[-1]["seq"], default=None)
+        held = [it for it in alive if self._successor(it) is None and self._contradicted(it) is None]
+        return max(held, key=lambda it: max((c["at"], c["seq"]) for c in self.living(it)), default=None)
+
+    def _word(self, memory: Memory) -> dict[str, Any] | None:
+        """Return what somebody said last of a memory who is trusted enough to say it, of others that live."""
+        living, found = self.living(memory), []
+        for word in [self.words[id] for id in ids_of(memory) if id in self.words] if living else []:
+            other = None if word["to"] is None else self.memory_of(word["to"])
+            lives = other is not None and other is not memory and self.living(other)
+            if word["trust"] >= TRUST.index(spoken(living)["origin"]) and (word["to"] is None or lives):
+                found.append({**word, "other": other})
+        return max(found, key=lambda word: word["seq"], default=None)
+
+    def _ties(self, memory: Memory) -> list[tuple[str, Memory, Memory]]:
+        """Return (what it means, older, newer) of a memory and each that tells another value of the same thing."""
+        if is_made(memory) or not self.living(memory) or family_of(memory) is None:
+            return []
+        found = []
+        for other in self.memories:
+            if other is memory or is_made(other) or family_of(other) != family_of(memory) or not self.living(other):
+                continue
+            older, newer = sorted((memory, other), key=self._when)
+            said = [spoken(self.living(it)) for it in (older, newer)]
+            texts = [capture["body"]["text"] for capture in said]
+            how = replaces(*texts) if not set(terms(texts[0])).isdisjoint(terms(texts[1])) else None
+            if how is not None:
+                is_weaker = TRUST.index(said[1]["origin"]) < TRUST.index(said[0]["origin"])
+                means = "contradicted" if is_weaker else "replaced" if how.whole else "in part"
+                found.append((means, older, newer))
+        return found
+
+    def _when(self, memory: Memory) -> tuple[int, int]:
+        said = spoken(self.living(memory))
+        return said["at"], said["seq"]
+
+    def _first(self, memory: Memory, means: str) -> Memory | None:
+        found = []
+        for how, older, newer in self._ties(memory):
+            word = self._word(newer)
+            if how == means and older is memory and not (word and word["other"] is memory):
+                found.append(newer)
+        return min(found, key=self._when, default=None)
+
+    def _successor(self, memory: Memory) -> Memory | None:
+        word = self._word(memory)
+        return word["other"] if word else self._first(memory, "replaced")
+
+    def _contradicted(self, memory: Memory) -> Memory | None:
+        word = self._word(memory)
+        if word and word["to"] is None:
+            return None
+        older = [it for how, it, newer in self._ties(memory) if how == "contradicted" and newer is memory]
+        return max((it for it in older if self._successor(it) is None), key=self._when, default=None)
+
+    def _validity(self, memory: Memory, speaks: Capture) -> dict[str, Any]:
+        """Return since when a memory holds, what replaced it, and what it replaced."""
+        after = self._successor(memory)
+        outdated = None if after or self._word(memory) else self._first(memory, "in part")
+        stronger = None if after else self._contradicted(memory)
+        replaced = [it for it in self.memories if self._successor(it) is memory] if self.living(memory) else []
+        replaced = sorted((it for it in replaced if self.living(it)), key=self._when, reverse=True)
+        told = replaces(spoken(self.living(replaced[0]))["body"]["text"], speaks["body"]["text"]) if replaced else None
+        return {
+            "valid_from": speaks["at"],
+            "valid_to": None if after is None else max(speaks["at"], spoken(self.living(after))["at"]),
+            "replaced_by": None if after is None else self.name_of(after)["id"],
+            "replaces": [self.name_of(it)["id"] for it in replaced],
+            "before": "" if told is None or told.how == "ended" else told.older,
+            "outdated_by": None if outdated is None else self.name_of(outdated)["id"],
+            "contradicts": None if stronger is None else self.name_of(stronger)["id"],
+        }
 
     def _memory_row(self, memory: Memory, current: dict[str, Memory | None]) -> dict[str, Any]:
         name, living = self.name_of(memory), self.living(memory)
@@ -566,6 +651,7 @@ class Scope:
             "provenance": self._provenance(memory),
             "into": self.covered(memory),
             "made_of": list(dict.fromkeys(self._all_made_of(memory))),
+            **self._validity(memory, speaks),
         }
 
     def _all_made_of(self, memory: Memory) -> Iterator[str]:

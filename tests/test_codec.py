@@ -39,6 +39,7 @@ from memtape.schemas.events import (
     Forgotten,
     Input,
     Kind,
+    Linked,
     Mark,
     Media,
     Operation,
@@ -47,6 +48,7 @@ from memtape.schemas.events import (
     Pinned,
     Recalled,
     Restored,
+    Settled,
     Ticked,
     Unfolded,
     Used,
@@ -181,6 +183,15 @@ BODY_STRATEGIES: dict[str, st.SearchStrategy[Body]] = {
     "unfolded": st.builds(Unfolded, ids=tuples(ids, 20)),
     "pinned": st.builds(Pinned, ids=tuples(ids, 20), on=st.booleans()),
     "decided": decisions(),
+    "linked": st.one_of(
+        st.builds(Linked, id=ids, on=st.booleans(), relation=st.just("holds"), to=st.none()),
+        st.builds(Linked, id=ids, on=st.booleans(), relation=st.just("replaced_by"), to=ids),
+    ),
+    "settled": st.lists(ids, min_size=2, max_size=2, unique=True).flatmap(
+        lambda pair: st.builds(
+            Settled, ids=st.just(tuple(pair)), keep=st.sampled_from((tuple(pair), (pair[1],))), note=reasons
+        )
+    ),
     "withdrawn": st.builds(Withdrawn, ids=tuples(ids, 20), on=st.booleans()),
     "embedded": st.one_of(
         st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),
@@ -623,7 +634,7 @@ def said(event: Event, **wrong: Any) -> Event:
         pytest.param(replace(TURN, scope="project:../secret"), "invalid at $.scope", id="a scope that climbs"),
         pytest.param(replace(TURN, scope=None), "invalid at $.scope", id="no scope"),
         pytest.param(replace(TURN, v=2), "newer_version at $.v", id="version 2"),
-        pytest.param(replace(TURN, type="settled"), "reserved_type at $.type", id="a reserved type"),
+        pytest.param(replace(TURN, type="archived"), "reserved_type at $.type", id="a reserved type"),
         pytest.param(replace(TURN, type="secret"), "unknown_type at $.type", id="an unknown type"),
         pytest.param(replace(TURN, type="forgotten"), "invalid at $.body", id="another type's body"),
         pytest.param(replace(TICK, id=ID), "invalid at $.id", id="a tick whose id is its own"),

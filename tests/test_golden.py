@@ -31,6 +31,7 @@ from memtape.schemas.events import (
     Filters,
     Forgotten,
     Input,
+    Linked,
     Mark,
     Media,
     Operation,
@@ -38,6 +39,7 @@ from memtape.schemas.events import (
     Pinned,
     Recalled,
     Restored,
+    Settled,
     Ticked,
     Unfolded,
     Used,
@@ -238,6 +240,26 @@ VALUES: dict[str, list[Event]] = {
         golden_event("withdrawn", Withdrawn(ids=(PORT, PHOTO), on=True), "019a7b3c-0091-7d2e-9f10-5c8e4b2a0091"),
         golden_event("withdrawn", Withdrawn(ids=(PHOTO,), on=False), "019a7b3c-0092-7d2e-9f10-5c8e4b2a0092"),
     ],
+    "linked": [
+        golden_event(
+            "linked",
+            Linked(id=PORT, on=True, relation="replaced_by", to=PHOTO),
+            "019a7b3c-00a1-7d2e-9f10-5c8e4b2a00a1",
+        ),
+        golden_event(
+            "linked", Linked(id=PORT, on=False, relation="holds", to=None), "019a7b3c-00a2-7d2e-9f10-5c8e4b2a00a2"
+        ),
+    ],
+    "settled": [
+        golden_event(
+            "settled",
+            Settled(ids=(PORT, PHOTO), keep=(PHOTO,), note="Ada looked."),
+            "019a7b3c-00b1-7d2e-9f10-5c8e4b2a00b1",
+        ),
+        golden_event(
+            "settled", Settled(ids=(PORT, PHOTO), keep=(PORT, PHOTO), note=None), "019a7b3c-00b2-7d2e-9f10-5c8e4b2a00b2"
+        ),
+    ],
     "decided": [
         golden_event(
             "decided",
@@ -367,6 +389,8 @@ DIGESTS = {
     "unfolded": ["8a615f46496fac76"],
     "pinned": ["d316759616af2495", "68a182546e4fbd46"],
     "withdrawn": ["68d2c776cab0618d", "7e33b38cb65d0ff0"],
+    "linked": ["2f6c1cd7dd0ff376", "16932f355567640d"],
+    "settled": ["f1f47e8a5078926b", "b9d5be8795c1a82f"],
     "decided": ["dd1a979bd8503767", "628cfa9c57d8ac59", "2ec03fdf3399d52a"],
     "embedded": ["23a72c53b3f6702b", "d47dcf5680e0a058"],
     "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],

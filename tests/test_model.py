@@ -39,8 +39,10 @@ from memtape.schemas.events import (
     Event,
     Forgotten,
     Input,
+    Linked,
     Operation,
     Restored,
+    Settled,
     Ticked,
     Used,
     Withdrawn,
@@ -361,6 +363,30 @@ class Life:
             self.event("pinned", client.scope, self.last_id(client.scope), body, client.actor, client.session)
         )
 
+    def link(self) -> None:
+        """Say that something holds, or was replaced by something else, or take that back; whoever says it."""
+        scope = self.rng.choice(SCOPES)
+        one, other = (self.any_id(scope, strange=0.1) for _ in range(2))
+        relation: Any = self.rng.choice(("holds", "replaced_by"))
+        if one is None or (relation == "replaced_by" and other is None):
+            return
+        body = Linked(id=one, on=self.rng.random() < 0.7, relation=relation, to=None if relation == "holds" else other)
+        origin = "operator" if scope == "global" else self.rng.choice(("operator", "user", "agent"))
+        event = self._raw_event("linked", body, scope, origin)
+        self.log.append([event])
+        self.model.append(as_event(event))
+
+    def settle(self) -> None:
+        """Settle a conflict between two things, whether there is one or not."""
+        scope = self.rng.choice(SCOPES)
+        one, other = (self.any_id(scope, strange=0.1) for _ in range(2))
+        if one is None or other is None or one == other:
+            return
+        keep = self.rng.choice(((one,), (other,), (one, other)))
+        event = self._raw_event("settled", Settled(ids=(one, other), keep=keep, note=None), scope, "operator")
+        self.log.append([event])
+        self.model.append(as_event(event))
+
     def withdraw(self) -> None:
         """Say that a source says some texts no longer, or again: what there is, what is hidden, and what never was."""
         scope = self.rng.choice(SCOPES)
@@ -549,6 +575,7 @@ class Life:
         steps = {
             "captured": Life.capture, "recalled": Life.search, "used": Life.use, "forgotten": Life.forget,
             "restored": Life.restore, "erased": Life.erase, "unfolded": Life.unfold, "pinned": Life.pin,
+            "linked": Life.link, "settled": Life.settle,
             "withdrawn": Life.withdraw, "decided": Life.decide, "configured": Life.configure, "ticked": Life.tick,
         }  # fmt: skip
         for _ in range(1_000):

@@ -78,6 +78,7 @@ def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
             "recalled query",
             "forgotten reason",
             "restored reason",
+            "settled note",
             "decided reason",
             "embedded reason",
         ],

@@ -83,7 +83,7 @@ class Memories:
 
     `alive` counts those of which something is visible. `moved` are the births of those that came, went or changed,
     until `leading` has seen them.
-    `gone` are the births that the last event took out, because they became one with others.
+    `gone` are the births that an event takes out, because they become one with others.
     `waiting` are those that stand by themselves until their first vector comes, each with the seqs that its
     session had been shown when it was captured.
     """
@@ -123,7 +123,6 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
     Returns the memory rows that this touched, those of names that were given up included.
     """
     of, names = context.of, list[str]()
-    state.gone = []
     match event.body:
         case Captured(kind=kind):
             capture = of.captures.by_seq[context.seq]
@@ -141,6 +140,7 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
         case _:
             pass
     context.touched = names
+    context.gone, state.gone = state.gone, []
     return [Change("memories", context.scope, name) for name in names]
 
 

@@ -139,10 +139,12 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
     if isinstance(event.body, Linked):
         _take_word(state, event.body, context.seq, TRUST[event.actor.origin], of, touched)
     births = [memory.birth for name in context.touched if (memory := _of_id(of, name)) is not None]
-    for birth in dict.fromkeys((*of.memories.gone, *births)):
-        _look_again(state, birth, of, touched)
+    _look_again(state, dict.fromkeys((*context.gone, *births)), of, touched)
+    for birth in births if state.said else ():
+        _touch_by_word(state, birth, of, touched)
+    families = [of.captures.by_seq[birth].family for birth in (*touched, *births)]
     for family in REPLACING:
-        if not touched.keys().isdisjoint(state.aims[family]) or not state.aims[family].keys().isdisjoint(births):
+        if family in families:
             _choose_current(state, family, of, touched)
     names = (of.memories.by_birth[birth].name for birth in touched if birth in of.memories.by_birth)
     return [Change("memories", context.scope, of.captures.by_seq[name].id) for name in dict.fromkeys(names)]
@@ -163,7 +165,7 @@ def restore(data: bytes, of: HasValidity) -> Validity:
     for id, word in said.items():
         _say(state, id, word)
     for memory in of.memories.living():
-        if not memory.made:
+        if _may_be_compared(of, memory):
             _hold(state, memory, of)
     of.validity = state
     for family in REPLACING:
@@ -219,6 +221,15 @@ def _said_of(of: HasValidity, memory: Memory) -> Said | None:
     return None
 
 
+def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[int, None]) -> None:
+    """Note a memory of which somebody said something, and those that were named with it."""
+    ids = [of.captures.by_seq[join.seq].id for join in of.memories.by_birth[birth].joins]
+    said = [word.to for id in ids if (word := state.said.get(id)) is not None and word.to is not None]
+    named = [*said, *(other for id in ids for other in state.replacing.get(id, ()))]
+    for other in (memory.birth for id in named if (memory := _of_id(of, id)) is not None):
+        _touch(state, other, touched)
+
+
 def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
     """Whether somebody said that a memory was replaced by another."""
     word = _said_of(of, memory)
@@ -228,23 +239,38 @@ def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
 # --- What follows from the texts ---
 
 
-def _look_again(state: Validity, birth: int, of: HasValidity, touched: dict[int, None]) -> None:
-    """Compare a memory anew where another text speaks for it, or none does."""
-    memory = of.memories.by_birth.get(birth)
-    lives = memory is not None and memory.canonical >= 0 and not memory.made
-    now = (memory.canonical, memory.name) if memory is not None and lives else None
-    before = state.judged.get(birth)
-    if before == now:
-        return
-    _touch(state, birth, touched)
-    if before is None or now is None or before[0] != now[0]:
+def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched: dict[int, None]) -> None:
+    """Compare those memories anew for which another text speaks, and forget those for which none does."""
+    speaks = {birth: _spoken(of, birth) for birth in births}
+    changed = {birth: now for birth, now in speaks.items() if now != state.judged.get(birth)}
+    anew = [birth for birth, now in changed.items() if now is None or now[0] != state.judged.get(birth, (-1,))[0]]
+    for birth in changed:
+        _touch(state, birth, touched)
+    for birth in anew:
         _forget(state, birth, of)
-        if memory is not None and lives:
-            _hold(state, memory, of)
-            _compare(state, memory, of)
-            _touch(state, birth, touched)
-    elif memory is not None:
+    held = [of.memories.by_birth[birth] for birth, now in changed.items() if now is not None]
+    for memory in held:
         _hold(state, memory, of)
+    compared = [memory for memory in held if memory.birth in anew]
+    if state._sharing is not None:
+        for memory in compared:
+            _share(state._sharing, of.captures.by_seq[memory.canonical], memory.birth, of)
+    for memory in compared:
+        _compare(state, memory, of)
+        _touch(state, memory.birth, touched)
+
+
+def _spoken(of: Others, birth: int) -> tuple[int, int] | None:
+    """Return the canonical text of a memory that may be compared, and its name, by their seqs; None of any other."""
+    memory = of.memories.by_birth.get(birth)
+    if memory is None or memory.canonical < 0 or not _may_be_compared(of, memory):
+        return None
+    return memory.canonical, memory.name
+
+
+def _may_be_compared(of: HasCaptures, memory: Memory) -> bool:
+    """Whether a memory is one of those that fold: no part of a document, and no text that a consolidation made."""
+    return of.captures.by_seq[memory.birth].family is not None and not memory.made
 
 
 def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
@@ -283,7 +309,6 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
     """Tie a memory to those that tell another value of the same thing."""
     own = of.captures.by_seq[memory.canonical]
     sharing = _sharing_of(state, own.family or "", of)
-    sharing.put(memory.birth, of.captures.body(own).text)
     for birth in sharing.near(memory.birth, COMPARED):
         other = of.captures.by_seq[of.memories.by_birth[birth].canonical]
         older, newer = sorted((own, other), key=lambda capture: (capture.at, capture.seq))
@@ -301,9 +326,12 @@ def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:
     if state._sharing is None:
         state._sharing = {family: Sharing() for family in dict.fromkeys(FAMILIES.values())}
         for birth, (canonical, _) in state.judged.items():
-            said = of.captures.by_seq[canonical]
-            state._sharing[said.family or ""].put(birth, of.captures.body(said).text)
+            _share(state._sharing, of.captures.by_seq[canonical], birth, of)
     return state._sharing[family]
+
+
+def _share(sharing: dict[str, Sharing], said: Capture, birth: int, of: HasCaptures) -> None:
+    sharing[said.family or ""].put(birth, of.captures.body(said).text)
 
 
 def _trust(capture: Capture) -> int:
