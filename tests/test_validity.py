@@ -1,0 +1,186 @@
+"""What replaces what: order by when things happened, by whom they were said, and by what people say of them."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import START, captured, configured, forgotten, linked, restored, slots
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.rows import MemoryRow
+from memtape.sinks.home.folders import Home
+from memtape.state.core.partition import Partition, fold
+from memtape.state.views.rows import memory_row
+from memtape.tools.client import Client
+
+DAY, SECOND = 86_400_000_000, 1_000_000
+BEGIN = START - 100 * DAY
+OLD, NEW, NEWEST = (f"The staging database listens on port {port}." for port in (5433, 5434, 5435))
+
+
+def rows(events: list[Any]) -> dict[str, MemoryRow]:
+    """The rows of the memories of a history of one scope, by text."""
+    partition = Partition(0)
+    fold(partition, slots([configured(), *events]))
+    scope = partition.scopes["project:test"]
+    found = (memory_row(scope, scope.captures.by_seq[it.name].id) for it in scope.memories.by_birth.values())
+    return {row.text: row for row in found if row is not None}
+
+
+def said(text: str, day: int, sent: int | None = None, **fields: Any) -> Any:
+    return captured(text, at=START + (day - 100) * DAY, sent=START + (sent or day) * SECOND, **fields)
+
+
+@given(st.permutations([(OLD, 1), (NEW, 2), (NEWEST, 3)]))
+def test_values_follow_each_other_as_they_happened_in_whatever_order_they_arrive(order: list[tuple[str, int]]) -> None:
+    found = rows([said(text, day, sent=10 + n) for n, (text, day) in enumerate(order)])
+    assert [(found[text].valid_from, found[text].valid_to) for text in (OLD, NEW, NEWEST)] == [
+        (BEGIN + DAY, BEGIN + 2 * DAY),
+        (BEGIN + 2 * DAY, BEGIN + 3 * DAY),
+        (BEGIN + 3 * DAY, None),
+    ]
+    assert [found[text].replaced_by for text in (OLD, NEW, NEWEST)] == [found[NEW].id, found[NEWEST].id, None]
+    assert [found[text].before for text in (OLD, NEW, NEWEST)] == ["", "5433", "5434"]
+    assert [found[text].replaces for text in (OLD, NEW, NEWEST)] == [(), (found[OLD].id,), (found[NEW].id,)]
+
+
+def test_a_value_that_comes_back_holds_again() -> None:
+    found = rows([said(OLD, 1), said(NEW, 2), said(OLD, 3, id="again")])
+    assert (found[OLD].valid_from, found[OLD].valid_to) == (BEGIN + 3 * DAY, None)
+    assert found[NEW].valid_to == BEGIN + 3 * DAY
+
+
+@pytest.mark.parametrize(("older", "newer"), [*itertools.product(("operator", "user", "agent", "model"), repeat=2)])
+def test_who_is_trusted_less_replaces_nothing(older: str, newer: str) -> None:
+    trust = ("model", "agent", "user", "operator")
+    found = rows([said(OLD, 1, origin=older), said(NEW, 2, origin=newer)])
+    if trust.index(newer) >= trust.index(older):
+        assert (found[OLD].replaced_by, found[NEW].contradicts) == (found[NEW].id, None)
+    else:
+        assert (found[OLD].replaced_by, found[OLD].valid_to) == (None, None)
+        assert found[NEW].contradicts == found[OLD].id
+
+
+def test_what_tells_more_is_outdated_in_that_part_and_holds() -> None:
+    older = "The staging database listens on port 5433, and backups run nightly."
+    found = rows([said(older, 1), said(NEW, 2)])
+    assert (found[older].valid_to, found[older].outdated_by) == (None, found[NEW].id)
+
+
+def test_what_is_hidden_replaces_nothing_while_it_is() -> None:
+    events = [said(OLD, 1), said(NEW, 2), forgotten([NEW], "f", sent=START + 3 * SECOND)]
+    assert rows(events)[OLD].valid_to is None
+    events.append(restored([NEW], "r", sent=START + 4 * SECOND))
+    assert rows(events)[OLD].valid_to == BEGIN + 2 * DAY
+
+
+def test_people_overrule_the_rule_and_it_stays_so() -> None:
+    events = [said(OLD, 1), said(NEW, 2), linked(OLD, "holds", None, "l1", sent=START + 3 * SECOND)]
+    assert rows(events)[OLD].valid_to is None
+    events.append(said(NEWEST, 4))
+    assert rows(events)[OLD].valid_to is None
+    assert rows(events)[NEW].replaced_by == rows(events)[NEWEST].id
+    events.append(linked(OLD, "holds", None, "l2", on=False, sent=START + 5 * SECOND))
+    assert rows(events)[OLD].valid_to == BEGIN + 2 * DAY
+
+
+def test_what_is_said_to_replace_something_does_whatever_the_texts_say() -> None:
+    one, other = "The lighthouse is white.", "Maria keeps the light."
+    events = [said(one, 2), said(other, 1), linked(one, "replaced_by", other, "l1", sent=START + 3 * SECOND)]
+    found = rows(events)
+    assert (found[one].replaced_by, found[other].replaces) == (found[other].id, (found[one].id,))
+    assert found[one].valid_to == found[one].valid_from  # What replaced it was said before it: it never held.
+    assert rows([*events, forgotten([other], "f", sent=START + 4 * SECOND)])[one].valid_to is None
+
+
+def test_an_agent_does_not_end_what_a_person_said() -> None:
+    events = [said(OLD, 1), said("Maria keeps the light.", 2)]
+    events.append(linked(OLD, "replaced_by", "Maria keeps the light.", "l1", origin="agent", sent=START + 3 * SECOND))
+    assert rows(events)[OLD].valid_to is None
+
+
+def test_the_goal_in_force_was_said_last_and_contradicts_nobody_who_is_trusted_more() -> None:
+    goals = [said(f"The target for test coverage is {n} percent.", day, kind="goal", **who) for n, day, who in
+             ((70, 1, {}), (85, 5, {}), (60, 3, {"sent": 6}), (50, 7, {"origin": "agent"}))]  # fmt: skip
+    found = rows(goals)
+    assert [row.text for row in found.values() if not row.replaced] == ["The target for test coverage is 85 percent."]
+
+
+# In a home.
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    return Client(Home(tmp_path / "home").path, scope="project:test", origin="user")
+
+
+def at(day: int) -> str:
+    return f"2026-03-{day:02}T10:00:00Z"
+
+
+def test_what_holds_stands_above_what_it_replaced_and_both_say_so(client: Client) -> None:
+    older = client.capture(OLD, at=at(1))
+    newer = client.capture("You can reach the staging database at localhost:5434 now.", at=at(9))
+    client.project()
+    # The question has the words of the older text alone.
+    found = client.search("on which port does the staging database listen").results
+    assert [result.id for result in found] == [newer.id, older.id]
+    assert found[1].marks == (f"replaced on 2026-03-09 by {newer.id}",)
+    assert found[0].marks[0].startswith("since 2026-03-09; before: 5433")
+    assert found[0].score >= found[1].score
+    limited = client.search("on which port does the staging database listen", limit=1).results
+    assert [result.id for result in limited] == [newer.id]
+
+
+def test_a_turn_that_says_what_was_replaced_is_marked(client: Client) -> None:
+    client.capture(OLD, at=at(1))
+    newer = client.capture(NEW, at=at(9))
+    client.capture(f"As I said, {OLD[0].lower()}{OLD[1:]}", "turn", at=at(2))
+    client.project()
+    turn = next(it for it in client.search("staging database port").results if it.kind == "turn")
+    assert turn.marks == (f"says what was replaced on 2026-03-09 by {newer.id}",)
+
+
+def test_a_start_and_memory_md_tell_what_holds_alone(client: Client) -> None:
+    client.capture(OLD, at=at(1))
+    client.capture(NEW, at=at(9))
+    client.project()
+    context = client.context(2_000, "prompt").text
+    page = (client.home.scope_folder("project:test") / "MEMORY.md").read_text()
+    for text in (context, page):
+        assert "since 2026-03-09; before: 5433" in text.replace("\\", "")
+        assert OLD not in text
+
+
+def test_what_held_then_is_asked_for_by_its_time(client: Client) -> None:
+    client.capture(OLD, at=at(1))
+    client.capture(NEW, at=at(9))
+    client.project()
+    for day, texts in ((1, [OLD]), (8, [OLD]), (9, [NEW]), (20, [NEW])):
+        time = 1_772_359_200_000_000 + (day - 1) * DAY
+        found = client.search("staging database port", valid_at=time)
+        assert [result.text for result in found.results] == texts
+        assert found.recall_id is None
+
+
+def test_deciding_by_hand_says_what_it_did_and_refuses_what_cannot_be(client: Client) -> None:
+    one, other = client.capture(OLD, at=at(1)), client.capture("Maria keeps the light.", at=at(2))
+    turn = client.capture("Hello there.", "turn")
+    assert client.say_replaced(one.id, other.id) == [one.id]
+    client.project()
+    assert client.show(one.id).memory.replaced_by == other.id  # type: ignore[union-attr]
+    assert client.say_holds(one.id) == [one.id]
+    assert client.say_holds(one.id, undo=True) == [one.id]
+    for wrong in (
+        lambda: client.say_holds(one.id, undo=True),
+        lambda: client.say_holds(turn.id),
+        lambda: client.say_replaced(one.id, one.id),
+        lambda: Client(client.home.path, scope="project:test", origin="agent").say_replaced(one.id, other.id),
+    ):
+        with pytest.raises(MemtapeError):
+            wrong()
