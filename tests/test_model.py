@@ -747,8 +747,16 @@ def short(row: dict[str, Any]) -> str:
     """Return a memory as `MEMORY.md` shows it; what escapes a text has tests of its own."""
     times = "once" if row["confirmations"] == 1 else f"{row['confirmations']} times"
     confirmed = f" (confirmed {times}, last {format_day(row['last_at'])})" if row["confirmations"] else ""
-    marks = " (pinned)" * row["pinned"] + " (consolidated)" * bool(row["made_of"])
-    return escape(one_line(row["text"], 400)) + confirmed + marks
+    notes = ["pinned"] * row["pinned"]
+    if row["valid_to"] is not None:
+        notes.append(f"replaced on {format_day(row['valid_to'])} by {row['replaced_by']}")
+    elif row["replaces"]:
+        before = f"; before: {one_line(row['before'], 80)}" if row["before"] else ""
+        notes.append(f"since {format_day(row['valid_from'])}{before}")
+    notes += [f"in part replaced by {row['outdated_by']}"] * bool(row["outdated_by"])
+    notes += [f"contradicts {row['contradicts']}, which is trusted more"] * bool(row["contradicts"])
+    notes += ["consolidated"] * bool(row["made_of"])
+    return escape(one_line(row["text"], 400)) + confirmed + "".join(f" ({escape(note)})" for note in notes)
 
 
 def in_force(row: dict[str, Any]) -> bool:
@@ -758,7 +766,8 @@ def in_force(row: dict[str, Any]) -> bool:
 
 def is_fact(row: dict[str, Any]) -> bool:
     """Whether a memory is of those that `MEMORY.md` lists."""
-    return row["kind"] in ("fact", "insight") and not row["hidden"] and not row["into"]
+    holds = row["valid_to"] is None
+    return row["kind"] in ("fact", "insight") and not row["hidden"] and not row["into"] and holds
 
 
 def without_link(line: str) -> str:
