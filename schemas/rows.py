@@ -49,6 +49,13 @@ class Provenance(msgspec.Struct, frozen=True):
     session: str | None
 
 
+class Wording(msgspec.Struct, frozen=True):
+    """One text of a memory that is not its canonical one, and the capture that says it best (trust, time, order)."""
+
+    id: str
+    text: str
+
+
 class Displayed(msgspec.Struct, frozen=True, kw_only=True):
     """What a memory, a turn and a result of a search say alike. A field that is added here stands in all three."""
 
@@ -79,6 +86,8 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     a captured id of a memory that replaced a part of what this one tells. `contradicts` is a captured id of a memory
     that tells another value of the same thing, holds, and is trusted more. `into` is a captured id of the memory that
     stands for this one, and `made_of` are captured ids of the memories that a text was made of, at any remove.
+    `wordings` are its other living texts, echoes' included, each once as texts are normalised, that of the greatest
+    (trust, time, order) first.
     """
 
     key: str
@@ -107,6 +116,7 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     before: str = ""
     outdated_by: str | None = None
     contradicts: str | None = None
+    wordings: tuple[Wording, ...] = ()
 
 
 class TurnRow(Displayed, frozen=True, kw_only=True):

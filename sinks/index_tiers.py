@@ -73,7 +73,7 @@ class Tiers(Generic[SegmentT]):
 
         `newest` has the generation and the offset of the event that caused what is to stand under each key.
         """
-        newer: list[int] = []
+        newer: dict[int, None] = {}
         keys = np.array(sorted(newest), "<u8")
         for segment, alive in zip(self.segments, self.living, strict=True):
             starts = np.searchsorted(segment.keys, keys, "left")
@@ -86,8 +86,8 @@ class Tiers(Generic[SegmentT]):
                     if newest[key] > (int(segment.generations[row]), int(segment.offsets[row])):
                         alive[row] = False
                     else:
-                        newer.append(key)
-        return newer
+                        newer[key] = None
+        return list(newer)
 
     def settle(self) -> None:
         """Bring small segments together, and those of which most rows are dead."""

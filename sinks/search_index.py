@@ -45,6 +45,7 @@ from memtape.state.views.indexed import (
     GONE,
     INDEXED,
     TABLE_NAMES,
+    Told,
     embedder_of,
     key_of,
     languages_of_rows,
@@ -88,6 +89,7 @@ class Opened(NamedTuple):
         wanted = None if table is None else table_number(table)
         for segment, alive in zip(self.segments, self.living, strict=True):
             chosen = alive & (segment.tables != GONE) if wanted is None else alive & (segment.tables == wanted)
+            chosen[: segment.size] &= segment.wordings == 0
             for place in np.flatnonzero(chosen).tolist():
                 yield row_at(segment, place)
 
@@ -95,8 +97,9 @@ class Opened(NamedTuple):
         """Return how many `memories` and `turns` are shown, and how many are `hidden`."""
         counts: Counter[str] = Counter()
         for segment, alive in zip(self.segments, self.living, strict=True):
-            shown = shown_of(segment, alive)
-            counts["hidden"] += int(alive[: segment.size].sum()) - int(shown.sum())
+            heads = alive[: segment.size] & (segment.wordings == 0)
+            shown = shown_of(segment, alive) & heads
+            counts["hidden"] += int(heads.sum()) - int(shown.sum())
             for table in FOUND:
                 counts[table] += int((segment.tables[: segment.size][shown] == table_number(table)).sum())
         return counts
@@ -105,7 +108,8 @@ class Opened(NamedTuple):
         """Return the ids of some texts that are hidden."""
         ids: list[str] = []
         for segment, alive in zip(self.segments, self.living, strict=True):
-            places = np.flatnonzero(alive[: segment.size] & (segment.flags & HIDDEN != 0))[: most - len(ids)]
+            hidden = alive[: segment.size] & (segment.flags & HIDDEN != 0) & (segment.wordings == 0)
+            places = np.flatnonzero(hidden)[: most - len(ids)]
             ids += [row_at(segment, row).id for row in places.tolist()]
         return ids
 
@@ -125,11 +129,11 @@ class Opened(NamedTuple):
         return {id: None for id, is_known in zip(ids, known.tolist(), strict=True) if is_known}
 
     def saying(self, said: int) -> list[tuple[int, int]]:
-        """Return (segment, row) of the memories that live and whose text has this number."""
+        """Return (segment, row) of the memories that live and have a text with this number, in any wording."""
         found = []
         for n, (segment, alive) in enumerate(zip(self.segments, self.living, strict=True)):
             same = (segment.said == np.uint64(said)) & alive[: segment.size] & (segment.flags & TURN == 0)
-            found += [(n, row) for row in np.flatnonzero(same).tolist()]
+            found += [(n, segment.head_of(row)) for row in np.flatnonzero(same).tolist()]
         return found
 
     def has_any(self, table: TableName) -> bool:
@@ -320,7 +324,7 @@ class _Making:
         tiers.append(segment, len(segment.keys))
         tiers.settle()
 
-    def _settle_language(self, newest: dict[int, Guarded], told: dict[int, int]) -> None:
+    def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
         """Find out in which language most texts are; those that are read otherwise now are taken in again."""
         segments = list(zip(self._texts.segments, self._texts.living, strict=True))
         counts = counted_languages([Part(part, shown_of(part, alive)) for part, alive in segments], len(TOLD_LANGUAGES))
@@ -332,12 +336,14 @@ class _Making:
         for segment, alive in segments:
             read = np.array([language_read(its, usual) for its in segment.told.tolist()], np.uint8)
             keys = segment.row_keys()
-            for row in np.flatnonzero(alive[: segment.size] & (read != segment.read)).tolist():
+            otherwise = np.flatnonzero(alive[: segment.size] & (read != segment.read)).tolist()
+            for row in dict.fromkeys(map(segment.head_of, otherwise)):
                 key, table = int(keys[row]), TABLE_NAMES[int(segment.tables[row])]
                 guard = int(segment.generations[row]), int(segment.offsets[row])
+                own = segment.with_wordings(row)
                 newest[key] = Guarded(table, row_at(segment, row), *guard)
-                told[key] = int(segment.told[row])
-                alive[row] = False
+                told[key] = tuple(segment.told[own].tolist())
+                alive[own] = False
 
     def opened(self) -> Opened:
         """Return what stands there now, of which the segments that are new have no file."""

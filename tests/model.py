@@ -652,7 +652,21 @@ class Scope:
             "into": self.covered(memory),
             "made_of": list(dict.fromkeys(self._all_made_of(memory))),
             **self._validity(memory, speaks),
+            "wordings": self._wordings(memory),
         }
+
+    def _wordings(self, memory: Memory) -> list[dict[str, str]]:
+        """Return what else is said in a memory that lives: of each text what the most trusted and latest said."""
+        if not self.living(memory):
+            return []
+        said = [capture for capture, _, _ in (*memory["members"], *memory["echoes"]) if not self.hidden(capture)]
+        texts = {normal_text(spoken(self.living(memory))["body"]["text"])}
+        wordings = []
+        while others := [capture for capture in said if normal_text(capture["body"]["text"]) not in texts]:
+            best = spoken(others)
+            texts.add(normal_text(best["body"]["text"]))
+            wordings.append({"id": best["id"], "text": best["body"]["text"]})
+        return wordings
 
     def _all_made_of(self, memory: Memory) -> Iterator[str]:
         for id in self.made_of(memory) or []:

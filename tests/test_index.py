@@ -26,7 +26,7 @@ from safetensors.numpy import load_file
 from soaked import soaked
 
 from memtape.schemas.events import Kind
-from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, VectorRow
+from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, VectorRow, Wording
 from memtape.sinks import index_files, index_tiers, search_index
 from memtape.sinks.home.folders import unfinished_beside
 from memtape.sinks.search_index import Opened, SearchIndex, open_index, scope_folder
@@ -49,7 +49,7 @@ from memtape.state.views.index_proof import (
     usual_of,
     vectors_content,
 )
-from memtape.state.views.indexed import entry_of, vector_key
+from memtape.state.views.indexed import entries_of, vector_key
 
 A = "project:a"
 DAY = 86_400_000_000
@@ -66,8 +66,8 @@ turns = st.builds(
     st.sampled_from(["user", "user", "agent"]), st.integers(0, 90), st.booleans(),
 )  # fmt: skip
 facts = st.builds(
-    lambda text, day, hidden: ("memories", text, "s", "Ada", "user", day, hidden),
-    st.sampled_from(SAID), st.integers(0, 90), st.booleans(),
+    lambda texts, day, hidden: ("memories", texts, "s", "Ada", "user", day, hidden),
+    st.lists(st.sampled_from(SAID), min_size=1, max_size=3, unique=True), st.integers(0, 90), st.booleans(),
 )  # fmt: skip
 banned = st.just(("tombstones", "", None, "", "user", 0, False))
 vectors = st.builds(
@@ -93,6 +93,7 @@ def id_of(number: int) -> str:
 def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
     """A row of a table under the id of a number, as an event at an offset caused it."""
     table, text, session, actor, origin, day, hidden = what
+    text, *others = [text] if isinstance(text, str) else text
     kind: Kind = "turn" if table == "turns" else "fact"
     id, at = id_of(number), START + day * DAY + number
     shown: dict[str, Any] = {
@@ -115,6 +116,7 @@ def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
     more: dict[str, Any] = {
         "canonical": id, "importance_given": None, "first_at": at, "last_at": at, "confirmations": 0, "ids": (id,),
         "members": (), "echoes": (), "revises": None, "similarity": 0, "replaced": False,
+        "wordings": () if hidden else tuple(Wording(id_of(number + n), its) for n, its in enumerate(others, start=1)),
     }  # fmt: skip
     return Guarded("memories", MemoryRow(**shown, **more), 1, offset)
 
@@ -198,7 +200,8 @@ def test_however_rows_come_the_index_says_and_ranks_as_one_made_at_once(
         opened = open_index(scope_folder(folder, A))
     assert opened is not None
     check(opened, standing)
-    entries = [entry_of(row) for _, row in living(standing) if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden]
+    rows_shown = (row for _, row in living(standing) if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden)
+    entries = [entry for row in rows_shown for entry in entries_of(row)]
     at_once = [part_of(entries, opened.manifest.usual)]
     own = opened.vectors_of("m@1/8")
     rows = [row for _, row in living(standing) if isinstance(row, VectorRow) and row.embedder == "m@1/8"]
@@ -229,7 +232,7 @@ def test_what_was_known_of_texts_is_extended_to_what_is_found_out_anew(
                 part.shown[[row for row in hidden if row < part.segment.size]] = False
             tail = data.draw(st.lists(turns, max_size=3), "tail")
             if tail:
-                parts.append(part_of([entry_of(row_of(40 + n, what, 1).row) for n, what in enumerate(tail)], 0))  # type: ignore[arg-type]
+                parts.append(part_of([entries_of(row_of(40 + n, what, 1).row)[0] for n, what in enumerate(tail)], 0))  # type: ignore[arg-type]
             before, anew = Texts(parts, before), Texts(parts)
             for name in ("number", "before", "before_that", "after", "after_that"):
                 assert getattr(before.sessions, name).tolist() == getattr(anew.sessions, name).tolist(), name
@@ -244,8 +247,8 @@ def test_by_sketches_is_found_what_is_found_by_all_vectors_where_all_are_near(mo
         for n in range(300)
     ]
     parts = [
-        part_of([entry_of(its.row) for its in said[:200]], 0),
-        part_of([entry_of(its.row) for its in said[200:]], 0),
+        part_of([entry for its in said[:200] for entry in entries_of(its.row)], 0),
+        part_of([entry for its in said[200:] for entry in entries_of(its.row)], 0),
     ]
     rows = [(vector_key(its.row), 1, 1, vector_of(n, 70).tobytes()) for n, its in enumerate(said) if n % 5]
     vectors = [(vector_segment_of(its, 70), np.ones(len(its), np.bool_)) for its in (rows[:90], rows[90:])]
@@ -443,7 +446,7 @@ def test_what_a_manifest_does_not_name_any_more_is_noticed(tmp_path: Path) -> No
 def test_few_files_stay_open_whatever_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_files, "MAPPED_BYTES", 1)
     monkeypatch.setattr(index_files, "MOST_MAPPED", len(index_files._MAPPED) + 3)
-    segment = part_of([entry_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)]).segment  # type: ignore[arg-type]
+    segment = part_of([*entries_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)]).segment  # type: ignore[arg-type]
     size = index_files.write_segment(tmp_path / "one", segment)
     before = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").is_dir() else 0
     held = [index_files.read_segment(tmp_path / "one", size) for _ in range(20)]
@@ -453,7 +456,7 @@ def test_few_files_stay_open_whatever_is_read(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_segment_is_a_file_of_safetensors(tmp_path: Path) -> None:
-    segment = part_of([entry_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)]).segment  # type: ignore[arg-type]
+    segment = part_of([*entries_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)]).segment  # type: ignore[arg-type]
     size = index_files.write_segment(tmp_path / "one", segment)
     assert size == (tmp_path / "one").stat().st_size
     for name, array in load_file(tmp_path / "one").items():
@@ -492,7 +495,7 @@ def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:
 
 def test_texts_are_let_go_of_with_their_last_use() -> None:
     """Without waiting for the collector of circles: each capture makes new ones, of many megabytes in a large scope."""
-    texts = Texts([part_of([entry_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)])])  # type: ignore[arg-type]
+    texts = Texts([part_of([*entries_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)])])  # type: ignore[arg-type]
     corpus = Corpus(texts, lambda place: "", texts.called)
     assert len(corpus.rank("kayak").places) == 1
     gone = weakref.ref(texts)

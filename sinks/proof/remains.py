@@ -31,7 +31,7 @@ from memtape.state.index.entries import take
 from memtape.state.text.traces import Traces
 from memtape.state.vectors.recorded import recorded
 from memtape.state.views.index_proof import are_sound_vectors
-from memtape.state.views.indexed import GONE, row_at, text_of
+from memtape.state.views.indexed import GONE, row_at, texts_of
 
 PIECE_BYTES = 4 * 1024 * 1024
 OVERLAP_BYTES = 256 * 1024
@@ -312,7 +312,8 @@ def _index(path: Path) -> Iterator[_Grain]:
         found = [row_at(segment, row) for row in rows if segment.tables[row] != GONE]
         for row, shown in zip(rows, found, strict=False):
             if row < segment.size:
-                terms |= dict.fromkeys(take(text_of(shown), int(segment.told[row]), int(segment.read[row])).terms)
+                text = texts_of(shown)[int(segment.wordings[row])]
+                terms |= dict.fromkeys(take(text, int(segment.told[row]), int(segment.read[row])).terms)
         texts = list(_texts([msgspec.to_builtins(row) for row in found]))
         yield _Grain(f"rows {start}…", " \x00x\x00 ".join(texts), frozenset(texts))
     names = segment.speaker_names()

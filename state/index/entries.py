@@ -51,6 +51,7 @@ class Entry(NamedTuple):
 
     `record` is what is shown of it, in whatever form the caller reads. `said` is equal for texts that say the same.
     `ids` are all by which it can be called, `spoken` is that of the capture whose text it is, by default its own.
+    `wording` is 0 for the text that speaks, and n for the nth of the others that stand right behind it.
     """
 
     document: Document
@@ -62,6 +63,7 @@ class Entry(NamedTuple):
     hidden: bool = False
     tagged: bool = False
     cued: bool = False
+    wording: int = 0
 
 
 class Guard(NamedTuple):

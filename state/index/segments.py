@@ -1,7 +1,8 @@
 """A segment of the search index: immutable arrays over some texts and rows, how they are made, and how they are merged.
 
 A segment has `documents`, which are searched, and after them `others`, rows that are only kept. Both are counted in the
-order in which they came: row 0 to D are documents. Nothing here reads a file, and what a row means is for the caller.
+order in which they came: row 0 to D are documents. The other wordings of a document are documents too: they stand right
+behind it under its key, and live and die with it. Nothing here reads a file, and what a row means is for the caller.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class Segment(NamedTuple):
     `terms` (T, ascending) and `starts` (T + 1) lead to `rows` (P, ascending within a term) and `counts` (as `Taken` has
     them); `term_text` has the terms in UTF-8 in that order, each up to `term_ends`. Of documents, `sessions` has the
     place of its session in `session_keys` (S, ascending), `speakers` that of its speaker in the JSON list `names`, and
-    `spoken` the number of the id of the capture whose text it is. `order` has the documents by session, turns first,
+    `spoken` the number of the id of the capture whose text it is, and `wordings` how many places before it the text
+    stands of which it is another wording, 0 for one that is none. `order` has the documents by session, turns first,
     then by time and id. `aliases` (ascending) are numbers of ids by which documents can be called, `alias_rows` the
     document of each. Of each row there are `generations`, `offsets` and `tables`; `keys` are theirs, ascending, and
     `by_key` has the row of each. The record of row r ends at `record_ends[r]`.
@@ -69,6 +71,7 @@ class Segment(NamedTuple):
     chars: Array
     said: Array
     spoken: Array
+    wordings: Array
     order: Array
     keys: Array
     generations: Array
@@ -102,6 +105,17 @@ class Segment(NamedTuple):
         """Return how many documents hold each term."""
         starts = self.starts.astype(np.int64)
         return starts[1:] - starts[:-1]
+
+    def head_of(self, row: int) -> int:
+        """Return the document of which a row is another wording, or the row itself."""
+        return row - int(self.wordings[row]) if row < self.size else row
+
+    def with_wordings(self, row: int) -> range:
+        """Return the places of a document and of its other wordings, which stand right behind it."""
+        end = row + 1
+        while end < self.size and int(self.wordings[end]) == end - row:
+            end += 1
+        return range(row, end)
 
     def rows_of(self, key: int) -> Array:
         """Return the rows that stand under a key, living or not."""
@@ -139,7 +153,7 @@ class Segment(NamedTuple):
 
 COLUMNS = (
     *("kinds", "origins", "flags", "told", "read", "at", "ages_from", "confidences", "lengths", "chars"),
-    *("said", "spoken"),
+    *("said", "spoken", "wordings"),
 )
 """The columns that say something of each document by themselves."""
 _ROW = ("generations", "offsets", "tables")
@@ -167,6 +181,7 @@ SEGMENT_TYPES = {
     "chars": "<u4",
     "said": "<u8",
     "spoken": "<u8",
+    "wordings": "<u4",
     "order": "<u4",
     "keys": "<u8",
     "generations": "<i8",
@@ -233,6 +248,7 @@ def segment_of(
         chars=[len(document.text) for document in spoken],
         said=[entry.said for entry in entries],
         spoken=[number_of(entry.spoken or entry.document.id) for entry in entries],
+        wordings=[entry.wording for entry in entries],
         keys=[guard.key for guard in guards],
         generations=[guard.generation for guard in guards],
         offsets=[guard.offset for guard in guards],

@@ -64,6 +64,23 @@ class Texts:
         arrays = [getattr(part.segment, name) for part in self.parts]
         return np.concatenate(arrays) if len(arrays) > 1 else arrays[0] if arrays else np.zeros(0, np.int64)
 
+    @cached_property
+    def is_worded(self) -> bool:
+        """Whether any text is another wording of one before it."""
+        return any(bool(part.segment.wordings.any()) for part in self.parts)
+
+    def heads(self, places: Ints) -> Ints:
+        """Return of each of some places, in ascending order, the text of which it is another wording, or itself."""
+        if not self.is_worded:
+            return places
+        heads: Ints = places - self.column("wordings", places)
+        return heads
+
+    def head(self, place: int) -> int:
+        """Return the text of which a text is another wording, or itself."""
+        part, row = self.where(place)
+        return self.starts[part] + self.parts[part].segment.head_of(row)
+
     def where(self, row: int) -> tuple[int, int]:
         """Return the number of the part in which a text stands, and its row there."""
         part = int(np.searchsorted(self.starts, row, "right")) - 1

@@ -19,7 +19,7 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.documents import Document
 from memtape.state.index.entries import AGES, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN, Entry
 from memtape.state.index.parts import Floats, Ints, part_of
-from memtape.state.index.sorted_values import distinct
+from memtape.state.index.sorted_values import distinct, firsts, is_one_of
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors, text_vectors
 from memtape.state.ranking import lanes as rules
@@ -177,6 +177,7 @@ class Corpus:
     ) -> Ranking:
         """Return what the lanes find of a query, best first, by kind and id among equals.
 
+        Of a text and its other wordings the best alone is returned, and lanes count all of them once.
         `query_vector` is the quantised vector of `to_encode(query)`, shape (dimensions,). `among` gives those of some
         places that may be returned, and moves no score. `now` is in microseconds, by default the time of the latest
         text. With `explain` each has the parts of its relevance. `session` is that of who asks.
@@ -196,11 +197,13 @@ class Corpus:
         found |= self._moved(places, days, lanes)
         summed = self._sum(query, words, similar, places, found)
         found_by_sum, relevance = places, summed.relevance()
+        best = self._best(relevance, places)
+        places, relevance = places[best], relevance[best]
         if "edges" in lanes:
             lent = self._lent(places, relevance, among)
             places, relevance, found["edges"] = _highest(places, relevance, lent)
         parts_of = _parts_of(found_by_sum, summed.parts) if explain else lambda place: {}
-        counts = {lane: len(its.places) for lane, its in found.items()}
+        counts = {lane: len(distinct(self._texts.heads(np.sort(its.places)))) for lane, its in found.items()}
         yields = self._yields(words.terms, places, session, now)
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
 
@@ -240,18 +243,40 @@ class Corpus:
         """Return what words and vectors find among the places that may be, with BM25 / its greatest and cosines."""
         found: dict[Lane, _Part] = {}
         if "sparse" in lanes:
-            places = first_of(words.texts, among(np.flatnonzero(words.texts > 0)), rules.SPARSE_HITS, self._order)
-            found["sparse"] = _Part(places, words.texts[places])
+            places = among(np.flatnonzero(words.texts > 0))
+            found["sparse"] = self._first(places, words.texts[places], rules.SPARSE_HITS)
         if similar is not None:
-            near, cosines = similar.places, similar.cosines
-            here = first_of(cosines, np.arange(len(near)), rules.DENSE_HITS, lambda some: self._order(near[some]))
-            found["dense"] = _Part(near[here], cosines[here])
+            found["dense"] = self._first(similar.places, similar.cosines, rules.DENSE_HITS)
         return found
 
+    def _first(self, places: Ints, scores: Floats, most: int) -> _Part:
+        """Return what of some places, in ascending order, is scored highest: so many at most, and as many others as
+        are wordings of these.
+        """
+        numbers = np.arange(len(places))
+        if self._texts.is_worded:
+            best = self._best(scores, places)
+            first = first_of(scores, best, most, lambda some: self._order(places[some]))
+            heads = self._texts.heads(places)
+            here = numbers[is_one_of(heads, heads[first]) & (scores > 0)]
+        else:
+            here = first_of(scores, numbers, most, lambda some: self._order(places[some]))
+        return _Part(places[here], scores[here])
+
+    def _best(self, scores: Floats, places: Ints) -> Ints:
+        """Return the number of the best of each text and its other wordings among some places, in ascending order."""
+        if not self._texts.is_worded:
+            return np.arange(len(places))
+        heads = self._texts.heads(places)
+        order = np.lexsort((places - heads, -scores, heads))
+        best: Ints = np.sort(order[firsts(heads[order])])
+        return best
+
     def _order(self, places: Ints) -> Ints:
-        """Return the rank of each of some places, in ascending order, by kind and id."""
-        ids = self._texts.column("ids", places).reshape(-1, 2)
-        ordered = np.lexsort((places, ids[:, 1], ids[:, 0], self._texts.column("kinds", places)))
+        """Return the rank of each of some places, in ascending order, by kind, id and which wording it is."""
+        column = self._texts.column
+        ids = column("ids", places).reshape(-1, 2)
+        ordered = np.lexsort((places, column("wordings", places), ids[:, 1], ids[:, 0], column("kinds", places)))
         ranks = np.empty(len(places), np.int64)
         ranks[ordered] = np.arange(len(places))
         return ranks
@@ -266,8 +291,7 @@ class Corpus:
         )
         for lane, scores, most in movers:
             if lane in lanes:
-                here = first_of(scores, np.arange(len(places)), most, lambda some: self._order(places[some]))
-                moved[lane] = _Part(places[here], scores[here])
+                moved[lane] = self._first(places, scores, most)
         return moved
 
     def _sum(self, query: str, words: Worded, similar: Similar | None, places: Ints, found: dict[Lane, _Part]) -> _Sum:
@@ -323,11 +347,14 @@ class Corpus:
             first_of(relevance, np.arange(len(places)), rules.SEEDS, lambda some: self._order(places[some]))
         )
         lent: dict[int, float] = {}
+        heads = self._texts.heads(places)
+        found = dict(zip(heads.tolist(), places.tolist(), strict=True))
         for seed in seeds[np.lexsort((self._order(places[seeds]), -relevance[seeds]))].tolist():
-            used = self._used.get(int(places[seed]))
+            used = self._used.get(int(heads[seed]))
             walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
             for id, weight in walked[: rules.HITS_A_SEED]:
                 place = self._place_of(id)
+                place = None if place is None else found.get(place, place)
                 if place is None or (place not in lent and len(lent) == rules.EDGE_HITS):
                     continue
                 if len(among(np.array([place]))):
@@ -370,7 +397,8 @@ class Corpus:
         if not self._used:
             return np.zeros(len(places))
         nothing = Used()
-        return np.array([value(self._used.get(place, nothing)) for place in places.tolist()], np.float64)
+        heads = self._texts.heads(places).tolist()
+        return np.array([value(self._used.get(place, nothing)) for place in heads], np.float64)
 
     @cached_property
     def _sessions(self) -> Ints:

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, get_args
 import msgspec
 
 from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, STATED_TAG, Kind, Origin
+from memtape.schemas.rows import Wording
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.endings import ending
@@ -72,12 +73,14 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool = False
     notes: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    wordings: tuple[Wording, ...] = ()
 
 
 class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a context. `text` is a memory's whole, or of a turn the sentence that instructs, unless `cut`.
 
-    `ends` marks the end of a conversation, of which the last sentences say most.
+    `ends` marks the end of a conversation, of which the last sentences say most. `wordings` are the other texts of a
+    memory, which the context does not say.
     """
 
     section: Section
@@ -92,6 +95,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     cut: bool = False
     ends: bool = False
     notes: tuple[str, ...] = ()
+    wordings: tuple[Wording, ...] = ()
 
 
 class Form(NamedTuple):
@@ -285,6 +289,7 @@ def _item(section: Section, known: Known, text: str) -> ContextItem:
         source=known.source,
         ends=known.kind == "journal" and FLUSH_TAG in known.tags,
         notes=known.notes,
+        wordings=known.wordings,
     )
 
 

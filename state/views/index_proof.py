@@ -124,7 +124,8 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
             said += [int(getattr(segment, name)[row]) for name in COLUMNS]
             session = int(segment.session_keys[segment.sessions[row]])
             said += [segment.ids[row].tolist(), names[int(segment.speakers[row])], session, of_terms]
-        yield (TABLE_NAMES[table], found.id), digest([_plain(said)])
+        number = row - segment.head_of(row)
+        yield (TABLE_NAMES[table], f"{found.id} in wording {number}" if number else found.id), digest([_plain(said)])
 
 
 def _vector_digest(data: bytes) -> str:

@@ -1,6 +1,7 @@
 """What the search index takes in of the rows of a scope: which are texts that can be found, and how each is read.
 
-Everything of a row stands in its record, so that who searches needs no table.
+Everything of a row stands in its record, so that who searches needs no table. Each other wording of a memory is a text
+of its own behind it: it says what the memory says, but for its text and the capture of that.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from memtape.schemas.rows import (
     TableName,
     TurnRow,
     VectorRow,
+    Wording,
 )
 from memtape.state.index.documents import Document
 from memtape.state.index.entries import Entry, Guard, language_read, number_of, take, told_of
@@ -43,6 +45,8 @@ INDEXED: tuple[TableName, ...] = (*FOUND, *KEPT, "vectors")
 TABLE_NAMES: tuple[TableName, ...] = tuple(TABLES)
 GONE = len(TABLE_NAMES)
 """The number of no table: that of a row that is no more."""
+Told = tuple[int, ...]
+"""The languages that each text of a row may be in."""
 
 
 def key_of(table: TableName, id: str) -> int:
@@ -71,24 +75,49 @@ def record_of(row: LivingRow) -> bytes:
 
 
 def row_at(segment: Segment, place: int) -> Any:
-    """Return the row at a place of a segment, which is not gone. Raises `msgspec.MsgspecError` for a damaged record."""
-    return _DECODERS[int(segment.tables[place])].decode(segment.record(place))
+    """Return the row at a place of a segment, which is not gone; of another wording, the row of its memory.
+
+    Raises `msgspec.MsgspecError` for a damaged record.
+    """
+    return _DECODERS[int(segment.tables[place])].decode(segment.record(segment.head_of(place)))
 
 
 _DECODERS = [msgspec.msgpack.Decoder(TABLES[name]) for name in TABLE_NAMES]
 
 
-def text_of(row: MemoryRow | TurnRow) -> str:
-    """Return what of a memory or turn is searched: its text, with what is written under its media."""
-    return "\n".join((row.text, *row.captions)) if isinstance(row, TurnRow) else row.text
+def texts_of(row: Row) -> tuple[str, ...]:
+    """Return what of a row is searched, each text for itself, the one that speaks first; nothing of what is no text.
+
+    A turn's is its text with what is written under its media.
+    """
+    match row:
+        case TurnRow():
+            return ("\n".join((row.text, *row.captions)),)
+        case MemoryRow():
+            return (row.text, *(wording.text for wording in row.wordings))
+        case _:
+            return ()
 
 
-def entry_of(row: MemoryRow | TurnRow) -> Entry:
-    """Return a memory or turn as the index takes it in."""
+def entries_of(row: MemoryRow | TurnRow) -> list[Entry]:
+    """Return a memory or turn as the index takes it in, and each other wording behind it."""
     if isinstance(row, TurnRow):
-        return text_entry(row, row.captions, None, record_of(row), hidden=row.hidden)
+        return [text_entry(row, row.captions, None, record_of(row), hidden=row.hidden)]
     ages_from = row.last_at if row.kind in FAMILIES else None
-    return text_entry(row, (), ages_from, record_of(row), ids=row.ids, spoken=row.canonical, hidden=row.hidden)
+    head = text_entry(row, (), ages_from, record_of(row), ids=row.ids, spoken=row.canonical, hidden=row.hidden)
+    return [head, *(_worded(head, number, its) for number, its in enumerate(row.wordings, start=1))]
+
+
+def _worded(head: Entry, number: int, wording: Wording) -> Entry:
+    """Return another wording of a memory. It is called by no id, and its record is that of the memory."""
+    return head._replace(
+        document=head.document._replace(text=wording.text),
+        record=b"",
+        said=said_number(wording.text),
+        ids=(),
+        spoken=wording.id,
+        wording=number,
+    )
 
 
 def text_entry(
@@ -129,29 +158,31 @@ def text_entry(
     )
 
 
-def told_of_row(row: Row) -> int:
-    """Return the languages that the text of a row may be in, as `told_of` does; 0 for what is no text."""
-    return told_of(text_of(row)) if isinstance(row, (MemoryRow, TurnRow)) else 0
+def told_of_row(row: Row) -> Told:
+    """Return the languages that each text of a row may be in, as `told_of` does; nothing of what is no text."""
+    return tuple(map(told_of, texts_of(row)))
 
 
-def languages_of_rows(rows: Iterable[Row], told: Iterable[int]) -> list[int]:
+def languages_of_rows(rows: Iterable[Row], told: Iterable[Told]) -> list[int]:
     """Return of each language how many texts that are not hidden tell it and no other; `told` is that of each row."""
     counts = [0] * len(TOLD_LANGUAGES)
     for row, its in zip(rows, told, strict=True):
-        if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden and its.bit_count() == 1:
-            counts[its.bit_length() - 1] += 1
+        if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden:
+            for text in its:
+                if text.bit_count() == 1:
+                    counts[text.bit_length() - 1] += 1
     return counts
 
 
-def segment_of_rows(rows: Sequence[Guarded], told: Sequence[int], usual: int) -> Segment:
+def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -> Segment:
     """Return a segment of rows; `told` is that of each, and `usual` the language of texts that may be in several."""
     documents, others = [], []
     for (table, row, generation, offset), its in zip(map(msgspec.structs.astuple, rows), told, strict=True):
         guard = Guard(key_of(table, row.id), generation, offset)
         if isinstance(row, (MemoryRow, TurnRow)):
-            entry = entry_of(row)
-            taken = take(entry.document.text, its, language_read(its, usual))
-            documents.append((entry, taken, guard, table_number(table)))
+            for entry, text in zip(entries_of(row), its, strict=True):
+                taken = take(entry.document.text, text, language_read(text, usual))
+                documents.append((entry, taken, guard, table_number(table)))
         elif isinstance(row, GoneRow):
             others.append((Other(GONE, b""), guard))
         else:

@@ -23,6 +23,7 @@ from memtape.schemas.rows import (
     TurnRow,
     UseRow,
     VectorRow,
+    Wording,
 )
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -124,6 +125,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         outdated_by=None if outdated is None else by_seq[outdated.name].id,
         contradicts=None if stronger is None else by_seq[stronger.name].id,
         before=_value_before(scope, before[0], spoken) if before else "",
+        wordings=_wordings(scope, memory),
     )
 
 
@@ -139,6 +141,20 @@ def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
         yield id
         if (inner := scope.covers.of_text(id)) is not None:
             yield from _made_of(scope, inner)
+
+
+def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:
+    """Return what else the living captures of a memory say than its canonical text; nothing where it is hidden."""
+    if memory.canonical < 0 or len(memory.joins) == 1:
+        return ()
+    by_seq = scope.captures.by_seq
+    spoken = by_seq[memory.canonical]
+    living = [capture for join in memory.joins if not (capture := by_seq[join.seq]).hidden]
+    best: dict[bytes, Capture] = {}
+    for capture in sorted(living, key=lambda capture: capture.rank, reverse=True):
+        best.setdefault(capture.normal, capture)
+    others = (capture for normal, capture in best.items() if normal != spoken.normal)
+    return tuple(Wording(capture.id, scope.captures.body(capture).text) for capture in others)
 
 
 def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from memtape.schemas.events import Captured, Decided, Erased, Event, Forgotten, Restored, Withdrawn, may_write
-from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.schemas.rows import MemoryRow, TurnRow, Wording
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
 
@@ -22,6 +22,11 @@ def keys_of_row(row: MemoryRow | TurnRow) -> list[str]:
     texts = [text_row_id(normal_digest(row.text))] if row.kind in FAMILIES else []
     told = [f"{what}:{id}" for id in row.made_of for what in ("id", "memory")]
     return [f"id:{row.id}", *texts, f"memory:{row.id}", *told]
+
+
+def keys_of_wording(row: MemoryRow, wording: Wording) -> list[str]:
+    """Return what another wording of a memory can be hidden by, beside what hides the memory."""
+    return [f"id:{wording.id}", text_row_id(normal_digest(wording.text)), f"memory:{row.id}"]
 
 
 def keys_of_id(row: MemoryRow | TurnRow, id: str, text_at: Callable[[int], str | None]) -> list[str]:

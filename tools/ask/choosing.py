@@ -59,7 +59,8 @@ def best(
     Of memories about the same thing the latest stands first, and what holds now stands right above the first that it
     replaced, whether the question finds it or not.
     """
-    places = ranking.places.tolist()
+    ordered, back = numbered(ranking.places)
+    places, heads = ranking.places.tolist(), found.texts.heads(ordered)[back].tolist()
     said = said_of(found, ranking.places)
     again = Counter(said)
     taken_from = _taken_from(found, ranking.places[:TAKEN_FROM])
@@ -72,15 +73,17 @@ def best(
         is_turn = same is not None
         shown = places[number] if is_turn or among is not None else found.standing(places[number])
         as_one = said[taken_from[number]] if number in taken_from else same
-        heir = None if is_turn else found.heir(shown)
+        heir = None if is_turn else found.heir(heads[number] if shown == places[number] else shown)
         if heir is not None and (among is None or len(among(np.array([heir])))):
             first.setdefault((heir,), _Best(heir, placed._replace(newer=None)))
-        first.setdefault((shown,) if as_one is None else as_one, _Best(shown, placed))
+        one = heads[number] if shown == places[number] else shown
+        first.setdefault((one,) if as_one is None else as_one, _Best(shown, placed))
     closed = [it for place in places[:AMONG] if (it := _closed(found, place)) is not None]
     highest = 1.0
     for place, placed in islice(first.values(), limit):
-        own = placed.number if place == places[placed.number] else _number_of(ranking, place)
+        own = placed.number if place == places[placed.number] else _index(heads, place)
         hit, same = ranking.hit(placed.number if own is None else own), said[placed.number]
+        place = place if own is None else places[own]
         score = max(0.0, min(ranking.hit(placed.place_of).score, highest))
         highest = score - LEAST_STEP
         newer = None if placed.newer is None else found.result(places[placed.newer]).id
@@ -92,14 +95,16 @@ def _in_order(found: Found, corpus: Corpus, ranking: Ranking, query: str) -> Ite
     """Yield what a ranking found with the latest first of those about the same thing."""
     places = ranking.places[:AMONG].tolist()
     shares = corpus.shares(query, places)
-    yield from latest_first([_memory_at(found, place, held) for place, held in zip(places, shares, strict=True)])
+    yields = [ranking.hit(number).yields < 1 for number in range(len(places))]
+    told = [_memory_at(found, place, held) for place, held in zip(places, shares, strict=True)]
+    # What stands below what answers the same stays there, however late it was said.
+    yield from latest_first([None if low else it for it, low in zip(told, yields, strict=True)])
     yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
 
 
-def _number_of(ranking: Ranking, place: int) -> int | None:
-    """Return the number of a place in a ranking, None where the question has not found it."""
-    numbers = np.flatnonzero(ranking.places == place)
-    return int(numbers[0]) if len(numbers) else None
+def _index(heads: Sequence[int], place: int) -> int | None:
+    """Return the number under which a memory was found, None where the question has not found it."""
+    return heads.index(place) if place in heads else None
 
 
 def _memory_at(found: Found, place: int, held: float) -> Memory | None:
@@ -107,7 +112,7 @@ def _memory_at(found: Found, place: int, held: float) -> Memory | None:
         return None
     it = found.result(place)
     family = FAMILIES.get(it.kind)
-    return None if family is None else Memory(family, TRUST[it.origin], it.at, about(it.text), held)
+    return None if family is None else Memory(family, TRUST[it.origin], it.at, about(found.text(place)), held)
 
 
 def _closed(found: Found, place: int) -> Result | None:

@@ -131,6 +131,7 @@ def _known(rows: list[MemoryRow | TurnRow], captured: list[Event]) -> Iterator[K
             ended=memory is not None and memory.valid_to is not None,
             notes=told_of_value(memory) if memory else (),
             tags=row.tags,
+            wordings=memory.wordings if memory else (),
         )
     for place, event in enumerate(captured):
         assert isinstance(event.body, Captured) and event.scope is not None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from memtape.schemas.events import SPEAKING, Event, Filters
@@ -16,12 +17,13 @@ from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.state.index.entries import CUED, KINDS, ORIGINS, TAGGED, TURN, Entry
 from memtape.state.index.parts import Ints, part_of
+from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
 from memtape.state.ranking.meaning import Among
 from memtape.state.views.filters import passes
 from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
-from memtape.state.views.tail import Bans, keys_of_id, keys_of_row
+from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
 from memtape.tools.ask.results import Result, embedded_text, result_of
 
 FIRST_TURNS, LAST_TURNS = 3, 60
@@ -44,17 +46,29 @@ class Found(NamedTuple):
         return self.texts.size - len(self.captured)
 
     def row(self, place: int) -> MemoryRow | TurnRow | Event:
-        """Return what stands at a place: a row of the index, or a capture of the tail."""
+        """Return what stands at a place: a row of the index without the wordings that the tail hides, or a capture."""
         if place >= self.indexed:
             return self.captured[place - self.indexed]
+        row, head = self._indexed(place), self.texts.head(place)
+        if isinstance(row, MemoryRow) and row.wordings:
+            shown = tuple(its for n, its in enumerate(row.wordings, start=1) if self.texts.shown[head + n])
+            return msgspec.structs.replace(row, wordings=shown)
+        return row
+
+    def _indexed(self, place: int) -> MemoryRow | TurnRow:
         n, row = self.texts.where(place)
         found: MemoryRow | TurnRow = row_at(self.opened.segments[n], row)
         return found
 
     def result(self, place: int) -> Result:
-        """Return what stands at a place as a result that nobody has asked for yet."""
+        """Return what stands at a place as a result that nobody has asked for yet, with the wording that stands there."""
         if place not in self.results:
-            self.results[place] = result_of(self.row(place))
+            number, result = place - self.texts.head(place), result_of(self.row(place))
+            if number:
+                row = self._indexed(place)
+                assert isinstance(row, MemoryRow)
+                result = msgspec.structs.replace(result, matched=row.wordings[number - 1])
+            self.results[place] = result
         return self.results[place]
 
     def standing(self, place: int) -> int:
@@ -78,14 +92,30 @@ class Found(NamedTuple):
             heir = self.standing(after)
         return None if heir == place else heir
 
+    def place_of(self, result: Result) -> int | None:
+        """Return the place of the text by which a result was found, None where the result is not shown."""
+        place = self.texts.called(result.id)
+        if place is None or result.matched is None:
+            return place
+        row = self._indexed(place)
+        assert isinstance(row, MemoryRow)
+        return place + 1 + row.wordings.index(result.matched)
+
     def text(self, place: int) -> str:
-        """Return a whole text with what is written under its media."""
-        return embedded_text(self.result(place))
+        """Return the whole text of a place with what is written under its media."""
+        result = self.result(place)
+        return embedded_text(result) if result.matched is None else result.matched.text
+
+    @property
+    def _heads(self) -> Flags:
+        """Which texts are shown and no other wording of one before them."""
+        heads: Flags = self.texts.shown & (self.texts.whole("wordings") == 0)
+        return heads
 
     def known(self) -> list[MemoryRow | TurnRow]:
         """Return the rows that are shown of memories, and of turns of people that may instruct, by their keys."""
         flags = self.texts.flags[: self.indexed]
-        wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self.texts.shown[: self.indexed]
+        wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self._heads[: self.indexed]
         rows = [row for place in np.flatnonzero(wanted).tolist() if not isinstance(row := self.row(place), Event)]
         return sorted(rows, key=lambda row: row.key)
 
@@ -112,8 +142,8 @@ class Found(NamedTuple):
         return [self.row(place) for place in ordered[is_one_of(ordered, kept)].tolist()]
 
     def places(self) -> list[int]:
-        """Return the places of all that is shown."""
-        return np.flatnonzero(self.texts.shown).tolist()
+        """Return the places of all that is shown, each memory once."""
+        return np.flatnonzero(self._heads).tolist()
 
 
 def found_of(
@@ -145,7 +175,10 @@ def found_of(
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
     for n, place in _with_what_stands(opened, touched):
         row = row_at(opened.segments[n], place)
-        parts[n].shown[place] = not bans.hide(keys_of_row(row), row.hidden)
+        own = opened.segments[n].with_wordings(place)
+        parts[n].shown[own] = not bans.hide(keys_of_row(row), row.hidden)
+        for other, wording in zip(own[1:], row.wordings if isinstance(row, MemoryRow) else (), strict=True):
+            parts[n].shown[other] &= not bans.hide(keys_of_wording(row, wording), row.hidden)
     if captured:
         parts.append(part_of([_entry_of_event(event) for event in captured], usual))
     return Found(Texts(parts, before), opened, captured, {})

@@ -8,7 +8,7 @@ import msgspec
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.lanes import Lane
-from memtape.schemas.rows import Displayed, MemoryRow, Provenance, TurnRow, marks
+from memtape.schemas.rows import Displayed, MemoryRow, Provenance, TurnRow, Wording, marks
 from memtape.state.subjects.captures import FAMILIES
 
 
@@ -62,6 +62,8 @@ class Result(Displayed, frozen=True, kw_only=True):
     the latest confirmation of what folds, else None. `again` is how many more turns that were found say the same.
     `valid_from`, `valid_to`, `replaced_by`, `replaces` and `before` are those of a memory's row; a turn holds since it
     was said. `newer` is the id of a memory above it that is about the same thing and was said later.
+    `wordings` are the other living texts of a memory; `matched` is the one by which it was found where it stands, None
+    where that is `text`, and `passage` is of it.
     """
 
     canonical: str
@@ -83,6 +85,8 @@ class Result(Displayed, frozen=True, kw_only=True):
     replaces: tuple[str, ...] = ()
     before: str = ""
     newer: str | None = None
+    wordings: tuple[Wording, ...] = ()
+    matched: Wording | None = None
 
 
 _OF_VALIDITY = ("valid_from", "valid_to", "replaced_by", "replaces", "before")
@@ -114,6 +118,7 @@ def _result(
         captions=tuple(captions),
         last_at=last_at,
         projected=True,
+        wordings=row.wordings if isinstance(row, MemoryRow) else (),
     )
 
 

@@ -373,10 +373,10 @@ class Retriever:
         answer = self.search(scope, prompt, OFFERED_FROM, NO_FILTERS)
         weighed: dict[str, Weighed] = {}
         for name in scopes_read(scope):
-            if ids := [result.id for result in answer.results if result.scope == name]:
+            if results := [result for result in answer.results if result.scope == name]:
                 ready = self._ready[name]
-                places = [place for id in ids if (place := ready.found.texts.called(id)) is not None]
-                weighed |= zip(ids, ready.corpus.weighed(prompt, places), strict=True)
+                places = [place for result in results if (place := ready.found.place_of(result)) is not None]
+                weighed |= zip([result.id for result in results], ready.corpus.weighed(prompt, places), strict=True)
         return answer._replace(results=sure(answer.results, [weighed[result.id] for result in answer.results], limit))
 
     def _ranking(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from memtape.schemas.events import Captured, Decided, Event
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
 
+if TYPE_CHECKING:
+    from memtape.tools.ask.results import Result
+
 SAID_CHARS = 120
+WORDINGS_TOLD, WORDING_CHARS = 3, 200
+"""Of what else a memory was said as so many wordings are told beside a result, each on one line of so many characters."""
 
 
 def when_of(event: Event) -> str:
@@ -32,6 +38,20 @@ def held(memories: int, turns: int) -> str:
 def confirmed(count: int, last_at: int) -> str:
     """Return how often and when last a memory was said again."""
     return f"confirmed {many(count, 'time')}, last {format_time(last_at)[:10]}"
+
+
+def other_wordings(result: Result) -> list[str]:
+    """Return the line that names a memory's text where another was matched, and the line of what else it was said as.
+
+    Both are empty of a result that has one wording.
+    """
+    told = [] if result.matched is None else [f"its memory says: {one_line(result.text, WORDING_CHARS)}"]
+    others = [wording for wording in result.wordings if wording != result.matched]
+    if others:
+        said = " / ".join(one_line(wording.text, WORDING_CHARS) for wording in others[:WORDINGS_TOLD])
+        more = f" / and {len(others) - WORDINGS_TOLD:,} more" if len(others) > WORDINGS_TOLD else ""
+        told.append(f"also said: {said}{more}")
+    return told
 
 
 def said_of(event: Event) -> str:

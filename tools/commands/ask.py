@@ -20,7 +20,7 @@ from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.sinks.page_files import kept_beside
 from memtape.state.views.filters import make_filters
-from memtape.tools.ask.telling import confirmed, held, said_of, when_of
+from memtape.tools.ask.telling import confirmed, held, other_wordings, said_of, when_of
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.explaining import explained, explained_question
@@ -339,7 +339,8 @@ def _result(number: int, result: Result) -> str:
     if not result.projected:
         about.append("not yet folded")
     passage = one_line(result.passage, 300)
-    return f"{number:2}. {passage}\n    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
+    beside = "".join(f"    {line}\n" for line in other_wordings(result))
+    return f"{number:2}. {passage}\n{beside}    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
 
 
 def _print_whole(document: Whole, as_json: bool) -> None:
@@ -377,6 +378,7 @@ def _opened(opened: Opened) -> list[str]:
         memory = opened.memory
         lines.append(confirmed(memory.confirmations, memory.last_at))
         lines.append(f"captures {', '.join(memory.ids)}")
+        lines += [f"also said: {one_line(wording.text)} ({wording.id})" for wording in memory.wordings]
         if memory.made_of:
             lines.append(f"made of {', '.join(memory.made_of)}")
         if memory.revises:
