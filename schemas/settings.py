@@ -46,6 +46,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     memory_page_lines: Annotated[int, Meta(ge=20, le=10_000)] = 200
     """The most lines that a scope's `MEMORY.md` may have."""
 
+    refolded: Annotated[int, Meta(ge=0)] = 0
+    """How often all was folded anew: where it grows, every text is judged again under the settings beside it."""
+
     def fold_cosine(self) -> int:
         """Return the cosine, in hundredths, from which texts fold under the embedder that decides."""
         return self.fold_cosines_hundredths.get(self.embedder, self.fold_cosine_hundredths)

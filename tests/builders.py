@@ -327,13 +327,15 @@ def histories(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
     vectors = st.sampled_from(([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0], [-4000, 0, 0]))
     embedders = st.sampled_from((TINY, TINY, TINY, ELSEWHERE))
     events: list[Event] = []
-    revision, sent = 0, START
+    revision, sent, refolded = 0, START, 0
     for number, said in enumerate(draw(worlds(max_size=max_size))):
         if draw(st.integers(0, 5)) == 0 or not number:
             revision += draw(st.sampled_from((0, 1, 1, 1)))
             folding = draw(st.sampled_from((85, 85, 85, -1)))
             active = draw(st.sampled_from((TINY, TINY, ELSEWHERE, FLOOR)))
-            events.append(configured(Settings(embedder=active, fold_cosine_hundredths=folding), revision, sent=sent))
+            refolded += draw(st.sampled_from((0, 0, 1)))
+            changed = Settings(embedder=active, fold_cosine_hundredths=folding, refolded=refolded)
+            events.append(configured(changed, revision, sent=sent))
         if draw(st.integers(0, 9)) == 0:  # What derives from something is erased with it.
             said = msgspec.structs.replace(said, refs=tuple(map(make_id, draw(some(events, 1)))))
         events.append(said)

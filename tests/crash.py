@@ -622,7 +622,8 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
             case "erased":
                 yield erased(earlier[:1], f"{seed}-{number}", **common)
             case "configured":
-                yield configured(Settings(embedder=rng.choice((TINY, TINY, "floor"))), number + 1, sent=sent)
+                anew = Settings(embedder=rng.choice((TINY, TINY, "floor")), refolded=rng.choice((0, number)))
+                yield configured(anew, number + 1, sent=sent)
             case "embedded":
                 yield embedded(earlier[0], rng.choice(vectors), scope=scope, sent=sent)
             case _:

@@ -215,6 +215,9 @@ def _values(m: Maker) -> None:
     settle((ports[2], m.id("nobody")), (ports[2],))
     m.say(m.event("forgotten", scope, Forgotten(ids=(crews[2],), reason=None)))
     erase(m, [ports[2]], scope)
+    m.configure(9, embedder=OTHER, refolded=1)
+    m.configure(10, embedder=FLOOR, refolded=2)
+    m.say(m.captured(scope, "The tide gauge listens on port 8080!"))
 
 
 def _fact(m: Maker, text: str, kind: str = "fact") -> tuple[str, int]:

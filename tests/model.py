@@ -137,6 +137,7 @@ class World:
         count = dict.fromkeys(("events", "duplicates", "divergent", "ignored", "dead_letters"), 0)
         settings, revision = Settings(), -1
         clock: int | None = None
+        own: dict[str, Scope] = {}
         first: dict[tuple[str, str], Event] = {}
         derived: set[tuple[str, str]] = set()
         for offset, said in enumerate(events):
@@ -146,8 +147,11 @@ class World:
             elif event["type"] == "configured":
                 clock = event["sent"] if clock is None else clock
                 if event["revision"] > revision:
-                    if event["settings"].embedder != settings.embedder:
-                        for scope in self.scopes.values():
+                    if event["settings"].refolded > settings.refolded:
+                        for scope in own.values():
+                            scope.refold(event["settings"])
+                    elif event["settings"].embedder != settings.embedder:
+                        for scope in own.values():
                             scope.switch(event["settings"].embedder)
                     settings, revision = event["settings"], event["revision"]
                 else:
@@ -166,7 +170,7 @@ class World:
             else:
                 first[event["scope"], event["id"]] = event
                 count["events"] += 1
-                scope = self.scopes.setdefault(event["scope"], Scope(event["scope"]))
+                scope = own[event["scope"]] = self.scopes.setdefault(event["scope"], Scope(event["scope"]))
                 at = event["at"] if clock is None else min(event["at"], clock + settings.at_lead_s * SECOND)
                 if event["scope"] == "global" and event["origin"] != "operator" and event["type"] not in OF_ANYONE:
                     count["ignored"] += 1
@@ -210,14 +214,18 @@ class Scope:
         self.told: dict[str, list[str]] = {}
         self.words: dict[str, dict[str, Any]] = {}
         self.awaited: dict[str, tuple[Cover, list[dict[str, Any]]]] = {}
+        self.apart: list[list[list[str]]] = []
 
     def take(self, event: Event, settings: Settings) -> bool:
         """Take in an event; whether it counts."""
         self.known.append(event["id"])
         counts = self._take(event, settings)
+        self._end_covers()
+        return counts
+
+    def _end_covers(self) -> None:
         while len(held := [cover for cover in self.covers if self._holds(cover)]) < len(self.covers):
             self.covers = held
-        return counts
 
     def _take(self, event: Event, settings: Settings) -> bool:
         if event["body"] is None:
@@ -288,6 +296,45 @@ class Scope:
         for memory in self.memories:
             if memory["waits"] is not None and self._vector_of(memory["members"][0][0], embedder):
                 memory["waits"] = None
+
+    def refold(self, settings: Settings) -> None:
+        """Put every capture anew where the settings say that it belongs, but for what people have said of it."""
+        ties = [tie for memory in self.memories for tie in (*memory["members"], *memory["echoes"])]
+        echoes = [capture["id"] for capture, how, _ in ties if how == "echo"]
+        waited = {memory["members"][0][0]["id"]: memory["waits"] or [] for memory in self.memories}
+        captures, self.memories = self.captures, []
+        for capture in captures:
+            if capture["body"]["kind"] == "turn":
+                continue
+            if capture["id"] in self.texts:
+                made = {"members": [(capture, "decided", 0)], "echoes": [], "revises": None, "waits": None}
+                self.memories.append(made)
+                continue
+            how, memory, similarity = self._judge(capture, settings)
+            own = self._vector_of(capture, settings.embedder) if how == "waiting" else []
+            waits = {"members": [(capture, "new", 0)], "echoes": [], "revises": None, "waits": None}
+            if own:
+                how, memory, similarity = self._near(waits, capture, own, settings)
+            if how in ("same", "similar"):
+                assert memory is not None
+                echo = capture["id"] in echoes or set(waited.get(capture["id"], [])) & set(ids_of(memory))
+                ties = memory["echoes"] if echo else memory["members"]
+                ties.append((capture, "echo" if echo else how, similarity))
+                continue
+            founder = (capture, "echo" if capture["id"] in echoes else "new", similarity)
+            revises = None if memory is None else (self.name_of(memory)["id"], similarity)
+            shown = waited.get(capture["id"], []) if how == "waiting" else None
+            self.memories.append({"members": [founder], "echoes": [], "revises": revises, "waits": shown})
+        self._end_covers()
+
+    def _may_join(self, memory: Memory, other: Memory) -> bool:
+        """Whether nobody has set a capture of one memory apart from one of another."""
+        own, others = ids_of(memory), ids_of(other)
+        return not any(
+            set(group) & set(own) and any(set(rest) & set(others) for rest in split if rest is not group)
+            for split in self.apart
+            for group in split
+        )
 
     def hidden(self, capture: Capture) -> bool:
         """Whether a capture is withdrawn or forgotten: of kinds that fold by its text, of others by its id."""
@@ -464,30 +511,42 @@ class Scope:
 
     def _compare(self, memory: Memory, capture: Capture, shown: list[str], settings: Settings) -> None:
         """Judge a memory that waited by the vector of a text of it that has come."""
-        own = self._vector_of(capture, settings.embedder)
+        how, other, similarity = self._near(memory, capture, self._vector_of(capture, settings.embedder), settings)
+        if other is None:
+            return
+        if how == "similar":
+            self._absorb(memory, other, shown, similarity)
+            return
+        early, late = sorted((memory, other), key=birth)
+        if late["revises"] is None:
+            late["revises"] = (self.name_of(early)["id"], similarity)
+
+    def _near(
+        self, memory: Memory, capture: Capture, own: list[int], settings: Settings
+    ) -> tuple[str, Memory | None, int]:
+        """Return what the vector of a text of a memory says of that memory and the others of its family."""
         near: list[tuple[bool, int, int, Memory]] = []
-        for other in self.memories:
+        for other in self.memories if settings.fold_cosine_hundredths >= 0 else []:
             if other is memory or is_made(other) or other["waits"] is not None or family_of(other) != family_of(memory):
                 continue
             text = spoken(self.living(other)) if self.living(other) else None
             known = text and self._vector_of(text, settings.embedder)
-            if text and known and (found := likeness(known, own, settings.fold_cosine())):
+            if text and known and self._may_join(memory, other):
+                found = likeness(known, own, settings.fold_cosine())
                 alike = same_specifics(text["body"]["text"], capture["body"]["text"])
-                near.append((alike, found[0], -self.name_of(other)["seq"], {"other": other, "similarity": found[1]}))
+                if found:
+                    near.append(
+                        (alike, found[0], -self.name_of(other)["seq"], {"other": other, "similarity": found[1]})
+                    )
         if not near:
-            return
+            return "new", None, 0
         alike, _, _, best = max(near, key=lambda found: found[:3])
-        if alike:
-            self._absorb(memory, best["other"], shown, best["similarity"])
-            return
-        early, late = sorted((memory, best["other"]), key=birth)
-        if late["revises"] is None:
-            late["revises"] = (self.name_of(early)["id"], best["similarity"])
+        return "similar" if alike else "revision", best["other"], best["similarity"]
 
     def _absorb(self, memory: Memory, other: Memory, shown: list[str], similarity: int) -> None:
         """Make one of a memory that waited and one that says the same: the later one's founder is now a member."""
         early, late = sorted((memory, other), key=birth)
-        is_echo = late is memory and set(shown) & set(ids_of(other))
+        is_echo = late is memory and (late["members"][0][1] == "echo" or set(shown) & set(ids_of(other)))
         founder = (late["members"][0][0], "echo" if is_echo else "similar", similarity)
         self.memories.remove(late)
         early["members"] += late["members"][1:] if is_echo else [founder, *late["members"][1:]]
@@ -511,6 +570,7 @@ class Scope:
             if stays is not rest and rest:
                 leave.append([(member, "unfolded", 0) for member, _, _ in rest])
             memory["members"] = stays
+            self.apart.append([[member["id"] for member, _, _ in group] for group in (stays, *leave)])
             leave.sort(key=lambda group: group[0][0]["seq"])
             self.memories += [{"members": group, "echoes": [], "revises": None, "waits": None} for group in leave]
 
@@ -519,7 +579,8 @@ class Scope:
         if not folds(capture) or settings.fold_cosine_hundredths < 0:
             return "new", None, 0
         same = [memory for memory in self.memories if family_of(memory) == FAMILY[capture["body"]["kind"]]]
-        family = [memory for memory in same if not is_made(memory)]
+        alone = {"members": [(capture, "new", 0)], "echoes": [], "revises": None, "waits": None}
+        family = [memory for memory in same if not is_made(memory) and self._may_join(alone, memory)]
         earliest = sorted(family, key=lambda memory: self.name_of(memory)["seq"])
         for memory in earliest:
             if any(normal(member) == normal(capture) for member, _, _ in memory["members"]):

@@ -92,8 +92,8 @@ MUTANTS = [
     Mutant(
         "a clock that reads wall time",
         "state/core/partition.py",
-        "at = event.at if state.clock is None else min(event.at,",
-        "at = event.at if state.clock is None else min(__import__('time').time_ns() // 1_000,",
+        "return event.at if state.clock is None else min(event.at,",
+        "return event.at if state.clock is None else min(__import__('time').time_ns() // 1_000,",
         ("tests/test_laws.py", "tests/test_rooms.py"),
     ),
     Mutant(
@@ -225,9 +225,23 @@ MUTANTS = [
     Mutant(
         "echoes counted as confirmations",
         "state/subjects/memories.py",
-        'if join.how == "echo":',
-        'if join.how == "never":',
+        "if echoed or not set(shown).isdisjoint(known):",
+        "if echoed:",
         ("tests/test_fold.py",),
+    ),
+    Mutant(
+        "wordings of one memory take the places of others",
+        "state/ranking/ranker.py",
+        "if not self._texts.is_worded:\n            return np.arange(len(places))",
+        "if places is not None:\n            return np.arange(len(places))",
+        ("tests/test_wordings.py",),
+    ),
+    Mutant(
+        "folding anew forgets who was set apart",
+        "state/subjects/refolding.py",
+        "barred = memories.set_apart(state, (capture.seq,))",
+        "barred: list[int] = []",
+        ("tests/test_refolding.py",),
     ),
     Mutant(
         "echoes of people",

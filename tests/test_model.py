@@ -532,6 +532,7 @@ class Life:
             revision_cosine_hundredths=rng.choice((60, 60, 40, 80)),
             echo_window_s=rng.choice((1_800, 60)),
             at_lead_s=rng.choice((3_600, 0)),
+            refolded=rng.randint(0, 3),
         )
         self.log.append([make_configured(self.log.log_id, PARTITIONS, settings, revision, self.now, self.new_id())])
         self.model.configure(settings, revision, self.now)

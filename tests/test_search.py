@@ -125,7 +125,9 @@ def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
         for change in all_changes(scope)
         if change.table != "journal"
     ]
-    shown = {row.canonical if isinstance(row, MemoryRow) else row.id for row in laid_over(rows, events, cut)}
+    over = laid_over(rows, events, cut)
+    shown = {row.canonical if isinstance(row, MemoryRow) else row.id for row in over}
+    shown |= {wording.id for row in over if isinstance(row, MemoryRow) for wording in row.wordings}
     fold(partition, slots[cut:])
     captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
     return shown, {capture.id for capture in captures if not capture.hidden}

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
     from memtape.tools.keep.rebuild import OnPhase
+    from memtape.tools.keep.refolding import Folding, Refolded
     from memtape.tools.keep.verify import Verification
 
 
@@ -274,6 +275,17 @@ class Client(Writer):
     def embedder(self) -> EmbedderState:
         """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""
         return self._asking.embedder()
+
+    def refold(
+        self, *, dry_run: bool = False, fold: Folding | None = None, on_phase: OnPhase = lambda *_: None
+    ) -> Refolded:
+        """Fold all memories of all scopes anew under the settings in force, and return what changes.
+
+        `fold` switches folding on or off with it. A dry run changes nothing. The views follow when they are projected.
+        """
+        from memtape.tools.keep.refolding import refold
+
+        return refold(self.home, self.log, fold, on_phase, dry_run=dry_run)
 
     def distill(
         self,

@@ -282,6 +282,7 @@ VERBS: dict[str, Verb] = {
             example=" --by 019ab0c4-f4e8-7000-8000-0123456789ab",
         ),
     ),
+    "refold": Verb("refold.refold", "refold"),
     "erase": Verb("erase.erase"),
     "status": Verb(
         "ask.status",

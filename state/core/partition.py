@@ -83,8 +83,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     """Take in an event at its offset and return the rows that it touched."""
     match event.body:
         case Configured() as configured:
-            _configure(state, configured, event.sent)
-            return []
+            return _configure(state, configured, event, offset)
         case Ticked() as tick:
             _tick(state, tick)
             return []
@@ -98,8 +97,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
         state.met_erased = True
         event = msgspec.structs.replace(event, body=None)
-    at = event.at if state.clock is None else min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)
-    return scope_state.evolve(scope, event, offset, at, state.settings, state.counters)
+    return scope_state.evolve(scope, event, offset, _clamped(state, event), state.settings, state.counters)
 
 
 def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
@@ -166,18 +164,30 @@ def _expect(state: Partition, events: list[Event]) -> None:
         scope_state.expect(state.scopes[name], embedded, state.settings.embedder)
 
 
-def _configure(state: Partition, configured: Configured, sent: int) -> None:
+def _configure(state: Partition, configured: Configured, event: Event, offset: int) -> list[Change]:
+    """Take in settings, and return the rows that folding anew has touched, where they ask for that."""
     if state.clock is None:
-        state.clock = sent
+        state.clock = event.sent
         state.log_id, state.partitions = configured.log_id, configured.partitions
-    before = state.settings.embedder
+    before = state.settings
     if configured.revision > state.revision:
         state.revision, state.settings = configured.revision, configured.settings
     else:
         state.counters.ignored += 1
-    if state.settings.embedder != before:
-        for scope in state.scopes.values():
-            scope_state.take_up(scope, state.settings.embedder)
+    settings, scopes = state.settings, state.scopes.values()
+    if settings.refolded > before.refolded:
+        at = _clamped(state, event)
+        folded = (scope_state.refold(scope, event, offset, at, settings, state.counters) for scope in scopes)
+        return [change for changes in folded for change in changes]
+    if settings.embedder != before.embedder:
+        for scope in scopes:
+            scope_state.take_up(scope, settings.embedder)
+    return []
+
+
+def _clamped(state: Partition, event: Event) -> int:
+    """Return when an event happened, as far as it counts beyond the partition's clock."""
+    return event.at if state.clock is None else min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)
 
 
 def _tick(state: Partition, tick: Ticked) -> None:

@@ -31,6 +31,7 @@ from memtape.state.subjects import (
     passes,
     pins,
     recalls,
+    refolding,
     tombstones,
     usage,
     validity,
@@ -69,7 +70,7 @@ SUBJECTS = (
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
     _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
     _subject("recalls", 2, Recalls, recalls, _BY_MEMORIES),
-    _subject("memories", 3, Memories, memories, _BY_MEMORIES),
+    _subject("memories", 4, Memories, memories, _BY_MEMORIES),
     _subject("validity", 1, Validity, validity, ("memories", "pages"), sparse=True),
     _subject("covers", 1, Covers, covers, ("memories", "pages"), sparse=True),
     _subject("passes", 1, Passes, passes, (), sparse=True),
@@ -81,6 +82,9 @@ SUBJECTS = (
 
 A subject reads only those that stand before.
 """
+
+_AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]
+"""The subjects that may read memories."""
 
 _CONTENT_BITS = 22
 _AT_BITS = 10
@@ -200,6 +204,17 @@ def restore(data: bytes, bodies: Bodies) -> Scope:
 def take_up(state: Scope, embedder: str) -> None:
     """Take in that another embedder decides from here on; it touches no row."""
     memories.take_up(state.memories, state, embedder)
+
+
+def refold(state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters) -> list[Change]:
+    """Fold all captures anew under settings that a `configured` event brings, and return the rows that it touched."""
+    context = Context(state.name, state.seq, offset, at, settings, counters, state)
+    changes = refolding.refold(state.memories, context)
+    for subject in _AFTER_MEMORIES:
+        changes += subject.evolve(getattr(state, subject.name), event, context)
+    if changes:
+        state.changed = offset
+    return changes
 
 
 def expect(state: Scope, events: Iterable[Event], embedder: str) -> None:

@@ -203,7 +203,7 @@ class Corpus:
             lent = self._lent(places, relevance, among)
             places, relevance, found["edges"] = _highest(places, relevance, lent)
         parts_of = _parts_of(found_by_sum, summed.parts) if explain else lambda place: {}
-        counts = {lane: len(distinct(self._texts.heads(np.sort(its.places)))) for lane, its in found.items()}
+        counts = {lane: self._count(its.places) for lane, its in found.items()}
         yields = self._yields(words.terms, places, session, now)
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
 
@@ -272,11 +272,16 @@ class Corpus:
         best: Ints = np.sort(order[firsts(heads[order])])
         return best
 
+    def _count(self, places: Ints) -> int:
+        """Return how many texts some places are, each with its other wordings counted once."""
+        return len(distinct(self._texts.heads(np.sort(places)))) if self._texts.is_worded else len(places)
+
     def _order(self, places: Ints) -> Ints:
         """Return the rank of each of some places, in ascending order, by kind, id and which wording it is."""
         column = self._texts.column
         ids = column("ids", places).reshape(-1, 2)
-        ordered = np.lexsort((places, column("wordings", places), ids[:, 1], ids[:, 0], column("kinds", places)))
+        wordings = (column("wordings", places),) if self._texts.is_worded else ()
+        ordered = np.lexsort((places, *wordings, ids[:, 1], ids[:, 0], column("kinds", places)))
         ranks = np.empty(len(places), np.int64)
         ranks[ordered] = np.arange(len(places))
         return ranks

@@ -7,7 +7,7 @@ outside by its name: its earliest living capture. Folding changes membership and
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -20,6 +20,7 @@ from memtape.state.core.context import Context
 from memtape.state.fold.dense import DenseCandidates
 from memtape.state.fold.rule import NEW, WAITING, Candidates, How, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
+from memtape.state.subjects.apart import Apart, Split
 from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.recalls import Recalls
@@ -86,9 +87,15 @@ class Memories:
     `gone` are the births that an event takes out, because they become one with others.
     `waiting` are those that stand by themselves until their first vector comes, each with the seqs that its
     session had been shown when it was captured.
+    `apart` is what somebody has set apart, which holds also where all of it is folded anew.
     """
 
     def __init__(self) -> None:
+        self.apart = Apart()
+        self.clear()
+
+    def clear(self) -> None:
+        """Let no capture be in any memory, for who folds all of them anew."""
         self.by_birth: dict[int, Memory] = {}
         self.birth_of: dict[int, int] = {}
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
@@ -127,7 +134,7 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
         case Captured(kind=kind):
             capture = of.captures.by_seq[context.seq]
             if capture.made:
-                _stand_alone(state, capture, of, names)
+                stand_alone(state, capture, of, names)
             elif kind != "turn":
                 _join(state, capture, of, context.settings, names)
             _follow(state, (seq for seq in context.flipped if seq != capture.seq), of, names)
@@ -157,15 +164,14 @@ def _compare(state: Memories, capture: Capture, of: Others, settings: Settings, 
     vector = of.embeddings.of_text(settings.embedder, capture)
     if memory is None or vector is None:
         return
-    index = _indexed(state, of, settings.embedder)
+    _indexed(state, of, settings.embedder)
     for birth in state.births_of_normal.get((capture.family or "", capture.normal), ()):
         _offer(state, state.by_birth[birth], of)
     shown = state.waiting.pop(memory.birth, None)
     if shown is None:
         return
-    verdict = index.by_vectors[capture.family or ""].judge(
-        of.captures.body(capture).text, vector, settings.fold_cosine()
-    )
+    barred = set_apart(state, (join.seq for join in memory.joins))
+    verdict = judge_by_vector(state, capture, vector, of, settings, barred)
     if verdict.how == "similar":
         _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, of, changes)
         return
@@ -202,6 +208,7 @@ def _unfold(state: Memories, ids: Iterable[str], of: Others, changes: list[str])
         alone = [[join] for join in memory.members if join.seq in named]
         groups = sorted((group for group in (rest, *alone) if group), key=lambda group: group[0].seq)
         if len(groups) > 1:
+            state.apart.add([[join.seq for join in group] for group in groups])
             _split(state, memory, groups, of, changes)
         else:
             _offer(state, memory, of)  # It may have waited until now.
@@ -209,13 +216,16 @@ def _unfold(state: Memories, ids: Iterable[str], of: Others, changes: list[str])
 
 def snapshot(state: Memories) -> bytes:
     """Return the bytes from which, with the captures, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.by_birth.values()), state.waiting))
+    return msgspec.msgpack.encode((list(state.by_birth.values()), state.waiting, state.apart.splits))
 
 
 def restore(data: bytes, of: Others) -> Memories:
     """Return the state of a snapshot; what can be found again from the captures and vectors is."""
     state = Memories()
-    memories, state.waiting = msgspec.msgpack.decode(data, type=tuple[list[Memory], dict[int, tuple[int, ...]]])
+    memories, state.waiting, splits = msgspec.msgpack.decode(
+        data, type=tuple[list[Memory], dict[int, tuple[int, ...]], list[Split]]
+    )
+    state.apart = Apart(splits)
     for memory in memories:
         state.by_birth[memory.birth] = memory
         for join in memory.members:
@@ -227,7 +237,7 @@ def restore(data: bytes, of: Others) -> Memories:
 
 
 def digest(state: Memories, of: Others) -> Iterator[Any]:
-    """Yield what the state hash covers: each memory with its ties, then what waits for a vector."""
+    """Yield what the state hash covers: each memory with its ties, what waits for a vector, and what was set apart."""
     by_seq = of.captures.by_seq
 
     def ties(joins: Iterable[Join]) -> list[tuple[str, str, int]]:
@@ -239,28 +249,43 @@ def digest(state: Memories, of: Others) -> Iterator[Any]:
         yield by_seq[memory.name].id, spoken, ties(memory.members), ties(memory.echoes), revises
     for birth, shown in sorted(state.waiting.items()):
         yield "waiting", by_seq[birth].id, [by_seq[seq].id for seq in shown]
+    for split in state.apart.splits:
+        yield "apart", [[by_seq[seq].id for seq in group] for group in split]
 
 
 def _join(state: Memories, capture: Capture, of: Others, settings: Settings, changes: list[str]) -> None:
-    verdict = _judge(state, capture, of, settings)
+    verdict = judge(state, capture, of, settings, ())
+    place(state, capture, verdict, recalls_state.shown(of.recalls, capture, settings), of, changes)
+
+
+def place(
+    state: Memories,
+    capture: Capture,
+    verdict: Verdict,
+    shown: tuple[int, ...],
+    of: Others,
+    changes: list[str],
+    *,
+    echoed: bool = False,
+) -> None:
+    """Let a capture join the memory that a verdict names, or be one of its own."""
     if verdict.how in ("same", "similar"):
         memory = state.by_birth[verdict.birth]
         known = (join.seq for joins in (memory.members, memory.echoes) for join in joins)
-        if not set(recalls_state.shown(of.recalls, capture, settings)).isdisjoint(known):
-            verdict = verdict._replace(how="echo")
+        if echoed or not set(shown).isdisjoint(known):
+            memory.echoes.append(Join(capture.seq, "echo", verdict.similarity))
+            state.birth_of[capture.seq] = memory.birth
+            changes.append(of.captures.by_seq[memory.name].id)
+            return
+        memory.members.append(Join(capture.seq, verdict.how, verdict.similarity))
     else:
         tie = Join(state.name_of(verdict.birth), verdict.how, verdict.similarity) if verdict.birth >= 0 else None
-        memory = Memory(capture.seq, [], [], tie)
+        # What only echoed stays known as such, also where it folds with nothing.
+        founder = Join(capture.seq, "echo" if echoed else "new", verdict.similarity)
+        memory = Memory(capture.seq, [founder], [], tie)
         state.by_birth[memory.birth] = memory
         if verdict.how == "waiting":
-            state.waiting[capture.seq] = recalls_state.shown(of.recalls, capture, settings)
-    join = Join(capture.seq, "new" if memory.birth == capture.seq else verdict.how, verdict.similarity)
-    if join.how == "echo":
-        memory.echoes.append(join)
-        state.birth_of[capture.seq] = memory.birth
-        changes.append(of.captures.by_seq[memory.name].id)
-        return
-    memory.members.append(join)
+            state.waiting[capture.seq] = shown
     _know(state, memory, capture)
     if capture.hidden or memory.canonical < 0:
         _refresh(state, memory, of, changes)
@@ -271,7 +296,7 @@ def _join(state: Memories, capture: Capture, of: Others, settings: Settings, cha
         _rank(state, memory)
 
 
-def _stand_alone(state: Memories, text: Capture, of: Others, changes: list[str]) -> None:
+def stand_alone(state: Memories, text: Capture, of: Others, changes: list[str]) -> None:
     """Let a text that was made of memories be a memory that nothing is compared with, so that it may end."""
     memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [], None)
     state.by_birth[memory.birth] = memory
@@ -279,19 +304,48 @@ def _stand_alone(state: Memories, text: Capture, of: Others, changes: list[str])
     _refresh(state, memory, of, changes)
 
 
-def _judge(state: Memories, capture: Capture, of: Others, settings: Settings) -> Verdict:
+def judge(state: Memories, capture: Capture, of: Others, settings: Settings, barred: Sequence[int]) -> Verdict:
+    """Return the verdict on a text by its words; `barred` are the births of memories that it may not join."""
     family = capture.family
     if family is None or settings.fold_cosine_hundredths < 0:
         return NEW
-    same = state.births_of_normal.get((family, capture.normal))
-    if same:
-        return judge_same(same, state.name_of)
+    same = state.births_of_normal.get((family, capture.normal), ())
+    allowed = [birth for birth in same if birth not in barred]
+    if allowed:
+        return judge_same(allowed, state.name_of)
     if family in REPLACING:
         return NEW
     if settings.embedder != FLOOR:
         return WAITING
-    index = _indexed(state, of, FLOOR)
-    return index.by_words[family].judge(of.captures.body(capture).text, settings, state.name_of)
+    index, text = _indexed(state, of, FLOOR), of.captures.body(capture).text
+    return _without(state, barred, of, lambda: index.by_words[family].judge(text, settings, state.name_of))
+
+
+def judge_by_vector(
+    state: Memories, capture: Capture, vector: bytes, of: Others, settings: Settings, barred: Sequence[int]
+) -> Verdict:
+    """Return the verdict on a text by its vector under the embedder that decides; `barred` as for `judge`."""
+    if settings.fold_cosine_hundredths < 0:
+        return NEW
+    candidates = _indexed(state, of, settings.embedder).by_vectors[capture.family or ""]
+    text = of.captures.body(capture).text
+    return _without(state, barred, of, lambda: candidates.judge(text, vector, settings.fold_cosine()))
+
+
+def set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
+    """Return the births of the memories that hold what any of these captures was set apart from."""
+    others = (seq for seq in state.apart.others(seqs) if seq in state.birth_of)
+    return list(dict.fromkeys(state.birth_of[seq] for seq in others))
+
+
+def _without(state: Memories, barred: Sequence[int], of: Others, judge: Callable[[], Verdict]) -> Verdict:
+    """Return a verdict to which these memories are no candidates."""
+    for birth in barred:
+        _withdraw(state, state.by_birth[birth], of)
+    verdict = judge()
+    for birth in barred:
+        _offer(state, state.by_birth[birth], of)
+    return verdict
 
 
 def _indexed(state: Memories, of: Others, embedder: str) -> _Index:
@@ -315,7 +369,7 @@ def _absorb(
     """Make one memory of one that waited and the one that it says the same as; the earlier birth stays."""
     early, late = (waited, other) if waited.birth < other.birth else (other, waited)
     known = (join.seq for joins in (other.members, other.echoes) for join in joins)
-    echo = late is waited and not set(shown).isdisjoint(known)
+    echo = late is waited and (late.members[0].how == "echo" or not set(shown).isdisjoint(known))
     founder = Join(late.birth, "echo" if echo else verdict.how, verdict.similarity)
     joined = [founder if join.seq == late.birth else join for join in late.members]
     changes.append(of.captures.by_seq[late.name].id)

@@ -61,7 +61,7 @@ class Found(NamedTuple):
         return found
 
     def result(self, place: int) -> Result:
-        """Return what stands at a place as a result that nobody has asked for yet, with the wording that stands there."""
+        """Return what stands at a place as a result that nobody has asked for yet, `matched` by what stands there."""
         if place not in self.results:
             number, result = place - self.texts.head(place), result_of(self.row(place))
             if number:

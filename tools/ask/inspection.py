@@ -183,10 +183,18 @@ def pending(log: Log, retriever: Retriever, partitions: Iterable[int]) -> bool:
     """
     ends, partitions = log.ends(), tuple(partitions)
     return bool(retriever.warnings(partitions)) or any(
-        offset < ends[number] and bool(log.read(number, offset, 1, types=PENDING_TYPES))
+        offset < ends[number] and bool(log.read(number, offset, 1, types=_due(offset)))
         for number in partitions
         for offset in (retriever.offset(number),)
     )
+
+
+def _due(offset: int) -> tuple[str, ...]:
+    """Return the events for which views at an offset are brought up to date: other settings too, where there are any.
+
+    These may ask that all is folded anew. Every log begins with settings, for which nobody need wait.
+    """
+    return (*PENDING_TYPES, "configured") if offset else PENDING_TYPES
 
 
 def status(home: Home, log: Log, retriever: Retriever) -> Status:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TypeVar
 
@@ -60,6 +60,21 @@ class Reader:
 
         with Owner(self._home, self._log, lambda note: self.notes.update({note: None})) as owner:
             return owner.project(on_progress)
+
+    def reach(self, revision: int, scopes: Iterable[str], on_progress: Callable[[int], None] | None = None) -> None:
+        """Bring the views up to date, or wait until whoever else does so has come to a revision of the settings.
+
+        Only of these scopes that is waited for: a projector need not write a watermark where no row has changed.
+        """
+        partitions = dict.fromkeys(partition_of(scope, self._log.partitions) for scope in scopes)
+        while True:
+            try:
+                self.project(on_progress)
+                return
+            except Locked:  # It has waited for the lock half a second.
+                marks = [self.retriever.watermark(number) for number in partitions]
+                if all(mark is not None and mark.revision >= revision for mark in marks):
+                    return
 
     def catch_up(self, scope: str) -> None:
         """Project what is pending for a scope if that is quick and nobody else does, else start a projector."""

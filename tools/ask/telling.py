@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SAID_CHARS = 120
 WORDINGS_TOLD, WORDING_CHARS = 3, 200
-"""Of what else a memory was said as so many wordings are told beside a result, each on one line of so many characters."""
+"""So many other wordings are told beside a result, each on one line of at most so many characters."""
 
 
 def when_of(event: Event) -> str:

@@ -80,6 +80,7 @@ def set_embedder(
     _print(client.embedder(), as_json)
     if not as_json:
         say("`memtape run --once` gives the texts their vectors." if choice != FLOOR else "It decides at once.")
+        say("What was folded stays so; once it decides, `memtape refold` folds all anew under it.")
 
 
 @embedder.command()
@@ -175,6 +176,10 @@ def embedder_lines(state: EmbedderState) -> list[str]:
     if state.waiting or state.embedded or state.failed:
         done = f"{state.embedded:,} of {state.texts:,} texts, {state.waiting:,} wait"
         lines.append(f"vectors       {done}" + (f", {state.failed:,} failed" if state.failed else ""))
+    if state.past:
+        lines.append(
+            f"folds         some were made under {', '.join(state.past)}; `memtape refold --dry-run` shows them anew"
+        )
     lines += [f"drift         {state.drift}"] if state.drift else []
     lines += [f"note          {state.warning}"] if state.warning else []
     return lines

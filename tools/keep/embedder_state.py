@@ -20,6 +20,7 @@ class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
     `configured` decides folds, `next` takes over when nothing waits for it; both are keys on the log. `effective` is
     what this machine has, a kind or, where it was opened, a key. Degraded: it does not answer, so that new texts wait.
     `drift` says that it is not the log's. Of `texts`, `embedded` have a vector under `next`, else under `configured`.
+    `past` are other embedders, under which some of what was said is folded.
     """
 
     configured: str
@@ -32,6 +33,7 @@ class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
     embedded: int
     failed: int
     waiting: int
+    past: tuple[str, ...] = ()
 
 
 def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) -> EmbedderState:
@@ -52,7 +54,14 @@ def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) ->
         embedded=embedded,
         failed=failed,
         waiting=0 if key == FLOOR else max(0, counters.texts - embedded - failed),
+        past=_past(log) if opened else (),
     )
+
+
+def _past(log: Log) -> tuple[str, ...]:
+    from memtape.tools.keep.refolding import past_embedders
+
+    return past_embedders(log)
 
 
 def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool, str, str]:

@@ -1,0 +1,41 @@
+"""What somebody has set apart: captures that were one memory, and are to fold together never again.
+
+It is kept beside the memories, so that folding anew knows of it. What folds by what rule is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Split = tuple[tuple[int, ...], ...]
+"""The captures of a memory that was split, by seq, in the groups that it was split into."""
+
+
+class Apart:
+    """Every split of a scope's memories, in the order of the log."""
+
+    def __init__(self, splits: Iterable[Split] = ()) -> None:
+        self.splits: list[Split] = []
+        self._groups_of: dict[int, list[tuple[int, int]]] = {}
+        for split in splits:
+            self.add(split)
+
+    def add(self, groups: Sequence[Sequence[int]]) -> None:
+        """Let the captures of each group be apart from those of every other group."""
+        for number, group in enumerate(groups):
+            for seq in group:
+                self._groups_of.setdefault(seq, []).append((len(self.splits), number))
+        self.splits.append(tuple(tuple(group) for group in groups))
+
+    def others(self, seqs: Iterable[int]) -> dict[int, None]:
+        """Return the captures from which any of these was set apart."""
+        if not self.splits:
+            return {}
+        places = (place for seq in seqs for place in self._groups_of.get(seq, ()))
+        return {
+            other: None
+            for split, own in places
+            for number, group in enumerate(self.splits[split])
+            if number != own
+            for other in group
+        }

@@ -1,0 +1,80 @@
+"""Folding anew: every capture of a scope is judged again, as if all had been said under the settings in force.
+
+What people decided stays: what they set apart never folds together again. An echo stays an echo of whatever it folds
+with now, and a text that was made stands alone. What is hidden is compared with nothing but its own text, as always.
+How one text is judged is in `memories`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.rows import Change
+from memtape.schemas.settings import Settings
+from memtape.state.core.context import Context
+from memtape.state.fold.rule import WAITING, Verdict
+from memtape.state.subjects import memories
+from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.memories import Memories, Others
+
+AHEAD = 128
+"""The vectors of so many captures are compared at once, which is ten times as fast; no result depends on it."""
+
+
+def refold(state: Memories, context: Context[Others]) -> list[Change]:
+    """Judge all captures of a scope again, in the order of the log, and return the memory rows that differ."""
+    of, settings, names = context.of, context.settings, list[str]()
+    before, waited = _standing(state, of), dict(state.waiting)
+    ties = (join for memory in state.by_birth.values() for join in memory.joins)
+    echoes = {join.seq: None for join in ties if join.how == "echo"}
+    births = dict.fromkeys(state.by_birth)
+    moved = state.moved | births
+    state.clear()
+    state.moved |= moved
+    captures = [of.captures.by_seq[seq] for seq in of.captures.ordinals]
+    for start in range(0, len(captures), AHEAD):
+        some = captures[start : start + AHEAD]
+        _expect(state, some, of, settings.embedder)
+        for capture in some:
+            if capture.made:
+                memories.stand_alone(state, capture, of, names)
+            else:
+                verdict = _judge(state, capture, of, settings)
+                shown, echoed = waited.get(capture.seq, ()), capture.seq in echoes
+                memories.place(state, capture, verdict, shown, of, names, echoed=echoed)
+    after = _standing(state, of)
+    context.gone, state.gone = [birth for birth in births if birth not in state.by_birth], []
+    context.touched = [name for name in before | after if before.get(name) != after.get(name)]
+    return [Change("memories", context.scope, name) for name in context.touched]
+
+
+def _judge(state: Memories, capture: Capture, of: Others, settings: Settings) -> Verdict:
+    """Judge a capture that is in no memory any more, by its vector where it has one."""
+    barred = memories.set_apart(state, (capture.seq,))
+    verdict = memories.judge(state, capture, of, settings, barred)
+    vector = of.embeddings.of_text(settings.embedder, capture)
+    if verdict == WAITING and vector is not None:
+        return memories.judge_by_vector(state, capture, vector, of, settings, barred)
+    return verdict
+
+
+def _standing(state: Memories, of: Others) -> dict[str, tuple[Any, ...]]:
+    """Return by its name what each memory is made of, and all else that its row follows from."""
+    by_seq = of.captures.by_seq
+    standing: dict[str, tuple[Any, ...]] = {}
+    for memory in state.by_birth.values():
+        made_of = tuple(memory.members), tuple(memory.echoes), memory.revises
+        standing[by_seq[memory.name].id] = (*made_of, memory.canonical)
+    return standing
+
+
+def _expect(state: Memories, captures: Sequence[Capture], of: Others, embedder: str) -> None:
+    vectors: dict[str, list[bytes]] = {}
+    for capture in captures if embedder != FLOOR else ():
+        vector = of.embeddings.of_text(embedder, capture)
+        if vector is not None:
+            vectors.setdefault(capture.family or "", []).append(vector)
+    for family, its in vectors.items():
+        memories.expect(state, family, its)

@@ -1,0 +1,53 @@
+"""What folds with what in a scope, and what folds otherwise in another state of it, for people who change that."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from memtape.schemas.rows import Wording
+from memtape.state.core.scope import Scope
+
+Folds = dict[str, tuple[Wording, ...]]
+"""The living captures of each memory of which something lives, in the order of the log, by the memory's name."""
+
+
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
+    """Two captures that are one memory in the one state and not in the other: they come `together`, or `apart`."""
+
+    change: Literal["together", "apart"]
+    scope: str
+    first: Wording
+    second: Wording
+
+
+def folds_of(scope: Scope) -> Folds:
+    """Return what folds with what in a scope."""
+    by_seq, folds = scope.captures.by_seq, Folds()
+    for memory in scope.memories.living():
+        captures = (by_seq[seq] for seq in sorted(join.seq for join in memory.joins))
+        said = (Wording(its.id, scope.captures.body(its).text) for its in captures if not its.hidden)
+        folds[by_seq[memory.name].id] = tuple(said)
+    return folds
+
+
+def moved(scope: str, before: Folds, after: Folds) -> list[Moved]:
+    """Return a pair for each memory that another takes in, and for each that comes out of another."""
+    together = (Moved(change="together", scope=scope, first=a, second=b) for a, b in _joined(before, after))
+    apart = (Moved(change="apart", scope=scope, first=a, second=b) for a, b in _joined(after, before))
+    return [*together, *apart]
+
+
+def _joined(parts: Folds, wholes: Folds) -> list[tuple[Wording, Wording]]:
+    """Return of each whole its earliest capture, and with it the first capture of each other part that is in it."""
+    part_of = {said.id: name for name, its in parts.items() for said in its}
+    pairs = []
+    for its in wholes.values():
+        firsts: dict[str, Wording] = {}
+        for said in its:
+            if said.id in part_of:
+                firsts.setdefault(part_of[said.id], said)
+        first, *others = firsts.values() if firsts else (None,)
+        pairs += [(first, other) for other in others if first is not None]
+    return pairs

@@ -1,0 +1,292 @@
+"""Folding anew: what it keeps, what it makes of another embedder's vectors, and how people ask for it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from builders import (
+    ELSEWHERE,
+    MINUTE,
+    START,
+    TINY,
+    captured,
+    configured,
+    decided,
+    embedded,
+    forgotten,
+    histories,
+    make_id,
+    recalled,
+    restored,
+    slots,
+    unfolded,
+)
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from test_dense import AGAIN, EAST, FACT, NEAR_EAST, NORTH, OTHER, memories
+
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.events import Event, Operation
+from memtape.schemas.rows import MemoryRow
+from memtape.schemas.settings import Settings
+from memtape.sinks.logs.configuring import configure, settings_on
+from memtape.state.core.digests import state_leaves
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition, fold
+from memtape.state.core.scope import Scope
+from memtape.state.views.folds import folds_of, moved
+from memtape.state.views.rows import all_changes, row_of
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.refolding import past_embedders
+
+SCOPE = "project:mine"
+LONG, SHORT, PLAIN = "The staging database listens on port 5433.", "the staging db listens on port 5433", "We sail."
+
+
+def anew(revision: int = 1_000, refolded: int = 1_000, **settings: object) -> Event:
+    """The event by which all is folded anew."""
+    given_settings = Settings(**{"embedder": TINY, "refolded": refolded, **settings})  # type: ignore[arg-type]
+    return configured(given_settings, revision)
+
+
+def partition_of(events: Sequence[Event]) -> Partition:
+    said = slots([configured(Settings(embedder=TINY)), *events])
+    partition = Partition(0, erasures_of(said))
+    fold(partition, said)
+    return partition
+
+
+def scope_of(*events: Event) -> Scope:
+    return partition_of(events).scopes["project:test"]
+
+
+def leaves(partition: Partition) -> dict[str, str]:
+    """The digests of the state, without that of settings and clock."""
+    return {name: leaf for name, leaf in state_leaves([partition]).items() if not name.startswith("partition/")}
+
+
+some_settings = st.fixed_dictionaries(
+    {"embedder": st.sampled_from((TINY, ELSEWHERE, FLOOR)), "fold_cosine_hundredths": st.sampled_from((85, 85, -1))}
+)
+
+
+@given(histories(), some_settings)
+def test_what_was_set_apart_stays_apart_and_an_echo_an_echo(events: list[Event], settings: dict[str, object]) -> None:
+    before = partition_of(events)
+    after = partition_of([*events, anew(**settings)])
+    for name, scope in before.scopes.items():
+        own = after.scopes[name]
+        echoes = {
+            join.seq for memory in scope.memories.by_birth.values() for join in memory.joins if join.how == "echo"
+        }
+        found = {join.seq for memory in own.memories.by_birth.values() for join in memory.joins if join.how == "echo"}
+        assert echoes <= found
+        for split in scope.memories.apart.splits:
+            for group in split:
+                others = [seq for other in split if other is not group for seq in other]
+                assert all(own.memories.birth_of[seq] != own.memories.birth_of[it] for seq in group for it in others)
+        assert own.memories.birth_of.keys() == scope.memories.birth_of.keys()
+        if settings["fold_cosine_hundredths"] == -1:
+            assert all(len(memory.joins) == 1 for memory in own.memories.by_birth.values())
+
+
+@given(histories(), some_settings)
+def test_folding_anew_twice_changes_nothing_more(events: list[Event], settings: dict[str, object]) -> None:
+    once = [*events, anew(**settings)]
+    twice = [*once, anew(1_001, 1_001, **settings)]
+    assert leaves(partition_of(twice)) == leaves(partition_of(once))
+    changes = fold(partition_of(once), slots([anew(1_001, 1_001, **settings)], start=10_000)).changes
+    assert changes == {}
+
+
+@given(histories(), some_settings)
+def test_the_pairs_say_who_comes_together_and_who_apart(events: list[Event], settings: dict[str, object]) -> None:
+    before, after = partition_of(events), partition_of([*events, anew(**settings)])
+    for name, scope in before.scopes.items():
+        old, new = folds_of(scope), folds_of(after.scopes[name])
+        pairs = moved(name, old, new)
+        one_before = [{said.id for said in its} for its in old.values()]
+        one_after = [{said.id for said in its} for its in new.values()]
+        for pair in pairs:
+            ids = {pair.first.id, pair.second.id}
+            was, is_now = (any(ids <= one for one in each) for each in (one_before, one_after))
+            assert (was, is_now) == ((False, True) if pair.change == "together" else (True, False))
+        assert bool(pairs) == (sorted(map(sorted, one_before)) != sorted(map(sorted, one_after)))
+
+
+SAID = [captured(FACT), captured(AGAIN), captured(OTHER)]
+BY_TINY = [embedded(FACT, EAST), embedded(AGAIN, NEAR_EAST), embedded(OTHER, NORTH)]
+BY_OTHER = [embedded(name, its, ELSEWHERE) for name, its in ((FACT, EAST), (AGAIN, NORTH), (OTHER, EAST))]
+
+
+def test_past_folds_follow_the_embedder_once_they_are_folded_anew() -> None:
+    switch = configured(Settings(embedder=ELSEWHERE), 1)
+    said = [*SAID, *BY_TINY, *BY_OTHER, switch]
+    assert memories(scope_of(*said)) == [[FACT, AGAIN], [OTHER]]
+    assert memories(scope_of(*said, anew(embedder=ELSEWHERE))) == [[FACT], [AGAIN], [OTHER]]
+    assert memories(scope_of(*said, anew(embedder=ELSEWHERE), anew(1_001, 1_001))) == [[FACT, AGAIN], [OTHER]]
+
+
+def test_settings_that_do_not_ask_for_it_fold_nothing_anew() -> None:
+    said = [*SAID, *BY_TINY, *BY_OTHER, anew(1, 5)]
+    for refolded in (5, 4, 0):
+        assert memories(scope_of(*said, anew(2, refolded, embedder=ELSEWHERE))) == [[FACT, AGAIN], [OTHER]]
+    assert memories(scope_of(*said, anew(1, 6, embedder=ELSEWHERE))) == [[FACT, AGAIN], [OTHER]]  # An old revision.
+    assert memories(scope_of(*said, anew(2, 6, embedder=ELSEWHERE))) == [[FACT], [AGAIN], [OTHER]]
+
+
+def test_a_text_without_a_vector_waits_after_it_and_what_was_unfolded_does_not_fold_when_it_comes() -> None:
+    said = [captured(FACT, 1), captured(FACT, 2), captured(AGAIN, 3), unfolded([2], "x")]
+    scope = scope_of(*said, anew())
+    assert memories(scope) == [[FACT], [FACT], [AGAIN]]
+    late = [embedded(1, EAST), embedded(3, EAST)]
+    assert memories(scope_of(*said, anew(), *late)) == [[FACT, AGAIN], [FACT]]
+    assert memories(scope_of(*said, anew(), *reversed(late))) == [[FACT, AGAIN], [FACT]]
+    assert memories(scope_of(*said, anew(), *late, embedded(2, EAST))) == [[FACT, AGAIN], [FACT]]
+
+
+def test_of_three_that_were_one_only_what_was_set_apart_stands_alone() -> None:
+    said = [captured(FACT, name) for name in (1, 2, 3)]
+    for named, expected in (([1], [[1], [2, 3]]), ([3], [[1, 2], [3]]), ([1, 2, 3], [[1], [2], [3]])):
+        scope = scope_of(*said, unfolded(named, "x"), anew(), anew(1_001, 1_001, fold_cosine_hundredths=-1),
+                         anew(1_002, 1_002))  # fmt: skip
+        ids = [[make_id(name) for name in group] for group in expected]
+        assert [[said.id for said in its] for its in folds_of(scope).values()] == ids
+
+
+def test_an_echo_is_no_confirmation_after_folding_was_off_and_on() -> None:
+    shown = [captured(FACT), recalled([FACT], "r", session="s")]
+    echo = captured(FACT, "echo", origin="agent", session="s", sent=START + MINUTE)
+    off, on = anew(1, 1, fold_cosine_hundredths=-1), anew(2, 2)
+    assert memories(scope_of(*shown, echo)) == [[FACT, f"({FACT})"]]
+    assert memories(scope_of(*shown, echo, off)) == [[FACT], [FACT]]
+    assert memories(scope_of(*shown, echo, off, on)) == [[FACT, f"({FACT})"]]
+
+
+def test_what_is_hidden_is_compared_with_its_own_text_alone() -> None:
+    said = [*SAID[:2], *BY_TINY[:2]]
+    assert memories(scope_of(*said, forgotten([FACT], "f"))) == [[FACT, AGAIN]]
+    hidden = scope_of(*said, forgotten([FACT], "f"), anew(), captured(FACT, "more"))
+    assert memories(hidden) == [[FACT, FACT], [AGAIN]]
+    assert memories(scope_of(*said, forgotten([FACT], "f"), anew(), restored([FACT], "r"), anew(1_001, 1_001))) == [
+        [FACT, AGAIN]
+    ]
+
+
+def test_a_cover_ends_where_what_it_stands_for_folds_otherwise() -> None:
+    """And it goes on where that says what it said."""
+    made = captured("Made of two.", 9)
+    operation = Operation(by=make_id(9), ids=(make_id(1), make_id(2)), op="replace")
+
+    def history(again: str) -> list[Event]:
+        said = [captured(FACT, 1), captured("The harbour is deep.", 2), captured(again, 3)]
+        vectors = [embedded(1, EAST), embedded(2, NORTH), embedded(3, [0, 0, 4000]), embedded(3, EAST, ELSEWHERE)]
+        other = embedded(1, EAST, ELSEWHERE)
+        decision = decided([1, 2], [operation], "c")
+        seen = [msgspec.structs.replace(input, seq=place) for place, input in enumerate(decision.body.inputs)]  # type: ignore[union-attr]
+        decision = msgspec.structs.replace(decision, body=msgspec.structs.replace(decision.body, inputs=tuple(seen)))
+        text = msgspec.structs.replace(made, refs=(decision.id, *operation.ids))
+        return [*said, *vectors, other, decision, text]
+
+    def standing(scope: Scope) -> bool:
+        return bool(scope.covers.holding)
+
+    apart = history(AGAIN)
+    assert standing(scope_of(*apart)) and standing(scope_of(*apart, anew()))
+    after = scope_of(*apart, anew(embedder=ELSEWHERE))
+    assert not standing(after)
+    rows = [row_of(after, change) for change in all_changes(after) if change.table == "memories"]
+    assert all(isinstance(row, MemoryRow) and row.into is None for row in rows)
+    kept = history("The harbour is wide.")
+    assert standing(scope_of(*kept, anew(embedder=ELSEWHERE)))
+
+
+def test_nothing_folds_while_folding_is_off_also_not_what_had_waited() -> None:
+    off = configured(Settings(embedder=TINY, fold_cosine_hundredths=-1, fold_cosines_hundredths={TINY: 50}), 1)
+    said = [*SAID[:2], embedded(FACT, EAST), off, embedded(AGAIN, EAST)]
+    assert memories(scope_of(*said)) == [[FACT], [AGAIN]]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user") as client:
+        yield client
+
+
+def command(client: Client, *words: str) -> str:
+    done = CliRunner().invoke(main, [*words, "--home", str(client.home.path)])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def found(client: Client) -> list[str]:
+    return [result.text for result in client.search("staging port", quiet=True).results]
+
+
+def test_folding_is_tried_switched_off_and_on_again(client: Client) -> None:
+    one, two, _ = (client.capture(text).id for text in (LONG, SHORT, PLAIN))
+    client.project()
+    before, ends = client.verify().state_hash, client.log.ends()
+    tried = command(client, "refold", "--fold", "off", "--dry-run")
+    assert f"apart in {SCOPE}:\n  {LONG} ({one})\n  {SHORT} ({two})\n" in tried
+    assert "Come apart from others: 1 memory." in tried and "`memtape refold --fold off` does it" in tried
+    assert client.log.ends() == ends and client.verify().state_hash == before and found(client) == [SHORT]
+    done = json.loads(command(client, "refold", "--fold", "off", "--json"))
+    assert (done["done"], done["folding"], done["together"], done["apart"]) == (True, False, 0, 1)
+    assert [(pair["first"]["id"], pair["second"]["id"]) for pair in done["pairs"]] == [(one, two)]
+    views = client.reader.held(lambda views: views.found(SCOPE)[0])  # Without another look at the log.
+    assert len(views.places()) == 3 and sorted(found(client)) == sorted([LONG, SHORT]) and client.verify().ok
+    assert settings_on(client.log).refolded == 1
+    on = command(client, "refold", "--fold", "on")
+    assert "Taken in by others: 1 memory." in on and found(client) == [SHORT] and client.verify().ok
+    assert settings_on(client.log) == Settings(refolded=2)
+    assert "0 memories. Come apart from others: 0 memories" in command(client, "refold")
+
+
+def test_a_cosine_that_somebody_chose_stays(client: Client) -> None:
+    configure(client.log, lambda now: Settings(fold_cosine_hundredths=70))
+    client.refold(fold="on")
+    assert settings_on(client.log) == Settings(fold_cosine_hundredths=70, refolded=1)
+
+
+def test_it_waits_for_a_projector_that_runs(client: Client) -> None:
+    client.capture(LONG)
+    client.capture(SHORT)
+    with Owner(client.home, client.log) as owner:
+        running = threading.Thread(target=owner.serve, kwargs={"without": ("embed", "distill", "consolidate")})
+        running.start()
+        try:
+            command(client, "refold", "--fold", "off")
+            assert len(client.reader.held(lambda views: views.found(SCOPE)[0]).places()) == 2
+        finally:
+            owner.stop()
+            running.join()
+    assert client.verify().ok
+
+
+def test_a_search_finds_what_another_process_has_folded_anew(client: Client) -> None:
+    client.capture(LONG)
+    client.capture(SHORT)
+    assert found(client) == [SHORT]
+    client.refold(fold="off")  # And whoever did so has died before the views were made.
+    assert sorted(found(client)) == sorted([LONG, SHORT])
+
+
+def test_the_embedder_names_what_was_folded_under_others(client: Client) -> None:
+    assert past_embedders(client.log) == ()
+    configure(client.log, lambda now: Settings(embedder=TINY))
+    assert past_embedders(client.log) == ()
+    client.capture(LONG)
+    configure(client.log, lambda now: Settings(embedder=FLOOR))
+    assert past_embedders(client.log) == (TINY,)
+    assert f"some were made under {TINY}; `memtape refold --dry-run`" in command(client, "embedder", "status")
+    client.refold()
+    assert past_embedders(client.log) == ()

@@ -1,0 +1,283 @@
+"""Every distinct wording of a memory is found, by words and by vectors, and a fold that was wrong hides nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from builders import START, TINY, configured, histories, pack, slots
+from click.testing import CliRunner
+from hypothesis import given
+from test_index import row_of as row_at
+from test_index import vector_of
+
+from memtape.schemas.events import Embedded, Event, make_embedded
+from memtape.schemas.rows import MemoryRow, Wording
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.configuring import configure
+from memtape.sinks.proof.remains import Needles, search_home
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition, fold
+from memtape.state.core.scope import Scope
+from memtape.state.fold.rule import NEW, Verdict
+from memtape.state.index.parts import part_of
+from memtape.state.index.texts import Texts
+from memtape.state.index.vectors import TextVectors, text_vectors
+from memtape.state.ranking import lanes as rules
+from memtape.state.ranking.ranker import Corpus
+from memtape.state.subjects import memories
+from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.memories import Memories
+from memtape.state.views.filters import make_filters
+from memtape.state.views.indexed import entries_of
+from memtape.state.views.rows import all_changes, row_of
+from memtape.tools.agents.mcp.answers import searched
+from memtape.tools.agents.offering import offered
+from memtape.tools.ask.recorded_vectors import RecordedVectors
+from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.erasing import plan, prove
+
+SCOPE = "project:mine"
+LONG, SHORT = "The staging database listens on port 5433.", "the staging db listens on port 5433"
+HARBOUR, QUAY = "The ferry leaves from the harbour.", "The boat departs at the quay."
+EAST, NORTH = [4000, 0, 0], [0, 4000, 0]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user") as client:
+        yield client
+
+
+def told(client: Client, query: str, **more: Any) -> list[tuple[str, str | None]]:
+    """What a search finds: the text of each result, and the wording that was matched."""
+    results = client.search(query, quiet=True, **more).results
+    return [(result.text, None if result.matched is None else result.matched.text) for result in results]
+
+
+def command(client: Client, *words: str) -> str:
+    done = CliRunner().invoke(main, [*words, "--home", str(client.home.path), "--scope", SCOPE])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def two_ways(client: Client) -> tuple[str, str]:
+    """Say one thing in two ways, of which the latter speaks; return the ids."""
+    return client.capture(LONG).id, client.capture(SHORT).id
+
+
+@pytest.fixture
+def rash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever has a vector is folded with the first that has one, as by a rule that is wrong."""
+
+    def judge(
+        state: Memories, capture: Capture, vector: bytes, of: Any, settings: Settings, barred: Sequence[int]
+    ) -> Verdict:
+        others = (memory.birth for memory in state.living() if memory.birth not in state.waiting)
+        known = [birth for birth in others if birth not in (capture.seq, *barred)]
+        return Verdict("similar", known[0], 9_000) if known else NEW
+
+    monkeypatch.setattr(memories, "judge_by_vector", judge)
+
+
+def with_vectors(client: Client, **said: tuple[str, list[int]]) -> dict[str, str]:
+    """Capture texts, each with a vector under an embedder that decides; return their ids by name."""
+    configure(client.log, lambda now: Settings(embedder=TINY, fold_cosine_hundredths=now.fold_cosine_hundredths))
+    ids = {}
+    for name, (text, vector) in said.items():
+        ids[name] = client.capture(text).id
+        body = Embedded(attempt=1, dimensions=3, embedder=TINY, reason=None, vector=pack(vector))
+        client.log.append([make_embedded(SCOPE, ids[name], body, START)])
+    client.project()
+    return ids
+
+
+def scopes_of(events: Sequence[Event]) -> list[Scope]:
+    said = slots([configured(), *events])
+    partition = Partition(0, erasures_of(said))
+    fold(partition, said)
+    return list(partition.scopes.values())
+
+
+@given(histories())
+def test_the_texts_of_a_memory_are_all_that_lives_of_it_each_once(events: list[Event]) -> None:
+    for scope in scopes_of(events):
+        for change in all_changes(scope):
+            row = row_of(scope, change) if change.table == "memories" else None
+            if not isinstance(row, MemoryRow):
+                continue
+            captures = [capture for id in row.ids if (capture := scope.captures.get(id)) and not capture.hidden]
+            spoken = [scope.captures.get(id) for id in (row.canonical, *(wording.id for wording in row.wordings))]
+            if row.hidden:
+                assert row.wordings == ()
+                continue
+            normals = [capture.normal for capture in spoken if capture is not None]
+            assert len(set(normals)) == len(normals) == 1 + len(row.wordings)
+            assert set(normals) == {capture.normal for capture in captures}
+            for wording in row.wordings:
+                capture = scope.captures.get(wording.id)
+                assert capture in captures and scope.captures.body(capture).text == wording.text
+
+
+def test_any_wording_is_found_by_its_words_and_the_memory_comes_once(client: Client) -> None:
+    two_ways(client)
+    assert told(client, "database") == [(SHORT, LONG)]
+    assert told(client, "db") == [(SHORT, None)]
+    (result,) = client.search("staging port", quiet=True).results
+    assert [wording.text for wording in result.wordings] == [LONG]
+    assert told(client, "database", filters=make_filters(0, kinds=("fact",))) == [(SHORT, LONG)]
+    assert told(client, "database", filters=make_filters(0, kinds=("journal",))) == []
+
+
+def test_people_and_programs_are_told_which_wording_was_found(client: Client) -> None:
+    one, two = two_ways(client)
+    shown = command(client, "search", "database")
+    assert f" 1. {LONG}\n    its memory says: {SHORT}\n" in shown
+    assert f" 1. {SHORT}\n    also said: {LONG}\n" in command(client, "search", "db")
+    (result,) = json.loads(command(client, "search", "database", "--json"))["results"]
+    assert (result["text"], result["matched"]) == (SHORT, {"id": one, "text": LONG})
+    assert result["wordings"] == [{"id": one, "text": LONG}] and result["passage"] == LONG
+    (result,) = json.loads(command(client, "search", "db", "--json"))["results"]
+    assert result["matched"] is None and result["canonical"] == two
+    assert json.loads(command(client, "show", one, "--json"))["memory"]["wordings"] == [{"id": one, "text": LONG}]
+    assert f"also said: {LONG} ({one})" in command(client, "show", two)
+    (item,) = [its for its in json.loads(command(client, "context", "--json"))["items"] if its["section"] == "facts"]
+    assert (item["text"], item["wordings"]) == (SHORT, [{"id": one, "text": LONG}])
+    found = client.search("database", quiet=True)
+    answer = searched(found.answer, SCOPE, None)
+    assert f"> {LONG}\n> its memory says: {SHORT}" in answer
+
+
+def test_an_agent_that_did_not_ask_is_shown_one_text_of_a_memory(client: Client) -> None:
+    two_ways(client)
+    client.search("database", quiet=True)
+    text, answer = offered(client, "On which port does the staging database listen?", "s", 2_000)
+    assert [result.text for result in answer.results] == [SHORT] and SHORT in text and LONG not in text
+
+
+def test_a_wording_that_is_forgotten_is_found_no_more_also_before_it_is_projected(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _ = two_ways(client)
+    client.project()
+    other = client.capture(LONG, "fact").id
+    client.project()
+    client.forget(one, only=True)
+    with client.home.projector_lock():  # Somebody else projects, so that the tail alone can know of it.
+        assert all(LONG not in pair for pair in told(client, "database"))
+    client.project()
+    assert told(client, "staging database port") == [(SHORT, None)]
+    assert client.show(other).memory is not None and client.verify().ok
+    client.restore(one)
+    assert told(client, "database")[0][1] in (LONG, None) and LONG in told(client, "database")[0]
+
+
+def test_an_erased_wording_is_gone_and_its_memory_lives_on(client: Client, rash: None) -> None:
+    ids = with_vectors(client, one=(HARBOUR, EAST), two=(QUAY, NORTH))
+    client.status(as_of="0s")
+    assert told(client, "ferry") == [(QUAY, HARBOUR)]
+    needles = Needles(ids=(), texts=(HARBOUR,), words=("ferry", "harbour"), vectors=(pack(EAST),))
+    assert [place.path for place in search_home(client.home.path, needles) if place.found] != []
+    client.erase(plan(client.home, client.log, SCOPE, [ids["one"]], only=True))
+    assert told(client, "boat") == [(QUAY, None)] and told(client, "ferry") == []
+    assert [place.path for place in search_home(client.home.path, needles) if place.found] == []
+    assert prove(client.home, client.log, [ids["one"]], [HARBOUR]).proven
+    assert client.verify().ok
+
+
+def test_a_wrong_fold_hides_nothing_and_costs_one_unfold(client: Client, rash: None) -> None:
+    ids = with_vectors(client, one=(HARBOUR, EAST), two=(QUAY, NORTH))
+    assert client.show(ids["one"]).memory == client.show(ids["two"]).memory
+    assert told(client, "ferry harbour") == [(QUAY, HARBOUR)] and told(client, "boat quay") == [(QUAY, None)]
+    client.unfold(ids["two"], only=True)
+    assert told(client, "ferry harbour")[0] == (HARBOUR, None) and told(client, "boat quay")[0] == (QUAY, None)
+    client.refold()
+    client.project()
+    assert client.show(ids["one"]).memory != client.show(ids["two"]).memory and client.verify().ok
+
+
+class Asked(RecordedVectors):
+    """Recorded vectors, with a question's own vector."""
+
+    def __init__(self, home: Home, vector: list[int]) -> None:
+        super().__init__(home)
+        self.vector = vector
+
+    def of_query(self, text: str, embedder: str) -> Any:
+        return np.array(self.vector, np.int16)
+
+
+def test_any_wording_is_found_by_its_vector(client: Client, rash: None) -> None:
+    ids = with_vectors(client, one=(HARBOUR, EAST), two=(QUAY, NORTH))
+    assert client.show(ids["one"]).memory == client.show(ids["two"]).memory
+    for vector, matched in ((EAST, ids["one"]), (NORTH, None)):
+        client.reader.retriever = Retriever(client.home, client.log, dense=Asked(client.home, vector))
+        (result,) = client.search("zzz", quiet=True).results
+        assert result.canonical == ids["two"] and "dense" in result.lanes
+        assert (None if result.matched is None else result.matched.id) == matched
+        assert result.why is not None and result.why.lanes["dense"] == pytest.approx(1)
+
+
+def corpus(rows: Sequence[MemoryRow], vectors: Sequence[Any] | None = None) -> tuple[Corpus, Texts]:
+    entries = [entry for row in rows for entry in entries_of(row)]
+    texts = Texts([part_of(entries, 0)])
+    dense: TextVectors | None = None if vectors is None else text_vectors(np.array(vectors, np.int16))
+    said = [entry.document.text for entry in entries]
+    return Corpus(texts, lambda place: said[place], texts.called, dense), texts
+
+
+def memory(number: int, *texts: str) -> MemoryRow:
+    row = row_at(number, ("memories", list(texts), None, "Ada", "user", 1, False), number).row
+    assert isinstance(row, MemoryRow)
+    return row
+
+
+@pytest.mark.parametrize("by", ["words", "vectors"])
+def test_many_wordings_of_one_memory_take_no_places_of_others(by: str) -> None:
+    """Also not in a lane, which brings so many texts at most."""
+    many = [f"kayak number {'n' * n} by the river" for n in range(1, 300)]
+    others = [memory(1_000 + n, f"a kayak of colour {'c' * n}") for n in range(1, 90)]
+    rows = [memory(1, *many), *others]
+    near = [vector_of(1, 8)] * len(many) + [vector_of(1, 8) // 2 + vector_of(n, 8) // 4 for n in range(2, 91)]
+    ranker, texts = corpus(rows, near if by == "vectors" else None)
+    lanes = ("dense",) if by == "vectors" else ("sparse",)
+    ranking = ranker.rank("kayak", vector_of(1, 8) if by == "vectors" else None, lanes=lanes)
+    heads = [texts.head(place) for place in ranking.places.tolist()]
+    assert len(heads) == len(set(heads))
+    assert len(heads) == ranking.counts[lanes[0]] <= rules.DENSE_HITS
+    assert len(heads) == 90 if by == "words" else len(heads) > 20
+
+
+def test_the_order_of_wordings_and_segments_decides_nothing() -> None:
+    """Of two wordings that match alike the first is told, in whatever segments the texts lie."""
+    rows = [memory(n, "the red kayak", "the blue kayak", "the green kayak") for n in range(5)]
+    parts = [part_of(entries_of(row), 0) for row in rows]
+    for order in (rows, rows[::-1]):
+        entries = [entry for row in order for entry in entries_of(row)]
+        for texts in (Texts([part_of(entries, 0)]), Texts(parts)):
+            hits = list(Corpus(texts, lambda place: "", texts.called).rank("kayak").hits)
+            ids = [texts.column("ids", np.array([hit.place])).tolist()[0] for hit in hits]
+            assert ids == sorted(ids) and [hit.place - texts.head(hit.place) for hit in hits] == [0] * 5
+
+
+def test_statistics_count_each_wording_as_a_text() -> None:
+    _, one = corpus([memory(1, "red kayak", "blue kayak", "a canoe")])
+    _, apart = corpus([memory(1, "red kayak"), memory(2, "blue kayak"), memory(3, "a canoe")])
+    assert (one.count, one.idf("kayak")) == (apart.count, apart.idf("kayak"))
+
+
+def test_what_is_found_has_each_memory_once(client: Client) -> None:
+    two_ways(client)
+    client.project()
+    found, _ = client.reader.retriever.found(SCOPE)
+    assert len(found.places()) == len(found.known()) == 1 and found.texts.count == 2
+    assert client.status().memories == 1
+    row = found.row(found.places()[0])
+    assert isinstance(row, MemoryRow) and row.wordings == (Wording(row.ids[0], LONG),)

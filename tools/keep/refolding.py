@@ -1,0 +1,126 @@
+"""Folding all that was said anew: what that would change, told before anything is written, and the event that does it.
+
+How texts are folded is in `state`; here it is tried on a state that nobody serves.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+import msgspec
+
+from memtape.schemas.codec import event_of
+from memtape.schemas.events import Configured, make_configured
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import PAGE_SLOTS, Log
+from memtape.schemas.settings import Settings
+from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.logs.configuring import configure, configured_on, settings_on
+from memtape.state.core.partition import evolve
+from memtape.state.views.folds import Moved, folds_of, moved
+from memtape.tools.keep.rebuild import OnPhase
+from memtape.tools.keep.states import state_at
+
+Folding = Literal["on", "off"]
+NO_FOLDS = -1
+"""The cosine by which nothing folds, see `fold_cosine_hundredths`."""
+
+
+class Refolded(msgspec.Struct, frozen=True, kw_only=True):
+    """What folding anew changes: how many memories others take in, how many come out of others, and the pairs.
+
+    `embedder` decides, and `folding` says whether anything folds by then. `done` is false where it was only tried.
+    `revision` is that of the settings on the log after it.
+    """
+
+    done: bool
+    revision: int
+    embedder: str
+    folding: bool
+    together: int
+    apart: int
+    pairs: tuple[Moved, ...]
+
+
+def refold(home: Home, log: Log, fold: Folding | None, on_phase: OnPhase, *, dry_run: bool) -> Refolded:
+    """Return what folding anew changes, with folding switched on or off or as it is, and unless it is tried say so.
+
+    The views follow when they are projected.
+    """
+    change = partial(folding_anew, fold=fold)
+    settings = change(settings_on(log))
+    pairs = _tried(log, home.current(), settings, on_phase)
+    if not dry_run:
+        configure(log, change)
+    return Refolded(
+        done=not dry_run,
+        revision=configured_on(log)[-1].revision,
+        embedder=settings.embedder,
+        folding=settings.fold_cosine_hundredths >= 0,
+        together=sum(pair.change == "together" for pair in pairs),
+        apart=sum(pair.change == "apart" for pair in pairs),
+        pairs=tuple(pairs),
+    )
+
+
+def folding_anew(now: Settings, fold: Folding | None) -> Settings:
+    """Return settings under which all is folded anew, and by which nothing folds, or as by default, where that is said.
+
+    What is as it is by default already, or a cosine that somebody chose, stays as it is.
+    """
+    cosine = now.fold_cosine_hundredths
+    if fold == "off":
+        cosine = NO_FOLDS
+    elif fold == "on" and cosine < 0:
+        cosine = Settings().fold_cosine_hundredths
+    return msgspec.structs.replace(now, refolded=now.refolded + 1, fold_cosine_hundredths=cosine)
+
+
+def _tried(log: Log, build: Build, settings: Settings, on_phase: OnPhase) -> list[Moved]:
+    """Fold the states at the ends of the log anew, and return what differs then."""
+    pairs: list[Moved] = []
+    ends = log.ends()
+    for number, end in enumerate(ends):
+        on_phase("comparing", sum(ends[:number]), sum(ends))
+        state = state_at(log, build, number, end)
+        before = {name: folds_of(scope) for name, scope in state.scopes.items()}
+        id = derived_id("refold", None, None, str(number))
+        evolve(state, make_configured(log.log_id, log.partitions, settings, state.revision + 1, 0, id), end)
+        for name, scope in sorted(state.scopes.items()):
+            pairs += moved(name, before[name], folds_of(scope))
+    on_phase("comparing", sum(ends), sum(ends))
+    return pairs
+
+
+def past_embedders(log: Log) -> tuple[str, ...]:
+    """Return the keys of embedders, other than the one that decides, under which texts were captured and folded.
+
+    What was folded anew since was folded under the one that decided then.
+    """
+    now = configured_on(log)[-1].settings.embedder
+    found: dict[str, None] = {}
+    for number, end in enumerate(log.ends()):
+        spans = _spans(log, number)
+        for (offset, settings), (until, _) in zip(spans, [*spans[1:], (end, None)], strict=True):
+            if settings.embedder != now and settings.embedder not in found:
+                captured = log.read(number, offset, 1, types=("captured",))
+                if captured and captured[0].offset < until:
+                    found[settings.embedder] = None
+    return tuple(found)
+
+
+def _spans(log: Log, partition: int) -> list[tuple[int, Settings]]:
+    """Return which settings decide of what is captured from which offset on, folding anew taken into account."""
+    spans: list[tuple[int, Settings]] = []
+    offset, revision, refolded = 0, -1, 0
+    while slots := log.read(partition, offset, PAGE_SLOTS, types=("configured",)):
+        for slot in slots:
+            event = event_of(slot.payload)
+            if event is not None and isinstance(event.body, Configured) and event.body.revision > revision:
+                revision, settings = event.body.revision, event.body.settings
+                anew = settings.refolded > refolded
+                spans = [(0, settings)] if anew else [*spans, (slot.offset, settings)]
+                refolded = settings.refolded
+        offset = slots[-1].offset + 1
+    return spans
