@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
+from memtape.state.text.relations import NO_VALUES
 
 MOST_VALUE_WORDS, MOST_UNIT_WORDS = 5, 2
 """A value has so many words; so many at the end that both have belong to it, as a unit or a month does."""
@@ -44,8 +45,17 @@ _COUNTS = lazy(
     re.IGNORECASE,
 )
 """Of these the value has a number: "takes magnesium" and "the port is free" give none."""
+_MEASURED = lazy(
+    r"(?<![\w./:-])\d+(?:[.,]\d+)*(?:\s?%|/\d+(?![\w/])|\s?(?:ms|s|sec|min|m|h|[kmgt]i?b)\b"
+    r"|(?=\s(?:passed|failed|skipped|ready|used|free|running|pending|queued|open|errors?|warnings?|rows|users"
+    r"|tests)\b))",
+    re.IGNORECASE,
+)
+_NUMBERED = lazy(r"(?:^|[\s(#$€£:])(?:v|[a-z]+-)?\d", re.IGNORECASE)
+_PERSONAL = lazy(r"\b(?:i|we|you|he|she|they|my|our|his|her|their)\b", re.IGNORECASE)
 _STATES = lazy(r"\b(?:status|state)\b", re.IGNORECASE)
-_OPENING = frozenset("on in at for by with to of what who whoever whatever which how why as per".split())
+_PARTICIPLE = lazy(r"[a-z]{3,}ed[.,;:!?]*\Z")
+_OPENING = frozenset("on in at for by with to of what who whoever whatever which why how as per".split())
 _OF_SEVERAL = lazy(
     r"^(?:my|our|his|her|their|a|an|one)\s+(?:\w+\s+)?(?:brother|sister|friend|cousin|colleague|neighbou?r|uncle|aunt"
     r"|son|daughter|kid|child|cat|dog|classmate|roommate|client|customer|server|host)\b",
@@ -85,9 +95,26 @@ def changed_value(older: str, newer: str) -> Value | None:
     if _COUNTS.search(before) and not all(any(map(str.isdigit, "".join(value))) for value in values):
         return None
     first, second = (" ".join(value).rstrip(_ENDS) for value in values)
-    if is_of_several(before) or not are_of_one_kind(first, second, is_state=_STATES.search(before) is not None):
+    if (
+        value_is_idiom(first)
+        or value_is_idiom(second)
+        or is_of_several(before)
+        or not are_of_one_kind(first, second, is_state=_STATES.search(before) is not None)
+    ):
         return None
     return Value(before, first, second, after) if first and second and first.lower() != second.lower() else None
+
+
+def measured_anew(older: str, newer: str) -> bool:
+    """Whether two lines are one but for what was measured: shares, ratios, spans, sizes, and counts of what has a"
+    " state."""
+    first, second = (_MEASURED.sub("#", text) for text in (older, newer))
+    return "#" in first and first == second and older.split() != newer.split() and not _PERSONAL.search(older)
+
+
+def value_is_idiom(value: str) -> bool:
+    """Whether a value is none though it stands like one, as in `is on vacation`."""
+    return value.split()[0].lower() in NO_VALUES if value.split() else False
 
 
 def is_of_several(text: str) -> bool:
@@ -100,10 +127,12 @@ def are_of_one_kind(older: str, newer: str, *, is_state: bool = False) -> bool:
     a, b = older.split(), newer.split()
     if not a or not b:
         return True
-    numbered = [any(map(str.isdigit, value)) for value in (older, newer)]
+    numbered = [_NUMBERED.search(value) is not None for value in (older, newer)]
     opening = [value[0].lower() if value[0].lower() in _OPENING else "" for value in (a, b)]
-    said = any(len(value) == 1 and value[0].islower() and value[0].rstrip(_ENDS).endswith("ed") for value in (a, b))
-    return numbered[0] == numbered[1] and opening[0] == opening[1] and (is_state or not said)
+    said = any(len(value) == 1 and _PARTICIPLE.match(value[0]) for value in (a, b))
+    if is_state:
+        return not any(word.startswith("wh") for word in opening)
+    return numbered[0] == numbered[1] and opening[0] == opening[1] and not said
 
 
 def _differ_twice(a: list[str], b: list[str]) -> bool:

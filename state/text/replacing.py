@@ -1,21 +1,27 @@
-"""Whether a text replaces another, without a model: both tell one slot of one thing, and it holds one value at a time.
+"""Whether a text replaces another, without a model: both tell one thing of one subject, which has one value at a time.
 
-English; of other languages only texts count that are equal but for a value. When in doubt the answer is no. The caller
-orders the two by what happened when, then by arrival, and sees to it that a weaker source replaces no stronger one.
+English, and the plainest frames of German, Spanish, French and Chinese; of other languages texts that are equal but for
+a value. When in doubt the answer is no. The caller orders the two by what happened when, then by arrival, and sees to
+it that a weaker source replaces no stronger one. What texts tell is in `claims`, `stating`, `ending` and `abroad`.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text import slots as words
-from memtape.state.text.frames import Value, are_of_one_kind, changed_value, is_of_several, words_alike
-from memtape.state.text.telling import SPEAKER, Claim, Clause, differ, told
+from memtape.state.text.abroad import ended_abroad, told_abroad
+from memtape.state.text.claims import SPEAKER, Claim, differ, kind_of, singles_of
+from memtape.state.text.ending import WORDS as ENDING
+from memtape.state.text.frames import Value, are_of_one_kind, changed_value, is_of_several, measured_anew, words_alike
+from memtape.state.text.relations import LIKE, NOTE
+from memtape.state.text.telling import Clause, Told, told
 from memtape.state.text.terms import terms
 
-How = Literal["frame", "slot", "moved", "ended", "serial"]
+How = Literal["frame", "slot", "stated", "moved", "ended", "serial"]
 _I = re.IGNORECASE
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
 _COPULA = lazy(
@@ -24,19 +30,33 @@ _COPULA = lazy(
     _I,
 )
 _ABROAD = lazy(r"(?:\b(?:ist|sind|heißt|lautet|es|está|son|est|sont|è|sono|é|são|är)|是|：)\s*(?:\w+\s+)?\Z", _I)
+_PLACES = frozenset("in im am auf bei an en a à au aux dans sur chez em no na op i på".split())
 _OWN = lazy(r"\b(?:am|is|are|i|we)\b|'(?:m|re)\b", _I)
 _CODE = lazy(
-    r"[<>{}]|\A\s*(?://|SELECT |INSERT |UPDATE |curl -)"
-    r"|\w\(\S|\s=\s|==|\A\s*(?:if|for|while|def|class|import|return)\b.*[:;]\s*\Z"
+    r"[{}]|</?\w|\w>|<\s*\d|\A\s*(?://|SELECT |INSERT |UPDATE |curl -)"
+    r"|\w\(\S|\s=\s(?!\S+\Z)|\w\s?==\s?\w|\A\s*(?:if|for|while|def|class|import|return)\b.*[:;]\s*\Z"
 )
 """What code has; a line of it tells nothing that another line replaces."""
-_PER = lazy(r"\bper\s+(\w+)", _I)
+_KEYED = lazy(r"\A\w+=\S+(?=\s+\w+=)")
+"""The first of several keys says of what a line is."""
+_PER = lazy(
+    r"\b(?:per|an?(?= (?:second|minute|hour|day|night|week|month|year)\b))\s+(\w+)|\b(month|year|week|hour"
+    r"|quarter)ly\b",
+    _I,
+)
+_SPANS = {"second", "minute", "hour", "day", "night", "week", "month", "quarter", "year"}
 _DOUBTS = lazy(r"\A\W*(?:if|when|whenever|unless|maybe|perhaps|suppose|assuming|imagine|should)\b", _I)
 _RELATES = frozenset("is are was were has have of by to at from with on in for as".split())
 """Words that no plain value holds: with one of them, more is told than a value."""
 LEAST_ALIKE, MOST_VALUE_WORDS = 3, 5
 MOST_CLAUSES = 2
 MOST_IF_CHANGED = 3
+FREE = ("free", "noun", "tongue", "any", "name")
+ANEW = ("*", NOTE)
+LETTERS = frozenset(f"*{NOTE}")
+UNSURE = ("r", "d")
+"""On what something runs, and where it goes, may hold beside another unless it was changed."""
+MEASURES = ("v", "p", *ANEW)
 MOST_EXTRA = 1
 """So many terms may one side have more than the other where both are about the same thing."""
 
@@ -60,24 +80,49 @@ def replaces(older: str, newer: str) -> Replacement | None:
     first, second = _SERIAL.match(older), _SERIAL.match(newer)
     if any(_CODE.search(text) or "?" in text or _DOUBTS.match(text) for text in (older, newer)):
         return None
-    if is_of_several(older) or _PER.findall(older) != _PER.findall(newer):
+    if is_of_several(older) or not (_is_per(older, newer) and _is_per(newer, older)):
+        return None
+    keyed = _KEYED.match(older), _KEYED.match(newer)
+    if keyed[0] and keyed[1] and keyed[0][0] != keyed[1][0]:
         return None
     if first is not None and second is not None and int(first["serial"]) >= int(second["serial"]):
         return None
     framed = _by_frame(older, newer)
     if framed is not None:
         return framed
+    abroad = _by_abroad(older, newer)
+    if abroad is not None:
+        return abroad
     before, now = told(older), told(newer)
-    if now.supposes or now.adds or before.adds:
+    if now.supposes or not before.clauses:
+        return None
+    return _by_value(before, now) or _by_name(before, now)
+
+
+def _is_per(text: str, other: str) -> bool:
+    """Whether the other text counts by what a text counts by, or has the word at least."""
+    counted = {"".join(found).lower() for found in _PER.findall(text)}
+    others = {"".join(found).lower() for found in _PER.findall(other)}
+    return counted <= others or (
+        not others & _SPANS and (counted <= _SPANS or all(it in other.lower() for it in counted))
+    )
+
+
+def _by_value(before: Told, now: Told) -> Replacement | None:
+    """Compare clause by clause what two texts tell, where neither adds to the other."""
+    if now.adds or before.adds:
         return None
     alone = len(before.clauses) == 1
     for clause in now.clauses:
         if clause.past and not clause.changed:
             continue
         for one in before.clauses:
-            found = _by_slot(one, clause, is_alone=alone and len(now.clauses) == 1) or _by_move(one, clause)
-            is_state = found is not None and found.slot in ("status", "state")
-            if found is not None and are_of_one_kind(found.older, found.newer, is_state=is_state):
+            found = (
+                _by_slot(one, clause, is_alone=alone and len(now.clauses) == 1)
+                or _by_move(one, clause)
+                or _by_relation(one, clause)
+            )
+            if found is not None:
                 return found._replace(whole=alone and found.whole)
     return _by_end(before.clauses[0], now.clauses) if alone else None
 
@@ -85,6 +130,8 @@ def replaces(older: str, newer: str) -> Replacement | None:
 def _by_frame(older: str, newer: str) -> Replacement | None:
     """Compare texts that are equal but for a value: in a slot, behind serials, or in a language without rules."""
     value = changed_value(older, newer)
+    if value is None and measured_anew(older, newer):
+        return Replacement("frame", "measure", older, newer, True)
     if value is not None:
         return Replacement("frame", "", value.older, value.newer, True, value)
     first, second = _SERIAL.match(older), _SERIAL.match(newer)
@@ -105,6 +152,8 @@ def _same_but_end(older: str, newer: str, copula: re.Pattern[str]) -> Value | No
         return None
     if any(not _RELATES.isdisjoint(word.lower() for word in value) for value in values):
         return None  # Another thing is told, as "is married to" beside "is employed by", or of something else.
+    if any(value[0].lower() in _PLACES for value in values):
+        return None  # Where something is, and how, both open so.
     return Value(before, " ".join(values[0]), " ".join(values[1]), "") if copula.search(before) else None
 
 
@@ -114,11 +163,13 @@ def _by_slot(older: Clause, newer: Clause, *, is_alone: bool) -> Replacement | N
         return None
     for now in newer.claims:
         for before in older.claims:
-            if now.slot != before.slot or now.cls != before.cls or not differ(before.tokens, now.tokens):
+            if now.slot != before.slot or not _are_two(before, now):
                 continue
             if SPEAKER in now.subject and not is_alone and now.slot.split()[0] not in words.PERSONAL:
                 continue
             is_changed = newer.changed or newer.now
+            if now.slot == "is" and not _is_exactly(before, now):
+                continue
             renamed = now.slot == "name" and is_changed and now.subject <= frozenset(terms(before.value))
             if renamed or _is_same(before, now):
                 is_whole = renamed or _is_covered(before, now)
@@ -132,14 +183,99 @@ def _by_move(older: Clause, newer: Clause) -> Replacement | None:
         return None
     if not newer.changed and (older.many_now or newer.many_now):
         return None
-    for now in newer.singles:
-        for before in older.singles:
+    most = MOST_IF_CHANGED if newer.changed else 0
+    for now in singles_of(newer.text):
+        for before in singles_of(older.text):
             if not any(map(str.isalpha, before.subject & now.subject)):
                 continue  # A number that both have is no thing.
-            most = MOST_IF_CHANGED if newer.changed else 0
-            if now.cls == before.cls and differ(before.tokens, now.tokens) and _is_same(before, now, most):
+            is_close = _is_changed(before, now) if now.cls == "name" else _is_same(before, now, most)
+            if _are_two(before, now) and is_close:
                 return Replacement("moved", now.cls, before.value, now.value, _is_covered(before, now))
     return None
+
+
+def _by_abroad(older: str, newer: str) -> Replacement | None:
+    """Compare what two texts of one language state that is not English."""
+    (language, before), (other, now) = told_abroad(older), told_abroad(newer)
+    if language != other:
+        return None
+    ended = ended_abroad(newer, language)
+    for one in before:
+        if one.value & ended and one.subject & frozenset(terms(newer, language)):
+            return Replacement("ended", one.how, " ".join(sorted(one.value)), newer, True)
+        for it in now:
+            is_alike = one.how == it.how or "note" in (one.how, it.how) or "any" in (one.how, it.how)
+            is_alike = is_alike and one.is_time == it.is_time
+            if is_alike and one.subject == it.subject and not (one.value <= it.value or it.value <= one.value):
+                return Replacement("stated", it.how, " ".join(sorted(one.value)), " ".join(sorted(it.value)), True)
+    return None
+
+
+def _by_relation(older: Clause, newer: Clause) -> Replacement | None:
+    """Compare what two clauses state by verbs and prepositions, or by any words of a measure, of one subject."""
+    if newer.denies or older.denies:
+        return None
+    many = older.many or newer.many
+    for now in (*newer.stated, *newer.claims):
+        for before in (*older.stated, *older.claims):
+            if many and before.slot != "n":
+                continue
+            if not _are_two(before, now) or not _are_alike(before, now, newer.changed or newer.now):
+                continue
+            if (
+                _is_exactly(before, now)
+                or (newer.changed and _is_changed(before, now))
+                or (newer.now and len(before.subject & now.subject) > 1 and _is_same(before, now))
+            ):
+                return Replacement("stated", now.slot, before.value, now.value, _is_covered(before, now))
+    return None
+
+
+def _are_two(before: Claim, now: Claim) -> bool:
+    """Whether two values are of one class, and are not one value."""
+    is_free = now.cls in FREE
+    is_alike = before.cls == now.cls or (
+        {before.cls, now.cls} <= {"free", "noun"} and any(it.slot in ANEW or "r" in it.slot for it in (before, now))
+    )
+    return (
+        is_alike
+        and differ(before.tokens, now.tokens)
+        and (not is_free or (are_of_one_kind(before.value, now.value) and kind_of(before.value) == kind_of(now.value)))
+    )
+
+
+def _are_alike(before: Claim, now: Claim, is_changed: bool) -> bool:
+    """Whether two claims say the same of what they are about: their letters do, or both give one measure of it."""
+    slots = before.slot, now.slot
+    if before.cls not in FREE:
+        return slots == ("n", "n") or any(slot in MEASURES for slot in slots)
+    if not all(slot.startswith("a:") or slot == "does" or set(slot) <= LETTERS for slot in slots):
+        return False  # It is of a slot that is known by its words.
+    if slots[0] == slots[1]:
+        return slots[0] not in (*UNSURE, "does") or is_changed
+    if any(slot in ANEW for slot in slots):
+        return True
+    if "does" in slots:
+        return any({"m", "b"} & set(slot) and ":" not in slot for slot in slots)
+    if is_changed and "r" in slots[0] + slots[1]:
+        return any(slot in ("p", "m") for slot in slots)
+    return any(letter in LIKE.get(other, "") for letter in slots[0] for other in slots[1])
+
+
+def _is_exactly(before: Claim, now: Claim) -> bool:
+    """Whether two claims are of one subject but for what says of what kind it is."""
+    return bool(before.subject & now.subject - words.GENERIC) and before.subject ^ now.subject <= words.GENERIC
+
+
+def _is_changed(before: Claim, now: Claim) -> bool:
+    """Whether a claim that something changed is of what another was about; it may say why, and of what besides."""
+    shared = before.subject & now.subject - words.GENERIC
+    more, less = before.subject - now.subject - words.GENERIC, now.subject - before.subject - words.GENERIC
+    if not shared or (more | less) & words.QUALIFIES or more & before.names:
+        return False
+    if len(shared) == 1:
+        return not (more or less)  # The billing service and the billing page share a word.
+    return len(more) <= MOST_EXTRA and len(less) <= MOST_IF_CHANGED
 
 
 def _by_end(older: Clause, newer: tuple[Clause, ...]) -> Replacement | None:
@@ -147,18 +283,44 @@ def _by_end(older: Clause, newer: tuple[Clause, ...]) -> Replacement | None:
     said = frozenset[str]().union(*(clause.subject for clause in newer))
     if older.denies or older.ended or older.past or len(newer) > MOST_CLAUSES:
         return None
-    missing = older.subject - said
-    if missing and (
-        len(missing) > 1 or missing & (older.names | words.QUALIFIES) or len(older.subject) > MOST_IF_CHANGED
-    ):
+    if older.subject - said:
         return None
-    if missing:  # It is one thing that was named, and something that was done with it.
-        ended = any(older.names & it for clause in newer for it in clause.ended)
-        return Replacement("ended", "", older.text, newer[0].text, True) if ended else None
     if not older.subject - words.GENERIC or (len(older.subject) == 1 and not _OWN.search(older.text)):
         return None
     ended = any(older.subject & it for clause in newer for it in clause.ended)
     return Replacement("ended", "", older.text, newer[0].text, True) if ended else None
+
+
+def _by_name(older: Told, newer: Told) -> Replacement | None:
+    """Compare with a text that names what ended, which the older has as what something is, or what it is done with."""
+    said = frozenset[str]().union(*(clause.subject for clause in newer.clauses))
+    for clause, one in product(newer.clauses, older.clauses):
+        if one.past or one.denies:
+            continue
+        for gone in clause.gone:
+            named = gone.terms - words.GENERIC
+            scope = clause.subject - gone.together - ENDING
+            if (
+                named
+                and named <= frozenset(terms(one.text)) - _gone_of(one)
+                and _is_of(one, named, said - gone.terms, scope)
+            ):
+                return Replacement("ended", "", one.text, clause.text, len(older.clauses) == 1)
+    return None
+
+
+def _gone_of(clause: Clause) -> frozenset[str]:
+    return frozenset[str]().union(*(gone.terms for gone in clause.gone))
+
+
+def _is_of(one: Clause, named: frozenset[str], said: frozenset[str], scope: frozenset[str]) -> bool:
+    """Whether what ended is what a clause tells of something: both name that, or it ended altogether."""
+    others = one.subject - named
+    if (others & said) - words.GENERIC:
+        is_contrast = (others - said) & words.QUALIFIES and (said - others) & words.QUALIFIES
+        return not is_contrast and len(others - said) <= MOST_IF_CHANGED
+    told_by = [claim for claim in (*one.stated, *one.claims) if named <= frozenset(terms(claim.value))]
+    return bool(told_by) and not scope - words.GENERIC - words.SAYS_NOTHING and not one.many
 
 
 def _is_same(before: Claim, now: Claim, most: int = 0) -> bool:

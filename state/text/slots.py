@@ -8,57 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"  # noqa: E501
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_NUMBER = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|sixty|ninety"
-_COUNT = rf"(?:\d[\d,.]*|{_NUMBER})"
-_SPAN = r"(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|days?|d|weeks?|wks?|months?|years?|yrs?)"
-_WORD = r"[A-Z][\w'’&.-]*"
-
-VALUES: dict[str, str] = {
-    "port": r"(?<![\w.:/-])(?:[\w.-]*[A-Za-z][\w.-]*:|:)?\d{2,5}(?![\w/%-]|[.,]\d|\s*(?:%|percent|euros?|dollars?))",
-    "version": r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.]?(?:rc|beta|alpha|b)\d*)?(?![\w%])"
-    r"|(?<=\bversion )\d+(?![\w.]*\w)|(?<=[a-z] )(?:1\d|2\d|[4-9])(?= LTS\b)",
-    "clock": r"(?<![\w.:])(?:\d{1,2}[:.]\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b|(?<=\bat )\d{1,2}(?:\s+o['’]clock)?"
-    r"(?![\w:.,%]|\s*[A-Za-z]{3})|(?:half|quarter) past \w+|quarter to \w+|noon|midday|midnight)(?![:\d])",
-    "weekday": rf"\b{_WEEKDAY}\b(?:\s+(?:and|to)\s+{_WEEKDAY})?",
-    "date": rf"\b\d{{4}}-\d\d-\d\d\b|\b(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b(?:,?\s+\d{{4}})?"
-    rf"|\b{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}})?"
-    rf"|\b(?:(?:early|mid|late|end of|beginning of|start of)[ -])?(?:january|february|march|april|june|july|august"
-    r"|september|october|november|december)\b(?:\s+\d{4})?"
-    rf"|\b(?:next\s+|this\s+)?{_WEEKDAY}\b|\bQ[1-4]\b(?:\s+\d{{4}})?|\bthe \d{{1,2}}(?:st|nd|rd|th)\b",
-    "money": r"(?:[$€£¥]|\b(?:EUR|USD|GBP|CHF)\s?)\s?\d[\d,.]*(?:\s?[kKmM]\b)?"
-    r"|\b\d[\d,.]*\s?(?:[kK]\s?)?(?:[$€£¥]|euros?\b|dollars?\b|pounds?\b|francs?\b|EUR\b|USD\b|GBP\b|CHF\b|cents?\b)",
-    "percent": r"\b\d+(?:\.\d+)?\s?(?:%|percent\b|per cent\b)",
-    "duration": rf"(?<![\w.])(?:an?[\s-](?=\w{{3}})|{_COUNT}[\s-]?(?:and a half[\s-])?){_SPAN}\b",
-    "size": r"(?<![\w.])\d[\d,.]*\s?(?:[kmgt]i?b?|bytes?|rows|lines|px|pixels|points?|chars|characters|requests?"
-    r"|rps|qps"
-    r"|items?|users?|people|seats?|pages?|words?|megabytes?|gigabytes?|km|m|cm|kg|g|l|litres?|degrees|°C)\b",
-    "frequency": rf"\b(?:every\s+(?:other\s+)?(?:\d+\s+|{_COUNT}\s+)?(?:{_SPAN}|{_WEEKDAY}|morning|evening|night"
-    rf"|quarter"
-    r"|weekday|fortnight)\b|(?:once|twice|(?:\w+) times)\s+(?:a|an|per|every)\s+\w+|daily|weekly|monthly|nightly|hourly"
-    r"|yearly|quarterly|biweekly|fortnightly)",
-    "when": rf"\b{_WEEKDAY}\b(?:(?:,| at| from)?\s+\d{{1,2}}[:.]?\d*(?:\s*[ap]m)?\b)?"
-    rf"|\b\d{{1,2}}:\d\d(?: on {_WEEKDAY})?\b",
-    "phone": r"(?<![\w.])\+?\d[\d\s()-]{2,18}\d(?![\w.:])",
-    "email": r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
-    "url": r"\b(?:https?://[^\s,;]+|(?:[a-z\d-]+\.)+(?:com|org|net|io|dev|local|internal|app|example|test|de|uk|eu|lan"
-    r"|corp|cloud|co|ai)(?:\.[a-z]{2})?\b(?:/[^\s,;]*)?)",
-    "slug": r"(?<![\w/])(?:[\w.]+[/-])+[\w.]*\w|`[^`]+`|\b(?:main|master|trunk|develop)\b",
-    "number": rf"(?<![\w.:/-])(?:\d[\d,.]*\d|\d+)(?![\w%:/-])|\b(?:{_NUMBER})\b",
-    "state": r"\b(?:(?:in (?:review|progress|staging|production|testing|qa)|under (?:review|investigation)|on hold"
-    r"|to ?do"
-    r"|(?:re)?open(?:ed)?|closed|merged|deployed|done|finished|completed?|blocked|unblocked|pending|approved|rejected"
-    r"|accepted|declined|fixed|resolved|unresolved|failing|failed|passing|passed|green|red|released|shipped|cancell?ed"
-    r"|active|inactive|paused|stalled|queued|waiting|signed|unsigned|paid|unpaid|sent|draft(?:ed)?|published|scheduled"
-    r"|confirmed|online|offline|down|up|broken|working|enabled|disabled|occupied|vacant|full|empty|archived|abandoned"
-    r"|in (?:transit|backlog)|delivered|delayed|started|not started|(?:on|off)(?=\s*\Z))(?: and |\b)){1,2}(?<! and )",
-    "name": rf"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?{_WORD}(?:\s+(?:(?:van|von|de|der|of|la)\s+)*{_WORD}){{0,3}}",
-}
-"""What a value of each class looks like. Classes that stand in no `FREE` are told from their looks alone."""
-FREE = ("name", "any")
-"""Classes that any words may be of: their values stand where a frame has them, and nowhere else."""
-
 
 class Slot(NamedTuple):
     """A slot that holds one value at a time: nouns that name it, verbs before and behind which its value stands.
@@ -78,7 +27,7 @@ _DUE = r"(?:in|submitted|delivered|finished|done|sent|filed|ready|paid|handed in
 
 SLOTS = (
     Slot("port", ("port",), r"port", r"listens? (?:on|at)|listening on|reach(?:ed|able)?\b([^.;]{0,40}?) (?:at|on"
-         r"|under)"
+         r"|under)|open|visit|browse to|go to"
          r"|(?:served|answers?|exposed|available|bound|binds?|runs?|is|are|mapped|sits?) (?:on|at|to|from)"),
     Slot("version", ("version",), r"version", r"runs?|running|(?:are|is) (?:on|at|now)|uses?|using|pinned (?:to|at)"
          r"|upgraded to|ships with|builds? (?:on|with|against)|live|reports?|deployed|installed"),
@@ -106,6 +55,14 @@ SLOTS = (
          rf"|before|until))?"),
     Slot("launch", ("date", "weekday"), r"(?:launch|release|go-live|ship(?:ping)?|delivery) ?(?:date|day)?",
          r"launch(?:es)?|ships?|goes live|(?:will be|is|are) (?:released|launched|shipped|delivered)"),
+    Slot("hours", ("hours",), r"(?:\w+ )?hours", r"(?:is|are) open|opens?|open"),
+    Slot("term", ("duration",), r"(?:notice|trial|grace|payment|probation|billing) (?:period|term)|warranty|lead time"
+         r"|turnaround|(?:delivery|response|waiting) time", r"(?:is|are) (?:due|payable) (?:in|within|after)"),
+    Slot("licence", ("name",), r"licen[cs]e", r"(?:is|are|comes?) (?:licen[cs]ed )?under|licen[cs]ed under"),
+    Slot("vehicle", ("any",), "", r"(?:drives?|driving|commutes?|commuting|rides?|riding"
+         r"|cycles?)(?: to work)?(?: (?:on|by|in|with))?"),
+    Slot("seat", ("any",), r"seat|desk", r"(?:sits?|sitting|seated) (?:at|in)|put (?:me|him|her|them) (?:at|in)"),
+    Slot("weight", ("number",), r"weight(?: this morning| today)?|(?:on )?the scales?", r"weighs?|weighed"),
     Slot("expiry", ("date",), r"expiry(?: date)?|renewal(?: date)?",
          r"expires?|runs? out|valid until|is (?:up for renewal|renewed)"),
     Slot("day of", ("date", "weekday"), r"(?:exam|wedding|move|moving|meeting|appointment|event|party"
@@ -120,21 +77,23 @@ SLOTS = (
          r"|takes place at|leaves at|departs at|(?:scheduled|booked|set|planned) for"),
     Slot("window", ("when",), r"(?:maintenance|deploy(?:ment)?|release|backup|service|change|patch) (?:window|slot"
          r"|day)"),
-    Slot("home", ("any",), r"(?:home |postal |street |mailing )?address|home ?town|home",
+    Slot("home", ("any",), r"(?:home |postal |street |mailing )?address|home ?town|home|(?:my|our)(?: new)? (?:flat"
+         r"|apartment|place|house)(?= is (?:in|at|on)\b)",
          r"lives? (?:in|at|on)|living in|resides? in"
-         r"|moved (?:house )?to(?=\s+[A-Z\d])|(?:am|is|are) based in"),
+         r"|moved (?:house |back )?(?:in)?to(?=\s+[A-Z\d])|(?:am|is|are) based in"),
     Slot("employer", ("name",), r"employer|company", r"works? (?:at|for)|working (?:at|for)|employed (?:at|by)"
          r"|(?:new )?job (?:at|with)|started (?:work )?at|(?:first|second) (?:day|week|month) at"
          r"|(?:am|'m|’m|is) (?:an? )[a-z ]{3,30} at"),
     Slot("workplace", ("any",), "", r"works? (?:from|out of)|working (?:from|out of)"
          r"|moved (?:over )?to(?= (?:the|our) [\w ]+ (?:office|branch|site)\b)"),
     Slot("phone", ("phone",), r"(?:phone|mobile|cell|telephone|fax|contact)(?: number)?|extension|number",
-         r"(?:call|ring|text|reach|phone|dial)(?: (?:me|us|him|her|them))? (?:on|at)|dial"),
+         r"(?:call|ring|text|reach|phone|dial)\b([^.;:]{0,30}?) (?:on|at|under)|dial"),
     Slot("e-mail", ("email",), r"e-?mails?(?: address)?|address",
          r"(?:write|mail|e-?mail|send|reach|go|goes)\b([^.;]{0,30}?) (?:to|at|me at)"),
     Slot("address", ("url",), r"url|uri|endpoint|address|site|website|dashboard|docs|wiki|homepage|host(?:name)?"
          r"|domain|server",
-         r"(?:hosted|lives?|available|served|moved|reachable|is|are|found|runs?|sits?) (?:at|on|to|under|from)"),
+         r"clone\b([^.;]{0,30}?) from|open|visit|(?:log|sign) in (?:at|on|to)|(?:hosted|lives?|available|served|moved"
+         r"|reachable|is|are|found|runs?|sits?) (?:at|on|to|under|from)"),
     Slot("branch", ("slug",), r"(?:working |default |release |feature )?branch",
          r"commit(?:s|ting|ted)?\b([^.;]{0,60}?) (?:on|to)|(?:work(?:s|ing)?|pushed|push"
          r"|merged?)\b([^.;]{0,40}?) (?:on|to|into)|(?:lives?|is) on"),
@@ -199,6 +158,9 @@ SLOTS = (
 """Slots that hold one value by their nature."""
 
 PERSONAL = (
+    "vehicle",
+    "seat",
+    "weight",
     "home",
     "phone",
     "e-mail",
@@ -221,7 +183,7 @@ MORE = frozenset(
     "also too additionally besides second another both extra either additional plus alternatively well".split()
 )
 """Words by which a text adds a value, and takes none back."""
-MANY = r"\b(?:likes?|loves?|enjoys?|supports?|(?:has|have)(?! (?:been|become|gone|moved|changed|switched|taken|\w+ed)\b)|had|knows?|speaks?|owns|plays?|includes?|contains?|joined|fixed|added|visited|met|bought|read|watched|fan of|member|members|one of|some|several|many)\b"  # noqa: E501
+MANY = r"(?<!\bis )(?<!\bare )(?<!\bwas )\b(?:likes?|loves?|enjoys?|supports|(?:we|they|you|to) support|(?:has|have)(?! (?:been|become|gone|moved|changed|switched|taken|\w+ed)\b)|had|knows?|speaks?|owns|plays?|includes?|contains?|joined|fixed|added|visited|met|bought|read|watched|fan of|member|members|one of|some|several|many)\b"  # noqa: E501
 """What holds many by its nature: only what ends it by name closes it."""
 MANY_IF_NOW = r"\b(?:uses?|using|takes?|eats?|works? on|written in|built with|learn(?:s|ing)?|working on)\b"
 """What may hold many, and does not where a text says that one was changed for another."""
@@ -230,7 +192,8 @@ MOVED = (
     r"|transferred|upgraded|downgraded"
     r"|bumped|raised|lowered|increased|decreased|reduced|extended|shortened|postponed|delayed|pushed(?: back)?"
     r"|brought forward|rescheduled"
-    r"|relocated|reassigned|handed(?: over)?|reverted|rolled back|cut|swapped|shifted|converted|dropped|went (?:up"
+    r"|scaled|grew|grown|shrunk|shrank|rose|risen|fell|fallen|climbed|jumped|relocated|reassigned|handed(?: over)?"
+    r"|reverted|rolled back|cut|swapped|shifted|converted|dropped|went (?:up"
     r"|down|over)|gone (?:up|down)|slipped)"
     r"\b[^.;]{0,60}?\b(?:to|over to|onto|for|by|until|from)\b"
     r"|back (?:to|on|at|in|with)|went back|(?:has|have) become|became|took over|taken over|takes over|replaces"
@@ -253,19 +216,28 @@ ENDED = (
     r"|uninstalled|scrapped|is gone|are gone|no more|lifted)\b"
 )
 """What says that something has ended; it is named in the same clause."""
-DENIES = r"\b(?:not|never|no|none|without|neither|nor|cannot|no longer|any ?more)\b|n['’]t\b"
+DENIES = r"(?<![\w-])(?:not|never|no|none|without|neither|nor|cannot|no longer|any ?more)(?![\w-])|n['’]t\b"
 SUPPOSES = (
-    r"\?|\b(?:might|(?-i:may)|could|would|maybe|perhaps|probably|possibly|considering|thinking (?:of|about)|think"
+    r"\?|\b(?:might|(?-i:may)(?! (?:\w+ ){1,4}?(?:up to|at most|no more than|only)\b)|could|would|maybe|perhaps"
+    r"|probably|possibly|considering|thinking (?:of|about)|think"
     r"|guess|plan(?:ning)? to|want(?:s|ed)? to"
-    r"|if|unless|whether|suggest|propose[ds]?|proposal|should we|let's|until|e\.g|for example|such as|hope|wish"
+    r"|if|unless|whether|suggest|propose[ds]?|proposal|should we|(?-i:let's)|until|e\.g|for example|such as|hope|wish"
     r"|seems|rumou?r|apparently"
     r"|temporar(?:y|ily)|for the time being|for instance"
     r"|default is|typically|usually|roughly|approximately|approx|around|estimated?)\b"
 )
 """What only supposes, plans, or gives an example; it replaces nothing."""
+ADDS = (
+    r"\b(?:also|too|as well|in addition|additionally|besides|another|an? (?:second|third|extra|additional)|extra|either"
+    r"|alternatively|was added|were added|have added|(?:the|our|my) (?:second|other))\b"
+)
+"""What adds a value, and takes none back."""
 PAST = (
     r"\b(?:was|were|used to|had|yesterday|last (?:week|month|year|night)|ago|back then|previously|formerly"
     r"|originally|until)\b"
+    r"|\b(?:i|we|he|she|they|it)(?: just| recently| finally| already)* (?!need|speed|feed|seed|bleed"
+    r"|breed)(?:\w{2,}ed|went|got|ran"
+    r"|did|made|saw|had|came|gave|found|met|bought|wrote|spent|spoke|sent|began|left|felt|told|built|won|lost|ate)\b"
 )
 """What tells of the past alone."""
 
@@ -289,19 +261,35 @@ QUALIFIES = frozenset(
 GENERIC = frozenset(
     """
     servic server system app applic team tool compani thing project process job machin box compon modul instanc person
-    user offic date time number level set valu setup env place name state stuff everyth anyth someth one
+    user broker provid offic file ticket issu task model date time number level set valu setup env place name state
+    stuff everyth anyth someth one
     """.split()
 )
 """Stems that say of what kind a thing is, and not which."""
 SAYS_NOTHING = frozenset(
     """
     use using run go goe come get got make made set put take keep say said tell know need want call see find reach be
-    been do now current nowaday today new still week day month year first pleas anyth everyth thing contact send sent
+    been do now current nowaday today new still week day month year pleas anyth everyth thing contact send sent
     store live host deploy publish serv held hold happen place schedul plan book move switch chang becom becam updat
     start begin begun back again instead long longer anymor via through per each at most up to note remind correct
     actual here handl done found sit stand work allow decid agre went have has had give given good ok okay fyi ask
     locat situat base kept stay remain will since effect oper show end rais lower increas reduc reduct bump upgrad
-    migrat renam replac revert rollback due pay frequenc frequent write turn expect also everi
+    migrat renam replac revert rollback push postpon extend shorten cut delay slip reschedul reloc transfer convert
+    swap forward
+    exchang shift due pay frequenc frequent write turn expect also everi kg kilo
     """.split()
 )
 """Stems that say nothing of what a text is about."""
+SYNONYMS = dict(
+    pair.split("=")
+    for pair in """
+    db=databas repo=repositori doc=document docs=document stat=statist admin=administr administ=administr
+    config=configur conf=configur app=applic auth=authent env=environ dev=develop prod=product mum=mother mom=mother
+    dad=father stand-up=standup wi-fi=wifi colour=color licenc=licens organis=organiz uni=univers lab=laboratori
+    exam=examin fridg=refriger tv=televis bike=bicycl pkg=packag k8s=kubernet kube=kubernet pg=postgr postgresql=postgr
+    dept=depart temp=temperatur bday=birthday appt=appoint img=imag msg=messag cert=certif infra=infrastructur
+    perf=perform sub=subscript tel=phone telephon=phone cellphon=phone flat=apart hous=home kid=child
+    sync=synchron dir=directori spec=specif intro=introduct max=maximum min=minimum
+    """.split()
+)
+"""Stems that people write for one another."""
