@@ -2,9 +2,9 @@
 
 Everything is a plain list or dict, and every question works the answer out again from the first event, so that there
 is no state which an error could hide in. The rules are written down a second time, from `docs/architecture.md` and not
-from the code of `state/`. Only what a text is reduced to (`normal_text`, `content_key`, `floor_vector`,
-`same_specifics`, `terms`) and what it tells (`replaces`) is taken from there, since those are tested by examples of
-their own.
+from the code of `state/`. Only what a text is reduced to, and how two texts compare (`normal_text`, `floor_vector`,
+`is_same_wording`, `same_specifics`, `gives_another_value`, `terms`, `replaces`), is taken from there, since those are
+tested by examples of their own.
 
 The model is told what was said and when; it never reads the log or a view.
 """
@@ -22,7 +22,9 @@ from typing import Any
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
+from memtape.state.fold.revision import MOST_ASKED, gives_another_value
 from memtape.state.fold.specifics import same_specifics
+from memtape.state.fold.wordings import is_same_wording, wording
 from memtape.state.text.normal import content_key, normal_text
 from memtape.state.text.replacing import replaces
 from memtape.state.text.terms import terms
@@ -525,23 +527,35 @@ class Scope:
         self, memory: Memory, capture: Capture, own: list[int], settings: Settings
     ) -> tuple[str, Memory | None, int]:
         """Return what the vector of a text of a memory says of that memory and the others of its family."""
-        near: list[tuple[bool, int, int, Memory]] = []
+        near: list[tuple[Memory, tuple[int, int] | None]] = []
         for other in self.memories if settings.fold_cosine_hundredths >= 0 else []:
             if other is memory or is_made(other) or other["waits"] is not None or family_of(other) != family_of(memory):
                 continue
             text = spoken(self.living(other)) if self.living(other) else None
             known = text and self._vector_of(text, settings.embedder)
             if text and known and self._may_join(memory, other):
-                found = likeness(known, own, settings.fold_cosine())
-                alike = same_specifics(text["body"]["text"], capture["body"]["text"])
-                if found:
-                    near.append(
-                        (alike, found[0], -self.name_of(other)["seq"], {"other": other, "similarity": found[1]})
-                    )
-        if not near:
-            return "new", None, 0
-        alike, _, _, best = max(near, key=lambda found: found[:3])
-        return "similar" if alike else "revision", best["other"], best["similarity"]
+                near.append((other, likeness(known, own, settings.fold_cosine())))
+        return self._nearest(near, capture["body"]["text"])
+
+    def _nearest(
+        self, near: list[tuple[Memory, tuple[int, int] | None]], text: str, *, by_words: bool = False
+    ) -> tuple[str, Memory | None, int]:
+        """Return what folds with a text, else what the text revises, of memories with how near they are."""
+        near = sorted(near, key=lambda found: self.name_of(found[0])["seq"])
+        said = {id(memory): spoken(self.living(memory))["body"]["text"] for memory, _ in near}
+        own = wording(text)
+        worded = [memory for memory, _ in near if is_same_wording(wording(said[id(memory)]), own)]
+        worded.sort(key=lambda memory: wording(said[id(memory)]).key != own.key)
+        if worded:
+            return "similar", worded[0], 10_000
+        similar = sorted(((memory, found) for memory, found in near if found), key=lambda found: -found[1][0])
+        for memory, (_, similarity) in similar:
+            if not by_words and same_specifics(said[id(memory)], text):
+                return "similar", memory, similarity
+        for memory, (_, similarity) in similar[:MOST_ASKED]:
+            if gives_another_value(wording(said[id(memory)]).key, own.key):
+                return "revision", memory, similarity
+        return "new", None, 0
 
     def _absorb(self, memory: Memory, other: Memory, shown: list[str], similarity: int) -> None:
         """Make one of a memory that waited and one that says the same: the later one's founder is now a member."""
@@ -589,21 +603,14 @@ class Scope:
             return "new", None, 0
         if settings.embedder != FLOOR:
             return "waiting", None, 0
-        key = content_key(capture["body"]["text"])
-        near: list[tuple[int, int, Memory]] = []
+        own = capture["body"]["text"]
+        near: list[tuple[Memory, tuple[int, int] | None]] = []
         for memory in earliest:
-            if not self.living(memory):
-                continue
-            text = spoken(self.living(memory))["body"]["text"]
-            if key and content_key(text) == key:
-                return "similar", memory, 10_000
-            found = cosine(text, capture["body"]["text"], settings.revision_cosine_hundredths)
-            if found is not None:
-                near.append((*found, memory))
-        if not near:
-            return "new", None, 0
-        _, similarity, nearest = max(near, key=lambda found: found[0])  # The first of several is the earliest.
-        return "revision", nearest, similarity
+            if self.living(memory):
+                text = spoken(self.living(memory))["body"]["text"]
+                near.append((memory, cosine(text, own, settings.revision_cosine_hundredths)))
+        # On the floor no vector says that two texts mean the same.
+        return self._nearest(near, own, by_words=True)
 
     def _shown(self, capture: Capture, settings: Settings) -> list[str]:
         """Return what the session of a capture was lately shown; nothing where its origin never echoes."""

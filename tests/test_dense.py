@@ -28,7 +28,9 @@ from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.fold.dense import DenseCandidates
+from memtape.state.fold.revision import gives_another_value
 from memtape.state.fold.specifics import same_specifics
+from memtape.state.fold.wordings import is_same_wording, wording
 from memtape.state.subjects.memories import Memory
 
 EAST, NEAR_EAST, NORTH = [4000, 0, 0], [3900, 800, 0], [0, 4000, 0]
@@ -51,7 +53,8 @@ def memories(scope: Scope) -> list[list[str]]:
     return [texts(memory) for memory in sorted(scope.memories.by_birth.values(), key=lambda memory: memory.birth)]
 
 
-FACT, AGAIN, OTHER = "the build takes 5 minutes", "The build takes five minutes.", "the build takes 6 minutes"
+FACT, AGAIN, OTHER = "the job requires 5 minutes", "The job needs five minutes.", "the job requires 6 minutes"
+RESTATED = "The job, please, requires  5 minutes!"
 
 
 def test_what_says_the_same_folds_when_its_vector_comes() -> None:
@@ -59,6 +62,17 @@ def test_what_says_the_same_folds_when_its_vector_comes() -> None:
     assert memories(scope_of(*said)) == [[FACT], [AGAIN]]
     assert memories(scope_of(*said, embedded(AGAIN, NEAR_EAST))) == [[FACT, AGAIN]]
     assert memories(scope_of(*said, embedded(AGAIN, NORTH))) == [[FACT], [AGAIN]]
+
+
+@pytest.mark.parametrize("vector", [EAST, NORTH])
+def test_what_differs_in_form_alone_folds_whatever_its_vector(vector: list[int]) -> None:
+    for one, other in (
+        (FACT, RESTATED),
+        ("The API listens on port 8080", "the API listens on the port 8080."),
+        ("TODO: renew the TLS certificate by 12 May", "Todo: renew TLS certificate by May 12"),
+    ):
+        events = [captured(one), embedded(one, EAST), captured(other), embedded(other, vector)]
+        assert memories(scope_of(*events)) == [[one, other]]
 
 
 def test_the_earlier_capture_stays_the_name_whichever_vector_comes_first() -> None:
@@ -110,7 +124,7 @@ def test_a_switch_keeps_past_folds_and_compares_by_the_new_vectors() -> None:
     past = [captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, EAST)]
     new = [embedded(name, vector, "other@1/3") for name, vector in ((FACT, NORTH), (AGAIN, EAST))]
     switch = configured(Settings(embedder="other@1/3"), 1)
-    third = "Note that the build takes five minutes"
+    third = "Note that the job needs five minutes"
     scope = scope_of(*past, *new, switch, captured(third, "third"), embedded("third", EAST, "other@1/3"))
     assert memories(scope) == [[FACT, AGAIN, third]]
 
@@ -174,7 +188,7 @@ def test_an_embedder_has_its_own_threshold(cosines: dict[str, int], found: int) 
 
 COMPONENTS = st.integers(-2_000, 2_000)
 VECTORS = st.tuples(COMPONENTS, COMPONENTS, COMPONENTS).filter(any)
-TEXTS = st.sampled_from((FACT, AGAIN, OTHER, "a deploy takes five minutes", "five builds take a minute"))
+TEXTS = st.sampled_from((FACT, AGAIN, OTHER, RESTATED, "a deploy takes five minutes", "five builds take a minute"))
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), TEXTS, VECTORS), max_size=25), TEXTS, VECTORS, st.integers(1, 100))
@@ -203,13 +217,19 @@ def test_the_verdict_is_that_of_comparing_one_by_one(
 
     similar = {birth for birth, (_, other) in held.items() if cosine_square(other) >= Fraction(hundredths**2, 10_000)}
     similar = {birth for birth in similar if cosine_square(held[birth][1])}
+    worded = {birth for birth, (said, _) in held.items() if is_same_wording(wording(said), wording(text))}
     folding = {birth for birth in similar if same_specifics(held[birth][0], text)}
+    revised = {birth for birth in similar if gives_another_value(wording(held[birth][0]).key, wording(text).key)}
+    similar = folding or revised
     verdict = plain.judge(text, pack(list(vector)), hundredths)
     assert verdict == expecting.judge(text, pack(list(vector)), hundredths)
-    assert verdict.how == ("similar" if folding else "revision" if similar else "new")
+    if worded:
+        assert verdict == ("similar", min(worded), 10_000)
+        return
+    assert verdict.how == ("similar" if folding else "revision" if revised else "new")
     if similar:
-        best = max(cosine_square(held[birth][1]) for birth in folding or similar)
-        assert verdict.birth in (folding or similar)
+        best = max(cosine_square(held[birth][1]) for birth in similar)
+        assert verdict.birth in similar
         found = cosine_square(held[verdict.birth][1])
         # Nearness is compared in whole numbers of 24 bits, so that very nearly equal ones may count as equal.
         assert best - found <= Fraction(1, sum(a * a for a in vector))

@@ -95,7 +95,7 @@ def held(value: Any) -> Any:
     if isinstance(value, Candidates):
         columns = value._columns
         return {
-            birth: (value._tokens[birth], columns._orders[column], columns._matrix[:, column].tobytes())
+            birth: (value._texts[birth], columns._orders[column], columns._matrix[:, column].tobytes())
             for birth, column in columns._column_of.items()
         }
     if isinstance(value, DenseCandidates):

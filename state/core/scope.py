@@ -70,7 +70,7 @@ SUBJECTS = (
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
     _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
     _subject("recalls", 2, Recalls, recalls, _BY_MEMORIES),
-    _subject("memories", 4, Memories, memories, _BY_MEMORIES),
+    _subject("memories", 5, Memories, memories, _BY_MEMORIES),
     _subject("validity", 1, Validity, validity, ("memories", "pages"), sparse=True),
     _subject("covers", 1, Covers, covers, ("memories", "pages"), sparse=True),
     _subject("passes", 1, Passes, passes, (), sparse=True),

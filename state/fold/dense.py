@@ -1,7 +1,8 @@
 """Folding by recorded vectors: a family's living memories under one embedder, found exactly by cosine in integers.
 
-Two texts are one memory if their vectors are similar and neither has specifics that the other lacks; if they are
-similar and one has, the later revises the earlier. Which memories there are is kept in `memories`.
+Two texts are one memory if they differ in form alone, or if their vectors are similar and both have one form of
+paraphrases. If their vectors are similar and the texts differ in one value, the later revises the earlier. Which
+memories there are is kept in `memories`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memtape.state.fold.paraphrase import Form
+from memtape.state.fold.revision import MOST_ASKED, gives_another_value
 from memtape.state.fold.rule import NEW, Verdict
-from memtape.state.fold.specifics import Specifics, Tokens, agree, specifics
-from memtape.state.vectors.floor import similarity
+from memtape.state.fold.specifics import Specifics, specifics
+from memtape.state.fold.wordings import Wordings
+from memtape.state.vectors.floor import SIMILARITY_ONE, in_order, similarity
 from memtape.state.vectors.recorded import recorded
 
 Floats = NDArray[np.float32]
@@ -41,7 +45,8 @@ class DenseCandidates:
         self._row_of: dict[int, int] = {}
         self._births: list[int] = []
         self._free: list[int] = []
-        self._alike: dict[Tokens, list[int]] = {}
+        self._alike: dict[Form, list[int]] = {}
+        self._wordings = Wordings()
         self._matrix: Floats = np.zeros((0, 0), dtype=np.float32)
         self._squares: Ints = np.zeros(0, dtype=np.int64)
         self._orders: Ints = np.zeros(0, dtype=np.int64)
@@ -56,7 +61,8 @@ class DenseCandidates:
             return
         self.drop(birth)
         said = self._said[birth] = _Said(text, vector, specifics(text))
-        self._alike.setdefault(_likeness(said.specifics), []).append(birth)
+        self._alike.setdefault(said.specifics.form, []).append(birth)
+        self._wordings.put(birth, said.specifics.wording)
         values = recorded(vector)
         row = self._free.pop() if self._free else self._grow(len(values))
         self._births[row] = birth
@@ -71,10 +77,11 @@ class DenseCandidates:
         said = self._said.pop(birth, None)
         if said is None:
             return
-        alike = self._alike[_likeness(said.specifics)]
+        self._wordings.drop(birth)
+        alike = self._alike[said.specifics.form]
         alike.remove(birth)
         if not alike:
-            del self._alike[_likeness(said.specifics)]
+            del self._alike[said.specifics.form]
         row = self._row_of.pop(birth)
         self._matrix[row] = 0
         self._squares[row] = 0
@@ -93,33 +100,32 @@ class DenseCandidates:
     def judge(self, text: str, vector: bytes, cosine_hundredths: int) -> Verdict:
         """Return the verdict on a text that no memory of the family holds to the letter.
 
-        Similar is dot > 0 and dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits. Fold beats revision, then the
-        greatest dot^2 // |b|^2, then the earliest name.
+        What differs in form alone folds whatever the vectors. Else similar is dot > 0 and
+        dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits. Fold beats revision, then the greatest
+        dot^2 // |b|^2, then the earliest name.
         """
-        if not self._births:
+        if not self._row_of:
             return NEW
+        own = specifics(text)
+        same = self._wordings.earliest(own.wording, self._name_of)
+        if same is not None:
+            return Verdict("similar", same, SIMILARITY_ONE)
         values = recorded(vector)
         square = _square(values)
         dots = self._dots(vector, values)
         squares = self._squares[: len(dots)]
         reaching = (dots > 0) & (dots * dots * 10_000 >= squares * (cosine_hundredths**2 * square))
-        rows = np.flatnonzero(reaching)
-        if not rows.size:
-            return NEW
-        own = specifics(text)
-        alike = (self._row_of[birth] for birth in self._alike.get(_likeness(own), ()) if self._agrees(birth, own))
+        alike = (self._row_of[birth] for birth in (self._alike.get(own.form, ()) if own.form else ()))
         folding = np.array([row for row in alike if reaching[row]], dtype=np.intp)
-        row = self._nearest(folding if folding.size else rows, dots)
-        how = similarity(int(dots[row]), square, int(squares[row]))
-        return Verdict("similar" if folding.size else "revision", self._births[row], how)
+        for row in in_order(folding, dots, squares, self._orders)[:1].tolist():
+            return Verdict("similar", self._births[row], similarity(int(dots[row]), square, int(squares[row])))
+        for row in in_order(np.flatnonzero(reaching), dots, squares, self._orders)[:MOST_ASKED].tolist():
+            if gives_another_value(self._wordings.key_of(self._births[row]), own.wording.key):
+                return Verdict("revision", self._births[row], similarity(int(dots[row]), square, int(squares[row])))
+        return NEW
 
-    def _agrees(self, birth: int, own: Specifics) -> bool:
-        return agree(self._said[birth].specifics, own)
-
-    def _nearest(self, rows: NDArray[np.intp], dots: Ints) -> int:
-        nearness = dots[rows] * dots[rows] // self._squares[rows]
-        best = rows[nearness == nearness.max()]
-        return int(best[np.argmin(self._orders[best])])
+    def _name_of(self, birth: int) -> int:
+        return int(self._orders[self._row_of[birth]])
 
     def _dots(self, vector: bytes, values: Floats) -> Ints:
         count = len(self._births)
@@ -144,11 +150,6 @@ class DenseCandidates:
             self._orders = np.resize(self._orders, rows) if row else np.zeros(rows, dtype=np.int64)
         self._births.append(0)
         return row
-
-
-def _likeness(of: Specifics) -> Tokens:
-    """Return what two texts that agree have in common: `agree` needs equal rows, or equal keys where a row is empty."""
-    return of.order or of.key
 
 
 def _square(values: Floats) -> int:

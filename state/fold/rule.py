@@ -1,7 +1,7 @@
 """The fold rule: whether a new long-term text is one of the memories that are there, revises one, or is new.
 
-Here the lexical floor decides: texts fold if their sequences of content tokens are equal, and revise if their
-vectors are similar. Under recorded vectors `dense` decides. Which memories there are is kept in `memories`.
+Here the lexical floor decides: texts fold if they differ in form alone, and revise if they differ in one value. Under
+recorded vectors `dense` decides. Which memories there are is kept in `memories`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 from memtape.schemas.settings import Settings
+from memtape.state.fold.revision import MOST_ASKED, gives_another_value
+from memtape.state.fold.wordings import Wordings, wording
 from memtape.state.text.normal import content_key
 from memtape.state.vectors.floor import SIMILARITY_ONE, Columns, floor_vector
 
@@ -30,32 +32,26 @@ WAITING = Verdict("waiting")
 
 
 class Candidates:
-    """The canonical texts of a family's living memories, found by content tokens and by similarity."""
+    """The canonical texts of a family's living memories, found by their wording and by similarity."""
 
     def __init__(self) -> None:
-        self._births: dict[tuple[str, ...], list[int]] = {}
-        self._tokens: dict[int, tuple[str, ...]] = {}
+        self._texts: dict[int, str] = {}
+        self._wordings = Wordings()
         self._columns = Columns()
 
     def put(self, birth: int, text: str, name: int) -> None:
         """Make `text` the canonical text of the memory `birth`, whose name is the seq `name`."""
-        tokens = content_key(text)
-        if self._tokens.get(birth) == tokens:
+        if self._texts.get(birth) == text:
             self._columns.reorder(birth, name)
             return
-        self.drop(birth)
-        self._tokens[birth] = tokens
-        self._births.setdefault(tokens, []).append(birth)
-        self._columns.put(birth, floor_vector(tokens), name)
+        self._texts[birth] = text
+        self._wordings.put(birth, wording(text))
+        self._columns.put(birth, floor_vector(content_key(text)), name)
 
     def drop(self, birth: int) -> None:
         """Take a memory out, because nothing of it lives."""
-        tokens = self._tokens.pop(birth, None)
-        if tokens is not None:
-            births = self._births[tokens]
-            births.remove(birth)
-            if not births:
-                del self._births[tokens]
+        if self._texts.pop(birth, None) is not None:
+            self._wordings.drop(birth)
             self._columns.drop(birth)
 
     def judge(self, text: str, settings: Settings, name_of: Callable[[int], int]) -> Verdict:
@@ -63,12 +59,15 @@ class Candidates:
 
         Fold beats revision, then the highest similarity, then the earliest name (`name_of` a birth).
         """
-        tokens = content_key(text)
-        equal = self._births.get(tokens) if tokens else None
-        if equal:
-            return Verdict("similar", min(equal, key=name_of), SIMILARITY_ONE)
-        near = self._columns.nearest(floor_vector(tokens), settings.revision_cosine_hundredths)
-        return NEW if near is None else Verdict("revision", *near)
+        own = wording(text)
+        same = self._wordings.earliest(own, name_of)
+        if same is not None:
+            return Verdict("similar", same, SIMILARITY_ONE)
+        vector = floor_vector(content_key(text))
+        for birth, how in self._columns.nearest(vector, settings.revision_cosine_hundredths, MOST_ASKED):
+            if gives_another_value(self._wordings.key_of(birth), own.key):
+                return Verdict("revision", birth, how)
+        return NEW
 
 
 def judge_same(births: Iterable[int], name_of: Callable[[int], int]) -> Verdict:

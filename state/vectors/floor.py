@@ -59,6 +59,14 @@ def similarity(dot: int, square_a: int, square_b: int) -> int:
     return min(SIMILARITY_ONE, isqrt(dot * dot * SIMILARITY_ONE**2 // (square_a * square_b)))
 
 
+def in_order(
+    places: NDArray[np.intp], dots: NDArray[np.int64], squares: NDArray[np.int64], orders: NDArray[np.int64]
+) -> NDArray[np.intp]:
+    """Return places with the most similar first, and among equals the lowest order; each array is over all places."""
+    nearness = dots[places] * dots[places] // squares[places]
+    return places[np.lexsort((orders[places], -nearness))]
+
+
 class Columns:
     """Vectors of named things, searched exactly for all that are similar enough.
 
@@ -96,24 +104,25 @@ class Columns:
             self._squares[column] = 0
             self._free.append(column)
 
-    def nearest(self, vector: Vector, cosine_hundredths: int) -> tuple[int, int] | None:
-        """Return the name most similar, and how similar in ten-thousandths, if its cosine reaches the threshold.
+    def nearest(self, vector: Vector, cosine_hundredths: int, most: int) -> list[tuple[int, int]]:
+        """Return the names whose cosine reaches the threshold, `most` at most, each with it in ten-thousandths.
 
-        Decided in integers: dot > 0 and dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits; then the
-        greatest dot^2 // |b|^2, which has 24 bits, and the lowest order among equals.
+        Decided in integers: dot > 0 and dot^2 * 10^4 >= T^2 * |a|^2 * |b|^2, which fits 64 bits. The greatest
+        dot^2 // |b|^2 comes first, which has 24 bits, and among equals the lowest order.
         """
         count = len(self._names)
         if not count or not vector.square:
-            return None
+            return []
         dots = (vector.values.astype(np.float32) @ self._matrix[vector.dims, :count]).astype(np.int64)
         squares = self._squares[:count]
-        reaching = (dots > 0) & (dots * dots * 10_000 >= squares * (cosine_hundredths**2 * vector.square))
-        if not reaching.any():
-            return None
-        nearness = np.where(reaching, dots * dots // np.maximum(squares, 1), -1)
-        best = np.flatnonzero(nearness == nearness.max())
-        column = int(best[np.argmin(self._orders[best])])
-        return self._names[column], similarity(int(dots[column]), vector.square, int(squares[column]))
+        reaching = np.flatnonzero(
+            (dots > 0) & (dots * dots * 10_000 >= squares * (cosine_hundredths**2 * vector.square))
+        )
+        first = in_order(reaching, dots, squares, self._orders)[:most].tolist()
+        return [
+            (self._names[column], similarity(int(dots[column]), vector.square, int(squares[column])))
+            for column in first
+        ]
 
     def _grow(self) -> int:
         column = len(self._names)

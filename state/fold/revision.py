@@ -1,0 +1,46 @@
+"""Whether one of two similar texts revises the other: both say the same of the same thing, with another value.
+
+The value stands behind the verb, and nothing else differs. So "Dock 2 is free" does not revise "Dock 1 is free". Which
+of two values holds is not asked here, and neither is whether a thing may have both.
+"""
+
+from __future__ import annotations
+
+from memtape.state.fold import classes
+from memtape.state.fold.near_verbatim import Tokens
+from memtape.state.fold.synonyms import concept
+from memtape.state.text.frames import MOST_VALUE_WORDS, are_of_one_kind, words_alike
+
+MOST_ASKED = 16
+"""Of so many similar texts it is asked, the most similar first."""
+_LEAST_BEFORE = 3
+"""So many words before a value at the end hold a verb, though no list has it."""
+_VERBS = classes.BE | frozenset(classes.BINDERS) | frozenset("do does has have = called named due".split())
+
+
+def gives_another_value(a: Tokens, b: Tokens) -> bool:
+    """Return whether two texts, by their near-verbatim keys, differ in one value behind what they say it of."""
+    one, other = list(a), list(b)
+    before = words_alike(one, other)
+    after = min(words_alike(one[::-1], other[::-1]), min(len(one), len(other)) - before)
+    values = one[before : len(one) - after], other[before : len(other) - after]
+    if not before or not all(0 < len(value) <= MOST_VALUE_WORDS for value in values):
+        return False
+    if any(value[0] in classes.ROLES or not classes.NEGATIONS.isdisjoint(value) for value in values):
+        return False
+    if frozenset(values[0]) <= frozenset(values[1]) or frozenset(values[1]) <= frozenset(values[0]):
+        return False  # One only says more.
+    if not are_of_one_kind(*(" ".join(value) for value in values)):
+        return False
+    told = any(map(_is_verb, one[:before])) or one[before - 1] in classes.ATTRIBUTES
+    behind = one[len(one) - after :] if after else []
+    return (told or (not behind and before >= _LEAST_BEFORE)) and not any(map(_is_finite, behind))
+
+
+def _is_verb(token: str) -> bool:
+    return token in _VERBS or (token.isalpha() and concept(token) in classes.VERBS)
+
+
+def _is_finite(token: str) -> bool:
+    """Tell whether a word says something of what stands before."""
+    return token in _VERBS or (token.endswith("s") and _is_verb(token))

@@ -1,0 +1,203 @@
+"""What differs in form alone is one memory, and nothing else is: changes of form and of meaning, by many sentences."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from memtape.state.fold.near_verbatim import near_verbatim_key
+from memtape.state.fold.slips import is_slip
+from memtape.state.fold.specifics import same_specifics
+from memtape.state.fold.wordings import Wordings, is_same_wording, wording
+from memtape.state.text import lexicon
+from memtape.state.text.dictionary import is_word
+from memtape.state.text.markup import without_markup
+
+PAIRS = [json.loads(line) for line in (Path(__file__).parent / "data" / "fold_pairs.jsonl").read_text().splitlines()]
+TEXTS = sorted({pair[side] for pair in PAIRS for side in "ab"})
+QUIET = lexicon.ENGLISH - lexicon.FOREIGN
+SENTENCES = [
+    text
+    for text in TEXTS
+    if len(text.split()) > 4 and not QUIET.isdisjoint(text.split()) and not set("\"'`«?") & set(text)
+]
+TYPED = lexicon.ABOUT_TYPING | lexicon.ABOUT_WORDS
+PLAIN = [text for text in SENTENCES if TYPED.isdisjoint(re.findall(r"\w+", text.lower()))]
+WORDS = re.compile(r"(?<=[a-z] )[a-z]{4,}(?= [a-z])")
+LEAD_INS = ("Note", "Remember", "Please", "Actually,", "FYI:", "Don't", "Make", "Be")
+SAID_ALONG = ("please", "already", "located", "actually", "called")
+Change = Callable[[str, int], str]
+
+
+def same(a: str, b: str) -> bool:
+    return is_same_wording(wording(a), wording(b))
+
+
+def at_word(change: Callable[[str], str]) -> Change:
+    """Return the change of the word at a place; words of two readings stay as they are."""
+
+    def changed(text: str, place: int) -> str:
+        found = [word for word in WORDS.finditer(text) if word[0] not in lexicon.NAMES | lexicon.NAMES_INSIDE]
+        if not found:
+            return text
+        word = found[place % len(found)]
+        return text[: word.start()] + change(word[0]) + text[word.end() :]
+
+    return changed
+
+
+FORMS: dict[str, Change] = {
+    "bold": at_word("**{}**".format),
+    "italic": at_word("_{}_".format),
+    "a capital": at_word(str.capitalize),
+    "no stop": lambda text, place: text.removesuffix("."),
+    "a stop": lambda text, place: text if text[-1] in ".!" else text + ".",
+    "spaces": lambda text, place: "  " + text.replace(" ", " \n"),
+    "a heading": lambda text, place: "## " + text,
+    "a lead-in": lambda text, place: "Reminder: " + text if text.split()[0] not in LEAD_INS else text,
+    "contracted": lambda text, place: text.replace(" do not ", " don't ").replace(" is not ", " isn't "),
+    "another apostrophe": lambda text, place: text.replace("'", "’"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(text=st.sampled_from(PLAIN), place=st.integers(0, 20))
+def test_another_form_is_the_same_memory(form: str, text: str, place: int) -> None:
+    assert near_verbatim_key(FORMS[form](text, place)) == near_verbatim_key(text)
+
+
+NUMBER = re.compile(r"(?<![\w.,:-])\d+(?![\w.,:-])")
+OTHERS: dict[str, Change] = {
+    "a number": lambda text, place: NUMBER.sub(lambda found: str(int(found[0]) + 1), text, count=1),
+    "a negation": lambda text, place: re.sub(
+        r"\b(is|are|was|can|must|should|will)\b(?! not)", r"\1 not", text, count=1
+    ),
+    "a tense": lambda text, place: re.sub(r"\b(is|are)\b", "was", text, count=1),
+    "another word": at_word(lambda word: "kiosk" if word != "kiosk" else "banana"),
+    "a word less": at_word(lambda word: "" if len(word) > 4 and word not in SAID_ALONG else word),
+    "a word more": at_word(lambda word: f"{word} backup"),
+    "another name": lambda text, place: re.sub(r"\b(Anna|Ada|Ben|Tom|Mira|Oslo|Redis)\b", "Zoltan", text, count=1),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@given(data=st.data(), place=st.integers(0, 20))
+def test_another_meaning_is_another_memory(other: str, data: st.DataObject, place: int) -> None:
+    """On the floor and, whatever the vectors say, under every embedder."""
+    change = OTHERS[other]
+    text = data.draw(st.sampled_from([text for text in SENTENCES if change(text, place).split() != text.split()]))
+    changed = change(text, place)
+    assert not same(text, changed)
+    assert not same_specifics(text, changed)
+
+
+LONG = "certificate database department quarterly responsible subscription temperature".split()
+
+
+@given(st.sampled_from(LONG), st.integers(2, 6), st.sampled_from(["less", "twice", "exchanged"]))
+def test_a_slip_in_a_long_word_is_no_other_memory(word: str, at: int, how: str) -> None:
+    assume(at < len(word) - 3)
+    made = {
+        "less": word[:at] + word[at + 1 :],
+        "twice": word[:at] + word[at] + word[at:],
+        "exchanged": word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+    }[how]
+    assume(made != word and not is_word(made))
+    text, slip = (f"We pay for the {each} in March" for each in (word, made))
+    assert same(text, slip) and same(slip, text)
+    names = (f"We pay {each.capitalize()} in March" for each in (word, made))
+    assert not same(*names)
+    typed = (f"The branch is called {each}" for each in (word, made))
+    assert not same(*typed)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("We signed the contract", "We signed the contrast"),  # Both are words.
+        ("The autoscaler is off", "The autoscales is off"),  # An ending makes another form.
+        ("Use kubectl for it all", "Use kubectx for it all"),  # Neither is a word.
+        ("Marta Keller is the contact", "Marta Kellner is the contact"),
+        ("Run prefetch-job7 at night", "Run prefecth-job7 at night"),
+    ],
+)
+def test_what_may_be_two_words_is_no_slip(a: str, b: str) -> None:
+    assert not same(a, b)
+
+
+@given(st.lists(st.sampled_from(TEXTS), max_size=12), st.sampled_from(TEXTS))
+def test_the_index_finds_what_comparing_one_by_one_finds(put: list[str], text: str) -> None:
+    wordings = Wordings()
+    held = dict(enumerate(put))
+    for birth in held:
+        wordings.put(birth, wording(held[birth]))
+    for birth in list(held)[::3]:
+        wordings.drop(birth)
+        del held[birth]
+    own = wording(text)
+    equal = [birth for birth in held if wording(held[birth]).key == own.key]
+    slips = [
+        birth for birth in held if is_slip(*(wording(held[birth]).key, own.key), *(wording(held[birth]).long, own.long))
+    ]
+    assert wordings.earliest(own, lambda birth: birth) == min(equal or slips, default=None)
+
+
+@given(st.sampled_from(TEXTS) | st.text(), st.sampled_from(TEXTS) | st.text())
+def test_comparing_is_symmetric(a: str, b: str) -> None:
+    assert same(a, b) == same(b, a)
+    assert same(a, a)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (
+            "The billing worker reads queue eu-7 behind the gateway.",
+            "The billing worker reads queue eu-7, behind the Gateway.",
+        ),
+        ("We've moved to Postgres", "We moved to postgres"),
+        ("It has got a limit of 10,000 rows", "It has a limit of 10000 rows"),
+        ("Keep the 30s timeout", "Keep the 30 second timeout"),
+        ("The standup is at 3 pm on 12th of May", "Standup is at 15:00 on May 12"),
+        ("NEVER FORCE PUSH TO MAIN", "never force push to main"),
+        ("It costs $40 a month", "It costs 40 dollars per month"),
+        ("It's a read-only replica", "It is a read only replica"),
+        ("Der Server steht **in** Frankfurt, nicht in Bonn", "Der Server steht in Frankfurt nicht in Bonn"),
+    ],
+)
+def test_forms_that_are_one(a: str, b: str) -> None:
+    assert same(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("She needs Polish lessons", "She needs polish lessons"),
+        ("The branch is Main", "The branch is main"),
+        ("No, the port is open", "No port is open"),
+        ("She has a few friends", "She has few friends"),
+        ("She is a founder", "She is the founder"),
+        ("He has lived in Rome", "He lived in Rome"),
+        ("In the 90s it was fast", "In the 90 seconds it was fast"),
+        ("Add 5 - 3 to it", "Add 5 3 to it"),
+        ("Rule 12 may apply to us", "Rule May 12 apply to us"),
+        ("Er mag die Leiter", "Er mag Leiter"),
+        ("Delete *.py there", "Delete .py there"),
+        ("Use `a_b_c` there", "Use `abc` there"),
+    ],
+)
+def test_forms_that_are_not_one(a: str, b: str) -> None:
+    assert not same(a, b)
+
+
+def test_markup_of_code_stays() -> None:
+    assert (
+        without_markup("# Use **this**, _that_ and `**x**` of a_b_c * 2 * 3")
+        == "Use this, that and `**x**` of a_b_c * 2 * 3"
+    )
