@@ -266,9 +266,8 @@ VERBS: dict[str, Verb] = {
         "say_holds",
         HoldsArguments,
         decision=Decision(
-            "Say that a memory holds, whatever was said later: no rule replaces it from now on.",
-            "Said that it holds:",
-            undo="holds --undo",
+            "Say that a memory holds, whatever was said later: no rule replaces it from now on, until --undo.",
+            "Noted what holds of",
         ),
     ),
     "replaced": Verb(
@@ -277,7 +276,7 @@ VERBS: dict[str, Verb] = {
         ReplacedArguments,
         decision=Decision(
             "Say that another memory replaced one: it is marked, stands below the other, and leaves the start context.",
-            "Said that it was replaced:",
+            "Noted what replaced",
             undo="holds",
             example=" --by 019ab0c4-f4e8-7000-8000-0123456789ab",
         ),
