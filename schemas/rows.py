@@ -11,12 +11,21 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import Actor, Kind, Origin
+from memtape.schemas.events import PEOPLE, Actor, Kind, Origin
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import one_line
 
+ORDER = "an order about memory"
+"""What readers are told of what people said about memory, which states nothing of what it names."""
 BEFORE_CHARS = 80
 """So much is shown of a value that was replaced."""
+Polarity = Literal["fact", "rule", "meta", "correction"]
+"""What a text does: it states something, sets a rule, gives an order about memory, or corrects what was said."""
+Category = Literal["identity", "preference", "technical", "goal", "context"]
+"""What a memory is about, by which its age is judged."""
+Status = Literal["draft", "stable", "deprecated"]
+"""What a memory is worth: said once by an agent, a tool, a page or a model; said by a person, confirmed or used; or
+replaced."""
 TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges"]
 Fed = TableName | Literal["pages"]
 """What the views hold that follows from a state: a table, or the pages of the vault."""
@@ -88,6 +97,8 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     stands for this one, and `made_of` are captured ids of the memories that a text was made of, at any remove.
     `wordings` are its other living texts, echoes' included, each once as texts are normalised, that of the greatest
     (trust, time, order) first.
+    `importance_confirmed` is in thousandths. `uses` counts how often its captures were used in its scope, the last time
+    at `used_at`. Whether it is stale follows from `category`, `last_at` and `used_at` at any time.
     """
 
     key: str
@@ -117,6 +128,12 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     outdated_by: str | None = None
     contradicts: str | None = None
     wordings: tuple[Wording, ...] = ()
+    importance_confirmed: int = 500
+    status: Status = "draft"
+    category: Category = "technical"
+    polarity: Polarity = "fact"
+    uses: int = 0
+    used_at: int | None = None
 
 
 class TurnRow(Displayed, frozen=True, kw_only=True):
@@ -194,8 +211,14 @@ def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
     if isinstance(row, MemoryRow):
         told += told_of_value(row)
         told += ("not the one in force",) * (row.replaced and row.valid_to is None)
+        told += (ORDER,) * (row.polarity == "meta" and row.origin in PEOPLE)
         told += ("consolidated",) * bool(row.made_of) + (f"told in {row.into}",) * (row.into is not None)
     return told
+
+
+def stale(last_at: int) -> str:
+    """Return what readers are told of a memory that is stale, by when it was said last."""
+    return f"stale: last said on {format_day(last_at)}"
 
 
 def told_of_value(row: MemoryRow) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b
-from math import isqrt
+from math import isqrt, log10
 from operator import mul
 from typing import Any
 
@@ -25,7 +25,9 @@ from memtape.schemas.settings import Settings
 from memtape.state.fold.revision import MOST_ASKED, gives_another_value
 from memtape.state.fold.specifics import same_specifics
 from memtape.state.fold.wordings import is_same_wording, wording
+from memtape.state.text.categories import category_of
 from memtape.state.text.normal import content_key, normal_text
+from memtape.state.text.polarity import polarity
 from memtape.state.text.replacing import replaces
 from memtape.state.text.terms import terms
 from memtape.state.vectors.floor import floor_vector
@@ -204,6 +206,10 @@ class Scope:
         self.memories: list[Memory] = []
         self.banned_texts: dict[str, tuple[str, int]] = {}
         self.banned_ids: dict[str, tuple[str, int]] = {}
+        self.forgot: list[tuple[Capture, str]] = []
+        self.times: dict[str, int] = {}
+        self.banned_alike: list[str] = []
+        self.hidden_alike: dict[str, str] = {}
         self.recalls: dict[str, list[tuple[int, list[str]]]] = {}
         self.recalled: dict[str, int] = {}
         self.tombstones: list[Event] = []
@@ -285,10 +291,13 @@ class Scope:
                 made = {"members": [(event, "decided", 0)], "echoes": [], "revises": None, "waits": None}
                 self.memories.append(made)
             elif event["body"]["kind"] != "turn":
+                if settings.embedder == FLOOR:
+                    self._hide_alike(event, settings)
                 self._remember(event, settings)
             self._stand(event)
         else:
             self.tombstones.append(event)
+            self._count_forgotten(event, settings) if event["type"] == "forgotten" else self._show_alike(event)
             for id in event["body"]["ids"]:
                 self._hide(id, event) if event["type"] == "forgotten" else self._show(id)
         return True
@@ -340,7 +349,7 @@ class Scope:
 
     def hidden(self, capture: Capture) -> bool:
         """Whether a capture is withdrawn or forgotten: of kinds that fold by its text, of others by its id."""
-        if capture["id"] in self.withdrawn:
+        if capture["id"] in self.withdrawn or capture["id"] in self.hidden_alike:
             return True
         return normal(capture) in self.banned_texts if folds(capture) else capture["id"] in self.banned_ids
 
@@ -461,6 +470,69 @@ class Scope:
         journal = [c["id"] for c in shown if c["body"]["kind"] == "journal" and c["id"] not in self.texts]
         return [c["id"] for c in shown if c["body"]["kind"] == "turn"] + journal
 
+    def _count_forgotten(self, event: Event, settings: Settings) -> None:
+        """Count of each thing once that an event forgets it, and from the second on ban what says the same."""
+        roots: list[str] = []
+        for capture in [self.capture(id) for id in event["body"]["ids"]]:
+            if capture is None or not self._may_be_alike(capture):
+                continue
+            known = next((root for other, root in self.forgot if same_words(other, capture)), None)
+            if known is None:
+                first = next(it for it in self.captures if folds(it) and same_words(it, capture))
+                known = self._alike(capture, settings) or first["id"]
+                self.forgot.append((first, known))
+            roots += [] if known in roots else [known]
+        for root in roots:
+            self.times[root] = self.times.get(root, 0) + 1
+            if self.times[root] >= 2 and root not in self.banned_alike:
+                self.banned_alike.append(root)
+
+    def _show_alike(self, event: Event) -> None:
+        """End the bans on what says the same as what is restored."""
+        for capture in [self.capture(id) for id in event["body"]["ids"]]:
+            if capture is not None and folds(capture):
+                root = self.hidden_alike.get(capture["id"]) or next(
+                    (root for other, root in self.forgot if same_words(other, capture)), None
+                )
+                self.banned_alike = [it for it in self.banned_alike if it != root]
+                self.hidden_alike = {id: its for id, its in self.hidden_alike.items() if its != root}
+
+    def _hide_alike(self, capture: Capture, settings: Settings) -> None:
+        """Hide what says in other words what was forgotten twice."""
+        if not self._may_be_alike(capture) or self.hidden(capture):
+            return
+        root = self._alike(capture, settings)
+        if root in self.banned_alike:
+            self.hidden_alike[capture["id"]] = root
+
+    def _may_be_alike(self, capture: Capture) -> bool:
+        return folds(capture) and FAMILY[capture["body"]["kind"]] in ("fact", "journal") and not self._is_text(capture)
+
+    def _is_text(self, capture: Capture) -> bool:
+        memory = self.memory_of(capture["id"])
+        return capture["id"] in self.texts and (memory is None or is_made(memory))
+
+    def _alike(self, capture: Capture, settings: Settings) -> str | None:
+        """Return the root of the forgotten text that a capture would be one memory with."""
+        near: list[tuple[int, int, str]] = []
+        text = capture["body"]["text"]
+        for other, root in self.forgot if settings.fold_cosine_hundredths >= 0 else []:
+            if FAMILY[other["body"]["kind"]] != FAMILY[capture["body"]["kind"]]:
+                continue
+            if settings.embedder == FLOOR:
+                if content_key(text) and content_key(other["body"]["text"]) == content_key(text):
+                    near.append((0, -other["seq"], root))
+                continue
+            one, own = self._vector_of(other, settings.embedder), self._vector_of(capture, settings.embedder)
+            found = likeness(one, own, settings.fold_cosine()) if one and own else None
+            if found and same_specifics(other["body"]["text"], text):
+                near.append((found[0], -other["seq"], root))
+        return max(near)[2] if near else None
+
+    def capture(self, id: str) -> Capture | None:
+        """Return the capture of an id, None where there is none yet."""
+        return next((capture for capture in self.captures if capture["id"] == id), None)
+
     def _hide(self, id: str, event: Event) -> None:
         ban = (event["id"], event["at"])
         capture = next((capture for capture in self.captures if capture["id"] == id), None)
@@ -500,6 +572,9 @@ class Scope:
         if event["body"]["vector"] is not None:
             self.vectors[embedder, id] = event["body"]["vector"]
             memory = self.memory_of(id)
+            known = [other for other, _ in self.forgot if folds(capture) and same_words(other, capture)]
+            if embedder == settings.embedder and not known:
+                self._hide_alike(capture, settings)
             if memory is not None and memory["waits"] is not None and embedder == settings.embedder:
                 shown, memory["waits"] = memory["waits"], None
                 self._compare(memory, capture, shown, settings)
@@ -721,6 +796,9 @@ class Scope:
             "made_of": list(dict.fromkeys(self._all_made_of(memory))),
             **self._validity(memory, speaks),
             "wordings": self._wordings(memory),
+            "importance_confirmed": 500 + int(250 * log10(min(10, len(shown)))),
+            "category": category_of(speaks["body"]["kind"], tuple(speaks["body"]["tags"]), speaks["body"]["text"]),
+            "polarity": polarity(speaks["body"]["text"]),
         }
 
     def _wordings(self, memory: Memory) -> list[dict[str, str]]:

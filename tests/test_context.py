@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from overlaying import laid_over
 
 from memtape import Client
-from memtape.flows.workers.extract import statement_id
+from memtape.flows.workers.stating import statement_id
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Origin
 from memtape.schemas.times import DAY_US
@@ -215,7 +215,7 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
         ]
         laid = laid_over(rows, events, cut)
         told = [row for row in laid if not isinstance(row, Event)]
-        items = items_of(list(_known(told, [event for event in laid if isinstance(event, Event)])), NOW)
+        items = items_of(list(_known(told, [event for event in laid if isinstance(event, Event)], NOW)), NOW)
         fold(partition, slots(events[cut:], start=cut))
         captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
         visible = {capture.id for capture in captures if not capture.hidden}

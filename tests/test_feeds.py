@@ -25,7 +25,7 @@ from memtape.state.core.subject import Subject
 from memtape.state.views.rows import all_changes, row_of
 
 SEEDS = range(2)
-HOW = ("folded", "forgotten", "withdrawn", "echo")
+HOW = ("folded", "forgotten", "withdrawn", "echo", "banned")
 WORDED, COUNTED = "the build takes fifteen minutes", "the build takes 15 minutes"
 
 
@@ -35,13 +35,20 @@ def answered(how: str, scope: str) -> list[Event]:
     shown = [recalled(["worded"], "shown", sent=START + 1, **fields)] if how == "echo" else []
     hide = {"forgotten": forgotten, "withdrawn": withdrawn}.get(how)
     gone = [hide(["counted"], "gone", sent=START + 3, **fields)] if hide else []
+    # What was forgotten twice says the same as the second wording, and not as the first.
+    twice = [
+        captured("The build takes 15 minutes.", "first", **fields),
+        embedded("first", [3064, 2571, 0], scope=scope),
+        *(forgotten(["first"], f"forgotten {number}", **fields) for number in range(2)),
+    ]
     return [
+        *(twice if how == "banned" else []),
         captured(WORDED, "worded", **fields),
         embedded("worded", [4000, 0, 0], scope=scope),
         captured("The keeper is called Marisol Ferreira.", "keeper", **fields),
         *shown,
         captured(COUNTED, "counted", sent=START + 2, **fields),
-        embedded("counted", [3900, 800, 0], scope=scope),
+        embedded("counted", [3864, 1035, 0], scope=scope),
         *gone,
         recalled(["worded", "keeper"], "asked", sent=START + 4, **fields),
         captured("Marisol Ferreira, 15 in all.", "told", "turn", sent=START + 5, **fields),
@@ -112,7 +119,7 @@ def test_what_changed_rules_feed_is_read_from_their_names() -> None:
     recorded = rules_version()
     assert changed_rules(recorded) == []
     assert changed_rules(recorded.replace("usage=", "usage=9")) == ["usage"]
-    assert fed_by(["edges", "usage"]) == ["edges", "pages", "uses"]
+    assert fed_by(["edges", "usage"]) == ["edges", "pages", "memories", "uses"]
     assert fed_by(["turns.columns"]) == ["turns", "pages"]
     new = re.sub(r"edges=\d+,", "", recorded)  # As it was before there was such a subject.
     assert fed_by(changed_rules(new)) == ["edges", "pages"]

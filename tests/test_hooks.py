@@ -357,6 +357,35 @@ def test_a_prompt_is_given_what_it_surely_needs_and_only_that(home: Path, projec
     assert len(recalled) == 1 and all(isinstance(body, Recalled) and body.results == (id,) for body in recalled)
 
 
+def test_what_an_order_names_is_given_with_no_prompt_and_no_start(home: Path, project: Path) -> None:
+    with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
+        client.capture("The staging database listens on port 5433.")
+        order = client.capture("Never mention the staging database again.").id
+        client.project()
+    asked = told(project, "UserPromptSubmit", prompt="Which port has the staging database?")
+    assert hook(home, "claude", asked) == b""
+    assert b"5433" not in hook(home, "claude", told(project, "SessionStart", source="startup"))
+    with Client(home, scope=client.scope, origin="user") as client:
+        client.forget(order)
+        client.project()
+    start = told(project, "SessionStart", source="startup", session_id="s-2")
+    assert b"5433" in hook(home, "claude", start)
+
+
+def test_a_prompt_that_corrects_what_its_session_was_shown_replaces_it(home: Path, project: Path) -> None:
+    scope = scope_of_folder(project, Home(home))
+    with Client(home, scope=scope, origin="agent", session="s-1") as client:
+        old = client.capture("The staging database listens on port 5433.").id
+        client.project()
+        assert [result.id for result in client.search("staging database port").results] == [old]
+    hook(home, "claude", told(project, "UserPromptSubmit", prompt="No, it is 5434."))
+    with Client(home, scope=client.scope, origin="user") as client:
+        client.project()
+        best = next(it for it in client.search("staging database port").results if it.kind == "fact")
+        assert best.text == "The staging database listens on port 5434." and best.replaces == (old,)
+        assert best.origin == "user"
+
+
 def test_a_server_that_died_or_hangs_is_not_waited_for(tmp_path: Path) -> None:
     import socket
 

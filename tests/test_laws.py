@@ -18,7 +18,7 @@ from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.replay import replay
 from memtape.state.fold.dense import DenseCandidates
 from memtape.state.fold.rule import Candidates
-from memtape.state.subjects import memories, validity
+from memtape.state.subjects import memories, paraphrases, validity
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes, guarded_rows, row_of
 
@@ -86,6 +86,7 @@ def with_index(partition: Partition) -> Partition:
         scope.leading.births(scope)
         memories._indexed(scope.memories, scope, partition.settings.embedder)
         validity._sharing_of(scope.validity, "fact", scope)
+        paraphrases._indexed(scope.paraphrases, scope, partition.settings.embedder)
     partition.met_erased = False
     return partition
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtape.state.text.polarity import polarity, same_instruction, standing
+from memtape.state.text.orders import is_about, named_by
+from memtape.state.text.polarity import orders_in, polarity, same_instruction, standing
 
 RULES = [
     "Always run the tests before committing.",
@@ -178,9 +179,72 @@ def test_habits_questions_quotes_and_the_past_are_not(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", METAS)
-def test_what_is_said_about_memory_is_no_fact_and_stands(text: str) -> None:
+def test_an_order_about_memory_is_no_fact_and_no_standing_instruction(text: str) -> None:
     assert polarity(text) == "meta"
-    assert len(standing(text)) == 1
+    assert standing(text) == ()
+    assert orders_in(text) == (text,)
+
+
+ORDERED = [
+    ("Never mention the Berlin trip again.", "Our Berlin trip is in May.", "Ben lives in Berlin."),
+    ("Please don't bring up Anna anymore", "Anna moved to Graz.", "The annual report is due."),
+    ("Stop bringing up the layoffs.", "Layoffs are announced on Friday.", "He was laid off in May."),
+    ("Forget that I was fired from Acme.", "I was fired from Acme in 2019.", "Acme hires in May."),
+    ("Forget what I said about Otto.", "Otto lost a paddle.", "I said that it is cold."),
+    ("Forget my old address.", "My old address is 5 Elm Road.", "The address is 9 Oak Lane."),
+    ("Remove my phone number from your memory.", "The phone number of Ada is 555.", "My phone is broken."),
+    ("Erwähne nie meine Scheidung.", "Die Scheidung ist im Mai.", "Die Hochzeit ist im Mai."),
+]
+
+
+@pytest.mark.parametrize(("order", "about", "other"), ORDERED)
+def test_an_order_is_about_what_holds_all_that_it_names(order: str, about: str, other: str) -> None:
+    named = [named_by(order)]
+    assert is_about(about, named) and not is_about(other, named)
+
+
+@pytest.mark.parametrize("order", ["Please don't remember this.", "Vergiss das bitte.", "Forget what I said."])
+def test_an_order_that_names_nothing_leaves_nothing_out(order: str) -> None:
+    assert polarity(order) == "meta" and not named_by(order)
+    assert not is_about("I said this, please remember.", [named_by(order)])
+
+
+NO_ORDERS = [
+    "Always mention the ticket number in commits.",
+    "Never mention prices in the newsletter.",
+    "Never store passwords in plaintext.",
+    "Stop mentioning AI in commit messages.",
+    "I'll always remember that day.",
+    "They always remind me of home.",
+    "I don't remember this.",
+    "Don't forget that the tests must pass.",
+    "forget it",
+    "Don't mention it!",
+    "Forget about the deadline, quality comes first.",
+    "Vergiss nicht, die Tests laufen zu lassen.",
+    "Keep the index in memory.",
+    'He said "never mention Anna again".',
+    "Did you never mention Anna?",
+]
+
+
+@pytest.mark.parametrize("text", NO_ORDERS)
+def test_what_only_sounds_like_an_order_about_memory_is_none(text: str) -> None:
+    assert polarity(text) != "meta" and orders_in(text) == ()
+
+
+NO_CORRECTIONS = [
+    "No, I didn't.",
+    "Nope!",
+    "No, that's fine.",
+    "Actually, I just took my family camping!",
+    "No, thanks.",
+]
+
+
+@pytest.mark.parametrize("text", NO_CORRECTIONS)
+def test_an_answer_corrects_nothing(text: str) -> None:
+    assert polarity(text) == "fact"
 
 
 @pytest.mark.parametrize("text", CORRECTIONS)

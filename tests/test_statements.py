@@ -15,14 +15,15 @@ from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memtape.flows.workers.extract import Extraction, statement_id
+from memtape.flows.workers.extract import Extraction
+from memtape.flows.workers.stating import statement_id
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.offset_marks import OffsetMarks
 from memtape.state.text import statement_cues as cues
-from memtape.state.text.polarity import standing
+from memtape.state.text.polarity import orders_in, standing
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, dated, statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -180,10 +181,9 @@ def test_what_is_done_to_it_comes_with_what_it_is_or_not_at_all() -> None:
     whole = "Run the slow tests and never skip them."
     assert [one.text for one in statements(whole, START, of_agent=False)] == [whole]
     secret = "Ben has moved to 5 Elm Road. Please don't remember this."
-    assert standing(secret) == ("Please don't remember this.",)
-    assert [one.text for one in statements(secret, START, of_agent=False) if one.label == "instruction"] == list(
-        standing(secret)
-    )
+    assert orders_in(secret) == ("Please don't remember this.",) and standing(secret) == ()
+    taken = statements(secret, START, of_agent=False)
+    assert tuple(one.text for one in taken if one.label == "instruction") == orders_in(secret)
 
 
 def test_what_is_taken_back_in_passing_is_left_out() -> None:

@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.inspection import Explained, Opened, Status
+    from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.retrieval import Answer, Choose
+    from memtape.tools.ask.standing import Order
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
@@ -124,7 +126,9 @@ class Client(Writer):
         (`state.views.filters.make_filters`) say what may be returned. `explain` adds how the question was read.
         With `valid_at`, a time in microseconds, what held then answers, as it is known now, and nothing is appended.
         """
-        return self._asking.search(query, limit, filters, without, quiet=quiet, as_of=as_of, explain=explain, valid_at=valid_at)
+        return self._asking.search(
+            query, limit, filters, without, quiet=quiet, as_of=as_of, explain=explain, valid_at=valid_at
+        )
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return those of the best results for a prompt that are `sure`, from what is held ready; append nothing."""
@@ -182,6 +186,14 @@ class Client(Writer):
         """
         return self._asking.context(budget_tokens, form, as_of, as_is, since)
 
+    def stale(self, limit: int = 10) -> list[Stale]:
+        """Return what of this scope and of `global` is stale, the most used first; nothing is archived by that."""
+        return self._asking.stale(limit)
+
+    def orders(self) -> list[Order]:
+        """Return what people order about memory, as "never mention X again", in this scope and `global`."""
+        return self._asking.orders()
+
     def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
         """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""
         return self._asking.compare(retrievers, limit, on_phase)
@@ -227,7 +239,7 @@ class Client(Writer):
     def say_replaced(self, id: str, by: str) -> list[str]:
         """Say that another memory replaced one, and return the id that was named.
 
-        Raises `NotFound`, and `MemtapeError` for what is no memory, or where a weaker source would end a stronger one's.
+        Raises `NotFound`, and `MemtapeError` for what is no memory, or where a weaker source would end a stronger.
         """
         return self._deciding.link(id, "replaced_by", by)
 

@@ -115,6 +115,14 @@ class ReplacedArguments(Arguments, frozen=True):
     by: Annotated[Id, Meta(description="The id of the memory that holds instead.", extra={"option": "--by"})]
 
 
+class StaleArguments(Arguments, frozen=True):
+    limit: Annotated[int, Meta(description="The most memories.", ge=1)] = 10
+
+
+class OrdersArguments(Arguments, frozen=True):
+    pass
+
+
 class StatusArguments(Arguments, frozen=True):
     pass
 
@@ -282,6 +290,8 @@ VERBS: dict[str, Verb] = {
         ),
     ),
     "refold": Verb("refold.refold", "refold"),
+    "stale": Verb("standing.stale", "stale", StaleArguments),
+    "orders": Verb("standing.orders", "orders", OrdersArguments),
     "erase": Verb("erase.erase"),
     "status": Verb(
         "ask.status",

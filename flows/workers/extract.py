@@ -2,7 +2,7 @@
 
 What it appends has ids that follow from the turns, so that two workers, or one that was killed, add nothing twice. A
 statement refers to its turn, so that it is erased with it, and is said by whoever said the turn. What counts as a
-statement is in `state/text/statements.py`.
+statement is in `state/text/statements.py`, and what is made of a correction in `correct.py`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from memtape.flows.workers.correct import may_correct, resolved
+from memtape.flows.workers.stating import statement_event
 from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, turns_among
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import EVENT_TYPES, STATED_TAG, Captured, Event
-from memtape.schemas.ids import derived_id
+from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import Log
-from memtape.state.text.statements import IMPORTANCE, Statement, statements
+from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.state.text.polarity import corrections_in
+from memtape.state.text.statements import statements
 
 _NAME = "statements"
 
@@ -56,7 +59,7 @@ class Extraction(Worker):
             while offsets[number] < end and not self.stopping.is_set():
                 slots = self._log.read(number, offsets[number], PAGE_SLOTS, types=("captured",))
                 events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
-                self._append(turns_among(self._log, number, events, hidden))
+                self._append(number, turns_among(self._log, number, events, hidden, may_correct))
                 offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
         self._marks.write(_NAME, offsets)
 
@@ -64,49 +67,28 @@ class Extraction(Worker):
         """See `Worker.failed`."""
         return f"What turns state could not be captured: {error} It is tried again."
 
-    def _append(self, turns: Sequence[Event]) -> None:
+    def _append(self, number: int, said: Sequence[Event]) -> None:
+        """Append what turns of a partition state, and what is corrected in them, and in what people captured."""
         now = self._now_us()
-        made = [
-            statement_event(turn, place, statement, now)
-            for turn in turns
-            if isinstance(turn.body, Captured)
-            for place, statement in enumerate(
-                statements(turn.body.text, turn.at, of_agent=turn.actor.origin == "agent")
-            )
-        ]
+        erasures = erasures_of(self._log.erased(number)) if said else Erasures()
+        made = [event for one in said for event in self._made_of(number, one, erasures, now)]
         new = append_new(self._log, made)
         self.done += len(new)
         self.changed = self.changed or bool(new)
 
-
-def statement_event(turn: Event, place: int, statement: Statement, now_us: int) -> Event:
-    """Return the capture of a statement, the `place`-th of its turn: said by who said the turn, when it was said."""
-    assert isinstance(turn.body, Captured)
-    body = Captured(
-        branch=turn.body.branch,
-        importance_given=IMPORTANCE[statement.label],
-        kind="fact",
-        media=(),
-        part=None,
-        path=turn.body.path,
-        source=turn.body.source,
-        tags=(STATED_TAG, statement.label),
-        text=statement.text,
-    )
-    return Event(
-        actor=turn.actor,
-        at=turn.at,
-        body=body,
-        id=statement_id(turn.scope, turn.id, place),
-        refs=(turn.id,),
-        scope=turn.scope,
-        sent=max(now_us, turn.sent),  # No clock that is behind the turn's makes a statement that cannot stand.
-        session=turn.session,
-        type="captured",
-        v=EVENT_TYPES["captured"].version,
-    )
-
-
-def statement_id(scope: str | None, turn: str, place: int) -> str:
-    """Return the id of the `place`-th statement of a turn, the same whoever takes it."""
-    return derived_id("captured", scope, "memtape", f"stated:{turn}:{place}")
+    def _made_of(self, number: int, said: Event, erasures: Erasures, now: int) -> list[Event]:
+        """Return what one event states; a sentence that corrects stands in whole words, and not as it was said."""
+        assert isinstance(said.body, Captured)
+        right = None
+        if may_correct(said) and corrections_in(said.body.text):
+            right = resolved(self._log, number, said, erasures, now)
+        if said.body.kind != "turn":
+            return [] if right is None else list(right.events)
+        text = said.body.text
+        taken = enumerate(statements(text, said.at, of_agent=said.actor.origin == "agent"))
+        kept = [
+            statement_event(said, place, it, now)
+            for place, it in taken
+            if right is None or right.sentence not in text[it.start : it.end + 1]
+        ]
+        return kept if right is None else [*kept, *right.events]

@@ -5,7 +5,7 @@ What is made of turns is not here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import SPEAKING, Captured, Event, Forgotten, Restored, may_write
@@ -32,12 +32,25 @@ def hidden_from(log: Log, number: int, offset: int) -> dict[str, None]:
     return hidden
 
 
-def turns_among(log: Log, number: int, events: Sequence[tuple[int, Event]], hidden: dict[str, None]) -> list[Event]:
-    """Return the turns among events of a partition, given with their offsets: each where its id stands first."""
-    if not any(_is_turn(event) for _, event in events):
+def turns_among(
+    log: Log,
+    number: int,
+    events: Sequence[tuple[int, Event]],
+    hidden: dict[str, None],
+    also: Callable[[Event], bool] = lambda event: False,
+) -> list[Event]:
+    """Return the turns among events of a partition, given with their offsets: each where its id stands first.
+
+    With `also` captures are returned too that are no turns.
+    """
+
+    def is_wanted(event: Event) -> bool:
+        return _is_turn(event) or (also(event) and may_write(event))
+
+    if not any(is_wanted(event) for _, event in events):
         return []
     erasures = erasures_of(log.erased(number))
-    turns = [(offset, event) for offset, event in events if _is_turn(event) and not erasures.covers(event)]
+    turns = [(offset, event) for offset, event in events if is_wanted(event) and not erasures.covers(event)]
     ids: dict[str, list[str]] = {}
     for _, event in turns:
         ids.setdefault(event.scope or "", []).append(event.id)

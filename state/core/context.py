@@ -20,7 +20,8 @@ class Context(Generic[OthersT_co]):
     `of` has the other subjects; each reducer says in a protocol which it needs. `flipped` are the seqs of captures that
     the event has hidden or shown, `embedded` the seq of the capture that it gave its first vector under an embedder,
     `used` the seqs of the captures that it says, or shows, to have been used. `touched` are the names of the memories
-    that it touched, `gone` the births of those that it made one with others, and `dropped` the clusters about which something was decided that does not hold.
+    that it touched, `gone` the births of those that it made one with others, and `dropped` the clusters about which
+    something was decided that does not hold.
     """
 
     __slots__ = (

@@ -28,6 +28,7 @@ from memtape.state.subjects import (
     edges,
     embeddings,
     memories,
+    paraphrases,
     passes,
     pins,
     recalls,
@@ -44,6 +45,7 @@ from memtape.state.subjects.edges import Edges
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.leading import Leading
 from memtape.state.subjects.memories import Memories, Memory
+from memtape.state.subjects.paraphrases import Paraphrases
 from memtape.state.subjects.passes import Passes
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.recalls import Recalls
@@ -69,13 +71,14 @@ SUBJECTS = (
     _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
     _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
+    _subject("paraphrases", 1, Paraphrases, paraphrases, _BY_MEMORIES, sparse=True),
     _subject("recalls", 2, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 5, Memories, memories, _BY_MEMORIES),
     _subject("validity", 1, Validity, validity, ("memories", "pages"), sparse=True),
     _subject("covers", 1, Covers, covers, ("memories", "pages"), sparse=True),
     _subject("passes", 1, Passes, passes, (), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
-    _subject("usage", 1, Usage, usage, _BY_USAGE),
+    _subject("usage", 1, Usage, usage, _BY_MEMORIES),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
 )
 """Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
@@ -103,6 +106,7 @@ class Scope:
     withdrawals: Withdrawals
     tombstones: Tombstones
     embeddings: Embeddings
+    paraphrases: Paraphrases
     recalls: Recalls
     memories: Memories
     validity: Validity
@@ -204,6 +208,7 @@ def restore(data: bytes, bodies: Bodies) -> Scope:
 def take_up(state: Scope, embedder: str) -> None:
     """Take in that another embedder decides from here on; it touches no row."""
     memories.take_up(state.memories, state, embedder)
+    paraphrases.take_up(state.paraphrases)
 
 
 def refold(state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters) -> list[Change]:

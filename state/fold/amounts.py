@@ -53,8 +53,10 @@ _AFTER_DATE = frozenset(
     " my every all , . ; : ) ( ? !".split()
 )
 _TOLD = frozenset(
-    [*_NUMBERS, *_MONTHS, *_WEEKDAYS, *(day + "s" for day in _WEEKDAYS), *_SHORT_DAYS, *_CURRENCIES]
-    + [*_UNITS, "one", "twice", "a", "an", "noon", "midnight"]
+    (
+        *(*_NUMBERS, *_MONTHS, *_WEEKDAYS, *(day + "s" for day in _WEEKDAYS), *_SHORT_DAYS, *_CURRENCIES),
+        *(*_UNITS, "one", "twice", "a", "an", "noon", "midnight"),
+    )
 )
 _BEFORE_DAY = frozenset("on by every each until till next last since from to before after this".split())
 

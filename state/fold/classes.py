@@ -148,8 +148,7 @@ PHRASES = _phrases(
 ENGLISH = lexicon.ENGLISH | _words("at by on my me happen happens day week month year may")
 """With none of these a text is not taken for English, and nothing in it stands for anything else."""
 HARMLESS = _words(
-    "the a an we our us you is are am be been being do does really very its happen happens"
-    " occur occurs then get gets"
+    "the a an we our us you is are am be been being do does really very its happen happens occur occurs then get gets"
 )
 """Without these a text says the same, in `paraphrase`, which knows of tenses and of who is meant by other words."""
 CLOSERS = _words("the a an we you i he she they it this these those my your our his her their its user all every each")
@@ -190,9 +189,7 @@ BINDERS = _readings(
 )
 """What holds of the word that follows and must stand before it on both sides: negations, quantifiers, modal verbs."""
 NEGATIONS = _words("not never no none nobody nothing neither nor cannot without hardly rarely")
-QUANTITIES = _words(
-    "every all each some many few most several any both half none one only no or and everyone anyone"
-)
+QUANTITIES = _words("every all each some many few most several any both half none one only no or and everyone anyone")
 BE = _words("is are am was were be been being get gets")
 PAST = _words("was were had did")
 IRREGULAR_PAST = _words(
@@ -236,7 +233,10 @@ RECURRING = _words("day night week month year hour minute morning evening aftern
 DAILY = {"daily": "day", "nightly": "night", "weekly": "week", "monthly": "month", "yearly": "year", "hourly": "hour"}
 PARTS_OF_DAY = (["morning"], ["evening"], ["afternoon"], ["night"])
 SEASONS = _words("summer winter spring autumn")
-ADVERBS = _words("directly straight currently now often frequently usually automatically immediately today tomorrow yesterday tonight")
+ADVERBS = _words(
+    "directly straight currently now often frequently usually automatically immediately today tomorrow yesterday "
+    "tonight"
+)
 """Adverbs that may stand at either end of a sentence, or beside its verb."""
 VERBS = frozenset(
     map(

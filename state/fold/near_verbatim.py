@@ -31,7 +31,9 @@ def near_verbatim_key(text: str) -> Tokens:
 
 # --- One form for each thing, in its place ---
 
-_ABOUT_WORDS = lexicon.ABOUT_WORDS - _words("write writes means stands american british term terms string formal words letter letters")
+_ABOUT_WORDS = lexicon.ABOUT_WORDS - _words(
+    "write writes means stands american british term terms string formal words letter letters"
+)
 """Of a text with one of these the form is what the text is about."""
 _QUOTES = _words("\" ' « » “ ” 「 」 『 』")
 _HYPHENATED = lazy(r"[a-z]{2,}(?:-[a-z]{2,})+")

@@ -166,7 +166,9 @@ class _Sentence:
                 elif token in ("is", "are", "am") and tokens[max(0, index - 1)] != "there":
                     if not any(after.endswith("ing") for after in tokens[index + 1 : index + 2]):
                         self._bound.append("is")  # It parts what is told of from what is told.
-                elif token not in classes.HARMLESS and not (token == "there" and tokens[index + 1 : index + 2] and tokens[index + 1] in classes.BE):
+                elif token not in classes.HARMLESS and not (
+                    token == "there" and tokens[index + 1 : index + 2] and tokens[index + 1] in classes.BE
+                ):
                     self._add(token)
 
     def _open(self, role: str, *, clause: bool = False) -> None:
@@ -410,7 +412,9 @@ def _is_past(token: str, before: str) -> bool:
     """Tell whether a form in -ed tells of the past behind this word, and is no participle."""
     if token in classes.IRREGULAR_PAST:
         return before not in classes.BE and before not in ("has", "have")
-    ended = token.endswith("ed") and not token.endswith("eed") and token.isalpha() and (len(token) > 4 or token == "used")
+    ended = (
+        token.endswith("ed") and not token.endswith("eed") and token.isalpha() and (len(token) > 4 or token == "used")
+    )
     if not before or not ended:
         return False
     known = before in classes.BE or before in classes.ROLES or before in ("has", "have", "the", "a", "an", "to", ",")

@@ -26,6 +26,8 @@ TURN, ANSWERS, HIDDEN, ENDS_ASKING, ASKS, AGES, TAGGED, CUED = (1 << n for n in 
 a kind that ages, something with tags, and words that an instruction of a person could have."""
 HOLDS = tuple(1 << n for n in range(8, 8 + len(ANSWERS_HOLD)))
 """Flags for what a text holds that a question can ask for, in the order of `ANSWERS_HOLD`."""
+ORDERS = 1 << 15
+"""The flag of a text in which a person gives an order about memory."""
 IN_LOWER_CASE = 1 << 15
 """Beside the count of a term in a text: the text has a word of that term in lower case."""
 MOST_COUNT = IN_LOWER_CASE - 1
@@ -64,6 +66,7 @@ class Entry(NamedTuple):
     tagged: bool = False
     cued: bool = False
     wording: int = 0
+    orders: bool = False
 
 
 class Guard(NamedTuple):
@@ -124,6 +127,7 @@ def flags_of(entry: Entry) -> int:
         | AGES * (document.ages_from is not None)
         | TAGGED * entry.tagged
         | CUED * entry.cued
+        | ORDERS * entry.orders
     )
     return flags | sum(flag for flag, is_held in zip(HOLDS, held(document.text), strict=True) if is_held)
 

@@ -55,7 +55,9 @@ def latest_first(found: Sequence[Memory | None]) -> list[Placed]:
     left, order = list(range(len(found))), list[Placed]()
     while left:
         first = left[0]
-        chosen = max((n for n in left if _may_precede(found[n], found[first])), key=lambda n: _when(found[n]), default=first)
+        chosen = max(
+            (n for n in left if _may_precede(found[n], found[first])), key=lambda n: _when(found[n]), default=first
+        )
         above = [it.number for it in order if _may_precede(found[it.number], found[chosen])]
         order.append(Placed(chosen, first, max(above, key=lambda n: _when(found[n]), default=None)))
         left.remove(chosen)

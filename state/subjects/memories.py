@@ -141,6 +141,7 @@ def evolve(state: Memories, event: Event, context: Context[Others]) -> list[Chan
         case Forgotten() | Restored() | Withdrawn():
             _follow(state, context.flipped, of, names)
         case Embedded(embedder=embedder) if context.embedded is not None and embedder == context.settings.embedder:
+            _follow(state, context.flipped, of, names)
             _compare(state, of.captures.by_seq[context.embedded], of, context.settings, names)
         case Unfolded(ids=ids):
             _unfold(state, ids, of, names)

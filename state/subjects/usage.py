@@ -120,6 +120,8 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
         _count_used(state.own.setdefault(seq, Use()), context.at)
         state.moved[seq] = None
         changes.append(Change("uses", context.scope, context.of.captures.by_seq[seq].id))
+        if (memory := context.of.memories.of(seq)) is not None:  # Its row says how often and when it was used.
+            changes.append(Change("memories", context.scope, context.of.captures.by_seq[memory.name].id))
     return changes
 
 

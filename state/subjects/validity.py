@@ -1,4 +1,4 @@
-"""Validity: since when a memory holds, and which memory replaced it. Order is by when things happened, never by arrival.
+"""Validity: since when a memory holds, and which memory replaced it. What happened when decides, never what came when.
 
 What replaces what follows from the texts (`state/text/replacing.py`), unless somebody has said otherwise (`linked`).
 A memory that a less trusted one contradicts is not replaced: `conflicts` tells of it.
@@ -47,10 +47,10 @@ class Others(HasCaptures, Protocol):
 class Validity:
     """Which memories others would replace, all by the seqs of their births.
 
-    `newer` has, by each older memory, those that tell another value of the same thing, and what that means. `said` has what somebody said last of a captured id. All else follows from these and from the
-    memories: `current` is the goal and the plan in force, of those in `aims`; `older` is `newer` the other way round,
-    and `replacing` what `said` says replaced something; `judged` has the canonical text and the name under which each
-    memory was compared last.
+    `newer` has, by each older memory, those that tell another value of the same thing, and what that means. `said` has
+    what somebody said last of a captured id. All else follows from these and from the memories: `current` is the goal
+    and the plan in force, of those in `aims`; `older` is `newer` the other way round, and `replacing` what `said` says
+    replaced something; `judged` has the canonical text and the name under which each memory was compared last.
     """
 
     def __init__(self) -> None:
@@ -282,7 +282,7 @@ def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
 
 
 def _touch(state: Validity, birth: int, touched: dict[int, None]) -> None:
-    """Note a memory and those whose rows say what it means for them: its ties, and all that replace what it replaces."""
+    """Note a memory, those that it is tied to, and all that replace what it replaces: their rows follow from it."""
     older = state.older.get(birth, {})
     touched |= dict.fromkeys((birth, *state.newer.get(birth, ()), *older))
     for other in older:
@@ -322,7 +322,7 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
 
 
 def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:
-    """Return the texts of a family, which are taken in when they are first needed, after a start and a restore alike."""
+    """Return the texts of a family. They are taken in when first needed, after a start and a restore alike."""
     if state._sharing is None:
         state._sharing = {family: Sharing() for family in dict.fromkeys(FAMILIES.values())}
         for birth, (canonical, _) in state.judged.items():

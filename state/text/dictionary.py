@@ -13,7 +13,6 @@ from typing import Any
 
 import orjson
 
-
 _GZIP = 31
 """The `wbits` of what gzip packed."""
 

@@ -9,19 +9,18 @@ are no rules; who may set any is for the caller to decide.
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from memtape.schemas.patterns import lazy
+from memtape.schemas.rows import Polarity
 from memtape.state.text.normal import normal_text
+from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.statement_cues import LEANS_ON
-
-Polarity = Literal["fact", "rule", "meta", "correction"]
 
 CUES = tuple(
     cue.replace("_", " ")
     for cue in """
     ever always prefer rather from_now from_here going_forward don't don’t do_not stop no_longer forget remember_to
-    immer nie stets bevorzug lieber ab_jetzt ab_sofort von_nun erwähn merk speicher vergiss notier erinner
+    memory immer nie stets bevorzug lieber ab_jetzt ab_sofort von_nun erwähn merk speicher vergiss notier erinner
     sprich rede_
     siempre nunca jamás prefiero partir_de adelante desde_ahora olvid olvíd mencion guardes guardar recuerdes anotes
     anotar hables hablar
@@ -75,6 +74,8 @@ _RULES = (
     r"\bmy preference is\b",
     rf"^(?:please,?\s+)?stop\s+{_WORK_EN}\w*ing\b{_ONCE_EN}",
     rf"^please,?\s+(?:don't|do not)\s+{_WORK_EN}\w*\b{_ONCE_EN}|^(?:don't|do not)\s+use\b{_ONCE_EN}",
+    r"^(?:please,?\s+)?(?:don't|do not|stop)\s+(?:mention|bring|talk|refer|sav|stor|record|memori[sz]|writ)\w*\s+"
+    rf"(?!(?:it|that|this)\b\W*\Z){_ONCE_EN}",
     rf"^(?:please,?\s+)?remember to\s+{_WORK_EN}\w*\b{_ONCE_EN}",
     # German: in front, or right after the imperative that opens the sentence.
     r"(?:^|[,;:–—]\s*|\b(?:bitte|und|aber|sollst|sollt|musst|müsst|soll|sollte|sollen)\s+)"
@@ -129,36 +130,37 @@ _RULES = (
     r"(?:ください|下さい|こと|しろ|せよ|ないで|べき|して(?:ね|よ)?|な(?:よ)?|ように)[。！.!]?\Z",
     r"(?:方|ほう)が(?:好き|いい|良い|よい|好ましい)|を好(?:む|みます)|が好みです?",
 )
-_METAS = (
-    r"\b(?:never|don't|do not|stop|no longer|always)\s+(?:ever\s+)?(?:mention(?:ing)?|bring(?:ing)? up|remember"
-    r"|sav(?:e|ing)|stor(?:e|ing)|record|memori[sz]e|writ(?:e|ing) down|talk(?:ing)? about|refer(?:ring)? to"
-    r"|remind(?:ing)? me)\b",
-    r"(?:^|[,;:]\s*|\bplease\s+)forget\s+(?:that|about|everything|what|all|it|this|my|the)\b",
-    r"\b(?:erwähne?|speichere?|merke?|notiere?|erinnere?|sprich|rede)\b.*\b(?:nie|niemals|nicht)\b",
-    r"(?:^|[,;:]\s*|\bbitte\s+)vergiss\b",
-    r"\b(?:no|nunca|jamás)\s+(?:vuelvas? a\s+)?(?:menciones|mencionar|guardes|guardar|recuerdes|anotes|anotar"
-    r"|hables de|hablar de)\b|(?:^|[,;:]\s*|\bfavor\s+)olvida(?:te)?\b|(?:^|[,;:]\s*)olvídate\b",
-    r"(?:不要|别|不许|勿).{0,4}(?:提起|提到|提及|提|记住|记录|记下|保存)|忘(?:掉|记)(?:这|那|我|它|刚)",
-    r"(?:言及|触れ|覚え|記憶|保存|記録).{0,6}(?:ないで|しないで|するな|禁止)|忘れて(?:ください|下さい|ね)?[。！]?\Z",
-)
+_VALUE = r"(?=.*(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|`|[\"“]|(?-i:(?<=[a-z,'] )[A-Z][\w-]+)))"
 _CORRECTIONS = (
-    r"^(?:no|nope|wrong|actually|correction)\s*[,:!.;—–-]"
-    r"|^that's (?:wrong|not (?:right|true|correct|what))|\bI meant\b",
-    r"^(?:nein|falsch|korrektur)\s*[,:!.;—–-]|\bdas stimmt (?:so )?nicht\b|\bich meinte\b",
-    r"^(?:no|incorrecto|corrección)\s*[,:!.;—–-]"
+    # A value of something that was named before, behind what says that another is wrong.
+    r"^(?:(?:oh|ah|hmm|wait|hey|ok(?:ay)?|well)[,\s]+)*(?:no|nope|nah|wrong|actually|correction|not quite|sorry)\b"
+    rf"\s*[,:!.;—–-]*\s+(?:actually,?\s+)?{_VALUE}(?:(?:it|this|that|they|he|she|the|my|our|his|her|their)\b"
+    r"|(?-i:[A-Z][\w-]+ (?:is|are|has)\b)|[\w.:/-]*\d)",
+    r"^(?:sorry,?\s+|no,?\s+|oh,?\s+)*that(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|outdated)\b",
+    r"^(?:sorry,?\s+|no,?\s+|oh,?\s+)*i meant\s+(?!to\b|it\b|well\b|that i\b)\S",
+    r"^(?:nein|falsch|korrektur)\s*[,:!.;—–-](?=.*\d)|\bdas stimmt (?:so )?nicht\b|^(?:nein,?\s+)?ich meinte\b",
+    r"^(?:no|incorrecto|corrección)\s*[,:!.;—–-](?=.*\d)"
     r"|\beso no es (?:cierto|correcto|así)\b|\bquise decir\b|\bme refería a\b",
     r"^(?:不对|错了|更正|不是)[，。,！!：:]|我的意思是",
     r"^(?:いや|いいえ|違います|違う|訂正)[、。,！!：:]|という意味でした",
 )
-_IS_RULE, _IS_META, _IS_CORRECTION = (
-    lazy("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
-    for patterns in (_RULES, _METAS, _CORRECTIONS)
+_MAY_CORRECT = lazy(
+    r"\b(?:no|nope|nah|wrong|actually|correction|not quite|sorry|incorrect|outdated|that's not|that is not|that was not"
+    r"|meant|nein|falsch|korrektur|stimmt|meinte|incorrecto|corrección|eso no|quise|refería)\b"
+    r"|不对|错了|更正|不是|意思|いや|いいえ|違|訂正|意味",
+    re.IGNORECASE,
+)
+"""A text without one of these corrects nothing."""
+_IS_RULE, _IS_CORRECTION = (
+    lazy("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE) for patterns in (_RULES, _CORRECTIONS)
 )
 
 
 def polarity(text: str) -> Polarity:
     """Return what a text does: the first of meta, rule and correction that one of its sentences does, else fact."""
-    found = {_of_sentence(sentence): None for sentence in _sentences(text)}
+    if not (has_cue(text) or _MAY_CORRECT.search(text.replace("’", "'"))):
+        return "fact"
+    found = {_of_sentence(sentence): None for sentence in sentences(text)}
     for kind in ("meta", "rule", "correction"):
         if kind in found:
             return kind
@@ -166,24 +168,38 @@ def polarity(text: str) -> Polarity:
 
 
 def standing(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text that say what is wanted from now on: its rules, and what it says of memory.
+    """Return the sentences of a text that say what is wanted from now on.
 
     A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence. What is
-    said of memory stands alone.
+    said of memory is not among them: see `orders_in`.
     """
     if not has_cue(text):
         return ()
     found, before, place = [], -1, 0
-    for sentence in _sentences(text):
+    for sentence in sentences(text):
         start = text.find(sentence, place)
         place = max(place, start + len(sentence))
-        if has_cue(sentence) and _of_sentence(sentence) in ("rule", "meta"):
-            if _of_sentence(sentence) == "meta" or LEANS_ON.search(sentence) is None:
+        if has_cue(sentence) and _of_sentence(sentence) == "rule":
+            if LEANS_ON.search(sentence) is None:
                 found.append(sentence)
-            elif before >= 0 and start >= 0:
+            elif before >= 0 and start >= 0 and _of_sentence(text[before:start].strip()) != "meta":
                 found.append(text[before:place])
         before = start
     return tuple(found)
+
+
+def orders_in(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text that are orders about memory, as "never mention X again"."""
+    if not (has_cue(text) and may_order(text)):
+        return ()
+    return tuple(it for it in sentences(text) if may_order(it) and _of_sentence(it) == "meta")
+
+
+def corrections_in(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text that correct what was said before."""
+    if not _MAY_CORRECT.search(text.replace("’", "'")):
+        return ()
+    return tuple(it for it in sentences(text) if _of_sentence(it) == "correction")
 
 
 def instructs(text: str) -> bool:
@@ -197,7 +213,8 @@ def has_cue(text: str) -> bool:
     return any(map(lowered.__contains__, _ASCII_CUES if lowered.isascii() else CUES))
 
 
-def _sentences(text: str) -> list[str]:
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text without its code and quoted lines."""
     lines = "\n".join(line for line in _FENCE.sub("\n", text).split("\n") if not line.lstrip().startswith(">"))
     found = (_BULLET.sub("", piece or "").strip() for piece in _SENTENCE.split(lines))
     return [sentence for sentence in found if sentence]
@@ -207,7 +224,7 @@ def _of_sentence(sentence: str) -> Polarity:
     said = _QUOTED.sub("QUOTED", sentence.replace("’", "'")).strip()
     if _QUESTION.search(said):
         return "fact"
-    if _IS_META.search(said):
+    if may_order(said) and is_order(said):
         return "meta"
     if _IS_RULE.search(said):
         return "rule"

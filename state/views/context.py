@@ -8,8 +8,6 @@ caller.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Context as Arithmetic
-from decimal import Decimal
 from typing import Literal, NamedTuple, get_args
 
 import msgspec
@@ -19,8 +17,10 @@ from memtape.schemas.rows import Wording
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.endings import ending
-from memtape.state.text.polarity import instructs, same_instruction, standing
+from memtape.state.text.orders import is_about, named_by
+from memtape.state.text.polarity import instructs, orders_in, same_instruction, standing
 from memtape.state.views.last_session import left_of
+from memtape.state.views.weights import importance_confirmed
 
 Section = Literal["guardrails", "goal", "plan", "left", "repository", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
@@ -45,7 +45,6 @@ CHARS_PER_TOKEN = 8
 MISSES = 30
 """So many items in a row that do not fit end a section."""
 
-_ARITHMETIC = Arithmetic(prec=18)
 Count = Callable[[str], int]
 
 
@@ -119,9 +118,15 @@ class ChosenItems(NamedTuple):
 def items_of(known: Sequence[Known], now: int, last: Sequence[Known] = ()) -> list[ContextItem]:
     """Return all that a context may say, in the order of sections and in each the most important first.
 
-    `last` has the turns of the last session in their order, of a long one its beginning and end.
+    `last` has the turns of the last session in their order, of a long one its beginning and end. No order about memory
+    is an item, and nothing that one of a person wants left out.
     """
-    known = [it for it in known if not it.ended]
+    names = [named_by(order) for it in known if it.origin in INSTRUCTING for order in orders_in(it.text)]
+    items = _all_items([it for it in known if not it.ended], now, last)
+    return [item for item in items if not (orders_in(item.text) or is_about(item.text, names))]
+
+
+def _all_items(known: Sequence[Known], now: int, last: Sequence[Known]) -> list[ContextItem]:
     instructions = _instructions(known)
     said = {item.id: None for item in instructions}
     rest = [it for it in known if it.id not in said and it.kind != "turn"]
@@ -143,14 +148,8 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Known] = ()) -> li
 
 
 def importance(known: Known) -> int:
-    """Return the importance of a memory in thousandths: what was given, else 500 and up to 250 by confirmations.
-
-    Ten times said is the most that confirmations are worth; they count by their logarithm (spec F2).
-    """
-    if known.importance_given is not None:
-        return known.importance_given * 10
-    ratio = _ARITHMETIC.divide(_ARITHMETIC.ln(Decimal(1 + min(known.confirmations, 9))), _ARITHMETIC.ln(Decimal(10)))
-    return 500 + int(_ARITHMETIC.multiply(Decimal(250), ratio))
+    """Return the importance of a memory in thousandths: what was given, else what its confirmations make it."""
+    return importance_confirmed(known.confirmations) if known.importance_given is None else known.importance_given * 10
 
 
 def render(form: Form, items: Sequence[ContextItem]) -> str:
@@ -248,7 +247,8 @@ def _instructions(known: Sequence[Known]) -> list[ContextItem]:
     found: dict[str, ContextItem] = {}
     people = [it for it in known if it.origin in INSTRUCTING and it.kind not in ("document", "page", "goal", "plan")]
     for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
-        texts = standing(it.text) if it.kind == "turn" else (it.text,) if _instructs(it) else ()
+        of_part = it.kind == "turn" or bool(orders_in(it.text))
+        texts = standing(it.text) if of_part else (it.text,) if _instructs(it) else ()
         for text in texts:
             found.setdefault(same_instruction(text), _item("guardrails", it, text))
     return list(found.values())

@@ -30,7 +30,7 @@ from memtape.state.index.entries import Entry, Guard, language_read, number_of, 
 from memtape.state.index.segments import Other, Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
-from memtape.state.text.polarity import has_cue
+from memtape.state.text.polarity import has_cue, orders_in
 from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.context import INSTRUCTING
 
@@ -155,6 +155,7 @@ def text_entry(
         hidden,
         bool(shown.tags),
         shown.origin in INSTRUCTING and has_cue(shown.text),
+        shown.origin in INSTRUCTING and bool(orders_in(shown.text)),
     )
 
 

@@ -108,7 +108,7 @@ def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
 def _index_page(scope: Scope, settings: Settings) -> IndexPage:
     """Goal and plan, then the facts and insights that lead, but for those that stand in the zone of the page.
 
-    The lines that were captured from the zone count as lines of the page.
+    The lines that were captured from the zone count as lines of the page. An order about memory is no fact.
     """
     memories, zone = scope.memories, _zone(scope, INDEX_PATH)
     theirs = dict.fromkeys(memories.birth_of.get(capture.seq) for capture in zone)
@@ -121,7 +121,7 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
     lines = settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS - sum(text.count("\n") + 1 for text in texts)
     names = [scope.captures.by_seq[memories.name_of(birth)] for birth in islice(shown, max(0, lines))]
     goal, plan = _current(scope, "goal"), _current(scope, "plan")
-    facts = tuple(row for capture in names if (row := memory_row(scope, capture.id)))
+    facts = tuple(row for it in names if (row := memory_row(scope, it.id)) and row.polarity != "meta")
     rows = (*(row for row in (goal, plan) if row is not None), *facts)
     return IndexPage(
         scope=scope.name,

@@ -5,19 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypedDict
 
-from memtape.schemas.events import Captured
+from memtape.schemas.events import PEOPLE, Captured
 from memtape.schemas.rows import (
+    Category,
     Change,
     EdgeRow,
     GoneRow,
     Guarded,
     MemberRow,
     MemoryRow,
+    Polarity,
     Provenance,
     Row,
+    Status,
     TableName,
     TombstoneRow,
     TurnRow,
@@ -27,8 +30,8 @@ from memtape.schemas.rows import (
 )
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.association import UNLEARNED
 from memtape.state.subjects import validity
+from memtape.state.subjects.association import UNLEARNED
 from memtape.state.subjects.captures import REPLACING, Capture
 from memtape.state.subjects.covers import Cover, has_ended
 from memtape.state.subjects.edges import Edge, row_id
@@ -36,7 +39,10 @@ from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.memories import Join, Memory
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.subjects.usage import other_row_id
+from memtape.state.text.categories import category_of
+from memtape.state.text.polarity import polarity
 from memtape.state.text.replacing import replaces
+from memtape.state.views.weights import importance_confirmed
 
 
 def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guarded]:
@@ -126,6 +132,36 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         contradicts=None if stronger is None else by_seq[stronger.name].id,
         before=_value_before(scope, before[0], spoken) if before else "",
         wordings=_wordings(scope, memory),
+        **_standing(scope, memory, shown, is_ended=after is not None),
+    )
+
+
+class _Standing(TypedDict):
+    """How a memory stands: what it is about, how it is confirmed and used, and what it is worth."""
+
+    importance_confirmed: int
+    status: Status
+    category: Category
+    polarity: Polarity
+    uses: int
+    used_at: int | None
+
+
+def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ended: bool) -> _Standing:
+    """Return how a memory stands that is shown by these members; a goal that is not in force has ended."""
+    family = shown[0].family
+    is_ended |= family in REPLACING and scope.validity.current.get(family) != memory.birth
+    uses = [use for join in memory.joins if (use := scope.usage.own.get(join.seq)) is not None and use.used]
+    is_stable = len(shown) > 1 or bool(uses) or any(member.actor.origin in PEOPLE for member in shown)
+    spoken = scope.captures.by_seq[memory.canonical] if memory.canonical >= 0 else shown[0]
+    body = scope.captures.body(spoken)
+    return _Standing(
+        importance_confirmed=importance_confirmed(len(shown) - 1),
+        status="deprecated" if is_ended else "stable" if is_stable else "draft",
+        category=category_of(body.kind, body.tags, body.text),
+        polarity=polarity(body.text),
+        uses=sum(use.used for use in uses),
+        used_at=max((use.last for use in uses if use.last is not None), default=None),
     )
 
 

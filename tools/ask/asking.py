@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.inspection import Explained, Opened, Status
+    from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.naming import Ids
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Answer, Choose, Retriever
+    from memtape.tools.ask.standing import Order
     from memtape.tools.capture.writing import Writer
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.rebuild import OnPhase
@@ -137,6 +139,18 @@ class Asking:
         if as_is:
             return self._reader.held(lambda views: read(views, self._writer.scope))
         return self._read(read, as_of)
+
+    def stale(self, limit: int) -> list[Stale]:
+        """Return what is stale."""
+        from memtape.tools.ask.listing import stale_of
+
+        return self._read(lambda views, scope: stale_of(views, scope, limit))
+
+    def orders(self) -> list[Order]:
+        """Return the orders of people about memory."""
+        from memtape.tools.ask.listing import orders_of
+
+        return self._read(orders_of)
 
     def compare(self, retrievers: Sequence[str], limit: int, on_phase: OnPhase) -> Any:
         """Ask the latest searches again of retrievers."""

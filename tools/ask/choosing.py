@@ -49,9 +49,7 @@ class _Best(NamedTuple):
     placed: Placed
 
 
-def best(
-    found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int, among: Among | None
-) -> Iterator[Told]:
+def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int, among: Among | None) -> Iterator[Told]:
     """Yield the best hits, at most `limit`.
 
     Of a turn and a statement that was taken from it only the better placed is returned, and where another memory stands
@@ -112,7 +110,9 @@ def _memory_at(found: Found, place: int, held: float) -> Memory | None:
         return None
     it = found.result(place)
     family = FAMILIES.get(it.kind)
-    return None if family is None else Memory(family, TRUST[it.origin], it.at, about(found.text(place)), held)
+    if family is None or it.polarity == "meta":
+        return None
+    return Memory(family, TRUST[it.origin], it.at, about(found.text(place)), held)
 
 
 def _closed(found: Found, place: int) -> Result | None:
@@ -169,5 +169,3 @@ def said_of(found: Found, places: Ints) -> list[int | None]:
     turns = (found.texts.flags[ordered] & TURN != 0)[back].tolist()
     said = found.texts.column("said", ordered)[back].tolist()
     return [number if turn else None for turn, number in zip(turns, said, strict=True)]
-
-

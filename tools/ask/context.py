@@ -13,13 +13,14 @@ import orjson
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import UNKNOWN, Captured, Event
-from memtape.schemas.rows import MemoryRow, TurnRow, told_of_value
+from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import one_line
 from memtape.sinks.vault import escape
 from memtape.state.views.context import ContextItem, Form, Known, Section, choose, items_of
 from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.standing import is_row_stale
 from memtape.tools.ask.tokens import Tokenizer, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
 
@@ -84,12 +85,11 @@ def context_of(
     counted = counted_by or tokenizer()
     read = [retriever.found(name) for name in scopes_read(scope)]
     shown = [(found.known(), found.captured) for found, _ in read]
-    known = [known for rows, captured in shown for known in _known(rows, captured)]
-    said = read[0][0].last_session(session)
     now = retriever.now([view for _, view in read])
-    last = list(
-        _known([row for row in said if not isinstance(row, Event)], [row for row in said if isinstance(row, Event)])
-    )
+    known = [known for rows, captured in shown for known in _known(rows, captured, now)]
+    said = read[0][0].last_session(session)
+    turns = [row for row in said if not isinstance(row, Event)]
+    last = list(_known(turns, [row for row in said if isinstance(row, Event)], now))
     items = items_of(known, now, last)
     if since is not None:
         own = {row.id for rows, captured in shown for row in (*rows, *captured) if _is_of(row, session)}
@@ -109,7 +109,7 @@ def context_of(
     )
 
 
-def _known(rows: list[MemoryRow | TurnRow], captured: list[Event]) -> Iterator[Known]:
+def _known(rows: list[MemoryRow | TurnRow], captured: list[Event], now: int) -> Iterator[Known]:
     for row in rows:
         memory = row if isinstance(row, MemoryRow) else None
         if memory is not None and memory.into is not None:  # What stands for it is told.
@@ -129,7 +129,7 @@ def _known(rows: list[MemoryRow | TurnRow], captured: list[Event]) -> Iterator[K
             importance_given=memory.importance_given if memory else None,
             replaced=memory.replaced if memory else False,
             ended=memory is not None and memory.valid_to is not None,
-            notes=told_of_value(memory) if memory else (),
+            notes=_notes(memory, now) if memory else (),
             tags=row.tags,
             wordings=memory.wordings if memory else (),
         )
@@ -149,6 +149,11 @@ def _known(rows: list[MemoryRow | TurnRow], captured: list[Event]) -> Iterator[K
             importance_given=event.body.importance_given,
             tags=event.body.tags,
         )
+
+
+def _notes(row: MemoryRow, now: int) -> tuple[str, ...]:
+    """Return what is told of a memory beside its text: of its value, and whether it is stale."""
+    return (*told_of_value(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))
 
 
 def _is_of(row: MemoryRow | TurnRow | Event, session: str | None) -> bool:

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from memtape.schemas.events import SPEAKING, Event, Filters
+from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.sinks.search_index import NOTHING, Opened
-from memtape.state.index.entries import CUED, KINDS, ORIGINS, TAGGED, TURN, Entry
+from memtape.state.index.entries import CUED, KINDS, ORDERS, ORIGINS, TAGGED, TURN, Entry
 from memtape.state.index.parts import Ints, part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import is_one_of
@@ -79,8 +79,10 @@ class Found(NamedTuple):
         return place if other is None else self.standing(other)
 
     def heir(self, place: int) -> int | None:
-        """Return the place of what holds instead of a memory that was replaced, or that contradicts what is trusted more;
-        None where it holds, or nothing that is shown does."""
+        """Return the place of what holds instead of a memory that was replaced, or contradicts what is trusted more.
+
+        None where the memory holds, or nothing that is shown does.
+        """
         heir, seen = place, list[int]()
         while heir not in seen:
             seen.append(heir)
@@ -118,6 +120,13 @@ class Found(NamedTuple):
         wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self._heads[: self.indexed]
         rows = [row for place in np.flatnonzero(wanted).tolist() if not isinstance(row := self.row(place), Event)]
         return sorted(rows, key=lambda row: row.key)
+
+    def ordering(self) -> list[MemoryRow | TurnRow | Event]:
+        """Return what has an order of a person about memory, or may have one, as captures of the tail."""
+        flags = self.texts.flags[: self.indexed]
+        wanted = (flags & ORDERS != 0) & self.texts.shown[: self.indexed]
+        said = [event for event in self.captured if event.actor.origin in PEOPLE]
+        return [*map(self.row, np.flatnonzero(wanted).tolist()), *said]
 
     def last_session(self, but: str | None) -> list[MemoryRow | TurnRow | Event]:
         """Return the turns of the session that was spoken in last, but for one, in their order.
@@ -210,7 +219,9 @@ def holding_at(found: Found, time: int) -> Among:
     def among(places: Ints) -> Ints:
         said = places[found.texts.column("at", places) <= time]
         turns = found.texts.flags[said] & TURN != 0
-        ends = [None if turn else found.result(place).valid_to for place, turn in zip(said.tolist(), turns, strict=True)]
+        ends = [
+            None if turn else found.result(place).valid_to for place, turn in zip(said.tolist(), turns, strict=True)
+        ]
         held: Ints = said[[end is None or time < end for end in ends]]
         return held
 

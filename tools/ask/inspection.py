@@ -10,7 +10,17 @@ import msgspec
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log
-from memtape.schemas.rows import Counters, DeadLetter, MemberRow, MemoryRow, PassMark, TurnRow, UseRow, Watermark
+from memtape.schemas.rows import (
+    Counters,
+    DeadLetter,
+    MemberRow,
+    MemoryRow,
+    PassMark,
+    Polarity,
+    TurnRow,
+    UseRow,
+    Watermark,
+)
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
@@ -23,6 +33,7 @@ from memtape.state.consolidation.gate import gate
 from memtape.state.subjects.usage import other_row_id
 from memtape.state.views.effects import COUNTED_TYPES, PENDING_TYPES, QUIET_TYPES
 from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.standing import is_row_stale, polarity_of_turn, row_marks
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
 from memtape.tools.keep.states import state_at
@@ -36,7 +47,8 @@ LISTED = 20
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """One memory, turn or not yet projected capture, whole. `asked` is the id that led here.
 
-    `used` says how often the scope that asks, and the one in which it stands, have used it, and when last.
+    `used` says how often the scope that asks, and the one in which it stands, have used it, and when last. `marks` is
+    what a reader is told beside the text, as of when it was asked.
     """
 
     asked: str
@@ -46,6 +58,9 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     captured: Event | None = None
     used: int = 0
     last_used_at: int | None = None
+    polarity: Polarity = "fact"
+    stale: bool = False
+    marks: tuple[str, ...] = ()
 
     @property
     def hidden(self) -> bool:
@@ -144,9 +159,21 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
     if found.scope != scope:
         uses += _uses(retriever, scope, map(other_row_id, ids))
     used, last = sum(use.used for use in uses), max((use.last_at for use in uses), default=None)
+    now = retriever.now([retriever.found(found.scope)[1]])
+    told = row_marks(found, now)
     if isinstance(found, MemoryRow):
-        return Opened(asked=asked, type="memory", memory=found, used=used, last_used_at=last)
-    return Opened(asked=asked, type="turn", turn=found, used=used, last_used_at=last)
+        return Opened(
+            asked=asked,
+            type="memory",
+            memory=found,
+            used=used,
+            last_used_at=last,
+            polarity=found.polarity,
+            stale=is_row_stale(found, now),
+            marks=told,
+        )
+    does = polarity_of_turn(found.text, found.origin)
+    return Opened(asked=asked, type="turn", turn=found, used=used, last_used_at=last, polarity=does, marks=told)
 
 
 def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseRow]:

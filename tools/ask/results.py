@@ -8,8 +8,9 @@ import msgspec
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.lanes import Lane
-from memtape.schemas.rows import Displayed, MemoryRow, Provenance, TurnRow, Wording, marks
+from memtape.schemas.rows import Category, Displayed, MemoryRow, Polarity, Provenance, Status, TurnRow, Wording, marks
 from memtape.state.subjects.captures import FAMILIES
+from memtape.state.text.polarity import polarity
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -64,6 +65,8 @@ class Result(Displayed, frozen=True, kw_only=True):
     was said. `newer` is the id of a memory above it that is about the same thing and was said later.
     `wordings` are the other living texts of a memory; `matched` is the one by which it was found where it stands, None
     where that is `text`, and `passage` is of it.
+    `importance_confirmed`, `status`, `category` and `polarity` are those of a memory's row; a turn has its polarity.
+    `stale` says that a memory was neither said nor used for as long as its category is fresh.
     """
 
     canonical: str
@@ -87,9 +90,17 @@ class Result(Displayed, frozen=True, kw_only=True):
     newer: str | None = None
     wordings: tuple[Wording, ...] = ()
     matched: Wording | None = None
+    importance_confirmed: int = 500
+    status: Status = "draft"
+    category: Category | None = None
+    polarity: Polarity = "fact"
+    stale: bool = False
 
 
-_OF_VALIDITY = ("valid_from", "valid_to", "replaced_by", "replaces", "before")
+_OF_MEMORY = (
+    *("valid_from", "valid_to", "replaced_by", "replaces", "before"),
+    *("importance_confirmed", "status", "category", "polarity"),
+)
 
 
 def result_of(shown: MemoryRow | TurnRow | Event) -> Result:
@@ -124,7 +135,7 @@ def _result(
 
 def _from_memory(row: MemoryRow) -> Result:
     result = _result(row, row.confirmations, (), row.last_at if row.kind in FAMILIES else None)
-    return msgspec.structs.replace(result, **{name: getattr(row, name) for name in _OF_VALIDITY})
+    return msgspec.structs.replace(result, **{name: getattr(row, name) for name in _OF_MEMORY})
 
 
 def _from_turn(row: TurnRow) -> Result:
@@ -153,4 +164,5 @@ def _from_event(event: Event) -> Result:
         captions=tuple(media.caption for media in body.media if media.caption),
         last_at=event.at if body.kind in FAMILIES else None,
         projected=False,
+        polarity="fact" if body.kind == "turn" else polarity(body.text),
     )

@@ -5,7 +5,6 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import body_of_capture, event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
-from memtape.schemas.events import STATED_TAG, Captured, Event, Filters, Mark
+from memtape.schemas.events import Captured, Event, Filters, Mark
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
@@ -28,34 +27,28 @@ from memtape.schemas.rows import (
     TurnRow,
     UseRow,
     Watermark,
-    replaced,
 )
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.tables import Shard, any_of, foreign, quoted
 from memtape.state.core.erasures import erasures_of
-from memtape.state.index.entries import TAGGED, TURN
-from memtape.state.index.parts import Ints
-from memtape.state.index.sorted_values import numbered
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
-from memtape.state.ranking.currency import AMONG, Memory, Placed, about, latest_first
-from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.meaning import Among
-from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking, Used
+from memtape.state.ranking.ranker import Corpus, Ranking, Used
 from memtape.state.ranking.wording import Reading, Weighed
-from memtape.state.ranking.yielding import LEAST_STEP
-from memtape.state.subjects.captures import FAMILIES, TRUST
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
+from memtape.state.text.orders import is_about
 from memtape.state.views.effects import TAIL_TYPES
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.choosing import Told, best, said_of
 from memtape.tools.ask.found import Found, among_of, found_of, holding_at
 from memtape.tools.ask.naming import erased_for_good, nowhere
 from memtape.tools.ask.results import Read, Result, Why
+from memtape.tools.ask.standing import judged, orders_among
 from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
@@ -348,7 +341,7 @@ class Retriever:
                 hits = [Told(hit) for hit in islice(ranking.hits, limit)]
             else:
                 hits = list(best(ready.found, ready.corpus, ranking, query, limit, among))
-            results = [_told(ready, told, passage_of(told.hit.place), reading) for told in hits]
+            results = [_told(ready, told, passage_of(told.hit.place), reading, now) for told in hits]
             said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
             found += zip(results, said, strict=True)
             counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
@@ -369,8 +362,14 @@ class Retriever:
         )
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
-        """Return those of the best results for a prompt, at most `limit`, that are `sure`."""
+        """Return those of the best results for a prompt, at most `limit`, that are `sure`.
+
+        Orders about memory, and what people want left out by one, are not among them.
+        """
         answer = self.search(scope, prompt, OFFERED_FROM, NO_FILTERS)
+        if answer.results and (names := self._left_out(scope)):
+            results = [it for it in answer.results if not (it.polarity == "meta" or is_about(it.text, names))]
+            answer = answer._replace(results=results)
         weighed: dict[str, Weighed] = {}
         for name in scopes_read(scope):
             if results := [result for result in answer.results if result.scope == name]:
@@ -378,6 +377,10 @@ class Retriever:
                 places = [place for result in results if (place := ready.found.place_of(result)) is not None]
                 weighed |= zip([result.id for result in results], ready.corpus.weighed(prompt, places), strict=True)
         return answer._replace(results=sure(answer.results, [weighed[result.id] for result in answer.results], limit))
+
+    def _left_out(self, scope: str) -> list[tuple[str, ...]]:
+        """Return the terms of what people want left out, by each of their orders in what a scope reads."""
+        return [order.about for name in scopes_read(scope) for order in orders_among(self._ready[name].found)]
 
     def _ranking(
         self,
@@ -574,8 +577,11 @@ def _once(found: Iterable[tuple[Result, int | None]]) -> list[Result]:
     return list(best.values())
 
 
-def _told(ready: _Ready, told: Told, passage: str, reading: Reading | None) -> Result:
-    """Return a result with its passage and why it stands where it stands, and with its terms where they were read."""
+def _told(ready: _Ready, told: Told, passage: str, reading: Reading | None, now: int) -> Result:
+    """Return a result with its passage and why it stands where it stands, and with its terms where they were read.
+
+    `now` is when it is told, by which it may be stale.
+    """
     hit = told.hit
     own, around = ready.corpus.held(hit.place, reading) if reading is not None else ((), ())
     why = Why(
@@ -589,7 +595,7 @@ def _told(ready: _Ready, told: Told, passage: str, reading: Reading | None) -> R
         terms=own,
         around=around,
     )
-    document = ready.found.result(hit.place)
+    document = judged(ready.found.result(hit.place), ready.found.row(hit.place), now)
     lanes = tuple(hit.lanes)
     marks = document.marks
     if told.mark:
@@ -597,7 +603,14 @@ def _told(ready: _Ready, told: Told, passage: str, reading: Reading | None) -> R
     if told.newer is not None and document.valid_to is None:
         marks = (*marks, f"older than {told.newer}")
     return msgspec.structs.replace(
-        document, score=hit.score, passage=passage, lanes=lanes, why=why, again=told.again, newer=told.newer, marks=marks
+        document,
+        score=hit.score,
+        passage=passage,
+        lanes=lanes,
+        why=why,
+        again=told.again,
+        newer=told.newer,
+        marks=marks,
     )
 
 

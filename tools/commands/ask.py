@@ -14,7 +14,7 @@ from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import PassMark, marks
+from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.results import Result
 
 FOLLOW_S = 0.2
+HIDDEN = "forgotten, or says what was forgotten twice, or withdrawn by its source"
 
 
 @click.command()
@@ -373,10 +374,12 @@ def _opened(opened: Opened) -> list[str]:
         lines.append(f"{one_line(place.told())}, {span}; the whole: memtape show {row.id} --whole")
     elif row.path:
         lines.append(f"path {one_line(row.path)}")
-    lines += marks(row)
+    lines += opened.marks
     if opened.memory is not None:
         memory = opened.memory
         lines.append(confirmed(memory.confirmations, memory.last_at))
+        importance = f"importance {memory.importance_confirmed / 1_000:.2f} by confirmations"
+        lines.append(f"{memory.status}, {memory.category}, {memory.polarity}, {importance}")
         lines.append(f"captures {', '.join(memory.ids)}")
         lines += [f"also said: {one_line(wording.text)} ({wording.id})" for wording in memory.wordings]
         if memory.made_of:
@@ -387,7 +390,7 @@ def _opened(opened: Opened) -> list[str]:
         lines.append(f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}")
     if opened.hidden:
         again = f"memtape restore {row.id} --scope {row.scope}"
-        lines.append(f"Hidden: forgotten, or withdrawn by its source. To show it again: {again}")
+        lines.append(f"Hidden: {HIDDEN}. To show it again: {again}")
     return lines
 
 

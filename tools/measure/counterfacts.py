@@ -1,5 +1,6 @@
-"""Counterfactual facts in sequence, the form of FactConsolidation (Hu et al., MemoryAgentBench, 2025), of our own making:
-`python -m memtape.tools.measure.counterfacts`.
+"""Counterfactual facts in sequence, of our own making: `python -m memtape.tools.measure.counterfacts`.
+
+The form is that of FactConsolidation (Hu et al., MemoryAgentBench, 2025).
 
 Each fact has a serial number. Some hundred subjects are told of twice, with another value the second time, which wins.
 All stand in one scope, and each question is about one relation of one subject. Subjects and values are made up, so that

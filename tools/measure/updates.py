@@ -93,7 +93,8 @@ def main(path: Path, half: str, show: bool) -> None:
         click.echo(
             f"{kind:8} {it['cases']:4} cases: current first {it['first']:3}, before any replaced {it['before']:3},"
             f" among {FIRST} {it['among']:3}; a replaced value above it {it['above']:3};"
-            f" {it['unmarked']:3} of {it['replaced']:3} replaced unmarked; {it['closed']:2} of {it['holding']:3} wrongly closed, {it['marked']:2} marked"
+            f" {it['unmarked']:3} of {it['replaced']:3} replaced unmarked;"
+            f" {it['closed']:2} of {it['holding']:3} wrongly closed, {it['marked']:2} marked"
         )
 
 

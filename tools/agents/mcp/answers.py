@@ -76,13 +76,15 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
             details.append(f"(Left out: {many(len(memory.wordings) - MAX_WORDINGS, 'other wording')}.)")
         if memory.revises:
             details.append(f"revises `{memory.revises}`")
+    details += [one_line(mark, 200) for mark in found.marks]
     if row is not None and row.tags:
         details.append("tags: " + ", ".join(one_line(tag, 60) for tag in row.tags[:20]))
     made = found.memory.provenance if found.memory is not None else (row,) if row is not None else ()
     if sessions := list(dict.fromkeys(each.session for each in made if each.session)):
         details.append("sessions: " + ", ".join(one_line(session, 200) for session in sessions[:20]))
     if found.hidden:
-        details.append("forgotten, or withdrawn by its source: it is hidden until restore_memory")
+        why = "forgotten, or says what was forgotten twice, or withdrawn by its source"
+        details.append(f"{why}: it is hidden until restore_memory")
     if details:
         lines.append(fitted("\n".join(details), DETAILS_BYTES))
     reasons = "\n".join(_behind(behind) for behind in explained.events[-MAX_REASONS:])

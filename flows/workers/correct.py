@@ -1,0 +1,160 @@
+"""What people correct in talk: a turn as "no, it is 5434" becomes a whole statement, and says what it replaced.
+
+What it corrects is a memory that the session's last recall returned, or what the session's last turn says. When in
+doubt nothing is made. All ids follow from the turn, and all texts from what stood on the log before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtape.flows.workers.stating import statement_event, statement_id
+from memtape.schemas.codec import event_of
+from memtape.schemas.events import EVENT_TYPES, PEOPLE, SPEAKING, STATED_TAG, Captured, Event, Linked, Recalled
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Log, Slot
+from memtape.state.core.erasures import Erasures
+from memtape.state.subjects.captures import FAMILIES
+from memtape.state.text.correcting import Corrected, Correction, corrected, correction_of
+from memtape.state.text.polarity import corrections_in, sentences
+from memtape.state.text.statements import Statement, dated, statements
+
+LOOKED_AT = 500
+"""So many captures and recalls of the scope before a turn are looked at."""
+LAST_TURNS = 4
+"""A recall before so many turns of the session is no longer what is talked about."""
+
+
+class Resolved(NamedTuple):
+    """What a turn corrects: the events that say so, and the sentence of the turn that they stand for."""
+
+    events: tuple[Event, ...]
+    sentence: str
+
+
+class _Before(NamedTuple):
+    """What a session was about before a turn: the memories that it was shown last, and what was said last."""
+
+    shown: tuple[Event, ...]
+    last: Event | None
+
+
+class _Found(NamedTuple):
+    """What a correction makes of a text, and the event and the captured id that it is of; None where no memory is."""
+
+    made: Corrected
+    source: Event
+    memory: str | None
+
+
+def may_correct(event: Event) -> bool:
+    """Whether an event may be a correction: what people said in a session, taken from no turn."""
+    body = event.body
+    return (
+        isinstance(body, Captured)
+        and body.kind in ("turn", "fact")
+        and event.actor.origin in PEOPLE
+        and event.session is not None
+        and body.tags[:1] != (STATED_TAG,)
+    )
+
+
+def resolved(log: Log, number: int, said: Event, erasures: Erasures, now_us: int) -> Resolved | None:
+    """Return what an event of a partition corrects; None where nothing can be told for sure."""
+    assert isinstance(said.body, Captured)
+    found = corrections_in(said.body.text)
+    correction = correction_of(found[0]) if len(found) == 1 else None
+    if correction is None:
+        return None
+    offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
+    before = _before(log, number, offset, said, erasures)
+    one = _shown_that_is_meant(before, correction) or _said_that_is_meant(before, correction)
+    if one is None:
+        return None
+    text = dated(one.made.text, said.at)
+    place = len(statements(said.body.text, said.at, of_agent=False))
+    statement = statement_event(said, place, Statement(text, "correction", 0, 0), now_us, refs=(said.id, one.source.id))
+    # A capture that only corrects says nothing by itself.
+    replaced = [one.memory] if said.body.kind == "turn" else [one.memory, said.id]
+    links = [_linked(said, id, statement.id, one.source.id, now_us) for id in replaced if id is not None]
+    return Resolved((statement, *links), found[0])
+
+
+def _before(log: Log, number: int, offset: int, said: Event, erasures: Erasures) -> _Before:
+    """Return what a session was about before an event of it at an offset."""
+    slots: list[Slot] = []
+    start, window = offset, LOOKED_AT
+    while start and len(slots) < LOOKED_AT:
+        first = max(0, start - window)
+        read = log.read(number, first, start - first, scope=said.scope, types=("captured", "recalled"))
+        slots = [slot for slot in read if slot.offset < start] + slots
+        start, window = first, 4 * window
+    events = [event for slot in slots if (event := event_of(slot.payload)) is not None and not erasures.covers(event)]
+    of_session = [event for event in events if event.session == said.session and event.id != said.id]
+    turns = [event for event in of_session if _is_spoken(event)]
+    since = 0 if len(turns) < LAST_TURNS else of_session.index(turns[-LAST_TURNS])
+    recalls = [event.body for event in of_session[since:] if isinstance(event.body, Recalled)]
+    shown = _captured(log, number, said.scope or "", recalls[-1].results, erasures) if recalls else ()
+    return _Before(shown, turns[-1] if turns else None)
+
+
+def _captured(log: Log, number: int, scope: str, ids: Sequence[str], erasures: Erasures) -> tuple[Event, ...]:
+    """Return the memories of a scope among what a recall returned."""
+    places = log.known(scope, ids)
+    found = []
+    for id in ids:
+        slots = log.read(number, places[id], 1) if id in places else []
+        event = event_of(slots[0].payload) if slots else None
+        if event is not None and isinstance(event.body, Captured) and event.body.kind in FAMILIES:
+            found += [] if erasures.covers(event) else [event]
+    return tuple(found)
+
+
+def _is_spoken(event: Event) -> bool:
+    return isinstance(event.body, Captured) and event.body.kind == "turn" and event.actor.origin in SPEAKING
+
+
+def _text(event: Event | None) -> str:
+    return event.body.text if event is not None and isinstance(event.body, Captured) else ""
+
+
+def _shown_that_is_meant(before: _Before, correction: Correction) -> _Found | None:
+    """Return the one memory that was shown whose value is corrected; of several the one that was spoken of last."""
+    near = _text(before.last)
+    made = ((event, corrected(_text(event), correction, near)) for event in before.shown)
+    found = [_Found(its, event, event.id) for event, its in made if its is not None]
+    if len({it.made.text for it in found}) > 1:
+        spoken = f" {' '.join(near.split())} "
+        found = [it for it in found if it.made.older in spoken]
+    return found[0] if len({it.made.text for it in found}) == 1 else None
+
+
+def _said_that_is_meant(before: _Before, correction: Correction) -> _Found | None:
+    """Return the one sentence of the last turn whose value is corrected, with the statement that was taken from it."""
+    last, text = before.last, _text(before.last)
+    if last is None or (before.shown and any(corrected(_text(it), correction, "") for it in before.shown)):
+        return None
+    found = [(said, its) for said in sentences(text) if (its := corrected(said, correction, "")) is not None]
+    if len({its.text for _, its in found}) != 1:
+        return None
+    said, made = found[0]
+    taken = statements(text, last.at, of_agent=last.actor.origin == "agent")
+    place = next((place for place, it in enumerate(taken) if said.rstrip(" .!") in text[it.start : it.end]), None)
+    return _Found(made, last, None if place is None else statement_id(last.scope, last.id, place))
+
+
+def _linked(said: Event, id: str, to: str, source: str, now_us: int) -> Event:
+    """Return the event that says, by whoever corrected, that a statement replaced a memory."""
+    return Event(
+        actor=said.actor,
+        at=said.at,
+        body=Linked(id=id, on=True, relation="replaced_by", to=to),
+        id=derived_id("linked", said.scope, "memtape", f"corrected:{said.id}:{id}"),
+        refs=(said.id, source),
+        scope=said.scope,
+        sent=max(now_us, said.sent),
+        session=said.session,
+        type="linked",
+        v=EVENT_TYPES["linked"].version,
+    )

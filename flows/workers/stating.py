@@ -1,0 +1,46 @@
+"""The capture of a statement that was taken from what somebody said: its id, what it refers to, and whose word it is.
+
+Which statements are taken is not here.
+"""
+
+from __future__ import annotations
+
+from memtape.schemas.events import EVENT_TYPES, STATED_TAG, Captured, Event
+from memtape.schemas.ids import derived_id
+from memtape.state.text.statements import IMPORTANCE, Statement
+
+
+def statement_event(turn: Event, place: int, statement: Statement, now_us: int, refs: tuple[str, ...] = ()) -> Event:
+    """Return the capture of a statement, the `place`-th of its turn: said by who said the turn, when it was said.
+
+    It is erased with its turn, and with whatever else it refers to.
+    """
+    assert isinstance(turn.body, Captured)
+    body = Captured(
+        branch=turn.body.branch,
+        importance_given=IMPORTANCE[statement.label],
+        kind="fact",
+        media=(),
+        part=None,
+        path=turn.body.path,
+        source=turn.body.source,
+        tags=(STATED_TAG, statement.label),
+        text=statement.text,
+    )
+    return Event(
+        actor=turn.actor,
+        at=turn.at,
+        body=body,
+        id=statement_id(turn.scope, turn.id, place),
+        refs=refs or (turn.id,),
+        scope=turn.scope,
+        sent=max(now_us, turn.sent),  # No clock that is behind the turn's makes a statement that cannot stand.
+        session=turn.session,
+        type="captured",
+        v=EVENT_TYPES["captured"].version,
+    )
+
+
+def statement_id(scope: str | None, turn: str, place: int) -> str:
+    """Return the id of the `place`-th statement of a turn, the same whoever takes it."""
+    return derived_id("captured", scope, "memtape", f"stated:{turn}:{place}")

@@ -1,0 +1,205 @@
+"""What was forgotten twice: from then on what says the same in other words is hidden too, until it is restored.
+
+Texts are one if the fold rule says so, under the embedder in force. Tombstones hide a text to the letter; here is only
+what says it otherwise. What was captured before the second time, and lives, is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+import msgspec
+
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.events import Captured, Embedded, Event, Forgotten, Restored
+from memtape.schemas.rows import Change
+from memtape.schemas.settings import Settings
+from memtape.state.core.context import Context
+from memtape.state.fold.dense import DenseCandidates
+from memtape.state.fold.rule import Candidates
+from memtape.state.subjects.captures import REPLACING, Capture, HasCaptures
+from memtape.state.subjects.embeddings import Embeddings
+from memtape.state.subjects.tombstones import Tombstones
+from memtape.state.subjects.withdrawals import Withdrawals
+
+BANNING = 2
+"""So many events that forget the same thing ban its paraphrases."""
+
+
+class Others(HasCaptures, Protocol):
+    """What this subject reads of others."""
+
+    tombstones: Tombstones
+    embeddings: Embeddings
+    withdrawals: Withdrawals
+
+
+class Paraphrases:
+    """What was ever forgotten of texts that fold, each known by the seq of its first capture (its `key`).
+
+    `root_of` gives of each text the key under which all that say the same are counted, `times` how many events forgot
+    any of them, `banned` the roots whose paraphrases are hidden, and `hidden` the seqs that are for that, each with its
+    root. What texts are compared by follows from these.
+    """
+
+    def __init__(self) -> None:
+        self.root_of: dict[int, int] = {}
+        self.times: dict[int, int] = {}
+        self.banned: dict[int, None] = {}
+        self.hidden: dict[int, int] = {}
+        self._index: dict[str, Candidates | DenseCandidates] | None = None
+
+
+def evolve(state: Paraphrases, event: Event, context: Context[Others]) -> list[Change]:
+    """Count what is forgotten, hide what says it in other words, and note which captures that hid or showed."""
+    of, settings = context.of, context.settings
+    match event.body:
+        case Captured() if state.banned and settings.embedder == FLOOR:
+            _judge(state, of.captures.by_seq[context.seq], of, settings, context.flipped)
+        case Embedded(embedder=embedder) if context.embedded is not None and embedder == settings.embedder:
+            _compare(state, of.captures.by_seq[context.embedded], of, settings, context.flipped)
+        case Forgotten(ids=ids):
+            _count(state, ids, of, settings)
+        case Restored(ids=ids):
+            _lift(state, ids, of, context.flipped)
+        case _:
+            pass
+    for seq in [seq for seq in context.flipped if seq in state.hidden]:
+        if not of.captures.by_seq[seq].hidden:  # Another ban on it has ended, or its source says it again.
+            of.captures.by_seq[seq].hidden = True
+            context.flipped.remove(seq)
+    return []
+
+
+def take_up(state: Paraphrases) -> None:
+    """Take in that another embedder decides from here on."""
+    state._index = None
+
+
+def snapshot(state: Paraphrases) -> bytes:
+    """Return the bytes from which, with captures and vectors, `restore` makes an equal state."""
+    return msgspec.msgpack.encode((state.root_of, state.times, list(state.banned), state.hidden))
+
+
+def restore(data: bytes, of: object) -> Paraphrases:
+    """Return the state of a snapshot."""
+    state = Paraphrases()
+    state.root_of, state.times, banned, state.hidden = msgspec.msgpack.decode(
+        data, type=tuple[dict[int, int], dict[int, int], list[int], dict[int, int]]
+    )
+    state.banned = dict.fromkeys(banned)
+    return state
+
+
+def digest(state: Paraphrases, of: HasCaptures) -> Iterator[Any]:
+    """Yield what the state hash covers once anything was forgotten twice."""
+    by_seq = of.captures.by_seq
+    if not any(times >= BANNING for times in state.times.values()):
+        return
+    for key, root in sorted(state.root_of.items()):
+        yield by_seq[key].id, by_seq[root].id, state.times[root], root in state.banned
+    yield from sorted((by_seq[seq].id, by_seq[root].id) for seq, root in state.hidden.items())
+
+
+def _count(state: Paraphrases, ids: Iterable[str], of: Others, settings: Settings) -> None:
+    """Take in that an event forgets these: what says the same counts once."""
+    roots = dict[int, None]()
+    for capture in filter(None, map(of.captures.get, ids)):
+        if capture.family is None or capture.family in REPLACING or capture.made:
+            continue
+        key = _key(capture, of)
+        if key not in state.root_of:
+            alike = _alike(state, capture, of, settings)
+            state.root_of[key] = key if alike is None else state.root_of[alike]
+            _put(_indexed(state, of, settings.embedder), key, of, settings.embedder)
+        roots[state.root_of[key]] = None
+    for root in roots:
+        state.times[root] = state.times.get(root, 0) + 1
+        if state.times[root] >= BANNING:
+            state.banned[root] = None
+
+
+def _compare(state: Paraphrases, capture: Capture, of: Others, settings: Settings, flipped: list[int]) -> None:
+    """Take in the first vector of a capture."""
+    if capture.family is None or not state.root_of:
+        return
+    key = _key(capture, of)
+    if key in state.root_of:
+        _put(_indexed(state, of, settings.embedder), key, of, settings.embedder)
+    elif state.banned:
+        _judge(state, capture, of, settings, flipped)
+
+
+def _judge(state: Paraphrases, capture: Capture, of: Others, settings: Settings, flipped: list[int]) -> None:
+    """Hide a capture that says in other words what was forgotten twice."""
+    if capture.family is None or capture.family in REPLACING or capture.made or capture.hidden:
+        return
+    alike = _alike(state, capture, of, settings)
+    if alike is not None and state.root_of[alike] in state.banned:
+        state.hidden[capture.seq] = state.root_of[alike]
+        capture.hidden = True
+        flipped.append(capture.seq)
+
+
+def _lift(state: Paraphrases, ids: Iterable[str], of: Others, flipped: list[int]) -> None:
+    """End the ban on whatever says the same as what is restored."""
+    for capture in filter(None, map(of.captures.get, ids)):
+        root = state.hidden.get(capture.seq)
+        if root is None and capture.family is not None:
+            root = state.root_of.get(_key(capture, of))
+        if root is None:
+            continue
+        state.banned.pop(root, None)
+        for seq in [seq for seq, its in state.hidden.items() if its == root]:
+            del state.hidden[seq]
+            shown = of.captures.by_seq[seq]
+            if of.tombstones.of(shown) is None and shown.id not in of.withdrawals.ids:
+                shown.hidden = False
+                if seq not in flipped:
+                    flipped.append(seq)
+
+
+def _alike(state: Paraphrases, capture: Capture, of: Others, settings: Settings) -> int | None:
+    """Return the key of the forgotten text into whose memory a capture would fold; None where there is none."""
+    index = _indexed(state, of, settings.embedder).get(capture.family or "")
+    text = of.captures.body(capture).text
+    if index is None or settings.fold_cosine_hundredths < 0:
+        return None
+    if isinstance(index, Candidates):
+        verdict = index.judge(text, settings, lambda key: key)
+    else:
+        vector = of.embeddings.of_text(settings.embedder, capture)
+        if vector is None:
+            return None
+        verdict = index.judge(text, vector, settings.fold_cosine())
+    return verdict.birth if verdict.how == "similar" else None
+
+
+def _key(capture: Capture, of: Others) -> int:
+    """Return the seq of the first capture of the same normalised text and family."""
+    seqs = of.captures.seqs_of_normal[capture.normal]
+    return next(seq for seq in seqs if of.captures.by_seq[seq].family == capture.family)
+
+
+def _indexed(state: Paraphrases, of: Others, embedder: str) -> dict[str, Candidates | DenseCandidates]:
+    """Return what texts are compared with by family, made when first needed, after a start and a restore alike."""
+    if state._index is None:
+        state._index = {}
+        for key in state.root_of:
+            _put(state._index, key, of, embedder)
+    return state._index
+
+
+def _put(index: dict[str, Candidates | DenseCandidates], key: int, of: Others, embedder: str) -> None:
+    """Put a forgotten text among those that are compared, where it has the vector that this needs."""
+    capture = of.captures.by_seq[key]
+    family, text = capture.family or "", of.captures.body(capture).text
+    if embedder == FLOOR:
+        candidates = index.setdefault(family, Candidates())
+        assert isinstance(candidates, Candidates)
+        candidates.put(key, text, key)
+    elif (vector := of.embeddings.of_text(embedder, capture)) is not None:
+        dense = index.setdefault(family, DenseCandidates())
+        assert isinstance(dense, DenseCandidates)
+        dense.put(key, text, vector, key)

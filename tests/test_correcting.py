@@ -1,0 +1,149 @@
+"""What a person corrects in talk: a whole statement in place of what the session was shown, or said last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtape.schemas.codec import decode
+from memtape.schemas.events import Event, Linked
+from memtape.state.text.correcting import corrected, correction_of
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
+
+PORT = "The staging database listens on port 5433."
+RIGHT = "The staging database listens on port 5434."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no, it is 5434",
+        "No, it's 5434.",
+        "actually the port is 5434",
+        "Sorry, I meant 5434.",
+        "That's wrong, it listens on 5434.",
+        "No, it's 5434, not 5433.",
+        "Wrong: 5434",
+    ],
+)
+def test_a_correction_gives_a_text_another_value(said: str) -> None:
+    correction = correction_of(said)
+    assert correction is not None
+    made = corrected(PORT, correction, "")
+    assert made is not None and (made.text, made.older, made.newer) == (RIGHT, "5433", "5434")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (PORT, "no, it is 5433"),
+        (PORT, "no, it's 5434, not 5439"),
+        (PORT, "no, the production port is 5434"),
+        (PORT, "no, it is blue"),
+        (PORT, "no, on Monday"),
+        (PORT, "Is it 5434?"),
+        ("My sister Anna lives in Graz.", "no, it's 5434"),
+        ("The gateway runs version 1.25 and the proxy runs version 2.4.", "no, it is 1.27"),
+        ("If the database listens on port 5433, tell me.", "no, it is 5434"),
+    ],
+)
+def test_in_doubt_nothing_is_corrected(text: str, said: str) -> None:
+    correction = correction_of(said)
+    assert correction is None or corrected(text, correction, "") is None
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_texts_are_read(text: str, said: str) -> None:
+    correction = correction_of(said)
+    made = None if correction is None else corrected(text, correction, text)
+    assert made is None or made.text != text
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with Client(tmp_path, scope="project:p", actor="Ada", origin="user", session="s-1") as client:
+        yield client
+
+
+def turn(client: Client, text: str, origin: Any = "user", session: str = "s-1") -> str:
+    return client.capture_many([Line(text=text, kind="turn", origin=origin, session=session)])[0].id
+
+
+def said_so(client: Client) -> list[Event]:
+    events = [decode(slot.payload) for n in range(client.log.partitions) for slot in client.log.read(n, 0, 1_000)]
+    return [event for event in events if isinstance(event.body, Linked)]
+
+
+def test_what_the_session_was_shown_is_replaced(client: Client) -> None:
+    old = client.capture(PORT, origin="agent").id
+    other = client.capture("The billing worker reads queue eu-7.", origin="agent").id
+    client.project()
+    assert client.search("staging database port").results[0].id == old
+    turn(client, "It listens on 5433.", "agent")
+    correction = turn(client, "No, it is 5434.")
+    client.project()
+    (link,) = said_so(client)
+    assert link.actor.origin == "user" and isinstance(link.body, Linked) and link.body.id == old
+    best = client.search("staging database port").results
+    assert best[0].text == RIGHT and best[0].origin == "user" and best[0].replaces == (old,)
+    assert [result.valid_to for result in best if result.id == other] in ([], [None])
+    replaced = client.show(old).memory
+    assert replaced is not None and replaced.status == "deprecated" and replaced.replaced_by == best[0].id
+    assert correction in link.refs and old in link.refs
+    client.project()
+    assert said_so(client) == [link] and client.verify().ok
+
+
+def test_of_several_that_were_shown_the_one_that_was_spoken_of_is_meant(client: Client) -> None:
+    old = client.capture(PORT, origin="agent").id
+    client.capture("The production database listens on port 5555.", origin="agent")
+    client.project()
+    assert len(client.search("database port").results) == 2
+    turn(client, "no, it is 5434")
+    client.project()
+    assert said_so(client) == []
+    turn(client, "The port is 5433 then.", "agent")
+    turn(client, "no, it is 5434")
+    client.project()
+    assert [link.body.id for link in said_so(client) if isinstance(link.body, Linked)] == [old]
+
+
+def test_what_was_said_last_is_put_right_without_a_recall(client: Client) -> None:
+    turn(client, f"I looked. {PORT}", "agent")
+    turn(client, "Actually the port is 5434.")
+    client.project()
+    assert RIGHT in [result.text for result in client.search("staging database port").results]
+    assert not any(
+        result.text == "Actually the port is 5434."
+        for result in client.search("port", 20).results
+        if result.kind == "fact"
+    )
+
+
+def test_another_session_or_an_agent_corrects_nothing(client: Client) -> None:
+    client.capture(PORT, origin="agent")
+    client.project()
+    client.search("staging database port")
+    turn(client, "no, it is 5434", session="s-2")
+    turn(client, "no, it is 5434", "agent")
+    client.project()
+    assert said_so(client) == []
+    assert RIGHT not in [result.text for result in client.search("staging database port").results]
+
+
+def test_a_captured_correction_stands_in_whole_words(client: Client) -> None:
+    old = client.capture(PORT, origin="agent").id
+    client.project()
+    client.search("staging database port")
+    bare = client.capture("Actually the port is 5434.").id
+    client.project()
+    assert {link.body.id for link in said_so(client) if isinstance(link.body, Linked)} == {old, bare}
+    best = client.search("staging database port").results
+    assert best[0].text == RIGHT
+    assert all(result.valid_to is not None for result in best if result.id in (old, bare))

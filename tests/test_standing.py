@@ -1,0 +1,185 @@
+"""How memories stand: confirmed, used, stale; orders about memory and what they leave out, in every way of asking."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import log10
+from pathlib import Path
+
+import pytest
+from builders import START, captured, configured, slots, used
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtape.schemas.events import Origin
+from memtape.schemas.rows import Category, MemoryRow
+from memtape.schemas.times import DAY_US
+from memtape.state.core.erasures import Erasures
+from memtape.state.core.partition import Partition, fold
+from memtape.state.text.categories import FRESH_DAYS, category_of, is_stale
+from memtape.state.views.rows import memory_row
+from memtape.state.views.weights import importance_confirmed
+from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.offering import offered
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+
+ORDER, TRIP = "Never mention the Berlin trip again.", "The Berlin trip with Otto is booked for May 3."
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with Client(tmp_path, scope="project:p", actor="Ada", origin="user") as client:
+        yield client
+
+
+def rows(*events: object) -> dict[str, MemoryRow]:
+    partition = Partition(0, Erasures())
+    fold(partition, slots([configured(), *events]))  # type: ignore[list-item]
+    scope = partition.scopes["project:test"]
+    names = (scope.captures.by_seq[memory.name].id for memory in scope.memories.by_birth.values())
+    found = [row for name in names if (row := memory_row(scope, name))]
+    return {row.text: row for row in found}
+
+
+@given(st.integers(0, 10_000))
+def test_confirmations_count_by_their_logarithm_up_to_a_quarter(count: int) -> None:
+    assert importance_confirmed(0) == 500 and importance_confirmed(9) == 750
+    assert importance_confirmed(count) <= importance_confirmed(count + 1) <= 750
+    assert abs(importance_confirmed(count) - 500 - 250 * log10(min(10, count + 1))) < 1
+
+
+@given(
+    st.lists(st.sampled_from(("operator", "user", "agent", "tool", "web", "model")), min_size=1, max_size=4),
+    st.lists(st.integers(0, 3), max_size=3),
+)
+def test_a_draft_is_what_nobody_but_a_machine_said_once_and_nobody_used(origins: list[Origin], uses: list[int]) -> None:
+    said = [
+        captured("The gate is red.", f"c{n}", origin=it, sent=START + n, at=START + n) for n, it in enumerate(origins)
+    ]
+    marked = [used([f"c{n}"], f"u{place}", sent=START + 10 + place) for place, n in enumerate(uses)]
+    (row,) = rows(*said, *marked).values()
+    counted = [place for place, n in enumerate(uses) if n < len(origins)]
+    is_draft = len(origins) == 1 and origins[0] not in ("operator", "user") and not counted
+    assert row.status == ("draft" if is_draft else "stable")
+    assert row.uses == len(counted)
+    assert row.used_at == (START + 10 + counted[-1] if counted else None)
+    assert row.importance_confirmed == importance_confirmed(len(origins) - 1)
+
+
+def test_what_was_replaced_is_deprecated() -> None:
+    found = rows(
+        captured("The staging database listens on port 5433.", "a", sent=START, at=START),
+        captured("The staging database now listens on port 5434.", "b", sent=START + 1, at=START + 1),
+        captured("Ship it in May.", "g", kind="goal", sent=START + 2, at=START + 2),
+        captured("Win the cup.", "h", kind="goal", sent=START + 3, at=START + 3),
+    )
+    told = {text: row.status for text, row in found.items()}
+    assert list(told.values()) == ["deprecated", "stable", "deprecated", "stable"]
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("My sister Anna lives in Graz.", "identity"),
+        ("The user's name is Ada Brandt.", "identity"),
+        ("Ben's birthday is on 4 May.", "identity"),
+        ("I prefer short answers.", "preference"),
+        ("Ada prefers tea over coffee.", "preference"),
+        ("Always run the tests before a commit.", "preference"),
+        ("Currently the cluster is being moved.", "context"),
+        ("This week Otto is on call.", "context"),
+        ("The gateway uses nginx 1.25 for TLS.", "technical"),
+    ],
+)
+def test_a_category_is_told_by_rule(text: str, category: Category) -> None:
+    assert category_of("fact", (), text) == category
+    assert category_of("goal", (), text) == "goal" and category_of("journal", (), text) == "context"
+
+
+@given(st.sampled_from(list(FRESH_DAYS)), st.integers(0, 4_000))
+def test_what_is_older_than_its_category_is_fresh_is_stale(category: Category, days: int) -> None:
+    fresh = FRESH_DAYS[category]
+    assert is_stale(category, START, START + days * DAY_US + 1) is (fresh is not None and days >= fresh)
+
+
+def old(client: Client) -> dict[str, str]:
+    """Capture what is old, and return its ids."""
+    texts = ("The old worker uses Celery with Redis.", "My sister Anna lives in Graz.", "The relay uses ZeroMQ.")
+    lines = [Line(text=text, kind="fact", at="2020-01-02T00:00:00Z", origin="agent") for text in texts]
+    made = client.capture_many(lines)
+    client.project()
+    return {text.split()[1]: one.id for text, one in zip(texts, made, strict=True)}
+
+
+def test_what_is_stale_is_marked_and_listed_until_it_is_said_or_used_again(client: Client, tmp_path: Path) -> None:
+    ids = old(client)
+    client.use([ids["relay"]])
+    client.project()
+    assert [it.id for it in client.stale()] == [ids["old"]]
+    (found,) = client.search("Celery worker").results
+    assert found.stale and "stale: last said on 2020-01-02" in found.marks and found.category == "technical"
+    assert "stale: last said on 2020-01-02" in client.context().text
+    assert client.show(ids["old"]).stale and not client.show(ids["sister"]).stale
+    told = CliRunner().invoke(main, ["stale", "--home", str(tmp_path), "--scope", "project:p"]).output
+    assert f"memtape forget {ids['old']}" in told and "memtape capture 'The old worker" in told
+    listed = CliRunner().invoke(main, ["stale", "--home", str(tmp_path), "--scope", "project:p", "--json"]).output
+    assert [it["uses"] for it in json.loads(listed)["stale"]] == [0]
+    client.capture("The old worker uses Celery with Redis.")
+    client.project()
+    assert client.stale() == [] and client.verify().ok
+
+
+def test_an_order_is_listed_marked_and_ended_by_forgetting_it(client: Client, tmp_path: Path) -> None:
+    trip = client.capture(TRIP).id
+    turn = client.capture_many([Line(text=f"Hm. {ORDER}", kind="turn", session="s-1")])[0].id
+    client.capture("Never mention the gate again.", origin="agent")  # No agent gives orders.
+    client.project()
+    (order,) = client.orders()
+    assert order.text == ORDER and order.about == ("berlin", "trip") and turn in order.ids
+    told = CliRunner().invoke(main, ["orders", "--home", str(tmp_path), "--scope", "project:p"]).output
+    assert all(f"memtape forget {id}" in told for id in order.ids)
+    asked = "When is the Berlin trip with Otto booked?"
+    assert offered(client, asked, "now", 1_300)[0] == ""
+    context = client.context().text
+    assert "Berlin" not in context
+    found = {result.id: result for result in client.search("Berlin trip").results}
+    assert trip in found and found[trip].polarity == "fact"
+    assert all("an order about memory" in it.marks for id, it in found.items() if id in order.ids)
+    for id in order.ids:
+        client.forget(id)
+    client.project()
+    assert client.orders() == [] and "May 3" in client.context().text
+    assert "May 3" in offered(client, asked, "now", 1_300)[0]
+
+
+def test_an_order_that_no_view_holds_yet_is_kept_too(client: Client) -> None:
+    client.capture(TRIP)
+    client.project()
+    client.capture(ORDER)
+    assert offered(client, "When is the Berlin trip with Otto booked?", "now", 1_300)[0] == ""
+    assert "Berlin" not in client.context(as_is=True).text
+
+
+def test_a_rule_that_stands_beside_an_order_is_told(client: Client) -> None:
+    client.capture(f"{ORDER} Always run the slow tests.")
+    client.project()
+    assert [(item.section, item.text) for item in client.context().items] == [
+        ("guardrails", "Always run the slow tests.")
+    ]
+
+
+def test_the_page_and_agents_tools_show_no_order_as_a_fact(client: Client, tmp_path: Path) -> None:
+    old(client)
+    order = client.capture(ORDER).id
+    client.capture(TRIP)
+    client.project()
+    page = next((tmp_path / "vault").rglob("MEMORY.md")).read_text()
+    assert ORDER not in page and "Celery" in page
+    assert "stale: last said on 2020-01-02" in call(client, "search_memories", {"query": "Celery worker"})
+    assert "an order about memory" in call(client, "search_memories", {"query": "Berlin trip"})
+    assert "an order about memory" in call(client, "get_memory", {"id": order})
+    assert "Berlin" not in call(client, "get_context", {})

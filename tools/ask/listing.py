@@ -1,0 +1,46 @@
+"""The lists that people look through: what is stale, and orders about memory. Nothing is ranked or changed here."""
+
+from __future__ import annotations
+
+import msgspec
+
+from memtape.schemas.events import Kind
+from memtape.schemas.rows import Category, MemoryRow
+from memtape.schemas.scopes import scopes_read
+from memtape.state.text.polarity import same_instruction
+from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.standing import Order, is_row_stale, orders_among
+
+
+class Stale(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that is stale: when it was last said and used, in microseconds, and how often it was used."""
+
+    id: str
+    scope: str
+    kind: Kind
+    category: Category
+    text: str
+    last_at: int
+    used_at: int | None
+    uses: int
+
+
+def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
+    """Return what is stale in a scope and in `global`, the most used first, then the oldest."""
+    read = [retriever.found(name) for name in scopes_read(scope)]
+    now = retriever.now([view for _, view in read])
+    rows = [row for found, _ in read for row in found.known() if isinstance(row, MemoryRow)]
+    listed = [row for row in rows if row.into is None and is_row_stale(row, now)]
+    listed.sort(key=lambda row: (-row.uses, max(row.last_at, row.used_at or row.last_at), row.id))
+    return [Stale(**{name: getattr(row, name) for name in Stale.__struct_fields__}) for row in listed[:limit]]
+
+
+def orders_of(retriever: Retriever, scope: str) -> list[Order]:
+    """Return the orders of people in a scope and in `global`, the latest first, each once."""
+    first: dict[tuple[str, str], Order] = {}
+    for name in scopes_read(scope):
+        for order in orders_among(retriever.found(name)[0]):
+            known = first.get((name, same_instruction(order.text)))
+            ids = order.ids if known is None else tuple(dict.fromkeys((*known.ids, *order.ids)))
+            first[name, same_instruction(order.text)] = msgspec.structs.replace(known or order, ids=ids)
+    return sorted(first.values(), key=lambda order: (-order.at, order.ids))

@@ -1,0 +1,89 @@
+"""How what is shown stands at a time: whether it is stale, and what it does; and the orders of people in one scope.
+
+Nothing is ranked or changed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from memtape.schemas.events import PEOPLE, Captured, Event, Origin
+from memtape.schemas.rows import ORDER, MemoryRow, Polarity, TurnRow, marks, stale
+from memtape.state.subjects.captures import FAMILIES
+from memtape.state.text.categories import is_stale
+from memtape.state.text.orders import named_by
+from memtape.state.text.polarity import orders_in, polarity
+from memtape.tools.ask.found import Found
+from memtape.tools.ask.results import Result
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """An order of a person about memory. `ids` are all that say it: it ends where all of them are forgotten.
+
+    `about` are the terms of what it is about: what holds all of them is left out of what agents are told unasked. An
+    order that names nothing, as "forget what I said", has none.
+    """
+
+    ids: tuple[str, ...]
+    scope: str
+    text: str
+    at: int
+    actor: str
+    origin: Origin
+    about: tuple[str, ...]
+
+
+def orders_among(found: Found) -> Iterator[Order]:
+    """Yield the orders in what people said that is found in one scope, a sentence each."""
+    for said in found.ordering():
+        if isinstance(said, Event):
+            assert isinstance(said.body, Captured)
+            text, actor, origin = said.body.text, said.actor.name, said.actor.origin
+        else:
+            text, actor, origin = said.text, said.actor, said.origin
+        for sentence in orders_in(text):
+            yield Order(
+                ids=(said.id,),
+                scope=said.scope or "",
+                text=sentence,
+                at=said.at,
+                actor=actor,
+                origin=origin,
+                about=tuple(sorted(named_by(sentence))),
+            )
+
+
+def is_row_stale(row: MemoryRow, now: int) -> bool:
+    """Whether a memory that holds is stale at a time in microseconds."""
+    if row.kind not in FAMILIES or row.status == "deprecated" or row.hidden:
+        return False
+    return is_stale(row.category, max(row.last_at, row.used_at or row.last_at), now)
+
+
+def row_marks(row: MemoryRow | TurnRow, now: int) -> tuple[str, ...]:
+    """Return what readers are told of a row at a time, beside its text."""
+    if isinstance(row, TurnRow):
+        return (*marks(row), *order_mark(row.origin, polarity_of_turn(row.text, row.origin)))
+    return (*marks(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))
+
+
+def polarity_of_turn(text: str, origin: Origin) -> Polarity:
+    """Return what a turn does; what is not of people states something and does nothing else."""
+    return polarity(text) if origin in PEOPLE else "fact"
+
+
+def order_mark(origin: Origin, does: Polarity) -> tuple[str, ...]:
+    """Return what readers are told of what people order about memory; nothing of all else."""
+    return (ORDER,) if does == "meta" and origin in PEOPLE else ()
+
+
+def judged(result: Result, row: MemoryRow | TurnRow | Event, now: int) -> Result:
+    """Return a result with what it does, and whether it is stale at a time in microseconds."""
+    if isinstance(row, MemoryRow):
+        if not is_row_stale(row, now):
+            return result
+        return msgspec.structs.replace(result, stale=True, marks=(*result.marks, stale(row.last_at)))
+    does = polarity_of_turn(result.text, result.origin) if result.kind == "turn" else result.polarity
+    return msgspec.structs.replace(result, polarity=does, marks=(*result.marks, *order_mark(result.origin, does)))

@@ -1,0 +1,74 @@
+"""The commands that list what a person may want to look at: stale memories, and orders about memory."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from memtape.schemas.rows import stale as stale_mark
+from memtape.schemas.times import format_day
+from memtape.schemas.visible import many, one_line
+from memtape.tools.client import Client
+from memtape.tools.commands.options import print_json, say, with_arguments, with_client
+
+SHOWN_CHARS = 300
+
+
+@click.command()
+@with_arguments("stale")
+@with_client
+def stale(client: Client, limit: int, as_json: bool) -> None:
+    """List memories that were neither said nor used for long, the most used first.
+
+    How long depends on what a memory is about: a preference is fresh for a year, what is technical for 6 months, a goal
+    for 3 months, what is only of the moment for 3 weeks; who somebody is never ages. Nothing is archived by this. To
+    confirm a memory say it again, which is to capture its text.
+
+    \b
+    Example:
+      memtape stale --limit 5
+    """
+    found = client.stale(limit)
+    if as_json:
+        print_json({"stale": found})
+        return
+    for number, it in enumerate(found, start=1):
+        used = f"used {many(it.uses, 'time')}" if it.uses else "never used"
+        say(f"{number:2}. {one_line(it.text, SHOWN_CHARS)}")
+        say(f"    {it.kind} · {it.category} · {stale_mark(it.last_at)} · {used}")
+        of = f"--scope {it.scope}"
+        if len(it.text) <= SHOWN_CHARS and "\n" not in it.text:
+            say(f"    still so: memtape capture {shlex.quote(it.text)} --kind {it.kind} {of}")
+        else:
+            say(f"    still so: capture its text again; memtape show {it.id} {of}")
+        say(f"    replaced: memtape replaced {it.id} --by ID {of}")
+        say(f"    unwanted: memtape forget {it.id} {of}")
+    if not found:
+        say("Nothing is stale.")
+
+
+@click.command()
+@with_arguments("orders")
+@with_client
+def orders(client: Client, as_json: bool) -> None:
+    """List what people order about memory, as "never mention X again", and how to end each.
+
+    What such an order is about is left out of what agents are told unasked; a search that asks for it still finds it.
+
+    \b
+    Example:
+      memtape orders
+    """
+    found = client.orders()
+    if as_json:
+        print_json({"orders": found})
+        return
+    for number, it in enumerate(found, start=1):
+        about = f"leaves out what has {', '.join(it.about)}" if it.about else "names nothing that could be left out"
+        say(f"{number:2}. {one_line(it.text, SHOWN_CHARS)}")
+        say(f"    {format_day(it.at)} · {one_line(it.actor, 40)} ({it.origin}) · {about}")
+        ends = "; ".join(f"memtape forget {id} --scope {it.scope}" for id in it.ids)
+        say(f"    to end it: {ends}")
+    if not found:
+        say("Nobody has ordered anything about memory.")
