@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import PEOPLE, Actor, Kind, Origin
 from memtape.schemas.times import format_day
@@ -26,7 +27,7 @@ Category = Literal["identity", "preference", "technical", "goal", "context"]
 Status = Literal["draft", "stable", "deprecated"]
 """What a memory is worth: said once by an agent, a tool, a page or a model; said by a person, confirmed or used; or
 replaced."""
-TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges"]
+TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts"]
 Fed = TableName | Literal["pages"]
 """What the views hold that follows from a state: a table, or the pages of the vault."""
 
@@ -251,7 +252,7 @@ class GoneRow(msgspec.Struct, frozen=True):
     scope: str
 
 
-LivingRow = MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow
+LivingRow = MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | ConflictRow
 Row = LivingRow | GoneRow
 
 TABLES: dict[TableName, type[LivingRow]] = {
@@ -261,6 +262,7 @@ TABLES: dict[TableName, type[LivingRow]] = {
     "vectors": VectorRow,
     "uses": UseRow,
     "edges": EdgeRow,
+    "conflicts": ConflictRow,
 }
 """Every table of rows, each with the type of its rows. All have `key` for their key, and the guard of `Guarded`.
 
@@ -301,7 +303,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
-    """`MEMORY.md`: what holds now, and where the rest is.
+    """`MEMORY.md`: what holds now, where the rest is, and how many conflicts wait for people.
 
     `places` has the path of the page of each memory that is shown. `zone` is of every page: the living texts that were
     captured from its zone, in the order of the log, for a page that has lost its zone.
@@ -317,6 +319,7 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     day_pages: tuple[str, ...]
     places: dict[str, str] = {}
     zone: tuple[str, ...] = ()
+    conflicts: int = 0
 
 
 class PageLink(msgspec.Struct, frozen=True):
@@ -350,7 +353,36 @@ class DayPage(msgspec.Struct, frozen=True, kw_only=True):
     zone: tuple[str, ...] = ()
 
 
-Page = IndexPage | MemoryPage | DayPage
+class ConflictSide(NamedTuple):
+    """One side of a conflict on its page: the row of its memory, and the path of that memory's page."""
+
+    row: MemoryRow
+    path: str
+
+
+class ListedConflict(NamedTuple):
+    """A conflict on its page, with its sides; a side of which nothing is shown is None."""
+
+    row: ConflictRow
+    a: ConflictSide | None
+    b: ConflictSide | None
+
+
+class ConflictsPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The conflicts of a scope that wait, the gravest first, and those that were settled, the latest first.
+
+    `more` counts those that have no place on the page.
+    """
+
+    scope: str
+    path: str
+    pending: tuple[ListedConflict, ...]
+    settled: tuple[ListedConflict, ...]
+    more: int = 0
+    zone: tuple[str, ...] = ()
+
+
+Page = IndexPage | MemoryPage | DayPage | ConflictsPage
 
 
 class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):

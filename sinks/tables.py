@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.codec import canonical
+from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.log import Log
@@ -68,7 +69,7 @@ _NEWER = (
 
 ReadT = TypeVar("ReadT")
 Given = ParamSpec("Given")
-RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, EdgeRow)
+RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, EdgeRow, ConflictRow)
 
 
 def _reads(

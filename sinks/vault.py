@@ -14,11 +14,24 @@ from pathlib import Path
 import msgspec
 
 from memtape.schemas.codec import canonical
+from memtape.schemas.conflicts import TOLD_WHY
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, ScopeMark, marks
+from memtape.schemas.rows import (
+    ConflictSide,
+    ConflictsPage,
+    DayPage,
+    Entry,
+    IndexPage,
+    ListedConflict,
+    MemoryPage,
+    MemoryRow,
+    Page,
+    ScopeMark,
+    marks,
+)
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.times import format_day, format_time
-from memtape.schemas.visible import one_line, visible
+from memtape.schemas.visible import many, one_line, visible
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
@@ -46,6 +59,8 @@ def render(page: Page) -> str:
             lines = _memories(page)
         case DayPage():
             lines = _day(page)
+        case ConflictsPage():
+            lines = _conflicts(page)
     return "\n".join(lines) + "\n" if lines else ""
 
 
@@ -204,6 +219,8 @@ def _index(page: IndexPage) -> list[str]:
             lines += [f"## {title}", "", _short(row, page.places), ""]
     if page.facts:
         lines += ["## What holds", "", *(f"- {_short(row, page.places)}" for row in page.facts), ""]
+    if page.conflicts:
+        lines += [f"{many(page.conflicts, 'conflict waits', 'conflicts wait')}: {_link('conflicts.md')}", ""]
     if page.memories > len(page.facts):
         lines += [f"{page.memories} memories in all.", ""]
     if page.memory_pages:
@@ -248,6 +265,49 @@ def _day(page: DayPage) -> list[str]:
         session = entry.session
         lines += [*_entry(entry), ""]
     return lines[:-1]
+
+
+def _conflicts(page: ConflictsPage) -> list[str]:
+    if not page.pending and not page.settled:
+        return []
+    lines = [f"# Conflicts of {escape(page.scope)}", ""]
+    if page.pending:
+        told = many(len(page.pending), "pair tells", "pairs tell")
+        lines += [f"{told} different values of one thing. Nothing changes until you say which one holds.", ""]
+    for listed in page.pending:
+        lines += [*_conflict(listed), f"`memtape settle {listed.row.id} --keep A`, or `B`, or `both`", ""]
+    for listed in page.settled:
+        lines += [*_conflict(listed), _answered(listed), ""]
+        if listed.row.note:
+            lines += [*_quote(listed.row.note), ""]
+    if page.more:
+        lines += [f"{page.more} more: `memtape conflicts --all`", ""]
+    return lines[:-1]
+
+
+def _conflict(listed: ListedConflict) -> Iterator[str]:
+    row = listed.row
+    state = f"{row.severity}, {TOLD_WHY[row.why]}" if row.status == "pending" else "settled"
+    yield f"## {format_day(row.raised_at)} {state}"
+    yield ""
+    for name, side in (("A", listed.a), ("B", listed.b)):
+        yield from _side(name, side)
+        yield ""
+
+
+def _side(name: str, side: ConflictSide | None) -> Iterator[str]:
+    if side is None:
+        yield f"{name}: no longer shown"
+        return
+    yield from _quote(f"{name}: {side.row.text}")
+    yield ""
+    yield f"[`{side.row.id}`]({side.path}) {_said_by(side.row)}{_confirmed(side.row)}"
+
+
+def _answered(listed: ListedConflict) -> str:
+    row = listed.row
+    kept = "both are kept" if row.kept is None else f"{'A' if row.kept == row.a else 'B'} is kept"
+    return f"On {format_day(row.settled_at or 0)}: {kept}. To settle again: `memtape settle {row.id} --keep both`"
 
 
 def _entry(entry: Entry) -> Iterator[str]:

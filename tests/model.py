@@ -37,6 +37,7 @@ HOUR = 3_600 * SECOND
 DAY = 24 * HOUR
 
 TRUST = ["model", "web", "tool", "agent", "user", "operator"]
+PEOPLE = ("user", "operator")
 FAMILY = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
 REPEATERS = ["agent", "tool", "model"]
 OF_ANYONE = ["recalled", "embedded"]
@@ -263,16 +264,17 @@ class Scope:
                 if cover["op"] == "add" or cover["by"] in named or named.isdisjoint(cover["ids"])
             ]
         elif event["type"] == "linked":
-            said = event["body"]
-            self.words.pop(said["id"], None)
-            if said["on"]:
-                self.words[said["id"]] = {
-                    "to": said["to"],
-                    "trust": TRUST.index(event["origin"]),
-                    "seq": len(self.known),
-                }
+            said, trust = event["body"], TRUST.index(event["origin"])
+            if not self.words.get(said["id"], {}).get("settled") or event["origin"] in PEOPLE:
+                self.words.pop(said["id"], None)
+                if said["on"]:
+                    self._say(said["id"], said["to"], trust, event["seq"])
         elif event["type"] == "settled":
-            pass
+            kept = event["body"]["keep"]
+            if event["origin"] not in PEOPLE:
+                return False
+            for id in event["body"]["ids"]:
+                self._say(id, None if id in kept else kept[0], TRUST.index("operator"), event["seq"], settled=True)
         elif event["type"] == "withdrawn":
             self.tombstones.append(event)
             named = event["body"]["ids"]
@@ -701,13 +703,19 @@ class Scope:
         held = [it for it in alive if self._successor(it) is None and self._contradicted(it) is None]
         return max(held, key=lambda it: max((c["at"], c["seq"]) for c in self.living(it)), default=None)
 
+    def _say(self, id: str, to: str | None, trust: int, seq: int, settled: bool = False) -> None:
+        self.words[id] = {"to": to, "trust": trust, "seq": seq, "settled": settled}
+
     def _word(self, memory: Memory) -> dict[str, Any] | None:
         """Return what somebody said last of a memory who is trusted enough to say it, of others that live."""
         living, found = self.living(memory), []
-        for word in [self.words[id] for id in ids_of(memory) if id in self.words] if living else []:
+        words = [self.words[id] for id in ids_of(memory) if id in self.words] if living else []
+        words = [word for word in words if word["trust"] >= TRUST.index(spoken(living)["origin"])]
+        if any(word["settled"] for word in words):
+            words = [word for word in words if word["trust"] >= TRUST.index("user")]
+        for word in words:
             other = None if word["to"] is None else self.memory_of(word["to"])
-            lives = other is not None and other is not memory and self.living(other)
-            if word["trust"] >= TRUST.index(spoken(living)["origin"]) and (word["to"] is None or lives):
+            if word["to"] is None or (other is not None and other is not memory and self.living(other)):
                 found.append({**word, "other": other})
         return max(found, key=lambda word: word["seq"], default=None)
 
@@ -734,16 +742,17 @@ class Scope:
         return said["at"], said["seq"]
 
     def _first(self, memory: Memory, means: str) -> Memory | None:
-        found = []
+        found, own = [], self._word(memory)
         for how, older, newer in self._ties(memory):
             word = self._word(newer)
-            if how == means and older is memory and not (word and word["other"] is memory):
+            unknown = own is None or (own["settled"] and birth(newer) > own["seq"])
+            if how == means and older is memory and unknown and not (word and word["other"] is memory):
                 found.append(newer)
         return min(found, key=self._when, default=None)
 
     def _successor(self, memory: Memory) -> Memory | None:
         word = self._word(memory)
-        return word["other"] if word else self._first(memory, "replaced")
+        return word["other"] if word and word["to"] is not None else self._first(memory, "replaced")
 
     def _contradicted(self, memory: Memory) -> Memory | None:
         word = self._word(memory)
@@ -755,7 +764,7 @@ class Scope:
     def _validity(self, memory: Memory, speaks: Capture) -> dict[str, Any]:
         """Return since when a memory holds, what replaced it, and what it replaced."""
         after = self._successor(memory)
-        outdated = None if after or self._word(memory) else self._first(memory, "in part")
+        outdated = None if after else self._first(memory, "in part")
         stronger = None if after else self._contradicted(memory)
         replaced = [it for it in self.memories if self._successor(it) is memory] if self.living(memory) else []
         replaced = sorted((it for it in replaced if self.living(it)), key=self._when, reverse=True)

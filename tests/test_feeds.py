@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import START, TINY, captured, configured, embedded, forgotten, recalled, slots, withdrawn
+from builders import START, TINY, captured, configured, embedded, forgotten, recalled, slots, used, withdrawn
 from test_golden_log import LOGS, pages_by_scope, slots_of
 
 from memtape.schemas.events import Captured, Event
@@ -26,6 +26,7 @@ from memtape.state.views.rows import all_changes, row_of
 
 SEEDS = range(2)
 HOW = ("folded", "forgotten", "withdrawn", "echo", "banned")
+DISPUTED = ("withdrawn", "echo", "folded", "banned")
 WORDED, COUNTED = "the build takes fifteen minutes", "the build takes 15 minutes"
 
 
@@ -52,6 +53,40 @@ def answered(how: str, scope: str) -> list[Event]:
         *gone,
         recalled(["worded", "keeper"], "asked", sent=START + 4, **fields),
         captured("Marisol Ferreira, 15 in all.", "told", "turn", sent=START + 5, **fields),
+    ]
+
+
+def disputed(how: str, scope: str) -> list[Event]:
+    """Two values of one thing, which are asked about unless one is withdrawn or was only echoed; a fold affirms one."""
+    fields: dict[str, Any] = {"scope": scope, "session": "s"}
+    events = [
+        captured("The staging database listens on port 5433.", "old", **fields),
+        embedded("old", [4000, 0, 0], scope=scope),
+        captured("The staging database listens on port 5434.", "new", sent=START + 1, **fields),
+        embedded("new", [0, 4000, 0], scope=scope),
+    ]
+    again = captured("The staging database listens on port 5433.", "again", sent=START + 3, origin="agent", **fields)
+    alike = captured("Note that the staging database listens on port 5433.", "alike", sent=START + 3, **fields)
+    affirming = {
+        "withdrawn": [
+            withdrawn(["new"], "gone", sent=START + 2, **fields),
+            used(["old"], "so", sent=START + 3, **fields),
+        ],
+        "echo": [recalled(["old"], "shown", sent=START + 2, origin="agent", **fields), again],
+        "folded": [alike, embedded("alike", [4000, 0, 0], scope=scope)],
+        "banned": [used(["old"], "so", sent=START + 3, **fields)],
+    }
+    # What was forgotten twice says the same as the newer one, in other words.
+    twice = [
+        captured("Note that the staging database listens on port 5434.", "first", **fields),
+        embedded("first", [0, 4000, 0], scope=scope),
+        *(forgotten(["first"], f"forgotten {number}", **fields) for number in range(2)),
+    ]
+    return [
+        *(twice if how == "banned" else []),
+        *events,
+        *affirming[how],
+        used(["new"], "too", sent=START + 4, **fields),
     ]
 
 
@@ -92,7 +127,9 @@ def log_of(name: str) -> list[Slot]:
     """A golden log, or one of answers."""
     if name in LOGS:
         return slots_of(name)
-    said = (event for how in HOW for number in range(6) for event in answered(how, f"project:{how}-{number}"))
+    said = [event for how in HOW for number in range(6) for event in answered(how, f"project:{how}-{number}")]
+    asked = (f"project:disputed-{how}-{number}" for how in DISPUTED for number in range(6))
+    said += [event for scope in asked for event in disputed(scope.split("-")[1], scope)]
     return slots([configured(Settings(embedder=TINY)), *said])
 
 
@@ -119,7 +156,7 @@ def test_what_changed_rules_feed_is_read_from_their_names() -> None:
     recorded = rules_version()
     assert changed_rules(recorded) == []
     assert changed_rules(recorded.replace("usage=", "usage=9")) == ["usage"]
-    assert fed_by(["edges", "usage"]) == ["edges", "pages", "memories", "uses"]
+    assert fed_by(["edges", "usage"]) == ["edges", "pages", "memories", "uses", "conflicts"]
     assert fed_by(["turns.columns"]) == ["turns", "pages"]
     new = re.sub(r"edges=\d+,", "", recorded)  # As it was before there was such a subject.
     assert fed_by(changed_rules(new)) == ["edges", "pages"]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parent / "golden"
 LOGS = sorted(path.name for path in GOLDEN.glob("log-v*"))
-TABLES = ("memories", "turns", "tombstones", "vectors", "uses", "edges")
+TABLES = ("memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts")
 
 
 def slots_of(name: str) -> list[Slot]:

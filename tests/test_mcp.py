@@ -311,6 +311,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "restore_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
     "pin_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
     "unpin_memory": {"id": "01234567-89ab-7def-8123-456789abcdef"},
+    "list_conflicts": {},
     "memory_status": {},
 }
 

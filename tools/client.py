@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from memtape.schemas.events import Filters, Origin, Pinned
 from memtape.schemas.lanes import Lane
@@ -33,8 +33,9 @@ from memtape.tools.capture.writing import Receipt, Writer, now_us
 if TYPE_CHECKING:
     from memtape.flows.workers.distill import Distilled
     from memtape.tools.ask.asking import Asking, Found
+    from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
-    from memtape.tools.ask.deciding import Deciding
+    from memtape.tools.ask.deciding import Deciding, Settlement
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
@@ -242,6 +243,17 @@ class Client(Writer):
         Raises `NotFound`, and `MemtapeError` for what is no memory, or where a weaker source would end a stronger.
         """
         return self._deciding.link(id, "replaced_by", by)
+
+    def conflicts(self, *, settled: bool = False) -> ConflictList:
+        """Return the conflicts of the scope and of `global` that wait for people, with `settled` also all others."""
+        return self._asking.conflicts(settled)
+
+    def settle(self, conflict: str, keep: Literal["A", "B", "both"], *, note: str | None = None) -> Settlement:
+        """Say which side of a conflict holds, as `conflicts` has them, and return what that did.
+
+        Raises `NotFound`, and `MemtapeError` for whoever is no person, or where a side is no longer shown.
+        """
+        return self._deciding.settle(conflict, keep, note)
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:
         """Split a memory for good: each of its captures becomes one of its own, or with `only` just this one.

@@ -123,6 +123,20 @@ class OrdersArguments(Arguments, frozen=True):
     pass
 
 
+class ConflictsArguments(Arguments, frozen=True):
+    settled: Annotated[bool, Meta(description="Also what was settled or has expired.", extra={"option": "--all"})] = (
+        False
+    )
+
+
+class SettleArguments(Arguments, frozen=True):
+    conflict: Annotated[str, Meta(description="The id of a conflict, or its first eight characters.", max_length=64)]
+    keep: Annotated[
+        Literal["A", "B", "both"], Meta(description="Which side holds, as listed.", extra={"option": "--keep"})
+    ]
+    note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None
+
+
 class StatusArguments(Arguments, frozen=True):
     pass
 
@@ -292,6 +306,18 @@ VERBS: dict[str, Verb] = {
     "refold": Verb("refold.refold", "refold"),
     "stale": Verb("standing.stale", "stale", StaleArguments),
     "orders": Verb("standing.orders", "orders", OrdersArguments),
+    "conflicts": Verb(
+        "conflicts.conflicts",
+        "conflicts",
+        ConflictsArguments,
+        Offer(
+            "list_conflicts",
+            "List conflicts",
+            "Pairs of memories that contradict each other and wait for the user, who alone can settle them.",
+            "reads",
+        ),
+    ),
+    "settle": Verb("conflicts.settle", "settle", SettleArguments),
     "erase": Verb("erase.erase"),
     "status": Verb(
         "ask.status",

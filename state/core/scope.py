@@ -23,6 +23,7 @@ from memtape.state.core.context import Context
 from memtape.state.core.subject import Subject
 from memtape.state.subjects import (
     captures,
+    conflicts,
     covers,
     decisions,
     edges,
@@ -39,6 +40,7 @@ from memtape.state.subjects import (
     withdrawals,
 )
 from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
+from memtape.state.subjects.conflicts import Conflicts
 from memtape.state.subjects.covers import Covers
 from memtape.state.subjects.decisions import Decisions
 from memtape.state.subjects.edges import Edges
@@ -55,7 +57,7 @@ from memtape.state.subjects.validity import Validity
 from memtape.state.subjects.withdrawals import Withdrawals
 
 _BY_EDGES: tuple[Fed, ...] = ("edges", "pages")
-_BY_USAGE: tuple[Fed, ...] = ("uses", *_BY_EDGES)
+_BY_USAGE: tuple[Fed, ...] = ("uses", "conflicts", *_BY_EDGES)
 _BY_MEMORIES: tuple[Fed, ...] = ("memories", *_BY_USAGE)
 
 
@@ -74,12 +76,13 @@ SUBJECTS = (
     _subject("paraphrases", 1, Paraphrases, paraphrases, _BY_MEMORIES, sparse=True),
     _subject("recalls", 2, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 5, Memories, memories, _BY_MEMORIES),
-    _subject("validity", 1, Validity, validity, ("memories", "pages"), sparse=True),
+    _subject("validity", 1, Validity, validity, ("memories", "conflicts", "pages"), sparse=True),
     _subject("covers", 1, Covers, covers, ("memories", "pages"), sparse=True),
     _subject("passes", 1, Passes, passes, (), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
     _subject("usage", 1, Usage, usage, _BY_MEMORIES),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
+    _subject("conflicts", 1, Conflicts, conflicts, ("conflicts", "pages"), sparse=True),
 )
 """Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
 
@@ -115,6 +118,7 @@ class Scope:
     pins: Pins
     usage: Usage
     edges: Edges
+    conflicts: Conflicts
 
     def __init__(self, name: str, bodies: Bodies | None = None) -> None:
         self.name = name

@@ -1,4 +1,5 @@
-"""Whether one of two similar texts revises the other: both say the same of the same thing, with another value.
+"""Whether one of two similar texts revises the other: both say the same of the same thing, with another value, or one
+denies what the other says.
 
 The value stands behind the verb, and nothing else differs. So "Dock 2 is free" does not revise "Dock 1 is free". Which
 of two values holds is not asked here, and neither is whether a thing may have both.
@@ -19,7 +20,12 @@ _VERBS = classes.BE | frozenset(classes.BINDERS) | frozenset("do does has have =
 
 
 def gives_another_value(a: Tokens, b: Tokens) -> bool:
-    """Return whether two texts, by their near-verbatim keys, differ in one value behind what they say it of."""
+    """Return whether two texts, by their near-verbatim keys, differ in one value behind what they say it of.
+
+    What one says and the other denies is such a value too.
+    """
+    if _denies(a) is not _denies(b):
+        return _affirmed(a) == _affirmed(b)
     one, other = list(a), list(b)
     before = words_alike(one, other)
     after = min(words_alike(one[::-1], other[::-1]), min(len(one), len(other)) - before)
@@ -35,6 +41,16 @@ def gives_another_value(a: Tokens, b: Tokens) -> bool:
     told = any(map(_is_verb, one[:before])) or one[before - 1] in classes.ATTRIBUTES
     behind = one[len(one) - after :] if after else []
     return (told or (not behind and before >= _LEAST_BEFORE)) and not any(map(_is_finite, behind))
+
+
+def _denies(key: Tokens) -> bool:
+    return not classes.NEGATIONS.isdisjoint(key)
+
+
+def _affirmed(key: Tokens) -> list[str]:
+    """Return what a text says or denies."""
+    said = ("can" if token == "cannot" else token for token in key)
+    return [token for token in said if token not in classes.NEGATIONS and token not in ("do", "does")]
 
 
 def _is_verb(token: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from memtape.schemas.events import Event, Linked
+from memtape.schemas.events import PEOPLE, Event, Linked, Settled
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures
@@ -26,16 +26,18 @@ COMPARED = 30
 """A text is compared with so many others at most: those that share most of its words, the latest first."""
 
 
-class Said(msgspec.Struct, frozen=True, gc=False):
+class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What somebody said of a memory as the event `seq`, and how far that is trusted.
 
-    `to` is a captured id of what replaced it.
+    `to` is a captured id of what replaced it. What people have `settled` is overruled by people alone; that a memory
+    holds then counts against all that was captured before.
     """
 
     seq: int
     relation: Literal["holds", "replaced_by"]
     to: str | None
     trust: int
+    settled: bool = False
 
 
 class Others(HasCaptures, Protocol):
@@ -76,22 +78,28 @@ def successor(of: HasValidity, memory: Memory) -> Memory | None:
     if not (state.newer or state.said):
         return None
     said = _said_of(of, memory)
-    if said is not None:
-        return None if said.to is None else _of_id(of, said.to)
-    return _first(of, memory, "replaced")
+    if said is not None and said.to is not None:
+        return _of_id(of, said.to)
+    return _first(of, memory, "replaced", said)
 
 
 def outdated(of: HasValidity, memory: Memory) -> Memory | None:
     """Return the memory that replaced a part of what another tells, None where none did, or where it replaced all."""
-    if not of.validity.newer or _said_of(of, memory) is not None or successor(of, memory) is not None:
+    if not of.validity.newer or successor(of, memory) is not None:
         return None
-    return _first(of, memory, "in part")
+    return _first(of, memory, "in part", _said_of(of, memory))
 
 
-def _first(of: HasValidity, memory: Memory, tie: Tie) -> Memory | None:
-    """Return the first memory that is tied so to an older one, and was not itself said to be replaced by that."""
+def _first(of: HasValidity, memory: Memory, tie: Tie, said: Said | None) -> Memory | None:
+    """Return the first memory that is tied so to an older one, and was not itself said to be replaced by that.
+
+    What was `said` of the older one, that it holds, counts against all, or against what was known when it was settled.
+    """
+    if said is not None and not said.settled:
+        return None
     ties = of.validity.newer.get(memory.birth, {})
-    others = (of.memories.by_birth[birth] for birth, its in ties.items() if its == tie)
+    known = -1 if said is None else said.seq
+    others = _living(of, (birth for birth, its in ties.items() if its == tie and birth > known))
     found = [other for other in others if not _is_replaced_by(of, other, memory)]
     return min(found, key=lambda other: _when(of, other), default=None)
 
@@ -103,18 +111,23 @@ def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
     for join in memory.joins if state.replacing else ():
         named = (_of_id(of, id) for id in state.replacing.get(of.captures.by_seq[join.seq].id, ()))
         births |= dict.fromkeys(it.birth for it in named if it is not None)
-    found = [it for birth in births if successor(of, it := of.memories.by_birth[birth]) is memory]
-    return sorted((it for it in found if it.canonical >= 0), key=lambda it: _when(of, it), reverse=True)
+    found = [it for it in _living(of, births) if successor(of, it) is memory]
+    return sorted(found, key=lambda it: _when(of, it), reverse=True)
 
 
 def contradicted(of: HasValidity, memory: Memory) -> Memory | None:
     """Return the latest memory that holds, is trusted more than this one, and tells another value of the same thing."""
-    state, by_birth = of.validity, of.memories.by_birth
+    state = of.validity
     older = state.older.get(memory.birth, ())
-    found = [by_birth[it] for it in older if state.newer[it][memory.birth] == "contradicted"]
+    found = _living(of, (it for it in older if state.newer[it][memory.birth] == "contradicted"))
     word = _said_of(of, memory) if found else None
     stronger = [] if word is not None and word.to is None else [it for it in found if holds(of, it)]
     return max(stronger, key=lambda it: _when(of, it), default=None)
+
+
+def _living(of: Others, births: Iterable[int]) -> list[Memory]:
+    found = (of.memories.by_birth.get(birth) for birth in births)
+    return [memory for memory in found if memory is not None and memory.canonical >= 0]
 
 
 def valid_from(of: HasCaptures, memory: Memory) -> int:
@@ -133,11 +146,19 @@ def holds(of: HasValidity, memory: Memory) -> bool:
     return successor(of, memory) is None
 
 
+def is_told(of: HasValidity, memory: Memory, beside: Memory) -> bool:
+    """Whether somebody said of a memory that it holds or what replaced it, and that counts beside another memory."""
+    said = _said_of(of, memory)
+    return said is not None and not (said.settled and said.to is None and beside.birth > said.seq)
+
+
 def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list[Change]:
     """Compare what has another text now, take in what somebody said, and return the rows that this touched."""
     of, touched = context.of, dict[int, None]()
     if isinstance(event.body, Linked):
         _take_word(state, event.body, context.seq, TRUST[event.actor.origin], of, touched)
+    elif isinstance(event.body, Settled) and event.actor.origin in PEOPLE:
+        _take_answer(state, event.body, context.seq, of, touched)
     births = [memory.birth for name in context.touched if (memory := _of_id(of, name)) is not None]
     _look_again(state, dict.fromkeys((*context.gone, *births)), of, touched)
     for birth in births if state.said else ():
@@ -187,13 +208,31 @@ def digest(state: Validity, of: Others) -> Iterator[Any]:
 def _take_word(
     state: Validity, linked: Linked, seq: int, trust: int, of: HasValidity, touched: dict[int, None]
 ) -> None:
-    before = state.said.pop(linked.id, None)
+    before = state.said.get(linked.id)
+    if before is not None and before.settled and trust < TRUST["user"]:
+        return
+    _put_word(state, linked.id, Said(seq, linked.relation, linked.to, trust) if linked.on else None, of, touched)
+
+
+def _take_answer(state: Validity, settled: Settled, seq: int, of: HasValidity, touched: dict[int, None]) -> None:
+    """Take in how people settled a conflict: what is kept holds, and what is not was replaced by what is."""
+    for id in settled.ids:
+        is_kept = id in settled.keep
+        word = Said(
+            seq, "holds" if is_kept else "replaced_by", None if is_kept else settled.keep[0], TRUST["operator"], True
+        )
+        _put_word(state, id, word, of, touched)
+
+
+def _put_word(state: Validity, id: str, word: Said | None, of: HasValidity, touched: dict[int, None]) -> None:
+    """Let what was said of a captured id be this from now on, or nothing."""
+    before = state.said.pop(id, None)
     if before is not None and before.to is not None:
-        state.replacing[before.to].pop(linked.id)
-    if linked.on:
-        _say(state, linked.id, Said(seq, linked.relation, linked.to, trust))
-    for id in (linked.id, linked.to, before and before.to):
-        if id and (memory := _of_id(of, id)) is not None:
+        state.replacing[before.to].pop(id)
+    if word is not None:
+        _say(state, id, word)
+    for named in (id, word and word.to, before and before.to):
+        if named and (memory := _of_id(of, named)) is not None:
             _touch(state, memory.birth, touched)
 
 
@@ -214,6 +253,8 @@ def _said_of(of: HasValidity, memory: Memory) -> Said | None:
     trust = _trust(of.captures.by_seq[memory.canonical])
     ids = (of.captures.by_seq[join.seq].id for join in memory.joins)
     found = [word for id in ids if (word := known.get(id)) is not None and word.trust >= trust]
+    if any(word.settled for word in found):
+        found = [word for word in found if word.trust >= TRUST["user"]]
     for word in sorted(found, key=lambda word: -word.seq):
         other = None if word.to is None else _of_id(of, word.to)
         if word.to is None or (other is not None and other is not memory and other.canonical >= 0):
@@ -309,8 +350,8 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
     """Tie a memory to those that tell another value of the same thing."""
     own = of.captures.by_seq[memory.canonical]
     sharing = _sharing_of(state, own.family or "", of)
-    for birth in sharing.near(memory.birth, COMPARED):
-        other = of.captures.by_seq[of.memories.by_birth[birth].canonical]
+    for near in _living(of, sharing.near(memory.birth, COMPARED)):
+        birth, other = near.birth, of.captures.by_seq[near.canonical]
         older, newer = sorted((own, other), key=lambda capture: (capture.at, capture.seq))
         found = replaces(of.captures.body(older).text, of.captures.body(newer).text)
         if found is not None:
@@ -365,10 +406,10 @@ def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict
 
 def _last_said(of: Others, birth: int) -> tuple[int, int]:
     members = (of.captures.by_seq[join.seq] for join in of.memories.by_birth[birth].members)
-    return max((capture.at, capture.seq) for capture in members if not capture.hidden)
+    return max(((capture.at, capture.seq) for capture in members if not capture.hidden), default=(0, 0))
 
 
 def _may_be_in_force(of: HasValidity, birth: int) -> bool:
-    """Whether nothing replaced an aim, and it contradicts none of somebody who is trusted more."""
+    """Whether an aim lives, nothing replaced it, and it contradicts none of somebody who is trusted more."""
     memory = of.memories.by_birth[birth]
-    return holds(of, memory) and contradicted(of, memory) is None
+    return memory.canonical >= 0 and holds(of, memory) and contradicted(of, memory) is None

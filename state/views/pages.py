@@ -6,7 +6,21 @@ from collections.abc import Iterable, Iterator
 from heapq import nlargest
 from itertools import islice
 
-from memtape.schemas.rows import Change, DayPage, Entry, IndexPage, MemoryPage, MemoryRow, Page, PageLink, ScopeMark
+from memtape.schemas.conflicts import ConflictRow, by_weight
+from memtape.schemas.rows import (
+    Change,
+    ConflictSide,
+    ConflictsPage,
+    DayPage,
+    Entry,
+    IndexPage,
+    ListedConflict,
+    MemoryPage,
+    MemoryRow,
+    Page,
+    PageLink,
+    ScopeMark,
+)
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -15,13 +29,14 @@ from memtape.state.subjects.covers import has_ended, is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.validity import holds
-from memtape.state.views.rows import captions, memory_row
+from memtape.state.views.rows import captions, conflict_row, memory_row
 
 MEMORIES_PER_PAGE = 500
 ENTRIES_PER_PAGE = 500
-INDEX_PATH = "MEMORY.md"
+INDEX_PATH, CONFLICTS_PATH = "MEMORY.md", "conflicts.md"
 DAYS_ON_INDEX = 7
 MEMORY_PAGES_ON_INDEX = 10
+CONFLICTS_ON_PAGE, SETTLED_ON_PAGE = 100, 50
 INDEX_LINES_BESIDE_FACTS = 40
 """Headings, goal, plan, notes, links and the marks of the zone in `MEMORY.md`, which share its lines with the facts."""
 
@@ -46,6 +61,8 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
     """Return the page of a path that `_paths` has named."""
     if path == INDEX_PATH:
         return _index_page(scope, settings)
+    if path == CONFLICTS_PATH:
+        return _conflicts_page(scope)
     folder, _, name = path.removesuffix(".md").partition("/")
     return _memory_page(scope, path, int(name)) if folder == "memories" else _day_page(scope, path, name)
 
@@ -54,6 +71,9 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
     """Yield the paths of the pages on which a row stands or stood."""
     if change.table == "edges":
         yield from _named_paths(scope, change.id.split("~"))
+        return
+    if change.table == "conflicts":
+        yield from (INDEX_PATH, CONFLICTS_PATH)
         return
     capture = scope.captures.get(change.id)
     if change.table in ("tombstones", "vectors") or capture is None:
@@ -65,6 +85,9 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
     yield INDEX_PATH
     if change.table == "memories":
         yield _memory_path(capture.ordinal)
+        memory = scope.memories.of(capture.seq)
+        if memory is not None and scope.conflicts.of_memory(scope, memory):
+            yield CONFLICTS_PATH
         # What was used with it links to it by its name.
         yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
     else:
@@ -132,6 +155,7 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
         memories=memories.alive - _not_shown(scope),
         memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
+        conflicts=len(scope.conflicts.pending),
         places={row.id: _memory_path(scope.captures.by_seq[row.seq].ordinal) for row in rows},
         zone=texts,
     )
@@ -145,6 +169,36 @@ def _zone(scope: Scope, path: str) -> list[Capture]:
 
 def _zone_texts(scope: Scope, path: str) -> tuple[str, ...]:
     return tuple(scope.captures.body(capture).text for capture in _zone(scope, path))
+
+
+def _conflicts_page(scope: Scope) -> ConflictsPage:
+    """Return the page of the conflicts that wait or were settled; one that expired stands nowhere."""
+    shown = [it.id for it in scope.conflicts.by_id.values() if it.status != "expired"]
+    rows = sorted((row for id in shown if (row := conflict_row(scope, id)) is not None), key=by_weight)
+    pending = [row for row in rows if row.status == "pending"]
+    settled = rows[len(pending) :]
+    return ConflictsPage(
+        scope=scope.name,
+        path=CONFLICTS_PATH,
+        pending=tuple(_listed(scope, row) for row in pending[:CONFLICTS_ON_PAGE]),
+        settled=tuple(_listed(scope, row) for row in settled[:SETTLED_ON_PAGE]),
+        more=len(pending[CONFLICTS_ON_PAGE:]) + len(settled[SETTLED_ON_PAGE:]),
+        zone=_zone_texts(scope, CONFLICTS_PATH),
+    )
+
+
+def _listed(scope: Scope, row: ConflictRow) -> ListedConflict:
+    return ListedConflict(row, _conflict_side(scope, row.a), _conflict_side(scope, row.b))
+
+
+def _conflict_side(scope: Scope, id: str) -> ConflictSide | None:
+    """Return a side as it is shown, None for one that is hidden."""
+    memory = scope.memory_of(id)
+    if memory is None or memory.canonical < 0:
+        return None
+    name = scope.captures.by_seq[memory.name]
+    row = memory_row(scope, name.id)
+    return None if row is None else ConflictSide(row, _memory_path(name.ordinal))
 
 
 def _is_told(scope: Scope, memory: Memory) -> bool:

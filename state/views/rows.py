@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypedDict
 
+from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.events import PEOPLE, Captured
 from memtape.schemas.rows import (
     Category,
@@ -124,8 +125,8 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         provenance=_provenance(scope, memory),
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
-        valid_from=spoken.at,
-        valid_to=None if after is None else max(spoken.at, by_seq[after.canonical].at),
+        valid_from=validity.valid_from(scope, memory),
+        valid_to=validity.valid_to(scope, memory),
         replaced_by=None if after is None else by_seq[after.name].id,
         replaces=tuple(by_seq[other.name].id for other in before),
         outdated_by=None if outdated is None else by_seq[outdated.name].id,
@@ -290,6 +291,29 @@ def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
     )
 
 
+def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
+    """Return the row of a conflict, None where the scope has none of this id."""
+    conflict = scope.conflicts.by_id.get(id)
+    if conflict is None:
+        return None
+    return ConflictRow(
+        key=_key(scope, id),
+        id=id,
+        scope=scope.name,
+        a=conflict.ids[0],
+        b=conflict.ids[1],
+        why=conflict.why,
+        severity=conflict.severity,
+        a_evidence=conflict.evidence[0],
+        b_evidence=conflict.evidence[1],
+        raised_at=conflict.raised_at,
+        status=conflict.status,
+        kept=conflict.kept,
+        settled_at=conflict.settled_at,
+        note=conflict.note,
+    )
+
+
 def captions(body: Captured) -> tuple[str, ...]:
     """Return what is written under the media of a capture."""
     return tuple(media.caption for media in body.media if media.caption)
@@ -339,5 +363,6 @@ ROWS: dict[TableName, Made] = {
     "vectors": Made(_vector_row, _vector_ids),
     "uses": Made(_use_row, _use_ids),
     "edges": Made(_edge_row, _edge_ids),
+    "conflicts": Made(conflict_row, lambda scope: iter(scope.conflicts.by_id)),
 }
 """Every table of `schemas.rows.TABLES`, and how its rows are made of a scope's state."""

@@ -14,6 +14,7 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.state.views.filters import NO_FILTERS, check_filters
 
 if TYPE_CHECKING:
+    from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.documents import Whole
@@ -126,6 +127,12 @@ class Asking:
         from memtape.tools.ask.edges import proposed
 
         return self._read(proposed, as_of)
+
+    def conflicts(self, every: bool) -> ConflictList:
+        """Return the conflicts of the scope and of `global` that wait for people, or `every` one."""
+        from memtape.tools.ask.conflicts import conflicts_of
+
+        return self._read(lambda views, scope: conflicts_of(views, scope, every))
 
     def context(
         self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool, since: int | None

@@ -16,9 +16,10 @@ from memtape.schemas.events import UNKNOWN, Captured, Event
 from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
-from memtape.schemas.visible import one_line
+from memtape.schemas.visible import many, one_line
 from memtape.sinks.vault import escape
 from memtape.state.views.context import ContextItem, Form, Known, Section, choose, items_of
+from memtape.tools.ask.conflicts import waiting
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import is_row_stale
 from memtape.tools.ask.tokens import Tokenizer, tokenizer
@@ -94,7 +95,11 @@ def context_of(
     if since is not None:
         own = {row.id for rows, captured in shown for row in (*rows, *captured) if _is_of(row, session)}
         items = [item for item in items if item.at > since and item.id not in own]
-    chosen = choose(items, budget_tokens, _form(form, scope, now, NOTE if since is None else NEWS), counted.count)
+    written = _form(form, scope, now, NOTE if since is None else NEWS)
+    if form == "prompt" and since is None and (pending := sum(waiting(found.opened) for found, _ in read)):
+        told = many(pending, "conflict waits", "conflicts wait")
+        written = written._replace(end=f"\n{told} for the user: memtape conflicts")
+    chosen = choose(items, budget_tokens, written, counted.count)
     return ProjectContext(
         text=chosen.text,
         form=form,

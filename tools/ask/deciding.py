@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Body, Forgotten, Linked, Restored, Unfolded, Used
+import msgspec
+
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import PEOPLE, Body, Forgotten, Linked, Restored, Settled, Unfolded, Used
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
+from memtape.state.subjects.conflicts import Conflict
 from memtape.state.subjects.memories import Memory
 from memtape.state.views.resolution import named_by_decision, named_by_unfolding
-from memtape.tools.ask.naming import Ids, erased_for_good, is_whole, nowhere, the_one
+from memtape.tools.ask.naming import LEAST_CHARS, Ids, erased_for_good, is_whole, nowhere, the_one
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import Receipt, Writer
 from memtape.tools.keep.states import state_at
@@ -23,6 +26,15 @@ if TYPE_CHECKING:
 
 MakeBody = Callable[[tuple[str, ...]], Body]
 """What makes the body of an event of the ids that it names."""
+
+
+class Settlement(msgspec.Struct, frozen=True, kw_only=True):
+    """How a conflict was settled: the texts that are kept, and that of what was replaced, None where both are kept."""
+
+    id: str
+    scope: str
+    kept: tuple[str, ...]
+    replaced: str | None
 
 
 class Deciding:
@@ -99,15 +111,56 @@ class Deciding:
             raise MemtapeError(f"Nothing was said of {id}.", "`memtape why` shows what is known of it.")
         return named
 
+    def settle(self, id: str, keep: Literal["A", "B", "both"], note: str | None) -> Settlement:
+        """Append which side of a conflict is kept, and return what that did, as `Client.settle` says."""
+        check_label("note", note)
+        origin = self._writer.actor.origin
+        if origin not in PEOPLE:
+            raise MemtapeError(
+                f"Only people settle a conflict, and this is said by {origin}.",
+                "The user can run `memtape settle`; who is a person says --origin user.",
+            )
+        scope, conflict = self._conflict(id)
+        if scope.name == GLOBAL and origin != "operator":
+            raise MemtapeError(f"{conflict.id} belongs to global.", "Settle it with --origin operator.")
+        one, other = (scope.memory_of(side) for side in conflict.ids)
+        if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
+            raise MemtapeError(f"A side of {conflict.id} is no longer shown.", "Nothing needs to be settled.")
+        texts = [scope.captures.body(scope.captures.by_seq[side.canonical]).text for side in (one, other)]
+        kept = {"A": (0,), "B": (1,), "both": (0, 1)}[keep]
+        body = Settled(ids=conflict.ids, keep=tuple(conflict.ids[n] for n in kept), note=note or None)
+        # Where a side is erased, so is what was noted of it.
+        self._writer.append("settled", body, scope.name, refs=conflict.ids)
+        replaced = None if len(kept) == 2 else texts[1 - kept[0]]
+        return Settlement(id=conflict.id, scope=scope.name, kept=tuple(texts[n] for n in kept), replaced=replaced)
+
+    def _conflict(self, given: str) -> tuple[Scope, Conflict]:
+        """Return the conflict of this scope or `global` that an id or its beginning means, and its scope."""
+        states = [state for name in scopes_read(self._writer.scope) if (state := self._state(name)) is not None]
+        listed = [(state, conflict) for state in states for conflict in state.conflicts.by_id.values()]
+        found = [it for it in listed if len(given) >= LEAST_CHARS and it[1].id.startswith(given)]
+        if not found:
+            raise NotFound(
+                f"{self._writer.scope} has no conflict {given[:60]}.", "`memtape conflicts --all` shows their ids."
+            )
+        if len(found) > 1:
+            raise MemtapeError(f"{given} is the beginning of several ids.", "Give more of the one that is meant.")
+        return found[0]
+
+    def _state(self, name: str) -> Scope | None:
+        """Return the state of a scope at the end of the log."""
+        log, partition = self._writer.log, partition_of(name, self._writer.log.partitions)
+        return state_at(log, self._writer.home.current(), partition, log.ends()[partition]).scopes.get(name)
+
     def _folded(self, scope: str, id: str) -> tuple[str, Scope]:
         """Return a whole id, and the state at the end of the log of the scope that it stands in, of those read here."""
-        home, log = self._writer.home, self._writer.log
+        log = self._writer.log
         for name in scopes_read(scope):
             partition = partition_of(name, log.partitions)
             if id in erasures_of(log.erased(partition)).named.get(name, {}):
                 raise erased_for_good(id)
             if log.known(name, [id]):
-                state = state_at(log, home.current(), partition, log.ends()[partition]).scopes.get(name)
+                state = self._state(name)
                 if state is not None and state.captures.get(id) is not None:
                     return id, state
         raise nowhere(scope, id)

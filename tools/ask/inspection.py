@@ -32,6 +32,7 @@ from memtape.sinks.zone_notes import zone_problems
 from memtape.state.consolidation.gate import gate
 from memtape.state.subjects.usage import other_row_id
 from memtape.state.views.effects import COUNTED_TYPES, PENDING_TYPES, QUIET_TYPES
+from memtape.tools.ask.conflicts import waiting as conflicts_waiting
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import is_row_stale, polarity_of_turn, row_marks
 from memtape.tools.capture.writing import now_us
@@ -92,12 +93,14 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 class ScopeCount(msgspec.Struct, frozen=True, kw_only=True):
     """What the views hold of one scope; `hidden` memories and turns can be restored.
 
-    `passes` is how consolidation goes there, and `next_pass` why one begins now or not yet.
+    `conflicts` counts those that wait for people. `passes` is how consolidation goes there, and `next_pass` why one
+    begins now or not yet.
     """
 
     memories: int
     turns: int
     hidden: int
+    conflicts: int = 0
     passes: PassMark = PassMark()
     next_pass: str = ""
 
@@ -230,6 +233,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
     marks = {number: retriever.watermark(number) for number in range(log.partitions)}
     counters = Counters()
     scopes: dict[str, Counter[str]] = {}
+    waiting: dict[str, int] = {}
     passes: dict[str, PassMark] = {}
     hidden: list[str] = []
     dead_letters: list[DeadLetter] = []
@@ -242,6 +246,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         for scope, opened in shard.indexes().items():
             if counts := +opened.counts():
                 scopes[scope] = counts
+                waiting[scope] = conflicts_waiting(opened)
                 hidden += opened.hidden(LISTED - len(hidden))
         if mark.counters.dead_letters:
             dead_letters += shard.dead_letters(LISTED)
@@ -277,6 +282,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
                 memories=count["memories"],
                 turns=count["turns"],
                 hidden=count["hidden"],
+                conflicts=waiting[scope],
                 passes=(passed := passes.get(scope, PassMark())),
                 next_pass=gate(passed, now).reason if settings.consolidate else "",
             )

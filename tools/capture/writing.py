@@ -222,10 +222,14 @@ class Writer:
         """Whether the scope exists, so that something can stand in it."""
         return self._scope is not None or not is_unmade(self.scope)
 
-    def append(self, type: str, body: Body, scope: str) -> Receipt:
-        """Put a body of a type on the log in a scope, without its secrets, and return the receipt."""
+    def append(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = ()) -> Receipt:
+        """Put a body of a type on the log in a scope, without its secrets, and return the receipt.
+
+        Where an event of `refs` is erased, this one is too.
+        """
         now = now_us()
         event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
+        event = replace(event, refs=refs)
         return Receipt(event.id, self.log.append([self.redactor.event(event)])[0])
 
 

@@ -458,6 +458,9 @@ def _status(state: Status) -> list[str]:
     for scope, count in state.scopes.items():
         hidden = f", {count.hidden:,} hidden" if count.hidden else ""
         lines.append(f"  {scope}: {held(count.memories, count.turns)}{hidden}")
+        if count.conflicts:
+            waiting = many(count.conflicts, "conflict waits", "conflicts wait")
+            lines.append(f"    {waiting} for you: memtape conflicts --scope {scope}")
         if count.passes != PassMark() and count.next_pass:
             lines.append(f"    {_passes(count.passes)}; {count.next_pass}")
     return lines

@@ -75,7 +75,7 @@ def _parameter(field: inspect.Field) -> Option[Any]:
             )
         return click.argument(field.name)
     if isinstance(kind, inspect.BoolType):
-        return click.option(f"--{field.name}", field.name, is_flag=True, help=help)
+        return click.option(extra.get("option") or f"--{field.name}", field.name, is_flag=True, help=help)
     if isinstance(kind, inspect.VarTupleType):
         name, values = extra.get("option") or f"--{field.name.removesuffix('s')}", _values(kind.item_type)
         return click.option(name, field.name, multiple=True, type=values, help=f"{help} May be repeated.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from memtape.schemas.conflicts import TOLD_WHY
 from memtape.schemas.events import Captured, Origin
 from memtape.schemas.places import place_in
 from memtape.schemas.scopes import GLOBAL
@@ -15,6 +16,7 @@ from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, fitted
+from memtape.tools.ask.conflicts import Conflict, ConflictList, Told
 from memtape.tools.ask.inspection import Behind, Explained, Opened, Status
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Answer
@@ -104,6 +106,32 @@ def context(text: str, scope: str) -> str:
     return f"What {scope} remembers:\n\n{wrap(fitted(visible(text), MAX_ANSWER_BYTES - 500))}"
 
 
+def conflicts(found: ConflictList) -> str:
+    """Return the conflicts that wait, the gravest first, as many as fit, and then those that were settled."""
+    if not found.conflicts:
+        return f"No conflict waits in {found.scope}."
+    pieces, _ = _fitting(_conflict(number, it) for number, it in enumerate(found.conflicts, start=1))
+    left = len(found.conflicts) - len(pieces)
+    tail = [f"{left} more did not fit."] if left else []
+    tail.append("Only the user settles one: tell the user of `memtape conflicts`.")
+    return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join(pieces)), "\n".join(tail)])
+
+
+def _conflict(number: int, conflict: Conflict) -> str:
+    state = conflict.status if conflict.kept is None else f"{conflict.status}, {conflict.kept} is kept"
+    head = f"{number}. `{conflict.id}` · {state} · {conflict.severity} · {TOLD_WHY[conflict.why]}"
+    return "\n".join([head, _side("A", conflict.a), _side("B", conflict.b)])
+
+
+def _side(name: str, side: Told) -> str:
+    if side.text is None or side.origin is None:
+        return f"{name}: no longer shown"
+    text = visible(side.text)
+    text = text if len(text) <= MAX_RESULT_CHARS else text[: MAX_RESULT_CHARS - 1] + "…"
+    said = f"{_name(side.actor or '', 60)} ({side.origin})"
+    return f"{name}: `{side.id}` · {format_time(side.at or 0)[:10]} · by {said}\n{quoted(text)}"
+
+
 def status(state: Status, scope: str) -> str:
     """Return how much one project and `global` hold. Other projects are not named, not even by their counts."""
     lines = []
@@ -112,6 +140,9 @@ def status(state: Status, scope: str) -> str:
         there = "nothing yet" if count is None else held(count.memories, count.turns)
         hidden = f", {count.hidden:,} forgotten" if count is not None and count.hidden else ""
         lines.append(f"- {name}: {there}{hidden}")
+        if count is not None and count.conflicts:
+            waiting = many(count.conflicts, "conflict waits", "conflicts wait")
+            lines.append(f"- {waiting} in {name} for the user to settle; list_conflicts shows them")
     lines.append("- newer events wait to be folded; they are found all the same" if state.lag else "- up to date")
     lines += [f"- {warning}" for warning in state.warnings]
     lines.append(f"- embedder: {state.embedder.effective}")

@@ -120,6 +120,13 @@ def mark_used(client: Client, asked: verbs.UsedArguments) -> str:
     return f"Noted: {len(asked.ids)} used."
 
 
+def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
+    """List what contradicts; only people settle it."""
+    from memtape.tools.agents.mcp.answers import conflicts
+
+    return conflicts(client.conflicts(settled=asked.settled))
+
+
 def memory_status(client: Client, asked: verbs.StatusArguments) -> str:
     """Count what the project and `global` hold."""
     from memtape.tools.agents.mcp.answers import status
@@ -141,6 +148,7 @@ _RUN: dict[str, tuple[Callable[[Client, Any], str], type[verbs.Arguments]]] = {
     "show": (get_memory, GetMemory),
     "context": (get_context, GetContext),
     "used": (mark_used, verbs.UsedArguments),
+    "conflicts": (list_conflicts, verbs.ConflictsArguments),
     "status": (memory_status, verbs.StatusArguments),
 }
 

@@ -1,0 +1,52 @@
+"""The row of a conflict, a question to people about two memories: how it ended, and in which order rows are listed.
+
+When a conflict is raised and what an answer means is not here (`state`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+ConflictWhy = Literal["both_affirmed", "weaker"]
+Severity = Literal["high", "medium", "low"]
+ConflictStatus = Literal["pending", "accepted", "dismissed", "expired"]
+"""`accepted`: one side is kept. `dismissed`: both are. `expired`: a side is gone, or something else replaced one."""
+
+TOLD_WHY: dict[ConflictWhy, str] = {
+    "both_affirmed": "both were affirmed",
+    "weaker": "who is trusted less says otherwise",
+}
+
+
+class ConflictRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A conflict between the memories of two captured ids, `a` the one that was said first; their texts stand there.
+
+    `a_evidence` and `b_evidence` are the ids of the events that affirmed each side before the conflict was `raised_at`.
+    `kept` is `a` or `b` where one of them was kept. `settled_at` is when people answered, or when it expired.
+    """
+
+    key: str
+    id: str
+    scope: str
+    a: str
+    b: str
+    why: ConflictWhy
+    severity: Severity
+    a_evidence: tuple[str, ...]
+    b_evidence: tuple[str, ...]
+    raised_at: int
+    status: ConflictStatus
+    kept: str | None = None
+    settled_at: int | None = None
+    note: str | None = None
+
+
+def by_weight(row: ConflictRow) -> tuple[int, int, str]:
+    """Return by which conflicts are listed: those that wait first, the gravest and then the latest first."""
+    order = _SEVERITIES.index(row.severity) if row.status == "pending" else len(_SEVERITIES)
+    return order, -(row.raised_at if row.status == "pending" else row.settled_at or 0), row.id
+
+
+_SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")

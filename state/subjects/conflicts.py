@@ -1,0 +1,316 @@
+"""Conflicts: pairs of memories that tell different values of one thing, of which people are asked which one holds.
+
+A pair is asked about once ever, and only where both sides were affirmed since both are known, or where the side that is
+trusted less would win. An answer (`settled`) is a word on both sides; what that means is the subject of `validity`.
+Nothing here hides, ranks or replaces a memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from memtape.schemas.conflicts import ConflictStatus, ConflictWhy, Severity
+from memtape.schemas.events import PEOPLE, Event, Linked, Settled, Used
+from memtape.schemas.ids import derived_id
+from memtape.schemas.rows import Change
+from memtape.state.core.context import Context
+from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.memories import Memory
+from memtape.state.subjects.validity import HasValidity, is_told, predecessors, successor
+from memtape.state.text.opposing import oppose
+
+Pair: TypeAlias = tuple[Memory, Memory]
+MAX_EVIDENCE = 10
+"""So many events are kept that affirmed a side, the first ones."""
+
+
+class Conflict(msgspec.Struct):
+    """A question to people: which of two captured ids `ids`, the earlier said first, tells what holds.
+
+    `evidence` has for each side the events that affirmed it before the question was raised, at `raised_at`. `kept` is
+    the one of `ids` that was kept. `settled_at` is when somebody answered, or when the question expired.
+    """
+
+    id: str
+    ids: tuple[str, str]
+    why: ConflictWhy
+    severity: Severity
+    evidence: tuple[tuple[str, ...], tuple[str, ...]]
+    raised_at: int
+    status: ConflictStatus = "pending"
+    kept: str | None = None
+    settled_at: int | None = None
+    note: str | None = None
+
+
+class LastUse(NamedTuple):
+    """The last event that used a capture while its memory had a rival: its seq, and its id."""
+
+    seq: int
+    id: str
+
+
+class Conflicts:
+    """The conflicts of a scope by id in the order in which they were raised, and what affirms by use, by seq.
+
+    All else follows: `naming` has by captured id the conflicts that name it, `pending` those that wait, `revising` by
+    each memory's birth the seq that the memory revises, and `revisers` the births by that.
+    """
+
+    def __init__(self) -> None:
+        self.by_id: dict[str, Conflict] = {}
+        self.uses: dict[int, LastUse] = {}
+        self.naming: dict[str, list[str]] = {}
+        self.pending: dict[str, None] = {}
+        self.revising: dict[int, int] = {}
+        self.revisers: dict[int, dict[int, None]] = {}
+
+    def of_memory(self, of: HasValidity, memory: Memory) -> list[Conflict]:
+        """Return the conflicts of which a memory is a side."""
+        if not self.naming:
+            return []
+        ids = (id for join in memory.joins for id in self.naming.get(of.captures.by_seq[join.seq].id, ()))
+        return [self.by_id[id] for id in dict.fromkeys(ids)]
+
+
+def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[Change]:
+    """Note what affirms, take in an answer, and raise and end what is to be; return the rows that this touched."""
+    of, body = context.of, event.body
+    told = (body.id, body.to) if isinstance(body, Linked) else body.ids if isinstance(body, Settled) else ()
+    if not (context.touched or context.used or told or context.gone):
+        return []
+    named = (_memory(of, id) for id in (*context.touched, *(id for id in told if id is not None)))
+    touched = dict.fromkeys((*context.gone, *(memory.birth for memory in named if memory is not None)))
+    for birth in touched:
+        _follow(state, birth, of)
+    used = _note_uses(state, event, context)
+    changed = dict[str, None]()
+    if isinstance(body, Settled):
+        _settle(state, event, body, context, changed)
+    for conflict in _to_look_at(state, of, touched, all_of=bool(told)):
+        if _is_over(of, conflict):
+            _end(state, conflict, "expired", context.at)
+            changed[conflict.id] = None
+    for birth in dict.fromkeys((*touched, *used)):
+        memory = of.memories.by_birth.get(birth)
+        for other in () if memory is None else _rivals(state, of, memory):
+            if memory is not None and (raised := _judge(state, (memory, other), context)) is not None:
+                _put(state, raised)
+                changed[raised.id] = None
+    return [Change("conflicts", context.scope, id) for id in changed]
+
+
+def snapshot(state: Conflicts) -> bytes:
+    """Return the bytes from which, with the memories, `restore` makes an equal state."""
+    return msgspec.msgpack.encode((list(state.by_id.values()), state.uses))
+
+
+def restore(data: bytes, of: HasValidity) -> Conflicts:
+    """Return the state of a snapshot; what follows from it and from the memories is found again."""
+    state = Conflicts()
+    conflicts, state.uses = msgspec.msgpack.decode(data, type=tuple[list[Conflict], dict[int, LastUse]])
+    for conflict in conflicts:
+        _put(state, conflict)
+    for birth in of.memories.by_birth:
+        _follow(state, birth, of)
+    return state
+
+
+def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
+    """Yield what the state hash covers: each conflict, and the last uses that affirm."""
+    yield from state.by_id.values()
+    yield from (("used", of.captures.by_seq[seq].id, use.id) for seq, use in sorted(state.uses.items()))
+
+
+# --- Who is against whom ---
+
+
+def _follow(state: Conflicts, birth: int, of: HasValidity) -> None:
+    """Know which memory revises which, also from the side of what is revised."""
+    memory = of.memories.by_birth.get(birth)
+    after = memory.revises.seq if memory is not None and memory.revises is not None else None
+    before = state.revising.pop(birth, None)
+    if before is not None:
+        del state.revisers[before][birth]
+    if after is not None:
+        state.revising[birth] = after
+        state.revisers.setdefault(after, {})[birth] = None
+
+
+def _rivals(state: Conflicts, of: HasValidity, memory: Memory) -> list[Memory]:
+    """Return the memories that contradict one: those that validity ties, and of the revisions those that deny it.
+
+    A revision is no more than alike: of 1,000 sentences of talk every eighth revises another, and none contradicts it.
+    """
+    ties = of.validity
+    births = dict.fromkeys((*ties.newer.get(memory.birth, ()), *ties.older.get(memory.birth, ())))
+    revisions = dict[int, None]()
+    if memory.revises is not None and (revised := of.memories.of(memory.revises.seq)) is not None:
+        revisions[revised.birth] = None
+    for join in memory.joins if state.revisers else ():
+        revisions |= state.revisers.get(join.seq, {})
+    births |= {birth: None for birth in revisions if birth not in births and _denies(of, memory, birth)}
+    births.pop(memory.birth, None)
+    return [of.memories.by_birth[birth] for birth in births]
+
+
+def _denies(of: HasValidity, memory: Memory, birth: int) -> bool:
+    other = of.memories.by_birth[birth]
+    if memory.canonical < 0 or other.canonical < 0:
+        return False
+    one, two = (of.captures.body(of.captures.by_seq[it.canonical]).text for it in (memory, other))
+    return oppose(one, two)
+
+
+def _note_uses(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[int]:
+    """Note which memories with a rival an event used, and return their births.
+
+    An answer that carries both sides of a pair tells the one beside the other, and affirms neither. Who names both in a
+    `used` affirms both.
+    """
+    of = context.of
+    found = {seq: memory for seq in context.used if (memory := of.memories.of(seq)) is not None}
+    births = {memory.birth: None for memory in found.values()}
+    noted = dict[int, None]()
+    for seq, memory in found.items():
+        rivals = _rivals(state, of, memory)
+        if rivals and (isinstance(event.body, Used) or not any(other.birth in births for other in rivals)):
+            state.uses[seq] = LastUse(context.seq, event.id)
+            noted[memory.birth] = None
+    return list(noted)
+
+
+def _affirmed(state: Conflicts, of: HasValidity, memory: Memory, after: int) -> tuple[str, ...]:
+    """Return the ids of the events that affirmed a memory after a seq: living members that are no echoes, and uses."""
+    members = (of.captures.by_seq[join.seq] for join in memory.members if join.seq > after)
+    found = {capture.seq: capture.id for capture in members if not capture.hidden}
+    uses = (state.uses.get(join.seq) for join in memory.joins)
+    found |= {use.seq: use.id for use in uses if use is not None and use.seq > after}
+    return tuple(id for _, id in sorted(found.items()))[:MAX_EVIDENCE]
+
+
+# --- Raising and ending ---
+
+
+def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> Conflict | None:
+    """Return the conflict that a pair of memories is to raise now, None where people need not be asked, or were."""
+    of = context.of
+    one, other = sorted(pair, key=lambda memory: (of.captures.by_seq[memory.name].at, memory.name))
+    if one.canonical < 0 or other.canonical < 0 or is_told(of, one, other) or is_told(of, other, one):
+        return None
+    if _is_replaced(of, one, other) or _is_replaced(of, other, one) or next(_about(state, of, (one, other)), None):
+        return None
+    since = max(one.birth, other.birth)
+    evidence = _affirmed(state, of, one, since), _affirmed(state, of, other, since)
+    why: ConflictWhy = "both_affirmed"
+    if not all(evidence):
+        weaker = _weaker(of, one, other)
+        if weaker is None:
+            return None
+        own = _affirmed(state, of, weaker, weaker.birth)
+        if not own and of.captures.by_seq[weaker.canonical].actor.origin not in PEOPLE:
+            return None
+        why = "weaker"
+        evidence = (own, evidence[1]) if weaker is one else (evidence[0], own)
+    ids = of.captures.by_seq[one.name].id, of.captures.by_seq[other.name].id
+    return Conflict(
+        id=derived_id("conflict", context.scope, None, "~".join(sorted(ids))),
+        ids=ids,
+        why=why,
+        severity=severity(of.captures.by_seq[one.canonical], of.captures.by_seq[other.canonical]),
+        evidence=evidence,
+        raised_at=context.at,
+    )
+
+
+def severity(one: Capture, other: Capture) -> Severity:
+    """Return how much a conflict of two texts weighs.
+
+    High where an operator said one of them, or where two people disagree. Medium where a user said one of them.
+    """
+    people = [said.actor for said in (one, other) if said.actor.origin in PEOPLE]
+    if len(dict.fromkeys(people)) > 1 or any(actor.origin == "operator" for actor in people):
+        return "high"
+    return "medium" if people else "low"
+
+
+def _weaker(of: HasValidity, one: Memory, other: Memory) -> Memory | None:
+    """Return the side that is later and trusted less, which would win if trust did not count; None where none is."""
+    newer = of.validity.newer
+    if newer.get(one.birth, {}).get(other.birth) == "contradicted":
+        return other
+    return one if newer.get(other.birth, {}).get(one.birth) == "contradicted" else None
+
+
+def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, all_of: bool) -> list[Conflict]:
+    """Return the pending conflicts that may be over: of what was touched, and of what that replaced."""
+    if not state.pending:
+        return []
+    if all_of:
+        return [state.by_id[id] for id in state.pending]
+    memories = [memory for birth in touched if (memory := of.memories.by_birth.get(birth)) is not None]
+    memories += [before for memory in list(memories) for before in predecessors(of, memory)]
+    ids = dict.fromkeys(conflict.id for memory in memories for conflict in state.of_memory(of, memory))
+    return [state.by_id[id] for id in ids if id in state.pending]
+
+
+def _is_over(of: HasValidity, conflict: Conflict) -> bool:
+    """Whether nobody needs to be asked any more: a side is gone, or was replaced by a third or by somebody's word."""
+    one, other = (_memory(of, id) for id in conflict.ids)
+    if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
+        return True
+    return _is_replaced(of, one, other) or _is_replaced(of, other, one)
+
+
+def _is_replaced(of: HasValidity, memory: Memory, rival: Memory) -> bool:
+    """Whether a memory was replaced otherwise than by a rule and its rival."""
+    after = successor(of, memory)
+    return after is not None and (after is not rival or is_told(of, memory, rival))
+
+
+def _end(state: Conflicts, conflict: Conflict, status: ConflictStatus, at: int) -> None:
+    conflict.status, conflict.settled_at = status, at
+    state.pending.pop(conflict.id, None)
+
+
+def _settle(
+    state: Conflicts, event: Event, settled: Settled, context: Context[HasValidity], changed: dict[str, None]
+) -> None:
+    """Take in which side people keep, of every conflict between the two memories; from others it counts for nothing."""
+    if event.actor.origin not in PEOPLE:
+        context.counters.ignored += 1
+        return
+    of = context.of
+    one, other = (_memory(of, id) for id in settled.ids)
+    if one is None or other is None or one is other:
+        return
+    kept = [_memory(of, id) for id in dict.fromkeys(settled.keep)]
+    for conflict in _about(state, of, (one, other)):
+        _end(state, conflict, "accepted" if len(kept) == 1 else "dismissed", context.at)
+        conflict.kept = next(id for id in conflict.ids if _memory(of, id) is kept[0]) if len(kept) == 1 else None
+        conflict.note = settled.note
+        changed[conflict.id] = None
+
+
+def _about(state: Conflicts, of: HasValidity, pair: Pair) -> Iterator[Conflict]:
+    """Yield the conflicts between two memories, whichever of their captures named them."""
+    for conflict in state.of_memory(of, pair[0]):
+        sides = [_memory(of, id) for id in conflict.ids]
+        if any(side is pair[1] for side in sides) and any(side is pair[0] for side in sides):
+            yield conflict
+
+
+def _put(state: Conflicts, conflict: Conflict) -> None:
+    state.by_id[conflict.id] = conflict
+    if conflict.status == "pending":
+        state.pending[conflict.id] = None
+    for id in conflict.ids:
+        state.naming.setdefault(id, []).append(conflict.id)
+
+
+def _memory(of: HasValidity, id: str) -> Memory | None:
+    capture = of.captures.get(id)
+    return None if capture is None else of.memories.of(capture.seq)

@@ -1,0 +1,554 @@
+"""Conflicts: when people are asked which of two memories holds, what an answer does, and that all of it is replayed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import (
+    MINUTE,
+    START,
+    captured,
+    configured,
+    erased,
+    event,
+    forgotten,
+    histories,
+    linked,
+    make_id,
+    recalled,
+    restored,
+    settled,
+    slots,
+    unfolded,
+    used,
+)
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from memtape import Client
+from memtape.schemas.conflicts import ConflictRow
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Event, Settled
+from memtape.schemas.rows import Change
+from memtape.schemas.settings import Settings
+from memtape.sinks.vault import render
+from memtape.state.core.digests import state_leaves
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.conflicts import Conflict
+from memtape.state.subjects.validity import holds, successor
+from memtape.state.views.pages import page, pages_of
+from memtape.state.views.rows import all_changes, guarded_rows, memory_row, row_of
+from memtape.tools.agents.mcp.tools import TOOLS, call
+from memtape.tools.capture.injected import without_injected
+from memtape.tools.commands.cli import main
+
+OLD, NEW, THIRD = (f"The staging database listens on port {port}." for port in (5433, 5434, 5435))
+
+
+def said(text: str, id: object, minute: int, **fields: Any) -> Event:
+    return captured(text, id, sent=START + minute * MINUTE, **fields)
+
+
+def uses(ids: list[object], minute: int, **fields: Any) -> Event:
+    return used(ids, f"use {minute}", sent=START + minute * MINUTE, **fields)
+
+
+PAIR = [said(OLD, "old", 1), said(NEW, "new", 2)]
+RAISED = [*PAIR, uses(["old"], 3), uses(["new"], 4)]
+BY_AGENT = said(NEW, "new", 2, origin="agent", actor="claude")
+
+
+def partition_of(*events: Event) -> Partition:
+    rest = slots([configured(), *events])
+    partition = Partition(0, erasures_of(rest))
+    fold(partition, rest)
+    return partition
+
+
+def world(*events: Event) -> Scope:
+    return partition_of(*events).scopes["project:test"]
+
+
+def raised(*events: Event) -> list[Conflict]:
+    return list(world(*events).conflicts.by_id.values())
+
+
+def state_of(*events: Event) -> list[tuple[str, str, str]]:
+    return [(it.why, it.severity, it.status) for it in raised(*events)]
+
+
+# --- When people are asked ---
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        PAIR,
+        [*PAIR, uses(["old"], 3)],
+        [*PAIR, said(NEW, "again", 3)],
+        [PAIR[0], uses(["old"], 2), PAIR[1], uses(["new"], 3)],
+        [PAIR[0], said(OLD, "again", 2), said(NEW, "new", 3), uses(["new"], 4)],
+        [*PAIR, used(["old"], "elsewhere", scope="global", origin="operator"), uses(["new"], 4)],
+    ],
+    ids=["told", "one used", "one confirmed", "used before", "confirmed before", "used elsewhere"],
+)
+def test_nobody_is_asked_before_both_sides_were_affirmed_since_both_are_known(events: list[Event]) -> None:
+    assert raised(*events) == []
+
+
+@pytest.mark.parametrize("first", [("old", OLD), ("new", NEW)])
+@pytest.mark.parametrize("how", ["used", "confirmed"])
+def test_people_are_asked_once_both_sides_were_affirmed(first: tuple[str, str], how: str) -> None:
+    name, text = first
+    other, its = ("new", NEW) if name == "old" else ("old", OLD)
+    affirmed = uses([name], 3) if how == "used" else said(text, "again", 3)
+    (conflict,) = raised(*PAIR, affirmed, said(its, "too", 4))
+    evidence = {name: affirmed.id, other: make_id("too")}
+    assert conflict.ids == (make_id("old"), make_id("new"))
+    assert conflict.evidence == ((evidence["old"],), (evidence["new"],))
+    assert (conflict.why, conflict.severity, conflict.status) == ("both_affirmed", "medium", "pending")
+
+
+def test_who_names_both_sides_affirms_both_and_an_answer_that_tells_both_affirms_neither() -> None:
+    assert state_of(*PAIR, uses(["old", "new"], 3)) == [("both_affirmed", "medium", "pending")]
+    asked = [
+        recalled(["old", "new"], "asked", sent=START + 3 * MINUTE, session="s"),
+        said("Port 5433 before, 5434 now.", "told", 4, kind="turn", origin="agent", session="s"),
+    ]
+    assert world(*PAIR, *asked).usage.own.keys() == {0, 1}, "the answer carries both"
+    assert raised(*PAIR, *asked) == []
+
+
+def test_an_echo_affirms_nothing() -> None:
+    shown = recalled(["old"], "shown", sent=START + 3 * MINUTE, session="s")
+    echo = said(OLD, "echo", 4, session="s", origin="agent")
+    assert raised(*PAIR, uses(["new"], 3), shown, echo) == []
+    assert len(raised(*PAIR, uses(["new"], 3), echo)) == 1
+
+
+def test_an_agent_against_a_person_is_asked_about_once_its_own_side_was_affirmed() -> None:
+    assert raised(PAIR[0], BY_AGENT) == []
+    again = said(NEW, "again", 3, origin="agent")
+    (conflict,) = raised(PAIR[0], BY_AGENT, again)
+    assert (conflict.why, conflict.evidence) == ("weaker", ((), (again.id,)))
+    assert state_of(PAIR[0], BY_AGENT, uses(["new"], 3)) == [("weaker", "medium", "pending")]
+    assert raised(PAIR[0], BY_AGENT, uses(["old"], 3)) == []
+
+
+def test_two_agents_are_asked_about_only_where_both_were_affirmed() -> None:
+    agents = [said(OLD, "old", 1, origin="agent"), said(NEW, "new", 2, origin="agent")]
+    assert raised(*agents, said(NEW, "again", 3, origin="agent")) == []
+    assert state_of(*agents, uses(["old", "new"], 4)) == [("both_affirmed", "low", "pending")]
+
+
+def test_a_user_against_an_operator_is_asked_about_at_once() -> None:
+    operator = said(OLD, "old", 1, origin="operator")
+    assert state_of(operator, PAIR[1]) == [("weaker", "high", "pending")]
+    assert raised(said(OLD, "old", 1), said(NEW, "new", 2, origin="operator")) == []
+
+
+def test_two_people_weigh_more_than_one_who_said_both() -> None:
+    events = [PAIR[0], said(NEW, "new", 2, actor="Ben"), uses(["old", "new"], 3)]
+    assert state_of(*events) == [("both_affirmed", "high", "pending")]
+
+
+def test_a_revision_is_asked_about_where_it_denies_and_what_is_only_alike_is_none() -> None:
+    def both_used(one: str, other: str) -> tuple[bool, int]:
+        scope = world(said(one, "one", 1), said(other, "other", 2), uses(["one", "other"], 3))
+        revises = any(memory.revises is not None for memory in scope.memories.by_birth.values())
+        return revises, len(scope.conflicts.by_id)
+
+    assert both_used("We deploy the gateway on Fridays.", "We never deploy the gateway on Fridays.") == (True, 1)
+    assert both_used("The tests can run offline.", "The tests cannot run offline.") == (True, 1)
+    assert both_used("Dock 1 at the pier is free.", "Dock 2 at the pier is free.") == (False, 0)
+    assert both_used("Your kind words mean a lot.", "Your words mean a lot to me.") == (False, 0)
+
+
+def test_what_somebody_has_said_of_a_side_is_not_asked() -> None:
+    word = linked("old", "replaced_by", "new", "word", sent=START + 3 * MINUTE)
+    assert raised(*PAIR, word, uses(["old", "new"], 4)) == []
+    assert raised(*PAIR, linked("old", "holds", None, "word"), uses(["old", "new"], 4)) == []
+    third = said(THIRD, "third", 3)
+    assert raised(*PAIR, third, uses(["old", "new"], 4)) == [], "both are past"
+    assert [it.ids for it in raised(*PAIR, third, uses(["new", "third"], 4))] == [(make_id("new"), make_id("third"))]
+
+
+def test_the_order_in_which_sides_arrive_changes_neither_the_id_nor_the_sides() -> None:
+    late = [captured(NEW, "new", sent=START + 2 * MINUTE), captured(OLD, "old", at=START, sent=START + 3 * MINUTE)]
+    (one,), (other,) = raised(*RAISED), raised(*late, uses(["new"], 4), uses(["old"], 5))
+    assert (one.id, one.ids) == (other.id, other.ids)
+
+
+# --- Once ever ---
+
+AFTER: list[list[Event]] = [
+    [settled(("old", "new"), ["new"], "done", sent=START + 5 * MINUTE)],
+    [settled(("old", "new"), ["old", "new"], "done", sent=START + 5 * MINUTE)],
+    [forgotten(["old"], "gone"), restored(["old"], "back")],
+    [linked("old", "replaced_by", "new", "word"), linked("old", "replaced_by", "new", "end", on=False)],
+    [said(THIRD, "third", 5)],
+]
+
+
+@pytest.mark.parametrize("after", AFTER, ids=["kept one", "kept both", "hidden", "said", "a third"])
+def test_a_pair_is_asked_about_once_whatever_comes_after(after: list[Event]) -> None:
+    again = [uses(["old", "new"], 10), said(OLD, "more", 11), said(NEW, "yet more", 12), uses(["old", "new"], 13)]
+    found = [it for it in raised(*RAISED, *after, *again) if it.ids == (make_id("old"), make_id("new"))]
+    assert [(it.raised_at, it.status == "pending") for it in found] == [(START + 4 * MINUTE, False)]
+
+
+@st.composite
+def disputes(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
+    """Three values of one thing, said, affirmed, hidden, settled and taken apart in any order by anyone."""
+    events: list[Event] = []
+    names = st.integers(0, 8)
+    for number in range(draw(st.integers(0, max_size))):
+        sent = START + number * MINUTE
+        common: dict[str, Any] = {
+            "sent": sent,
+            "origin": draw(st.sampled_from(("user", "user", "agent", "operator"))),
+            "actor": draw(st.sampled_from(("Ada", "Ben"))),
+        }
+        some = draw(st.lists(names, min_size=1, max_size=3))
+        pair = tuple(draw(st.lists(names, min_size=2, max_size=2, unique=True)))
+        what = draw(
+            st.sampled_from(
+                ("captured",) * 5 + ("used",) * 4 + ("forgotten", "restored", "unfolded", "linked", "settled")
+            )
+        )
+        match what:
+            case "captured":
+                at = sent - draw(st.sampled_from((0, 0, 3_000 * MINUTE)))
+                events.append(captured(draw(st.sampled_from((OLD, NEW, THIRD))), draw(names), at=at, **common))
+            case "used":
+                events.append(used(list(some), f"w{number}", **common))
+            case "forgotten":
+                events.append(forgotten(some[:1], f"f{number}", **common))
+            case "restored":
+                events.append(restored(list(some), f"u{number}", **common))
+            case "unfolded":
+                events.append(unfolded(some[:1], f"x{number}", **common))
+            case "linked":
+                to = pair[1] if draw(st.booleans()) else None
+                relation = "holds" if to is None else "replaced_by"
+                events.append(linked(pair[0], relation, to, f"l{number}", draw(st.booleans()), **common))
+            case _:
+                keep = draw(st.sampled_from((pair[:1], pair[1:], pair)))
+                events.append(settled((pair[0], pair[1]), list(keep), f"s{number}", **common))
+    return events
+
+
+anything = st.one_of(disputes(), histories())
+
+
+@given(anything)
+def test_no_pair_of_memories_is_asked_about_twice_at_any_time(events: list[Event]) -> None:
+    rest = slots([configured(), *events])
+    partition = Partition(0, erasures_of(rest))
+    known: dict[tuple[str, str], list[str]] = {}
+    closed: dict[tuple[str, str], list[Any]] = {}
+    for slot in rest:
+        fold(partition, [slot])
+        for name, scope in partition.scopes.items():
+            conflicts = scope.conflicts.by_id
+            for id, conflict in conflicts.items():
+                was = closed.setdefault((name, id), [conflict.raised_at, conflict.status])
+                assert conflict.raised_at == was[0] and (was[1] == "pending" or conflict.status != "pending")
+                was[1] = conflict.status
+            assert list(conflicts)[: len(known.get((name, "ids"), []))] == known.get((name, "ids"), [])
+            fresh = list(conflicts)[len(known.get((name, "ids"), [])) :]
+            known[name, "ids"] = list(conflicts)
+            for id in fresh:
+                new = pair_of(scope, conflicts[id])
+                assert len(new) == 2
+                assert [other for other in conflicts if pair_of(scope, conflicts[other]) == new] == [id]
+                assert conflicts[id].status in ("pending", "accepted", "dismissed")
+
+
+def pair_of(scope: Scope, conflict: Conflict) -> frozenset[int]:
+    return frozenset(memory.birth for id in conflict.ids if (memory := scope.memory_of(id)) is not None)
+
+
+@given(anything)
+def test_what_waits_has_two_living_sides_that_nothing_else_replaced(events: list[Event]) -> None:
+    for scope in partition_of(*events).scopes.values():
+        assert list(scope.conflicts.pending) == [
+            it.id for it in scope.conflicts.by_id.values() if it.status == "pending"
+        ]
+        for id in scope.conflicts.pending:
+            one, other = (scope.memory_of(side) for side in scope.conflicts.by_id[id].ids)
+            assert one is not None and other is not None and one is not other
+            assert one.canonical >= 0 and other.canonical >= 0
+            assert successor(scope, one) in (None, other) and successor(scope, other) in (None, one)
+
+
+@given(anything, st.data())
+def test_a_state_restored_anywhere_raises_and_settles_the_same(events: list[Event], data: st.DataObject) -> None:
+    whole = [*events, *RAISED, settled(("old", "new"), ["old"], "done", sent=START + 90 * MINUTE)]
+    rest = slots([configured(), *whole])
+    cut = data.draw(st.integers(0, len(rest)))
+    partition = Partition(0, erasures_of(rest))
+    fold(partition, rest[:cut])
+    partition = restore(snapshot(partition))
+    fold(partition, rest[cut:])
+    assert state_leaves([partition]) == state_leaves([partition_of(*whole)])
+
+
+@given(disputes())
+def test_rows_and_pages_that_changed_are_all_that_changed(events: list[Event]) -> None:
+    partition = Partition(0)
+    rows: dict[tuple[str, str], Any] = {}
+    pages: dict[str, Any] = {}
+    for slot in slots([configured(), *events]):
+        changes = fold(partition, [slot]).changes
+        rows |= {(it.table, it.row.id): it.row for it in guarded_rows(partition, changes)}
+        pages |= {found.path: found for found in pages_of(partition, changes)}
+    for scope in partition.scopes.values():
+        expected = {(change.table, change.id): row_of(scope, change) for change in all_changes(scope)}
+        assert {key: rows[key] for key in expected} == expected
+        assert {path: page(scope, path, Settings()) for path in pages} == pages
+
+
+@given(disputes(), st.permutations(("old", "new")))
+def test_a_later_answer_is_the_one_that_counts(events: list[Event], order: list[str]) -> None:
+    first, last = (settled(("old", "new"), [name], name, sent=START + 99 * MINUTE) for name in order)
+    both, alone = world(*RAISED, *events, first, last), world(*RAISED, *events, last)
+    assert [it.status for it in both.conflicts.by_id.values()] == [it.status for it in alone.conflicts.by_id.values()]
+    assert [it.kept for it in both.conflicts.by_id.values()] == [it.kept for it in alone.conflicts.by_id.values()]
+    assert [successor(both, it) and it.birth for it in both.memories.living()] == [
+        successor(alone, it) and it.birth for it in alone.memories.living()
+    ]
+
+
+def test_what_is_not_there_has_no_leaf() -> None:
+    assert not [leaf for leaf in state_leaves([partition_of(*PAIR)]) if "conflicts" in leaf]
+    assert [leaf for leaf in state_leaves([partition_of(*RAISED)]) if "conflicts" in leaf]
+
+
+# --- The end ---
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        forgotten(["old"], "gone"),
+        said(THIRD, "third", 5),
+        linked("old", "replaced_by", "new", "word"),
+    ],
+    ids=["a side is forgotten", "a third replaced one", "somebody said it"],
+)
+def test_what_nobody_needs_to_answer_expires(ending: Event) -> None:
+    (first, *_) = raised(*RAISED, ending)
+    assert (first.status, first.settled_at, first.kept) == ("expired", ending.at, None)
+
+
+@pytest.mark.parametrize(
+    ("keep", "status"), [(["old"], "accepted"), (["new"], "accepted"), (["old", "new"], "dismissed")]
+)
+def test_an_answer_does_what_it_says_and_another_one_overrules_it(keep: list[str], status: str) -> None:
+    for before in ([], [["old"]], [["new"]], [["old", "new"]], [["new"], ["old"]]):
+        answers = [settled(("new", "old"), list(names), f"a{n}") for n, names in enumerate([*before, keep])]
+        scope = world(*RAISED, *answers)
+        (conflict,) = scope.conflicts.by_id.values()
+        assert conflict.status == status
+        assert conflict.kept == (make_id(keep[0]) if len(keep) == 1 else None)
+        rows = {name: memory_row(scope, make_id(name)) for name in ("old", "new")}
+        for name, row in rows.items():
+            assert row is not None
+            assert row.replaced_by == (None if name in keep else make_id(keep[0]))
+            assert (row.valid_to is None) is (name in keep) and row.contradicts is None
+
+
+def test_an_answer_is_of_people_alone_and_overrules_whoever_is_trusted_more() -> None:
+    for origin in ("agent", "tool", "web", "model"):
+        partition = partition_of(*RAISED, settled(("old", "new"), ["old"], "done", origin=origin))
+        scope = partition.scopes["project:test"]
+        assert [it.status for it in scope.conflicts.by_id.values()] == ["pending"]
+        assert not scope.validity.said and partition.counters.ignored == 1
+    operator = said(OLD, "old", 1, origin="operator")
+    scope = world(operator, PAIR[1], settled(("old", "new"), ["new"], "done"))
+    row = memory_row(scope, make_id("old"))
+    assert row is not None and row.replaced_by == make_id("new")
+    agent = linked("old", "holds", None, "word", origin="agent", sent=START + 9 * MINUTE)
+    by_agents = [said(OLD, "old", 1, origin="agent"), said(NEW, "new", 2, origin="agent"), *RAISED[2:]]
+    scope = world(*by_agents, settled(("old", "new"), ["new"], "done"), agent)
+    row = memory_row(scope, make_id("old"))
+    assert row is not None and row.replaced_by == make_id("new"), "no agent undoes it"
+
+
+@pytest.mark.parametrize("keep", [["old"], ["old", "new"]])
+def test_what_was_kept_is_replaced_by_what_is_said_later_as_all_else_is(keep: list[object]) -> None:
+    scope = world(
+        *RAISED,
+        settled(("old", "new"), keep, "done"),
+        said("The staging database now listens on port 5435.", "later", 9),
+    )
+    kept = scope.memory_of(make_id("old"))
+    assert kept is not None and not holds(scope, kept)
+    assert successor(scope, kept) is scope.memory_of(make_id("later"))
+
+
+def test_a_page_tells_what_waits_and_what_was_settled_and_nothing_of_what_is_hidden() -> None:
+    def told(*events: Event) -> str:
+        return render(page(world(*events), "conflicts.md", Settings()))
+
+    loud = [said("The *staging* database listens on port 5433.", "old", 1), PAIR[1], *RAISED[2:]]
+    text = told(*loud)
+    assert "> A: The \\*staging\\* database listens on port 5433." in text and "](memories/001.md)" in text
+    assert "settle" in text and "medium, both were affirmed" in text
+    done = event(
+        "settled", Settled(ids=(make_id("old"), make_id("new")), keep=(make_id("new"),), note="We *moved*."), "n"
+    )
+    assert "B is kept" in told(*RAISED, done) and "> We \\*moved\\*." in told(*RAISED, done)
+    hidden = told(*RAISED, done, forgotten(["old"], "gone"))
+    assert "5433" not in hidden and "A: no longer shown" in hidden
+    assert told(*RAISED, forgotten(["old"], "gone")) == "" == told(*PAIR)
+    index = render(page(world(*RAISED), "MEMORY.md", Settings()))
+    assert "1 conflict waits: [conflicts](conflicts.md)" in index
+    assert "conflict" not in render(page(world(*RAISED, done), "MEMORY.md", Settings()))
+
+
+def test_a_row_has_no_text_but_the_note() -> None:
+    scope = world(*RAISED)
+    (id,) = scope.conflicts.by_id
+    row = row_of(scope, Change("conflicts", scope.name, id))
+    assert isinstance(row, ConflictRow)
+    assert "5433" not in repr(row) and "5434" not in repr(row) and row.note is None
+
+
+def test_what_is_erased_was_never_in_conflict() -> None:
+    note = event("settled", Settled(ids=(make_id("old"), make_id("new")), keep=(make_id("new"),), note="5433"), "n")
+    note = replace(note, refs=(make_id("old"), make_id("new")))
+    scope = world(*RAISED, note, erased(["old"], "e"))
+    assert not scope.conflicts.by_id and not scope.validity.said
+
+
+# --- In a home ---
+
+
+def run(home: Path, *words: str, ok: bool = True) -> str:
+    result = CliRunner().invoke(main, [*words, "--home", str(home), "--scope", "project:a"])
+    assert (result.exit_code == 0) is ok, result.output
+    return result.output
+
+
+def listed(home: Path, *words: str) -> Any:
+    return json.loads(run(home, "conflicts", *words, "--json"))
+
+
+def clients(home: Path) -> tuple[Client, Client]:
+    return (
+        Client(home, scope="project:a", actor="Ada", origin="user"),
+        Client(home, scope="project:a", actor="claude", origin="agent"),
+    )
+
+
+def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    user, agent = clients(home)
+    with user, agent:
+        old = user.capture(OLD).id
+        new = agent.capture(NEW).id
+        assert listed(home)["conflicts"] == [] and "No conflict waits." in run(home, "conflicts")
+        agent.use([new])
+        (found,) = user.conflicts().conflicts
+        assert (found.a.id, found.a.text, found.a.actor, found.a.origin) == (old, OLD, "Ada", "user")
+        assert (found.b.id, found.b.text, found.why, found.severity) == (new, NEW, "weaker", "medium")
+        told = run(home, "conflicts")
+        assert OLD in told and NEW in told and f"memtape settle {found.id}" in told and "claude (agent)" in told
+        assert "1 conflict waits" in CliRunner().invoke(main, ["status", "--home", str(home)]).output
+        assert user.status().scopes["project:a"].conflicts == 1
+        context = user.context().text
+        assert context.endswith("\n1 conflict waits for the user: memtape conflicts\n")
+        assert without_injected(context).strip() == ""
+        assert user.context(form="agents").text.count("conflict waits") == 0
+        tool = call(agent, "list_conflicts", {})
+        assert OLD in tool and NEW in tool and found.id in tool and "Only the user" in tool
+        assert "settle" not in " ".join(TOOLS) and "1 conflict waits" in call(agent, "memory_status", {})
+
+        with pytest.raises(MemtapeError, match="Only people settle"):
+            agent.settle(found.id, "B")
+        assert "Only people settle" in run(home, "settle", found.id, "--keep", "B", "--origin", "agent", ok=False)
+        done = run(home, "settle", found.id[:8], "--keep", "B", "--note", "We moved.", "--origin", "user")
+        assert f'Kept: "{NEW}"' in done and f'Replaced by it: "{OLD}"' in done and "To undo" in done
+        assert [result.id for result in user.search("staging port").results] == [new, old]
+        assert user.show(old).memory.replaced_by == new  # type: ignore[union-attr]
+        assert listed(home)["pending"] == 0
+        (after,) = listed(home, "--all")["conflicts"]
+        assert (after["status"], after["kept"], after["note"]) == ("accepted", "B", "We moved.")
+        assert "B is kept: We moved." in run(home, "conflicts", "--all")
+        assert "conflict" not in user.context().text
+
+        assert "Both are kept" in run(home, "settle", found.id, "--keep", "both", "--origin", "user")
+        assert user.show(old).memory.valid_to is None is user.show(new).memory.valid_to  # type: ignore[union-attr]
+        run(home, "settle", found.id, "--keep", "A", "--origin", "user")
+        assert user.show(new).memory.replaced_by == old  # type: ignore[union-attr]
+        before = listed(home, "--all")
+        assert user.verify().ok
+    assert "is served" in CliRunner().invoke(main, ["rebuild", "--home", str(home)]).output
+    assert listed(home, "--all") == before
+
+
+def test_an_erased_side_takes_the_question_the_answer_and_its_note_along(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    user, agent = clients(home)
+    with user, agent:
+        old = user.capture(OLD).id
+        user.capture(NEW)
+        user.capture(NEW)
+        user.use([old])
+        (found,) = user.conflicts().conflicts
+        assert found.why == "both_affirmed"
+        user.settle(found.id, "B", note="Marisol Ferreira moved it to 5434 herself.")
+        assert user.conflicts().pending == 0
+        assert "Ferreira" in (home / "vault/projects/a/conflicts.md").read_text()
+    erased = CliRunner().invoke(main, ["erase", old, "--yes", "--home", str(home), "--scope", "project:a"])
+    assert erased.exit_code == 0, erased.output
+    assert listed(home, "--all")["conflicts"] == []
+    held = [path for path in home.rglob("*") if path.is_file() and b"Ferreira" in path.read_bytes()]
+    assert held == [] and not (home / "vault/projects/a/conflicts.md").exists()
+    with Client(home, scope="project:a") as client:
+        assert client.verify().ok
+
+
+def test_what_cannot_be_settled_is_told_in_a_sentence(tmp_path: Path) -> None:
+    user, agent = clients(tmp_path)
+    with user, agent:
+        old = user.capture(OLD).id
+        new = user.capture(NEW).id
+        user.use([old, new])
+        (found,) = user.conflicts().conflicts
+        with pytest.raises(MemtapeError, match="has no conflict"):
+            user.settle("0" * 8, "A")
+        with pytest.raises(MemtapeError, match="has no conflict"):
+            user.settle(found.id[:4], "A")
+        user.forget(old)
+        assert user.conflicts().pending == 0
+        assert [it.status for it in user.conflicts(settled=True).conflicts] == ["expired"]
+        assert "no longer shown" in run(tmp_path, "conflicts", "--all")
+        with pytest.raises(MemtapeError, match="no longer shown"):
+            user.settle(found.id, "A")
+
+
+def test_the_gravest_that_wait_stand_first(tmp_path: Path) -> None:
+    def two(client: Client, other: Client, texts: Sequence[str]) -> None:
+        ids = [client.capture(texts[0]).id, other.capture(texts[1]).id]
+        client.use(ids)
+
+    user, agent = clients(tmp_path)
+    with user, agent, Client(tmp_path, scope="project:a", actor="Ben", origin="user") as ben:
+        two(agent, agent, [text.replace("staging", "backup") for text in (OLD, NEW)])
+        two(user, user, (OLD, NEW))
+        two(user, ben, [text.replace("staging", "billing") for text in (OLD, NEW)])
+        assert [it.severity for it in user.conflicts().conflicts] == ["high", "medium", "low"]
+        first = user.conflicts().conflicts[0]
+        user.settle(first.id, "both")
+        assert [it.status for it in user.conflicts(settled=True).conflicts] == ["pending", "pending", "dismissed"]

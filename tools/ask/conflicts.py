@@ -1,0 +1,118 @@
+"""The conflicts of a scope as people are shown them: both texts, by whom and when, and what became of the question."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from memtape.schemas.conflicts import ConflictRow, ConflictStatus, ConflictWhy, Severity, by_weight
+from memtape.schemas.events import Kind, Origin
+from memtape.schemas.scopes import scopes_read
+from memtape.sinks.search_index import Opened
+from memtape.tools.ask.found import Found
+from memtape.tools.ask.retrieval import Retriever
+
+Side = Literal["A", "B"]
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """One side: the captured id that named the memory, the id that names it now, and what affirmed it, by ids.
+
+    All that the memory says is None where it is no longer shown. `at` is in microseconds.
+    """
+
+    captured: str
+    evidence: tuple[str, ...]
+    id: str | None = None
+    text: str | None = None
+    kind: Kind | None = None
+    at: int | None = None
+    actor: str | None = None
+    origin: Origin | None = None
+    confirmations: int = 0
+
+
+class Conflict(msgspec.Struct, frozen=True, kw_only=True):
+    """A conflict with its two sides, `a` the one that was said first. `kept` is the side that people kept, if one."""
+
+    id: str
+    scope: str
+    status: ConflictStatus
+    severity: Severity
+    why: ConflictWhy
+    raised_at: int
+    settled_at: int | None
+    kept: Side | None
+    note: str | None
+    a: Told
+    b: Told
+
+
+class ConflictList(msgspec.Struct, frozen=True, kw_only=True):
+    """Conflicts of a scope and of `global`: those that wait first, the gravest first.
+
+    `pending` counts those that wait; `lag` is how many events the views lack.
+    """
+
+    scope: str
+    pending: int
+    lag: int
+    conflicts: tuple[Conflict, ...]
+
+
+def conflicts_of(retriever: Retriever, scope: str, every: bool) -> ConflictList:
+    """Return the conflicts of a scope and of `global` that wait for people, or `every` one that there ever was."""
+    read = {name: retriever.found(name) for name in scopes_read(scope)}
+    rows = sorted((row for found, _ in read.values() for row in _rows(found.opened)), key=by_weight)
+    shown = [row for row in rows if every or row.status == "pending"]
+    return ConflictList(
+        scope=scope,
+        pending=sum(row.status == "pending" for row in rows),
+        lag=sum(view.lag for _, view in read.values()),
+        conflicts=tuple(_conflict(read[row.scope][0], row) for row in shown),
+    )
+
+
+def waiting(opened: Opened) -> int:
+    """Return how many conflicts of a scope wait for people."""
+    return sum(row.status == "pending" for row in _rows(opened))
+
+
+def _rows(opened: Opened) -> list[ConflictRow]:
+    return [row for row in opened.rows("conflicts") if isinstance(row, ConflictRow)]
+
+
+def _conflict(found: Found, row: ConflictRow) -> Conflict:
+    kept: Side | None = None if row.kept is None else "A" if row.kept == row.a else "B"
+    return Conflict(
+        id=row.id,
+        scope=row.scope,
+        status=row.status,
+        severity=row.severity,
+        why=row.why,
+        raised_at=row.raised_at,
+        settled_at=row.settled_at,
+        kept=kept,
+        note=row.note,
+        a=_told(found, row.a, row.a_evidence),
+        b=_told(found, row.b, row.b_evidence),
+    )
+
+
+def _told(found: Found, captured: str, evidence: tuple[str, ...]) -> Told:
+    place = found.texts.called(captured)
+    if place is None:
+        return Told(captured=captured, evidence=evidence)
+    it = found.result(place)
+    return Told(
+        captured=captured,
+        evidence=evidence,
+        id=it.id,
+        text=it.text,
+        kind=it.kind,
+        at=it.at,
+        actor=it.actor,
+        origin=it.origin,
+        confirmations=it.confirmations,
+    )
