@@ -267,8 +267,8 @@ MUTANTS = [
     Mutant(
         "a revision that is tied to the latest of its equals",
         "state/vectors/floor.py",
-        "best[np.argmin(self._orders[best])]",
-        "best[np.argmax(self._orders[best])]",
+        "np.lexsort((orders[places], -nearness))",
+        "np.lexsort((-orders[places], -nearness))",
         ("tests/test_model.py",),
     ),
     Mutant(

@@ -27,6 +27,7 @@ from memtape.schemas.rows import MemoryRow, PassMark
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.sinks.home.folders import Home
+from memtape.sinks.tables import Shard
 from memtape.state.consolidation.clusters import plan
 from memtape.state.consolidation.gate import BEHIND_US, ENOUGH_CONFIRMED, ENOUGH_NEW, gate
 from memtape.state.consolidation.rules import conclude
@@ -86,12 +87,13 @@ def scope_of(client: Client) -> Scope:
 
 
 def held(client: Client) -> dict[str, MemoryRow]:
-    """Return what stands by itself, by its text; see that the views are what the log says."""
+    """Return what stands by itself, by its text, replaced or not; see that the views are what the log says."""
     client.project()
     assert client.verify().ok
-    items = client.context(8_000).items
-    texts = {item.text: item.id for item in items}
-    return {text: row for text, id in texts.items() if (row := client.show(id).memory) is not None}
+    build = client.home.current()
+    shards = (Shard(build.shard(number), number) for number in range(client.log.partitions))
+    rows = [row for shard in shards if shard.exists() for row in shard.rows(MemoryRow, client.scope, "into IS NULL")]
+    return {row.text: row for row in rows if not row.hidden and isinstance(row, MemoryRow)}
 
 
 def decided(client: Client) -> list[Decided]:

@@ -62,24 +62,28 @@ def takes_an_id(command: click.Command) -> bool:
     return any(isinstance(each, click.Argument) and each.name in ("id", "ids") for each in command.params)
 
 
+MORE = {"erase": ["--dry-run"], "holds": ["--origin", "user"], "replaced": ["--by", SECOND, "--origin", "user"]}
+"""What a command needs beside an id."""
 COMMANDS = [name for name in main.commands if takes_an_id(main.commands[name])]
 
 
 def test_every_command_with_an_id_is_tried() -> None:
-    assert sorted(COMMANDS) == ["edges", "erase", "forget", "pin", "restore", "show", "unfold", "unpin", "used", "why"]
+    assert sorted(COMMANDS) == [
+        *("edges", "erase", "forget", "holds", "pin", "replaced", "restore", "show", "unfold", "unpin", "used", "why")
+    ]
 
 
 @pytest.mark.parametrize("given", [FIRST, FIRST[:8], FIRST[:13]])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_finds_the_scope_of_an_id(command: str, given: str) -> None:
-    result = call(command, given, *(["--dry-run"] if command == "erase" else []))
+    result = call(command, given, *MORE.get(command, ()))
     if command == "unfold":
         assert result.exit_code == 1 and f"Nothing is folded into {FIRST}" in result.stderr
     else:
         assert result.exit_code == 0, result.output
     if command == "forget":
         assert f"memtape restore {FIRST}" in result.output, "whatever ids come later"
-    named = call(command, given, "--scope", A, *(["--dry-run"] if command == "erase" else []))
+    named = call(command, given, "--scope", A, *MORE.get(command, ()))
     assert named.exit_code == 1 and "project:a has no" in named.stderr and "Traceback" not in named.output
 
 
@@ -103,7 +107,7 @@ def test_a_beginning_of_several_ids_names_them() -> None:
     with Client(scope=B) as client:
         client.log.append([replace(captured("Another.", scope=B), id=twin)])
     for command in COMMANDS:
-        result = call(command, FIRST[:8])
+        result = call(command, FIRST[:8], *MORE.get(command, ()))
         assert result.exit_code == 1 and FIRST in result.stderr and twin in result.stderr
         assert "Give more" in result.stderr and OTHER not in result.stderr
     assert document("show", FIRST[:10])["memory"]["text"] == TEXTS[FIRST]
@@ -116,7 +120,7 @@ def test_a_beginning_of_several_ids_names_them() -> None:
 def test_what_begins_no_id_is_not_found(given: str) -> None:
     for command in COMMANDS:
         if given or command != "edges":
-            result = call(command, given)
+            result = call(command, given, *MORE.get(command, ()))
             assert result.exit_code == 1 and "has no" in result.stderr and "Traceback" not in result.output
 
 

@@ -239,7 +239,7 @@ def test_what_was_kept_by_mistake_is_found_and_made_anew(
 ) -> None:
     change(monkeypatch, otherwise(SUBJECT_OF["usage"])._replace(feeds=("edges", "pages")))
     (_, found) = project(home, log)
-    assert found.startswith("What was kept differs from the log (") and ": uses " in found
+    assert found.startswith("What was kept differs from the log (") and "memories" in found
     assert held(home, log) == expected
 
 

@@ -39,14 +39,18 @@ class Worker(ABC):
 
     @abstractmethod
     def failed(self, error: Exception) -> str:
-        """Return what people are told of an error that `catch_up` ended with."""
+        """Return what people are told of an error that `catch_up` ended with; nothing where somebody else tells it."""
+
+    def _tell(self, error: Exception) -> None:
+        if told := self.failed(error):
+            self.note(told)
 
     def once(self) -> None:
         """Catch up, and note an error instead of raising it."""
         try:
             self.catch_up()
         except Exception as error:
-            self.note(self.failed(error))
+            self._tell(error)
 
     def serve(self) -> None:
         """Catch up again and again until `stopping` is set; after an error, later."""
@@ -55,7 +59,7 @@ class Worker(ABC):
             try:
                 self.catch_up()
             except Exception as error:  # A worker lives as long as its owner, whatever went wrong.
-                self.note(self.failed(error))
+                self._tell(error)
                 self.stopping.wait(wait_s)
                 wait_s = min(2 * wait_s, RETRY_S[1])
             else:

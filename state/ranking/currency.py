@@ -39,11 +39,14 @@ def about(text: str) -> frozenset[str]:
 
 
 class Placed(NamedTuple):
-    """The number of something found, of that whose place it takes, and of the latest above it about the same thing."""
+    """The number of something found, of that whose place it takes, and of those above it about the same thing.
+
+    Of these the latest comes last.
+    """
 
     number: int
     place_of: int
-    newer: int | None = None
+    above: tuple[int, ...] = ()
 
 
 def latest_first(found: Sequence[Memory | None]) -> list[Placed]:
@@ -59,7 +62,7 @@ def latest_first(found: Sequence[Memory | None]) -> list[Placed]:
             (n for n in left if _may_precede(found[n], found[first])), key=lambda n: _when(found[n]), default=first
         )
         above = [it.number for it in order if _may_precede(found[it.number], found[chosen])]
-        order.append(Placed(chosen, first, max(above, key=lambda n: _when(found[n]), default=None)))
+        order.append(Placed(chosen, first, tuple(sorted(above, key=lambda n: _when(found[n])))))
         left.remove(chosen)
     return order
 

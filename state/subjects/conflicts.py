@@ -154,7 +154,7 @@ def _rivals(state: Conflicts, of: HasValidity, memory: Memory) -> list[Memory]:
         revisions |= state.revisers.get(join.seq, {})
     births |= {birth: None for birth in revisions if birth not in births and _denies(of, memory, birth)}
     births.pop(memory.birth, None)
-    return [of.memories.by_birth[birth] for birth in births]
+    return [rival for birth in births if (rival := of.memories.by_birth.get(birth)) is not None]
 
 
 def _denies(of: HasValidity, memory: Memory, birth: int) -> bool:

@@ -155,7 +155,7 @@ def text_entry(
         hidden,
         bool(shown.tags),
         shown.origin in INSTRUCTING and has_cue(shown.text),
-        shown.origin in INSTRUCTING and bool(orders_in(shown.text)),
+        orders=shown.origin in INSTRUCTING and bool(orders_in(shown.text)),
     )
 
 

@@ -73,18 +73,21 @@ def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int,
         as_one = said[taken_from[number]] if number in taken_from else same
         heir = None if is_turn else found.heir(heads[number] if shown == places[number] else shown)
         if heir is not None and (among is None or len(among(np.array([heir])))):
-            first.setdefault((heir,), _Best(heir, placed._replace(newer=None)))
+            first.setdefault((heir,), _Best(heir, placed._replace(above=())))
         one = heads[number] if shown == places[number] else shown
         first.setdefault((one,) if as_one is None else as_one, _Best(shown, placed))
     closed = [it for place in places[:AMONG] if (it := _closed(found, place)) is not None]
-    highest = 1.0
+    scores: dict[int | None, float] = {}
     for place, placed in islice(first.values(), limit):
         own = placed.number if place == places[placed.number] else _index(heads, place)
         hit, same = ranking.hit(placed.number if own is None else own), said[placed.number]
         place = place if own is None else places[own]
-        score = max(0.0, min(ranking.hit(placed.place_of).score, highest))
-        highest = score - LEAST_STEP
-        newer = None if placed.newer is None else found.result(places[placed.newer]).id
+        score = ranking.hit(placed.place_of).score
+        head = place if own is None else heads[own]
+        if above := [scores[it] for it in (*(heads[n] for n in placed.above), found.heir(head)) if it in scores]:
+            score = max(0.0, min(score, min(above) - LEAST_STEP))
+        scores[head] = score
+        newer = found.result(places[placed.above[-1]]).id if placed.above else None
         mark = "" if same is None else _mark_of_turn(found.result(place), closed)
         yield Told(_scored(hit._replace(place=place), score), 0 if same is None else again[same] - 1, newer, mark)
 

@@ -14,7 +14,7 @@ import msgspec
 
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
-from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.errors import DamagedLog, InvalidEvent
 from memtape.schemas.events import Captured, Event, Withdrawn
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, slots_between
@@ -78,7 +78,8 @@ class Zones(Worker):
 
     def failed(self, error: Exception) -> str:
         """Return what people are told where zones could not be read."""
-        return f"What people wrote into pages could not be taken: {error}"
+        # Of a damaged log the run itself tells.
+        return "" if isinstance(error, DamagedLog) else f"What people wrote into pages could not be taken: {error}"
 
 
 class _ScopeZones:
