@@ -701,7 +701,23 @@ class Scope:
         """Return the goal or plan said last of those that hold, and contradict nothing that is trusted more."""
         alive = [memory for memory in self.memories if family_of(memory) == kind and self.living(memory)]
         held = [it for it in alive if self._successor(it) is None and self._contradicted(it) is None]
-        return max(held, key=lambda it: max((c["at"], c["seq"]) for c in self.living(it)), default=None)
+
+        def weight(it: Memory) -> tuple[Any, ...]:
+            word = self._word(it)
+            said = [(c["origin"] in ("user", "operator"), c["at"], c["seq"]) for c in self.living(it)]
+            return word is not None and word["to"] is None, *max(said)
+
+        return max(held, key=weight, default=None)
+
+    def _since(self, memory: Memory) -> int:
+        """Return when a memory was first said after another value of the same thing was."""
+        living = self.living(memory)
+        if not living:
+            return int(self.name_of(memory)["at"])
+        at = spoken(living)["at"]
+        others = [other for _, older, newer in self._ties(memory) for other in (older, newer) if other is not memory]
+        times = [time for other in others if (time := self._when(other)[0]) < at]
+        return min(c["at"] for c in living if (not times or max(times) < c["at"]) and c["at"] <= at)
 
     def _say(self, id: str, to: str | None, trust: int, seq: int, settled: bool = False) -> None:
         self.words[id] = {"to": to, "trust": trust, "seq": seq, "settled": settled}
@@ -770,8 +786,8 @@ class Scope:
         replaced = sorted((it for it in replaced if self.living(it)), key=self._when, reverse=True)
         told = replaces(spoken(self.living(replaced[0]))["body"]["text"], speaks["body"]["text"]) if replaced else None
         return {
-            "valid_from": speaks["at"],
-            "valid_to": None if after is None else max(speaks["at"], spoken(self.living(after))["at"]),
+            "valid_from": self._since(memory),
+            "valid_to": None if after is None else max(self._since(memory), self._since(after)),
             "replaced_by": None if after is None else self.name_of(after)["id"],
             "replaces": [self.name_of(it)["id"] for it in replaced],
             "before": "" if told is None or told.how == "ended" else told.older,

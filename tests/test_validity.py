@@ -49,6 +49,30 @@ def test_values_follow_each_other_as_they_happened_in_whatever_order_they_arrive
     assert [found[text].replaces for text in (OLD, NEW, NEWEST)] == [(), (found[OLD].id,), (found[NEW].id,)]
 
 
+def test_what_is_said_again_has_held_all_the_time() -> None:
+    found = rows([said(OLD, 1), said(NEW, 3), said(NEW, 6, id="again"), said(OLD, 2, sent=9, id="old again")])
+    assert (found[OLD].valid_from, found[OLD].valid_to) == (BEGIN + DAY, BEGIN + 3 * DAY)
+    assert (found[NEW].valid_from, found[NEW].valid_to) == (BEGIN + 3 * DAY, None)
+
+
+def test_two_facts_that_both_hold_close_nothing() -> None:
+    """Pairs by somebody who tried to have a fact closed that holds."""
+    pairs = [
+        ("My laptop has 16 GB of memory.", "My laptop has 1 TB of storage."),
+        ("My rent is 900 euros.", "My rent deposit is 1800 euros."),
+        ("The film starts at 20:00.", "The film starts at 22:30 on Saturday."),
+        ("The bike costs 500 euros.", "The bike costs 40 euros to repair."),
+        ("The API supports version 1.", "The API supports version 2."),
+        ("Sam's birthday is on 3 May.", "Sam's birthday party is on 7 May."),
+        ("The code is 4711 for the front door.", "The code is 1290 for the garage."),
+        ("Paul is a vegetarian.", "Paul is a nurse."),
+        ("We store images in S3.", "We store images in WebP."),
+    ]
+    for older, newer in pairs:
+        found = rows([said(older, 1), said(newer, 2)])
+        assert (found[older].valid_to, found[older].outdated_by) == (None, None), newer
+
+
 def test_a_value_that_comes_back_holds_again() -> None:
     found = rows([said(OLD, 1), said(NEW, 2), said(OLD, 3, id="again")])
     assert (found[OLD].valid_from, found[OLD].valid_to) == (BEGIN + 3 * DAY, None)
@@ -111,6 +135,15 @@ def test_the_goal_in_force_was_said_last_and_contradicts_nobody_who_is_trusted_m
     assert [row.text for row in found.values() if not row.replaced] == ["The target for test coverage is 85 percent."]
 
 
+def test_an_agents_goal_does_not_oust_a_persons_and_a_person_says_which_is_in_force() -> None:
+    goals = [said("Write the manual.", 1, kind="goal"), said("Learn to sail.", 2, kind="goal", origin="agent"),
+             said("Tidy the quay.", 3, kind="goal")]  # fmt: skip
+    assert [row.text for row in rows(goals[:2]).values() if not row.replaced] == ["Write the manual."]
+    assert [row.text for row in rows(goals).values() if not row.replaced] == ["Tidy the quay."]
+    goals.append(linked("Write the manual.", "holds", None, "l", sent=START + 9 * SECOND))
+    assert [row.text for row in rows(goals).values() if not row.replaced] == ["Write the manual."]
+
+
 # In a home.
 
 
@@ -125,7 +158,7 @@ def at(day: int) -> str:
 
 def test_what_holds_stands_above_what_it_replaced_and_both_say_so(client: Client) -> None:
     older = client.capture(OLD, at=at(1))
-    newer = client.capture("You can reach the staging database at localhost:5434 now.", at=at(9))
+    newer = client.capture("The staging database is on port 5434 now.", at=at(9))
     client.project()
     # The question has the words of the older text alone.
     found = client.search("on which port does the staging database listen").results
@@ -180,6 +213,7 @@ def test_deciding_by_hand_says_what_it_did_and_refuses_what_cannot_be(client: Cl
         lambda: client.say_holds(one.id, undo=True),
         lambda: client.say_holds(turn.id),
         lambda: client.say_replaced(one.id, one.id),
+        lambda: (client.say_replaced(one.id, other.id), client.say_replaced(other.id, one.id)),
         lambda: Client(client.home.path, scope="project:test", origin="agent").say_replaced(one.id, other.id),
     ):
         with pytest.raises(MemtapeError):

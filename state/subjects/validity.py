@@ -52,7 +52,7 @@ class Validity:
     `newer` has, by each older memory, those that tell another value of the same thing, and what that means. `said` has
     what somebody said last of a captured id. All else follows from these and from the memories: `current` is the goal
     and the plan in force, of those in `aims`; `older` is `newer` the other way round, and `replacing` what `said` says
-    replaced something; `judged` has the canonical text and the name under which each memory was compared last.
+    replaced something; `judged` has what each memory was when it was compared last.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Validity:
         self.aims: dict[str, dict[int, None]] = {family: {} for family in REPLACING}
         self.older: dict[int, dict[int, None]] = {}
         self.replacing: dict[str, dict[str, None]] = {}
-        self.judged: dict[int, tuple[int, int]] = {}
+        self.judged: dict[int, tuple[int, int, int]] = {}
         self._sharing: dict[str, Sharing] | None = None
 
 
@@ -130,9 +130,20 @@ def _living(of: Others, births: Iterable[int]) -> list[Memory]:
     return [memory for memory in found if memory is not None and memory.canonical >= 0]
 
 
-def valid_from(of: HasCaptures, memory: Memory) -> int:
-    """Return since when a memory holds, in microseconds: the time of the text that speaks for it."""
-    return of.captures.by_seq[memory.canonical if memory.canonical >= 0 else memory.name].at
+def valid_from(of: HasValidity, memory: Memory) -> int:
+    """Return since when a memory holds, in microseconds: when it was first said after another value was.
+
+    What was said again without another value between has held all the time. Of what nothing lives it is the time of its
+    name.
+    """
+    by_seq, state = of.captures.by_seq, of.validity
+    if memory.canonical < 0:
+        return by_seq[memory.name].at
+    others = _living(of, (*state.newer.get(memory.birth, ()), *state.older.get(memory.birth, ())))
+    spoken = by_seq[memory.canonical].at
+    before = max((at for it in others if (at := by_seq[it.canonical].at) < spoken), default=None)
+    said = (by_seq[join.seq] for join in memory.members)
+    return min(it.at for it in said if not it.hidden and (before is None or before < it.at <= spoken))
 
 
 def valid_to(of: HasValidity, memory: Memory) -> int | None:
@@ -301,12 +312,20 @@ def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched
         _touch(state, memory.birth, touched)
 
 
-def _spoken(of: Others, birth: int) -> tuple[int, int] | None:
-    """Return the canonical text of a memory that may be compared, and its name, by their seqs; None of any other."""
+def _spoken(of: Others, birth: int) -> tuple[int, int, int] | None:
+    """Return the canonical text of a memory that may be compared, its name, and the sum of what lives of it, by seqs.
+
+    None of any other.
+    """
     memory = of.memories.by_birth.get(birth)
     if memory is None or memory.canonical < 0 or not _may_be_compared(of, memory):
         return None
-    return memory.canonical, memory.name
+    return _judged(of, memory)
+
+
+def _judged(of: Others, memory: Memory) -> tuple[int, int, int]:
+    living = sum(join.seq for join in memory.members if not of.captures.by_seq[join.seq].hidden)
+    return memory.canonical, memory.name, living
 
 
 def _may_be_compared(of: HasCaptures, memory: Memory) -> bool:
@@ -316,7 +335,7 @@ def _may_be_compared(of: HasCaptures, memory: Memory) -> bool:
 
 def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
     """Take in that a memory is compared by the text that speaks for it."""
-    state.judged[memory.birth] = memory.canonical, memory.name
+    state.judged[memory.birth] = _judged(of, memory)
     family = of.captures.by_seq[memory.birth].family
     if family in REPLACING:
         state.aims[family][memory.birth] = None
@@ -324,10 +343,10 @@ def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
 
 def _touch(state: Validity, birth: int, touched: dict[int, None]) -> None:
     """Note a memory, those that it is tied to, and all that replace what it replaces: their rows follow from it."""
-    older = state.older.get(birth, {})
-    touched |= dict.fromkeys((birth, *state.newer.get(birth, ()), *older))
-    for other in older:
-        touched |= dict.fromkeys(state.newer[other])
+    near = (*state.newer.get(birth, ()), *state.older.get(birth, ()))
+    touched |= dict.fromkeys((birth, *near))
+    for other in near:
+        touched |= dict.fromkeys((*state.newer.get(other, ()), *state.older.get(other, ())))
 
 
 def _forget(state: Validity, birth: int, of: HasValidity) -> None:
@@ -366,7 +385,7 @@ def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:
     """Return the texts of a family. They are taken in when first needed, after a start and a restore alike."""
     if state._sharing is None:
         state._sharing = {family: Sharing() for family in dict.fromkeys(FAMILIES.values())}
-        for birth, (canonical, _) in state.judged.items():
+        for birth, (canonical, _, _) in state.judged.items():
             _share(state._sharing, of.captures.by_seq[canonical], birth, of)
     return state._sharing[family]
 
@@ -404,9 +423,13 @@ def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict
         touched |= {birth: None for birth in (before, after) if birth is not None}
 
 
-def _last_said(of: Others, birth: int) -> tuple[int, int]:
-    members = (of.captures.by_seq[join.seq] for join in of.memories.by_birth[birth].members)
-    return max(((capture.at, capture.seq) for capture in members if not capture.hidden), default=(0, 0))
+def _last_said(of: HasValidity, birth: int) -> tuple[bool, bool, int, int]:
+    """Return by which the aim in force is chosen: that somebody said it holds, that people aim at it, and when."""
+    memory = of.memories.by_birth[birth]
+    word = _said_of(of, memory)
+    members = (of.captures.by_seq[join.seq] for join in memory.members)
+    said = [(it.actor.origin in PEOPLE, it.at, it.seq) for it in members if not it.hidden]
+    return word is not None and word.to is None, *max(said, default=(False, 0, 0))
 
 
 def _may_be_in_force(of: HasValidity, birth: int) -> bool:

@@ -74,7 +74,8 @@ _RULES = (
     r"\bmy preference is\b",
     rf"^(?:please,?\s+)?stop\s+{_WORK_EN}\w*ing\b{_ONCE_EN}",
     rf"^please,?\s+(?:don't|do not)\s+{_WORK_EN}\w*\b{_ONCE_EN}|^(?:don't|do not)\s+use\b{_ONCE_EN}",
-    r"(?:^|[,;:]\s*|\band\s+)(?:please,?\s+)?(?:don't|do not|stop)\s+(?:mention|bring|talk|refer|sav|stor|record|memori[sz]|writ)\w*\s+"
+    r"(?:^|[,;:]\s*|\band\s+)(?:please,?\s+)?(?:don't|do not|stop)\s+"
+    r"(?:mention|bring|talk|refer|sav|stor|record|memori[sz]|writ)\w*\s+"
     rf"(?!(?:it|that|this)\b\W*\Z){_ONCE_EN}",
     rf"^(?:please,?\s+)?remember to\s+{_WORK_EN}\w*\b{_ONCE_EN}",
     # German: in front, or right after the imperative that opens the sentence.

@@ -45,6 +45,9 @@ _PER = lazy(
     _I,
 )
 _SPANS = {"second", "minute", "hour", "day", "night", "week", "month", "quarter", "year"}
+_SAYS_CHANGE = lazy(f"{words.MOVED}|{words.NOW}", _I)
+_TAIL = lazy(r"\b(?:on|at|to|for|in|by|an?|per|of|with|from)\s+.*\Z", _I)
+_BEHIND = lazy(r"\s*(?:of|for|on|in|at|to|from)\s+(?:the\s+|an?\s+)?\w+", _I)
 _DOUBTS = lazy(r"\A\W*(?:if|when|whenever|unless|maybe|perhaps|suppose|assuming|imagine|should)\b", _I)
 _RELATES = frozenset("is are was were has have of by to at from with on in for as".split())
 """Words that no plain value holds: with one of them, more is told than a value."""
@@ -57,7 +60,7 @@ LETTERS = frozenset(f"*{NOTE}")
 UNSURE = ("r", "d")
 """On what something runs, and where it goes, may hold beside another unless it was changed."""
 MEASURES = ("v", "p", *ANEW)
-MOST_EXTRA = 1
+MOST_EXTRA = 0
 """So many terms may one side have more than the other where both are about the same thing."""
 
 
@@ -89,7 +92,7 @@ def replaces(older: str, newer: str) -> Replacement | None:
         return None
     framed = _by_frame(older, newer)
     if framed is not None:
-        return framed
+        return framed if _SAYS_CHANGE.search(newer) or _tail(framed.older) == _tail(framed.newer) else None
     abroad = _by_abroad(older, newer)
     if abroad is not None:
         return abroad
@@ -159,15 +162,17 @@ def _same_but_end(older: str, newer: str, copula: re.Pattern[str]) -> Value | No
 
 def _by_slot(older: Clause, newer: Clause, *, is_alone: bool) -> Replacement | None:
     """Compare what two clauses claim of slots that hold one value."""
-    if newer.denies and not newer.changed:
+    is_changed = newer.changed or newer.now
+    if (newer.denies or older.many or newer.many) and not newer.changed:
         return None
     for now in newer.claims:
         for before in older.claims:
             if now.slot != before.slot or not _are_two(before, now):
                 continue
+            if not is_changed and not _are_of_the_same(older.text, before.value, newer.text, now.value):
+                continue
             if SPEAKER in now.subject and not is_alone and now.slot.split()[0] not in words.PERSONAL:
                 continue
-            is_changed = newer.changed or newer.now
             if now.slot == "is" and not _is_exactly(before, now):
                 continue
             renamed = now.slot == "name" and is_changed and now.subject <= frozenset(terms(before.value))
@@ -212,15 +217,15 @@ def _by_abroad(older: str, newer: str) -> Replacement | None:
 
 
 def _by_relation(older: Clause, newer: Clause) -> Replacement | None:
-    """Compare what two clauses state by verbs and prepositions, or by any words of a measure, of one subject."""
-    if newer.denies or older.denies:
+    """Compare what two clauses state of one subject by any verb, where the newer says that something changed."""
+    if newer.denies or older.denies or not (newer.changed or newer.now):
         return None
     many = older.many or newer.many
     for now in (*newer.stated, *newer.claims):
         for before in (*older.stated, *older.claims):
             if many and before.slot != "n":
                 continue
-            if not _are_two(before, now) or not _are_alike(before, now, newer.changed or newer.now):
+            if not _are_two(before, now) or not _are_alike(before, now, True):
                 continue
             if (
                 _is_exactly(before, now)
@@ -229,6 +234,19 @@ def _by_relation(older: Clause, newer: Clause) -> Replacement | None:
             ):
                 return Replacement("stated", now.slot, before.value, now.value, _is_covered(before, now))
     return None
+
+
+def _tail(value: str) -> str:
+    """Return what of a value says when, where or for what it is one: "a year" of "180 euros a year"."""
+    found = _TAIL.search(value)
+    return "" if found is None else found[0].lower().strip(" .!")
+
+
+def _are_of_the_same(older: str, before: str, newer: str, now: str) -> bool:
+    """Whether nothing in or behind two values says that they are of different things, as "of RAM" and "of disk"."""
+    behind = [_BEHIND.match(text, text.find(value) + len(value)) for text, value in ((older, before), (newer, now))]
+    said = [found[0].lower().split()[-1] for found in behind if found is not None]
+    return _tail(before) == _tail(now) and (len(said) < 2 or said[0] == said[1])
 
 
 def _are_two(before: Claim, now: Claim) -> bool:

@@ -12,6 +12,7 @@ from memtape.schemas.events import PEOPLE, Body, Forgotten, Linked, Restored, Se
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.scope import Scope
+from memtape.state.subjects import validity
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.conflicts import Conflict
 from memtape.state.subjects.memories import Memory
@@ -97,6 +98,8 @@ class Deciding:
             to, other = self._ids.within(to, self._folded)
             if other.name != scope.name:
                 raise MemtapeError(f"{id} and {to} stand in different scopes.", "Name memories of one scope.")
+            if memory in _successors(scope, _memory(other, to)):
+                raise MemtapeError(f"{to} was itself replaced by {id}.", f"`memtape holds {to}` ends that.")
             if _memory(other, to).birth == memory.birth:
                 raise MemtapeError(f"{id} and {to} are one memory.", "`memtape unfold` splits one.")
         ids = [scope.captures.by_seq[join.seq].id for join in memory.joins]
@@ -190,3 +193,11 @@ def _memory(scope: Scope, id: str) -> Memory:
     if memory is None or memory.made:
         raise MemtapeError(f"{id} is no memory of one thing.", "Facts, goals, plans and the like hold or are replaced.")
     return memory
+
+
+def _successors(scope: Scope, memory: Memory) -> list[Memory]:
+    """Return what replaced a memory, what replaced that, and so on."""
+    found: list[Memory] = []
+    while (after := validity.successor(scope, found[-1] if found else memory)) is not None and after not in found:
+        found.append(after)
+    return found

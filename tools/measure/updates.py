@@ -50,6 +50,12 @@ def answered(folder: Path, cases: list[Asked]) -> Iterator[tuple[Asked, list[tup
         log.close()
 
 
+def is_marked(result: Result) -> bool:
+    """Whether a reader is told that a result was replaced, in whole or in part, is contradicted, or is older."""
+    told = any(mark.startswith(("in part replaced", "contradicts")) for mark in result.marks)
+    return told or result.valid_to is not None or result.newer is not None
+
+
 def measured(case: Asked, found: list[tuple[int, Result]]) -> Counter[str]:
     """Return what is counted of one case."""
     order = [n for n, _ in found]
@@ -63,8 +69,8 @@ def measured(case: Asked, found: list[tuple[int, Result]]) -> Counter[str]:
         among=any(place < FIRST for place in current),
         above=bool(replaced) and min(replaced) < min(current, default=LIMIT),
         replaced=len(replaced),
-        unmarked=sum(1 for n, result in found if n in case.replaced and not result.marks),
-        marked=sum(1 for n, result in found if n in case.current and result.marks),
+        unmarked=sum(1 for n, result in found if n in case.replaced and not is_marked(result)),
+        marked=sum(1 for n, result in found if n in case.current and is_marked(result)),
         holding=len(case.current),
         closed=len(closed & set(case.current)),
     )
