@@ -190,6 +190,15 @@ def test_a_start_and_memory_md_tell_what_holds_alone(client: Client) -> None:
         assert OLD not in text
 
 
+def test_where_the_last_session_was_left_says_what_was_replaced_since(client: Client) -> None:
+    client.capture(OLD, "turn", at=at(2))
+    client.capture(OLD, at=at(1))
+    newer = client.capture(NEW, at=at(9))
+    client.project()
+    left = [line for line in client.context(2_000, "prompt").text.splitlines() if OLD in line]
+    assert left and all(f"says what was replaced on 2026-03-09 by {newer.id}" in line for line in left)
+
+
 def test_what_held_then_is_asked_for_by_its_time(client: Client) -> None:
     client.capture(OLD, at=at(1))
     client.capture(NEW, at=at(9))

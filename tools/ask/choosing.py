@@ -6,14 +6,14 @@ Nothing is ranked here, and no view is read but the texts that were found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from memtape.schemas.events import STATED_TAG
-from memtape.schemas.rows import replaced
+from memtape.schemas.rows import MemoryRow, replaced
 from memtape.state.index.entries import TAGGED, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
@@ -88,7 +88,7 @@ def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int,
             score = max(0.0, min(score, min(above) - LEAST_STEP))
         scores[head] = score
         newer = found.result(places[placed.above[-1]]).id if placed.above else None
-        mark = "" if same is None else _mark_of_turn(found.result(place), closed)
+        mark = "" if same is None else mark_of_turn(found.result(place).text, closed)
         yield Told(_scored(hit._replace(place=place), score), 0 if same is None else again[same] - 1, newer, mark)
 
 
@@ -124,9 +124,9 @@ def _closed(found: Found, place: int) -> Result | None:
     return it if it is not None and it.valid_to is not None else None
 
 
-def _mark_of_turn(turn: Result, closed: Sequence[Result]) -> str:
+def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:
     """Return what is told of a turn that says in so many words what a memory said that was replaced."""
-    words = " ".join(turn.text.split()).lower()
+    words = " ".join(text.split()).lower()
     for it in closed:
         # Of what was taken from a turn, what stands behind it in brackets is ours.
         said = " ".join(it.text.split()).lower().partition(" (")[0].rstrip(" .!")

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 import msgspec
 import orjson
+from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import UNKNOWN, Captured, Event
@@ -19,6 +20,7 @@ from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.vault import escape
 from memtape.state.views.context import ContextItem, Form, Known, Section, choose, items_of
+from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import waiting
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import is_row_stale
@@ -91,6 +93,8 @@ def context_of(
     said = read[0][0].last_session(session)
     turns = [row for row in said if not isinstance(row, Event)]
     last = list(_known(turns, [row for row in said if isinstance(row, Event)], now))
+    closed = [row for rows, _ in shown for row in rows if isinstance(row, MemoryRow) and row.valid_to is not None]
+    last = [replace(it, notes=(mark,)) if (mark := mark_of_turn(it.text, closed)) else it for it in last]
     items = items_of(known, now, last)
     if since is not None:
         own = {row.id for rows, captured in shown for row in (*rows, *captured) if _is_of(row, session)}

@@ -17,14 +17,11 @@ from typing import NamedTuple
 
 import click
 
-from memtape.schemas.embedding import EmbedderOptions
 from memtape.schemas.times import DAY_US, US_PER_S
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.settings import prefer_embedder
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.keep.embedding import change_over
 
 SCOPE = "project:counterfacts"
 START_US = 1_704_067_200 * US_PER_S
@@ -109,16 +106,12 @@ def sequence(count: int, seed: int) -> Sequence:
     return Sequence(facts, asked)
 
 
-def asked(folder: Path, told: Sequence, gap_us: int, model: str) -> Iterator[tuple[bool, bool, bool]]:
+def asked(folder: Path, told: Sequence, gap_us: int) -> Iterator[tuple[bool, bool, bool]]:
     """Yield of each question whether what holds is first, whether it is among five, and whether it is marked."""
     home = Home(folder)
     log = EmbeddedLog(home.log_path)
     try:
         client = Client(folder, scope=SCOPE, log=log)
-        if model:
-            options = EmbedderOptions(choice="local", model=model)
-            change_over(home, log, options, None)
-            prefer_embedder(home, options)
         lines = [
             Line(text=text, at=START_US + n * gap_us, origin="user", kind="fact") for n, text in enumerate(told.facts)
         ]
@@ -136,12 +129,11 @@ def asked(folder: Path, told: Sequence, gap_us: int, model: str) -> Iterator[tup
 @click.command()
 @click.option("--count", default=100, show_default=True, help="So many subjects are told of twice.")
 @click.option("--seed", default=1, show_default=True)
-@click.option("--model", default="", help="The folder of a local model, by whose vectors texts are folded and found.")
-def main(count: int, seed: int, model: str) -> None:
+def main(count: int, seed: int) -> None:
     """Say how often the later value is first, with facts a minute and a day apart."""
     for name, gap_us in (("a minute apart", 60 * US_PER_S), ("a day apart", DAY_US)):
         with tempfile.TemporaryDirectory() as folder:
-            found = list(asked(Path(folder), sequence(count, seed), gap_us, model))
+            found = list(asked(Path(folder), sequence(count, seed), gap_us))
         first, among, wrong = (sum(its) for its in zip(*found, strict=True))
         click.echo(f"{name}: current first {first} of {count}, among five {among}; {wrong} wrongly marked")
 
