@@ -24,11 +24,11 @@ from memtape.schemas.rows import MemoryRow, Provenance
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition, fold
-from memtape.state.ranking.ranker import DIGITS
 from memtape.state.views.filters import NO_FILTERS, make_filters, passes
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.ask.comparing import recalls_of
+from memtape.tools.ask.results import Result as Found
 from memtape.tools.ask.results import result_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -182,9 +182,9 @@ def captured_with(client: Client) -> dict[str, Pairs]:
 def test_to_be_narrowed_is_to_be_restricted(
     world: World, query: str, origins: set[str], sessions: set[str], kinds: set[str], in_past: bool
 ) -> None:
-    """A filter takes results away; what is left keeps its order and its score.
+    """A filter takes results away; what is left keeps what it is worth by itself.
 
-    By the last digit of a score it stands below what is later and about the same, which may be taken away.
+    Where it stands hangs also on what is later and about the same, which may be taken away.
     """
     as_of, made = (world.past, world.of_past) if in_past else (None, world.made)
     filters = asked(origins=sorted(origins), sessions=sorted(sessions), kinds=sorted(kinds))
@@ -192,7 +192,7 @@ def test_to_be_narrowed_is_to_be_restricted(
     narrowed = world.client.search(query, 1_000, filters=filters, quiet=True, as_of=as_of).answer
     assert whole.lag == (0 if in_past else 8) and len(whole.results) > 10
     expected = [
-        (result.id, round(result.score, DIGITS - 1))
+        (result.id, worth(result))
         for result in whole.results
         if (not kinds or result.kind in kinds)
         and any(
@@ -200,9 +200,17 @@ def test_to_be_narrowed_is_to_be_restricted(
             for origin, session in made[result.id]
         )
     ]
-    assert [(result.id, round(result.score, DIGITS - 1)) for result in narrowed.results] == expected
+    assert sorted((result.id, worth(result)) for result in narrowed.results) == sorted(expected)
+    scores = [result.score for result in narrowed.results]
+    assert scores == sorted(scores, reverse=True)
     best = world.client.search(query, 1, filters=filters, quiet=True, as_of=as_of).answer.results
-    assert [result.id for result in best] == [id for id, _ in expected[:1]], "a filter does not use up the limit"
+    assert [result.id for result in best] == [result.id for result in narrowed.results[:1]], "a filter uses up no limit"
+
+
+def worth(result: Found) -> float:
+    """What a result is worth by itself, wherever it stands."""
+    assert result.why is not None
+    return round(result.why.relevance * result.why.age * result.why.use * result.why.confidence, 8)
 
 
 # At every door.

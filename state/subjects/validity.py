@@ -143,7 +143,8 @@ def valid_from(of: HasValidity, memory: Memory) -> int:
     spoken = by_seq[memory.canonical].at
     before = max((at for it in others if (at := by_seq[it.canonical].at) < spoken), default=None)
     said = (by_seq[join.seq] for join in memory.members)
-    return min(it.at for it in said if not it.hidden and (before is None or before < it.at <= spoken))
+    since = (it.at for it in said if not it.hidden and (before is None or before < it.at <= spoken))
+    return min(since, default=spoken)
 
 
 def valid_to(of: HasValidity, memory: Memory) -> int | None:
