@@ -12,7 +12,7 @@ The model is told what was said and when; it never reads the log or a view.
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import blake2b
 from math import isqrt, log10
@@ -222,6 +222,7 @@ class Scope:
         self.covers: list[Cover] = []
         self.told: dict[str, list[str]] = {}
         self.words: dict[str, dict[str, Any]] = {}
+        self.held: dict[tuple[str, int], Any] | None = None
         self.awaited: dict[str, tuple[Cover, list[dict[str, Any]]]] = {}
         self.apart: list[list[list[str]]] = []
 
@@ -369,9 +370,19 @@ class Scope:
 
     def memory_rows(self) -> list[dict[str, Any]]:
         """Return every memory with all that a view should say of it; none of a text that stands for nothing."""
+        self.held = {}  # Nothing changes until all rows are made.
         current = {kind: self._current(kind) for kind in ("goal", "plan")}
         ended = [memory for memory in self.memories if is_made(memory) and self.made_of(memory) is None]
-        return [self._memory_row(memory, current) for memory in self.memories if memory not in ended]
+        rows = [self._memory_row(memory, current) for memory in self.memories if memory not in ended]
+        self.held = None
+        return rows
+
+    def _once(self, name: str, memory: Memory, make: Callable[[Memory], Any]) -> Any:
+        if self.held is None:
+            return make(memory)
+        if (name, id(memory)) not in self.held:
+            self.held[name, id(memory)] = make(memory)
+        return self.held[name, id(memory)]
 
     def made_of(self, memory: Memory) -> list[str] | None:
         """Return what a text was made of, None where it is none or stands for nothing."""
@@ -737,6 +748,10 @@ class Scope:
 
     def _ties(self, memory: Memory) -> list[tuple[str, Memory, Memory]]:
         """Return (what it means, older, newer) of a memory and each that tells another value of the same thing."""
+        found: list[tuple[str, Memory, Memory]] = self._once("ties", memory, self._tied)
+        return found
+
+    def _tied(self, memory: Memory) -> list[tuple[str, Memory, Memory]]:
         if is_made(memory) or not self.living(memory) or family_of(memory) is None:
             return []
         found = []
@@ -767,6 +782,10 @@ class Scope:
         return min(found, key=self._when, default=None)
 
     def _successor(self, memory: Memory) -> Memory | None:
+        found: Memory | None = self._once("successor", memory, self._next)
+        return found
+
+    def _next(self, memory: Memory) -> Memory | None:
         word = self._word(memory)
         return word["other"] if word and word["to"] is not None else self._first(memory, "replaced")
 
