@@ -218,6 +218,7 @@ def take_up(state: Scope, embedder: str) -> None:
 def refold(state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters) -> list[Change]:
     """Fold all captures anew under settings that a `configured` event brings, and return the rows that it touched."""
     context = Context(state.name, state.seq, offset, at, settings, counters, state)
+    paraphrases.take_up(state.paraphrases)
     changes = refolding.refold(state.memories, context)
     for subject in _AFTER_MEMORIES:
         changes += subject.evolve(getattr(state, subject.name), event, context)

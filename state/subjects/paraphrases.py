@@ -49,7 +49,6 @@ class Paraphrases:
         self.banned: dict[int, None] = {}
         self.hidden: dict[int, int] = {}
         self._index: dict[str, Candidates | DenseCandidates] | None = None
-        self._embedder = ""
 
 
 def evolve(state: Paraphrases, event: Event, context: Context[Others]) -> list[Change]:
@@ -185,8 +184,8 @@ def _key(capture: Capture, of: Others) -> int:
 
 def _indexed(state: Paraphrases, of: Others, embedder: str) -> dict[str, Candidates | DenseCandidates]:
     """Return what texts are compared with by family, made when first needed, after a start and a restore alike."""
-    if state._index is None or state._embedder != embedder:
-        state._index, state._embedder = {}, embedder
+    if state._index is None:
+        state._index = {}
         for key in state.root_of:
             _put(state._index, key, of, embedder)
     return state._index
