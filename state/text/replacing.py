@@ -57,11 +57,7 @@ MOST_IF_CHANGED = 3
 FREE = ("free", "noun", "tongue", "any", "name")
 ANEW = ("*", NOTE)
 LETTERS = frozenset(f"*{NOTE}")
-UNSURE = ("r", "d")
-"""On what something runs, and where it goes, may hold beside another unless it was changed."""
 MEASURES = ("v", "p", *ANEW)
-MOST_EXTRA = 0
-"""So many terms may one side have more than the other where both are about the same thing."""
 
 
 class Replacement(NamedTuple):
@@ -225,7 +221,7 @@ def _by_relation(older: Clause, newer: Clause) -> Replacement | None:
         for before in (*older.stated, *older.claims):
             if many and before.slot != "n":
                 continue
-            if not _are_two(before, now) or not _are_alike(before, now, True):
+            if not _are_two(before, now) or not _are_alike(before, now):
                 continue
             if (
                 _is_exactly(before, now)
@@ -262,7 +258,7 @@ def _are_two(before: Claim, now: Claim) -> bool:
     )
 
 
-def _are_alike(before: Claim, now: Claim, is_changed: bool) -> bool:
+def _are_alike(before: Claim, now: Claim) -> bool:
     """Whether two claims say the same of what they are about: their letters do, or both give one measure of it."""
     slots = before.slot, now.slot
     if before.cls not in FREE:
@@ -270,12 +266,12 @@ def _are_alike(before: Claim, now: Claim, is_changed: bool) -> bool:
     if not all(slot.startswith("a:") or slot == "does" or set(slot) <= LETTERS for slot in slots):
         return False  # It is of a slot that is known by its words.
     if slots[0] == slots[1]:
-        return slots[0] not in (*UNSURE, "does") or is_changed
+        return True
     if any(slot in ANEW for slot in slots):
         return True
     if "does" in slots:
         return any({"m", "b"} & set(slot) and ":" not in slot for slot in slots)
-    if is_changed and "r" in slots[0] + slots[1]:
+    if "r" in slots[0] + slots[1]:
         return any(slot in ("p", "m") for slot in slots)
     return any(letter in LIKE.get(other, "") for letter in slots[0] for other in slots[1])
 
@@ -293,7 +289,7 @@ def _is_changed(before: Claim, now: Claim) -> bool:
         return False
     if len(shared) == 1:
         return not (more or less)  # The billing service and the billing page share a word.
-    return len(more) <= MOST_EXTRA and len(less) <= MOST_IF_CHANGED
+    return not more and len(less) <= MOST_IF_CHANGED
 
 
 def _by_end(older: Clause, newer: tuple[Clause, ...]) -> Replacement | None:
@@ -342,9 +338,9 @@ def _is_of(one: Clause, named: frozenset[str], said: frozenset[str], scope: froz
 
 
 def _is_same(before: Claim, now: Claim, most: int = 0) -> bool:
-    """Whether two claims are about the same thing: one says little more of it, or so much as says of what kind it is.
+    """Whether two claims are about the same thing: they say no more of it than of what kind it is.
 
-    Both may say a little more where there are `most` terms of that in all.
+    Both may say a little more where there are at most `most` terms of that in all.
     """
     a, b = before.subject, now.subject
     more, less = a - b, b - a
@@ -353,9 +349,9 @@ def _is_same(before: Claim, now: Claim, most: int = 0) -> bool:
     more, less = more - words.GENERIC, less - words.GENERIC
     if not (a & b) - words.GENERIC:
         return not (more or less)
-    return len(more | less) <= MOST_EXTRA or len(more | less) <= most
+    return len(more | less) <= most
 
 
 def _is_covered(before: Claim, now: Claim) -> bool:
-    """Whether the older text is about little that the newer one is not about."""
-    return len(before.subject - now.subject) <= MOST_EXTRA
+    """Whether the older text is about nothing that the newer one is not about."""
+    return before.subject <= now.subject
