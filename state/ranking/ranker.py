@@ -154,9 +154,10 @@ class Corpus:
 
     def shares(self, query: str, places: Sequence[int]) -> list[float]:
         """Return what share of a question's weight each of some texts holds in its own words, from 0 to 1."""
-        weights, held = self._words.weights(query), np.zeros(len(places))
+        weights, here = self._words.weights(query), np.array(places, np.int64)
+        held = np.zeros(len(places))
         for term, weight in weights.items():
-            held += weight * stands(self._texts.found(term).rows, np.array(places, np.int64))
+            held += weight * stands(self._texts.found(term).rows, here)
         shares: list[float] = np.round(held / (sum(weights.values()) or 1), DIGITS).tolist()
         return shares
 

@@ -84,8 +84,8 @@ def successor(of: HasValidity, memory: Memory) -> Memory | None:
 
 
 def outdated(of: HasValidity, memory: Memory) -> Memory | None:
-    """Return the memory that replaced a part of what another tells, None where none did, or where it replaced all."""
-    if not of.validity.newer or successor(of, memory) is not None:
+    """Return the memory that replaced a part of what another tells, which holds; None where none did."""
+    if not of.validity.newer:
         return None
     return _first(of, memory, "in part", _said_of(of, memory))
 
@@ -145,12 +145,6 @@ def valid_from(of: HasValidity, memory: Memory) -> int:
     said = (by_seq[join.seq] for join in memory.members)
     since = (it.at for it in said if not it.hidden and (before is None or before < it.at <= spoken))
     return min(since, default=spoken)
-
-
-def valid_to(of: HasValidity, memory: Memory) -> int | None:
-    """Return when a memory was replaced, in microseconds (it held before that), None where it holds."""
-    other = successor(of, memory)
-    return None if other is None else max(valid_from(of, memory), valid_from(of, other))
 
 
 def holds(of: HasValidity, memory: Memory) -> bool:

@@ -90,8 +90,9 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
     body = scope.captures.body(spoken)
     after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
-    outdated = validity.outdated(scope, memory)
+    outdated = validity.outdated(scope, memory) if after is None else None
     stronger = validity.contradicted(scope, memory) if after is None else None
+    since = validity.valid_from(scope, memory)
     importances = (scope.captures.body(member).importance_given for member in shown)
     family = capture.family
     return MemoryRow(
@@ -125,8 +126,9 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         provenance=_provenance(scope, memory),
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
-        valid_from=validity.valid_from(scope, memory),
-        valid_to=validity.valid_to(scope, memory),
+        valid_from=since,
+        # What replaced it may have been said before it: then it never held.
+        valid_to=None if after is None else max(since, validity.valid_from(scope, after)),
         replaced_by=None if after is None else by_seq[after.name].id,
         replaces=tuple(by_seq[other.name].id for other in before),
         outdated_by=None if outdated is None else by_seq[outdated.name].id,

@@ -43,10 +43,14 @@ class Told(NamedTuple):
 
 
 class _Best(NamedTuple):
-    """Something to be returned: its place, and how it stands in the ranking, or what it stands instead of."""
+    """Something to be returned: its place, how it stands in the ranking, or what it stands instead of, and its heir.
+
+    The heir is the place of what holds instead of it, None where it holds.
+    """
 
     place: int
     placed: Placed
+    heir: int | None = None
 
 
 def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int, among: Among | None) -> Iterator[Told]:
@@ -75,16 +79,16 @@ def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int,
         if heir is not None and (among is None or len(among(np.array([heir])))):
             first.setdefault((heir,), _Best(heir, placed._replace(above=())))
         one = heads[number] if shown == places[number] else shown
-        first.setdefault((one,) if as_one is None else as_one, _Best(shown, placed))
+        first.setdefault((one,) if as_one is None else as_one, _Best(shown, placed, heir))
     closed = [it for place in places[:AMONG] if (it := _closed(found, place)) is not None]
     scores: dict[int | None, float] = {}
-    for place, placed in islice(first.values(), limit):
+    for place, placed, heir in islice(first.values(), limit):
         own = placed.number if place == places[placed.number] else _index(heads, place)
         hit, same = ranking.hit(placed.number if own is None else own), said[placed.number]
         place = place if own is None else places[own]
         score = ranking.hit(placed.place_of).score
         head = place if own is None else heads[own]
-        if above := [scores[it] for it in (*(heads[n] for n in placed.above), found.heir(head)) if it in scores]:
+        if above := [scores[it] for it in (*(heads[n] for n in placed.above), heir) if it in scores]:
             score = max(0.0, min(score, min(above) - LEAST_STEP))
         scores[head] = score
         newer = found.result(places[placed.above[-1]]).id if placed.above else None
