@@ -10,13 +10,15 @@ import pytest
 from builders import slots, worlds
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from overlaying import laid_over
 
 from memtape import Client
 from memtape.flows.workers.stating import statement_id
+from memtape.schemas.actions import action_tags
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Origin
-from memtape.schemas.times import DAY_US
+from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.partition import Partition, fold
 from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.files import named_files
@@ -27,6 +29,7 @@ from memtape.tools.ask.context import FORMS, _form, _known, context_of
 from memtape.tools.ask.tokens import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import now_us
 
 NOW = 1_790_000_000_000_000
 COUNTS: dict[str, Callable[[str], int]] = {
@@ -249,9 +252,8 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
         fact_id = memory.capture("Staging listens on port 8081.", source="runbook.md").id
         memory.forget(hidden)
         found = memory.context()
-        assert item_ids(found.items) == [style, statement_id("project:a", said, 0), goal, said, fact_id, erased]
-        assert '"I prefer short answers."' in found.text
-        assert 'from "runbook.md"' in found.text
+        assert item_ids(found.items) == [said, style, statement_id("project:a", said, 0), goal, fact_id, erased]
+        assert '- "I prefer short answers."\n' in found.text, "said by the user, and just now"
         from memtape.tools.keep.erasing import plan
 
         memory.erase(plan(memory.home, memory.log, "project:a", [erased], only=False))
@@ -299,7 +301,9 @@ def test_a_start_is_told_where_the_last_session_was_left(tmp_path: Path) -> None
         talk(memory, "last", *LAST)
         talk(memory, "own", ("user", "What did we do last time, and what is next?"), day=1)
         assert left(memory) == [
+            "session of Ada, 2026-09-21",
             "asked: Move the price calculation out of shop/views.py, please.",
+            "done: I moved the calculation from shop/views.py to shop/prices.py.",
             "files: shop/views.py, shop/vouchers.py, shop/prices.py",
             "then asked: We decided to keep prices in cents. Now look at the vouchers in shop/vouchers.py",
             "last answer: The vouchers are rounded twice. Should I round them once, at the end?",
@@ -311,9 +315,9 @@ def test_a_start_is_told_where_the_last_session_was_left(tmp_path: Path) -> None
         before = left(memory)
         memory.project()
         assert left(memory) == before, "from the tail and from the views"
-        assert "Where the last session was left" in memory.context().text
+        assert "Where we were:" in memory.context().text
         memory.forget(next(item.id for item in memory.context().items if item.text.startswith("asked: Move")))
-        assert left(memory)[0].startswith("asked: We decided")
+        assert left(memory)[1].startswith("asked: We decided")
 
 
 @pytest.mark.parametrize("origin", ["tool", "web", "model"])
@@ -328,6 +332,7 @@ def test_what_no_person_or_agent_said_is_neither_asked_nor_decided_nor_a_file(tm
         for _ in ("from the tail", "from the views"):
             items = memory.context().items
             assert [item.text for item in items] == [
+                "session of Ada, 2026-09-21",
                 "asked: Which listeners does the broker have?",
                 "last answer: I look at what it prints.",
             ]
@@ -343,25 +348,72 @@ def test_what_tools_put_out_does_not_crowd_out_what_was_asked(tmp_path: Path) ->
         assert left(memory) == told
 
 
-def test_files_that_an_agent_edited_by_a_tool_are_told_and_what_the_tool_shows_is_not(tmp_path: Path) -> None:
-    edited = (
-        ("Edit", "The file /home/ada/shop/cart/prices.py has been updated. See:\n  1\timport vat.py\nvat.json"),
-        ("Write", "File created successfully at: /home/ada/shop/cart/vouchers.py"),
-        ("apply_patch", "Exit code: 0\nOutput:\nSuccess. Updated these files:\nM cart/prices.py\nA cart/tax.py"),
-        ("write_file", "Successfully created and wrote to new file: /home/ada/shop/notes.md"),
-        ("Bash", "M cart/other.py\nThe file /etc/passwd.txt is there"),
-        ("Grep", "cart/views.py:1: import prices"),
-    )  # fmt: skip
+ACTIONS = (
+    ("edited cart/prices.py", "cart/prices.py", action_tags("edit")),
+    ("tested with `pytest -q`: failed (exit 1): 2 failed, 9 passed", None, action_tags("test", 1)),
+    ("edited cart/prices.py", "cart/prices.py", action_tags("edit")),
+    ("edited cart/tax.py", "cart/tax.py", action_tags("edit")),
+    ("ran `git status`: On branch main", None, action_tags("command", 0)),
+    ("tested with `pytest -q`: passed: 11 passed", None, action_tags("test", 0)),
+)
+
+
+def test_what_an_agent_did_is_told_folded_by_file_with_how_the_last_test_ended(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
-        talk(memory, "last", ("user", "Round the prices in cart/prices.py, please."))
-        memory.capture_many(
-            Line(text=text, kind="turn", origin="tool", actor=tool, session="last", at=NOW + 9 + n)
-            for n, (tool, text) in enumerate(edited)
-        )
-        for _ in ("from the tail", "from the views"):
-            files = "cart/prices.py, /home/ada/shop/notes.md, cart/tax.py, /home/ada/shop/cart/vouchers.py"
-            assert f"files: {files}" in left(memory)
-            memory.project()
+        talk(memory, "last", ("user", "Round the prices in cart/prices.py, and read cart/vouchers.py."))
+        for kept in (6, 3):
+            memory.capture_many(
+                Line(text=text, kind="turn", origin="tool", actor="tool", session="last", at=NOW + 9 + n, path=path,
+                     tags=tags, source="memtape-test", native_id=f"{kept}-{n}")
+                for n, (text, path, tags) in enumerate(ACTIONS[:kept])
+            )  # fmt: skip
+            for _ in ("from the tail", "from the views"):
+                told = left(memory)
+                count = {6: "2", 3: "4"}[kept]
+                files = f"edited: cart/prices.py ({count} times), cart/tax.py"
+                assert told[:1] + told[1:2] == [
+                    "asked: Round the prices in cart/prices.py, and read cart/vouchers.py.",
+                    files,
+                ]
+                assert "files: cart/vouchers.py" in told and "ran `git status`: On branch main" in told
+                memory.project()
+            assert "tested with `pytest -q`: passed: 11 passed" in left(memory)
+
+
+def test_a_test_that_failed_last_is_open() -> None:
+    answer = "I fixed it. Next I would look at the vouchers. " + "The sum is right. " * 20
+    turns = said(("user", "Fix the rounding."), ("agent", answer))
+    text, path, tags = ACTIONS[1]
+    turns.append(replace(turns[0], id="act", text=text, path=path, tags=tags, origin="tool"))
+    assert line_of(turns, "open") == ["tested with `pytest -q`: failed (exit 1): 2 failed, 9 passed"]
+    assert line_of(turns, "next") == ["Next I would look at the vouchers."]
+
+
+def test_the_last_session_of_each_other_agent_is_told_in_short(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
+        for day, (agent, what) in enumerate(
+            [("codex", "old"), ("gemini", "docs"), ("codex", "api"), ("claude-code", "cart")]
+        ):
+            memory.capture_many(
+                Line(text=text, kind="turn", origin=who, actor=actor, session=f"s{day}", at=NOW + day * DAY_US + n)
+                for n, (who, actor, text) in enumerate(
+                    [
+                        ("user", "Ada", f"Please look at the {what} of the shop."),
+                        ("agent", agent, f"We decided to keep the {what} as it is."),
+                        ("agent", f"{agent} sub1", f"The {what} of the shop is in order."),
+                    ]
+                )
+            )  # fmt: skip
+        told = left(memory)
+        assert [line for line in told if line.startswith("session of")] == [
+            "session of claude-code, 2026-09-24",
+            "session of codex, 2026-09-23",
+            "session of gemini, 2026-09-22",
+        ]
+        assert [line for line in told if line.startswith("asked")] == [
+            f"asked: Please look at the {what} of the shop." for what in ("cart", "api", "docs")
+        ]
+        assert not any("the old of" in line for line in told)
 
 
 def line_of(turns: list[Known], word: str) -> list[str]:
@@ -449,7 +501,27 @@ def test_who_has_no_name_is_not_named_in_a_start(tmp_path: Path) -> None:
         memory.capture("Always use tabs.")
         for form in ("prompt", "agents", "gemini"):
             text = memory.context(form=form).text
-            assert "unknown" not in text and "Always use tabs." in text and ", user" in text
+            assert "unknown" not in text and "Always use tabs." in text
+
+
+def test_a_line_says_who_if_not_the_user_and_when_if_long_ago_and_what_was_before(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
+        memory.capture_many(
+            [
+                Line(text="The staging database listens on port 5433.", at="50d"),
+                Line(text="The staging database now listens on port 5434.", at="40d"),
+                Line(text="The tests take an hour.", actor="codex", origin="agent"),
+                Line(text="The registry is down on Sundays.", at="50d", actor="status page", origin="web"),
+            ]
+        )
+        memory.project()
+        told = memory.context().text.partition("What holds:\n")[2].splitlines()
+        day, ago = format_day(now_us() - 40 * DAY_US), format_day(now_us() - 50 * DAY_US)
+        assert sorted(told) == [
+            f'- "The registry is down on Sundays." (web, {ago})',
+            f'- "The staging database now listens on port 5434." (since {day}; before: 5433)',
+            '- "The tests take an hour." (codex)',
+        ]
 
 
 def test_open_tasks_are_told_for_thirty_days(tmp_path: Path) -> None:
@@ -466,6 +538,7 @@ turns_of_sessions = st.lists(
         lambda text, origin, n: Known(
             id=f"turn-{n}", scope="project:a", kind="turn", text=text, at=NOW, last_at=NOW, order=n, actor="Ada",
             origin=origin,  # type: ignore[arg-type]
+            path=text, tags=action_tags("edit") if origin == "tool" else (),
         ),
         st.one_of(texts, st.sampled_from([text for _, text in LAST])),
         st.sampled_from(("user", "agent", "agent", "operator", "tool")),
@@ -480,15 +553,17 @@ def test_where_a_session_was_left_is_told_in_its_own_words_within_its_share(
     turns: list[Known], budget: int, counted: str
 ) -> None:
     for line in left_of(turns):
-        assert turns[line.turn].origin != "tool"
+        assert turns[line.turn].origin != "tool" or line.text.startswith("edited: ")
         word, _, told = line.text.partition(": ")
         whole = " ".join(turns[line.turn].text.split())
-        if word == "files":
+        if word == "edited":
+            assert turns[line.turn].tags
+        elif word == "files":
             assert all(any(path in turn.text for turn in turns) for path in told.split(", "))
         elif told and word != "decided":
             assert told.removesuffix(" …").removeprefix("… ") in whole
     count, form = COUNTS[counted], _form("prompt", "project:a", NOW)
-    chosen = choose(items_of([], NOW, turns), budget, form, count)
+    chosen = choose(items_of([], NOW, [turns]), budget, form, count)
     assert count(chosen.text) <= budget or not chosen.text
     told = [item for item in chosen.items if item.section == "left"]
     assert len(told) == 1 or sum(count(form.line(item)) + 1 for item in told) <= 600

@@ -24,8 +24,8 @@ from memtape.tools.agents.warm import PROMPT_CHARS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
+from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
 from memtape.tools.importing.finding import named_files
-from memtape.tools.importing.records import TOOL_HEAD_CHARS
 from memtape.tools.importing.taking import Importer
 
 SECRET = "S3cr3tPazzW9x"
@@ -57,22 +57,23 @@ def test_a_flush_that_cuts_off_what_tells_a_secret_has_taken_it_out(home: Path, 
         assert not any(SECRET[at : at + 5] in text for at in range(len(SECRET) - 4)) and " is all" in text
 
 
-def test_a_tools_output_is_cut_after_its_secrets_are_out(home: Path, tmp_path: Path) -> None:
+def test_what_a_command_says_and_puts_out_is_cut_after_its_secrets_are_out(home: Path, tmp_path: Path) -> None:
     rows = []
+    url = f"postgres://app:{SECRET}@db.internal/main"
     for number, kept in enumerate((6, 15, 18, 20, 28)):
-        url = f"postgres://app:{SECRET}@db.internal/main"
-        output = "line \n" * 1_000
-        output = output[: TOOL_HEAD_CHARS - kept] + url + output
-        rows.append(
-            row("user", [{"type": "tool_result", "tool_use_id": f"t{number}", "content": output}], f"u{number}")
-        )
+        command = ("true; " * 100)[: COMMAND_CHARS - kept] + url + " is it" * 100
+        output = ("line " * 100)[: LINE_CHARS - kept] + url + " line" * 100
+        call = [{"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}]
+        rows.append(row("assistant", call, f"a{number}"))
+        result = [{"type": "tool_result", "tool_use_id": f"t{number}", "content": output}]
+        rows.append(row("user", result, f"u{number}"))
     (tmp_path / "s-1.jsonl").write_text("".join(rows))
     with Client(home) as client:
         summary = Importer(client, A).take(named_files(tmp_path / "s-1.jsonl", None))
     assert summary.taken == 5
     for event in logged(home):
         text = written([event])
-        assert "S3c" not in text and "more characters were cut" in text and len(text) < 3_000
+        assert "S3c" not in text and text.count(" …") == 2 and len(text) < 1_000
         assert text.count("[redacted:") == len(PLACEHOLDER.findall(text))
 
 

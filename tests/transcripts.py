@@ -80,7 +80,7 @@ def claude(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
 CLAUDE_SAID = [
     ("user", "Which port does staging use?"),
     ("agent", "I look it up."),
-    ("tool", "staging 5433\n" + "x" * 1_987 + "\n[3,013 more characters were cut]"),
+    ("tool", "ran `cat ports`: staging 5433"),
     ("agent", "Staging uses 5433."),
     ("user", "Thanks, use it."),
     ("agent", "Count the ports."),
@@ -88,6 +88,9 @@ CLAUDE_SAID = [
     ("user", "And port 5434?"),
 ]
 """What is to be taken of `claude`: origin and text, in order."""
+
+
+LOOK = json.dumps({"command": ["bash", "-lc", "ls -d /var/log/*"]})
 
 
 def codex(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
@@ -100,7 +103,7 @@ def codex(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
         ("response_item", message("user", "input_text", "Where are the logs?", **kinds("user.text"))),
         ("event_msg", {"type": "item_completed", "item": {"type": "UserMessage", "text": "Where are the logs?"}}),
         ("response_item", {"type": "reasoning", "summary": [], "encrypted_content": "SECRET-THOUGHT"}),
-        ("response_item", {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c1"}),
+        ("response_item", {"type": "function_call", "name": "shell", "arguments": LOOK, "call_id": "c1"}),
         ("response_item", {"type": "function_call_output", "call_id": "c1", "output": "/var/log/app"}),
         (
             "response_item",
@@ -129,7 +132,7 @@ def codex_old(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
         ("response_item", message("user", "input_text", "Where are the logs?")),
         ("event_msg", {"type": "user_message", "message": "Where are the logs?", "kind": "plain"}),
         ("event_msg", {"type": "agent_reasoning", "text": "SECRET-THOUGHT"}),
-        ("response_item", {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c1"}),
+        ("response_item", {"type": "function_call", "name": "shell", "arguments": LOOK, "call_id": "c1"}),
         ("response_item", {
             "type": "function_call_output", "call_id": "c1",
             "output": json.dumps({"output": "/var/log/app", "metadata": {"exit_code": 0}}),
@@ -152,7 +155,11 @@ def codex_oldest(session: str = SESSION) -> list[dict[str, Any]]:
     ]
 
 
-CODEX_SAID = [("user", "Where are the logs?"), ("tool", "/var/log/app"), ("agent", "In /var/log/app.")]
+CODEX_SAID = [
+    ("user", "Where are the logs?"),
+    ("tool", "ran `ls -d /var/log/*`: /var/log/app"),
+    ("agent", "In /var/log/app."),
+]
 
 
 def message(role: str, type: str, said: str, **more: Any) -> dict[str, Any]:
@@ -167,8 +174,8 @@ def kinds(*names: str) -> dict[str, Any]:
 
 def gemini(session: str = SESSION) -> list[dict[str, Any]]:
     """Return the rows of a session of Gemini, with a row that changes and one that is taken back."""
-    result = [{"functionResponse": {"id": "f1", "name": "ls", "response": {"output": "map.txt"}}}]
-    call = {"id": "f1", "name": "ls", "args": {}, "result": result, "status": "success"}
+    result = [{"functionResponse": {"id": "f1", "name": "run_shell_command", "response": {"output": "map.txt"}}}]
+    call = {"id": "f1", "name": "run_shell_command", "args": {"command": "ls"}, "result": result, "status": "success"}
     return [
         {"sessionId": session, "projectHash": "ab", "startTime": at(0), "kind": "main"},
         gemini_row("i0", "user", [{"text": "<session_context>INJECTED</session_context>"}], 1),
@@ -200,7 +207,7 @@ def gemini_row(id: str, type: str, content: Any, second: int, **more: Any) -> di
 GEMINI_SAID = [
     ("user", "List the files."),
     ("agent", "I list them."),
-    ("tool", "map.txt"),
+    ("tool", "ran `ls`: map.txt"),
     ("user", "And the map?"),
     ("agent", "It is map.txt."),
 ]

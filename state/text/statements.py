@@ -105,14 +105,16 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     return found[:MOST_STATEMENTS]
 
 
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a turn, each on one line, without those that hold code."""
+    said = without_code(text)
+    whole = (" ".join(sentence.said.split()) for sentence in _sentences(said, whole=True))
+    return [sentence for sentence in whole if HIDDEN not in sentence]
+
+
 def asked(text: str) -> list[str]:
     """Return the sentences of a turn that ask something, each on one line."""
-    said = without_code(text)
-    return [
-        " ".join(sentence.said.split())
-        for sentence in _sentences(said, whole=True)
-        if sentence.said.rstrip("\"')]*_").endswith(("?", "？")) and HIDDEN not in sentence.said
-    ]
+    return [sentence for sentence in sentences(text) if sentence.rstrip("\"')]*_").endswith(("?", "？"))]
 
 
 def dated(text: str, at: int) -> str:

@@ -19,11 +19,13 @@ from memtape.state.subjects.captures import TRUST
 from memtape.state.text.endings import ending
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.polarity import instructs, orders_in, same_instruction, standing
-from memtape.state.views.last_session import left_of
+from memtape.state.views.last_session import left_of, session_line
 from memtape.state.views.weights import importance_confirmed
 
-Section = Literal["guardrails", "goal", "plan", "left", "repository", "facts", "tasks", "journal"]
+Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
+FIRST: tuple[Section, ...] = ("guardrails", "goal", "plan")
+"""What is chosen before all else."""
 
 INSTRUCTING: tuple[Origin, ...] = PEOPLE
 """Whose words may set standing instructions; an agent that says "always" sets none."""
@@ -31,7 +33,9 @@ JOURNAL_ENTRIES = 10
 TASKS, TASK_DAYS = 10, 30
 """Tasks are taken from talk, where hardly anybody says that one is done: so after 30 days they are no longer told."""
 LEFT_TOKENS, LEFT_SHARE, TASKS_SHARE = 600, 3, 8
-"""Of what is left of the budget: the last session 600 tokens or a third, the repository and tasks an eighth each."""
+"""Of what is left of the budget: sessions 600 tokens or a third, the repository and tasks an eighth each."""
+OF_OTHERS = ("asked: ", "then asked: ", "edited: ", "open: ", "last answer: ", "session of ")
+"""What is told of the last session of an agent that was not the last to work; all is of the session that was last."""
 FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
 """Recency falls by days of 180, from a thousand to no less than half of it."""
 FACTS_SHARE = 4
@@ -66,6 +70,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     actor: str
     origin: Origin
     source: str | None = None
+    path: str | None = None
     confirmations: int = 0
     importance_given: int | None = None
     replaced: bool = False
@@ -115,10 +120,11 @@ class ChosenItems(NamedTuple):
     omitted: dict[Section, int]
 
 
-def items_of(known: Sequence[Known], now: int, last: Sequence[Known] = ()) -> list[ContextItem]:
+def items_of(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]] = ()) -> list[ContextItem]:
     """Return all that a context may say, in the order of sections and in each the most important first.
 
-    `last` has the turns of the last session in their order, of a long one its beginning and end. No order about memory
+    `last` has the turns of the last session in their order, of a long one its beginning and end, and then those of the
+    last session of each other agent. No order about memory
     is an item, and nothing that one of a person wants left out.
     """
     names = [named_by(order) for it in known if it.origin in INSTRUCTING for order in orders_in(it.text)]
@@ -126,7 +132,7 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Known] = ()) -> li
     return [item for item in items if not (orders_in(item.text) or is_about(item.text, names))]
 
 
-def _all_items(known: Sequence[Known], now: int, last: Sequence[Known]) -> list[ContextItem]:
+def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]) -> list[ContextItem]:
     instructions = _instructions(known)
     said = {item.id: None for item in instructions}
     rest = [it for it in known if it.id not in said and it.kind != "turn"]
@@ -136,15 +142,22 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Known]) -> list[
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
     of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
     journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
-    items = [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
     held = frozenset(it.text for it in facts)
-    items += [_item("left", last[line.turn], line.text) for line in left_of(last) if line.held not in held]
+    items = [item for place, turns in enumerate(last) for item in _left(turns, held, of_other=place > 0)]
+    items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
     items += [_item("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
     items += [_item("facts", it, it.text) for it in facts]
     tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
     tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
     items += [_item("tasks", it, it.text) for it in tasks[:TASKS]]
     return items + [_item("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
+
+
+def _left(turns: Sequence[Known], held: frozenset[str], *, of_other: bool) -> list[ContextItem]:
+    """Return where a session was left; of what stands below as a fact nothing."""
+    lines = [*session_line(turns), *left_of(turns)]
+    told = [line for line in lines if line.held not in held and (not of_other or line.text.startswith(OF_OTHERS))]
+    return [_item("left", turns[line.turn], line.text) for line in told]
 
 
 def importance(known: Known) -> int:
@@ -167,11 +180,11 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
     """Return the context of the first items that fit a budget of tokens, which its text never exceeds.
 
     What does not fit is left out and what comes after it may still fit. Where none does, or nothing of the standing
-    instructions that there are, the first item stands alone, cut if it must be.
+    instructions that there are, the first of what is chosen first stands alone, cut if it must be.
     """
     bare = count(form.begin) + count(form.end) + 4
     picker = _Picker(items, form, count, budget, max(0, budget - bare))
-    for section in SECTIONS[:3]:
+    for section in FIRST:
         picker.take(section, picker.left)
     picker.take("left", min(LEFT_TOKENS, picker.left // LEFT_SHARE))
     picker.take("repository", picker.left // TASKS_SHARE)
@@ -184,8 +197,10 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
     # Tokens of parts do not always add up to those of the whole.
     while chosen and count(render(form, chosen)) > budget:
         chosen.pop()
-    if items and (not chosen or SECTIONS.index(chosen[0].section) > SECTIONS.index(items[0].section) == 0):
-        chosen = _one_cut(items, budget, form, count)
+    rules = [item for item in items if item.section == "guardrails"]
+    if items and (not chosen or (rules and all(item.section != "guardrails" for item in chosen))):
+        first = [item for item in items if item.section in FIRST]
+        chosen = _one_cut(first or items, budget, form, count)
     text = render(form, chosen)
     kept = [item.section for item in chosen]
     omitted = {name: sum(it.section == name for it in items) - kept.count(name) for name in SECTIONS}

@@ -1,8 +1,8 @@
-"""Where a session was left, told by rule: what was asked first, what was decided, which files, what is open, the end.
+"""Where a session was left, told by rule: what was asked, done and decided, which files and commands, what is open.
 
 Each line is a piece of a turn under a word that says what the piece is. Only people ask, and only people and agents
-decide and name files: what tools put out is nobody's word. Of tools that edit it is told which files they edited.
-Which session is told of is for the caller.
+decide and name files: what tools put out is nobody's word. Of what an agent did by tools its actions tell. Which
+session is told of is for the caller.
 """
 
 from __future__ import annotations
@@ -12,26 +12,34 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from memtape.schemas.actions import act_of, has_failed
 from memtape.schemas.events import PEOPLE, Origin
 from memtape.schemas.patterns import lazy
+from memtape.schemas.times import format_day
+from memtape.schemas.visible import many
 from memtape.state.text.courtesies import is_goodbye, is_nod
 from memtape.state.text.endings import ending
 from memtape.state.text.files import named_files
-from memtape.state.text.statements import asked, statements
+from memtape.state.text.statements import asked, sentences, statements
 
 HEAD_CHARS, END_CHARS = 240, 240
-DECISIONS, FILES = 4, 8
+DECISIONS, DEEDS, FILES, COMMANDS = 4, 3, 8, 3
 LEAST_WORDS = 4
 """A shorter answer, such as "Done.", is told only where no longer one came to the same request."""
 
-
-EDITING = ("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", "replace", "write_file")
-"""The tools of Claude Code, Codex and Gemini CLI that edit files."""
-_EDITED = lazy(
-    r"^(?:The file .*|File created successfully at: .*|Successfully (?:modified|overwrote|created) .*|[AMD] \S+)$",
-    re.MULTILINE,
+_DID = lazy(
+    r"(?:(?:I|We)(?:['’]ve| have)?(?: now| also| just)* )?(?:(?:add|fix|mov|renam|remov|replac|updat|chang|implement"
+    r"|creat|delet|refactor|switch|migrat|install|upgrad|deploy|merg|committ|push|revert|test|document|extract|configur)ed"
+    r"|wrote|rewrote|split|set up)\b",
+    re.IGNORECASE,
 )
-"""The lines in which these say which file they have edited."""
+"""How an agent's sentence begins that says what was done."""
+_NEXT = lazy(
+    r"\bnext(?: step| steps|,| (?:I|we)\b|:)|\b(?:still|yet) (?:to do|open|missing|needs?|have to|must)\b"
+    r"|\bremain(?:s|ing)\b|\bleft to do\b|\bto ?do\b[: ]|\bnot (?:yet|done yet)\b",
+    re.IGNORECASE,
+)
+"""What a sentence says of what comes next."""
 
 
 class Turn(Protocol):
@@ -49,6 +57,12 @@ class Turn(Protocol):
     @property
     def at(self) -> int: ...
 
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+    @property
+    def path(self) -> str | None: ...
+
 
 class Line(NamedTuple):
     """One line of where a session was left, and the number of the turn that it is of; `held` is a statement's text."""
@@ -63,17 +77,63 @@ def left_of(turns: Sequence[Turn]) -> list[Line]:
     people = [n for n, turn in enumerate(turns) if turn.origin in PEOPLE and turn.text.strip()]
     agents = [n for n, turn in enumerate(turns) if turn.origin == "agent" and turn.text.strip()]
     requests = [n for n in people if not is_goodbye(turns[n].text) and not is_nod(turns[n].text)]
+    answer = _answer(turns, agents, people, requests)
     lines = [Line(f"asked: {_head(turns[n].text)}", n) for n in requests[:1]]
+    lines += _done(turns, [n for n in agents if n != answer])
     lines += _decided(turns, sorted([*people, *agents]))
+    lines += _acted(turns)
     lines += _files(turns, sorted([*people, *agents]))
     lines += [Line(f"then asked: {_head(turns[n].text)}", n) for n in requests[1:][-1:]]
-    answer = _answer(turns, agents, people, requests)
     if answer is not None:
         lines.append(Line(f"last answer: {_end(turns[answer].text)}", answer))
         if all(n < answer or is_goodbye(turns[n].text) for n in people):
             lines += [Line(f"open question: {question}", answer) for question in asked(turns[answer].text)[-1:]]
+            lines += _planned(turns, answer)
     elif requests and agents:
         lines.append(Line("no answer came to the last request.", requests[-1]))
+    return lines
+
+
+def session_line(turns: Sequence[Turn]) -> list[Line]:
+    """Return the line that says whose session it was, when, and how much was asked; none of a session of nobody."""
+    named = [turn.actor.partition(" ")[0] for turn in turns if turn.origin == "agent"]
+    if not turns or not named:
+        return []
+    first, last = format_day(turns[0].at), format_day(turns[-1].at)
+    day = first if first == last else f"{first} to {last}"
+    agents = ", ".join(dict.fromkeys(named))
+    return [Line(f"session of {agents}, {day}", 0)]
+
+
+def _done(turns: Sequence[Turn], agents: Sequence[int]) -> list[Line]:
+    """Return what agents said they had done in answers before the last."""
+    found = {said: n for n in agents for said in sentences(turns[n].text) if _DID.match(said)}
+    return [Line(f"done: {_head(text)}", n) for text, n in list(found.items())[-DEEDS:]]
+
+
+def _planned(turns: Sequence[Turn], answer: int) -> list[Line]:
+    """Return the sentence of the last answer that says what comes next, where its end does not tell it already."""
+    told = _end(turns[answer].text)
+    said = [text for text in sentences(turns[answer].text) if _NEXT.search(text) and text not in told]
+    return [Line(f"next: {_head(text)}", answer) for text in said[-1:]]
+
+
+def _acted(turns: Sequence[Turn]) -> list[Line]:
+    """Return what was edited, folded by file, the commands that were run last, and how the last test ended."""
+    acts = [(n, turn, act) for n, turn in enumerate(turns) if (act := act_of(turn.tags)) is not None]
+    edits = Counter(turn.path for _, turn, act in acts if act == "edit" and turn.path)
+    lines = []
+    if edits:
+        last = max(n for n, _, act in acts if act == "edit")
+        told = [path if count == 1 else f"{path} ({count} times)" for path, count in edits.most_common(FILES)]
+        more = len(edits) - len(told)
+        told += [many(more, "more file")] if more else []
+        lines.append(Line(f"edited: {', '.join(told)}", last))
+    commands = {turn.text: n for n, turn, act in acts if act == "command"}
+    lines += [Line(_head(text), n) for text, n in list(commands.items())[-COMMANDS:]]
+    tests = [(n, turn) for n, turn, act in acts if act == "test"]
+    for n, turn in tests[-1:]:
+        lines.append(Line(f"{'open: ' if has_failed(turn.tags) else ''}{_head(turn.text)}", n))
     return lines
 
 
@@ -98,19 +158,15 @@ def _decided(turns: Sequence[Turn], spoken: Sequence[int]) -> list[Line]:
 
 
 def _files(turns: Sequence[Turn], spoken: Sequence[int]) -> list[Line]:
-    """Return one line with the files that are named or edited most, of equals the last first."""
+    """Return one line with the files that are named most and were not edited, of equals the last first."""
+    edited = [turn.path for turn in turns if turn.path and act_of(turn.tags) == "edit"]
     named: Counter[str] = Counter()
     last: dict[str, int] = {}
-    found = [(n, path) for n in spoken for path in named_files(turns[n].text)]
-    said = dict.fromkeys(path for _, path in found)
-    for n, turn in enumerate(turns):
-        if turn.origin == "tool" and turn.actor in EDITING:
-            # A tool names the whole path of what people and agents name from the project on.
-            paths = named_files("\n".join(_EDITED.findall(turn.text)))
-            found += [(n, next((it for it in said if path.endswith(f"/{it}")), path)) for path in paths]
-    for n, path in sorted(found):
-        named[path] += 1
-        last[path] = n
+    for n in spoken:
+        for path in named_files(turns[n].text):
+            if not any(path == it or it.endswith(f"/{path}") or path.endswith(f"/{it}") for it in edited):
+                named[path] += 1
+                last[path] = n
     if not named:
         return []
     chosen = sorted(named, key=lambda path: (-named[path], -last[path], path))[:FILES]

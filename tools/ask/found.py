@@ -28,6 +28,8 @@ from memtape.tools.ask.results import Result, embedded_text, result_of
 
 FIRST_TURNS, LAST_TURNS = 3, 60
 """So many turns at the beginning and at the end of a session tell where it was left."""
+LAST_SESSIONS = 12
+"""Among so many of the latest sessions the last of each agent is looked for."""
 TAIL_KEPT = 2_048
 """So many captures of tails are kept as the index takes them in, since a tail is read again after each capture."""
 
@@ -128,10 +130,11 @@ class Found(NamedTuple):
         said = [event for event in self.captured if event.actor.origin in PEOPLE]
         return [*map(self.row, np.flatnonzero(wanted).tolist()), *said]
 
-    def last_session(self, but: str | None) -> list[MemoryRow | TurnRow | Event]:
-        """Return the turns of the session that was spoken in last, but for one, in their order.
+    def last_sessions(self, but: str | None) -> list[list[MemoryRow | TurnRow | Event]]:
+        """Return the turns, in their order, of the session that was spoken in last, and of the last of other agents.
 
-        Of a long one it is the beginning and the end of what people and agents said, and the last that tools put out.
+        One session is left out, as that of who asks. Of a long one it is the beginning and the end of what people and
+        agents said, and the last that tools put out.
         """
         texts = self.texts
         speaking = np.array([ORIGINS.index(origin) for origin in SPEAKING])
@@ -141,11 +144,23 @@ class Found(NamedTuple):
         if own is not None:
             turns &= texts.sessions.number != own
         places = np.flatnonzero(turns & spoken)
-        if not len(places):
-            return []
-        latest = places[np.argmax(texts.column("at", places))]
-        same = np.flatnonzero(turns & (texts.sessions.number == texts.sessions.number[latest]))
-        ordered = same[np.argsort(texts.column("at", same), kind="stable")]
+        numbers = texts.sessions.number[places[np.argsort(-texts.column("at", places), kind="stable")]]
+        agents: dict[str, None] = {}
+        told: list[list[MemoryRow | TurnRow | Event]] = []
+        for number in list(dict.fromkeys(numbers.tolist()))[:LAST_SESSIONS]:
+            same = np.flatnonzero(turns & (texts.sessions.number == number))
+            agent = self._agent_of(same[texts.column("origins", same) == ORIGINS.index("agent")])
+            if not told or (agent is not None and agent not in agents):
+                told.append(self._ends_of(same, spoken))
+                agents |= {} if agent is None else {agent: None}
+        return told
+
+    def _agent_of(self, places: Ints) -> str | None:
+        """Return the name of the agent that spoke at some places first; those that it has started share it."""
+        return None if not len(places) else self.result(int(places[0])).actor.partition(" ")[0]
+
+    def _ends_of(self, session: Ints, spoken: Flags) -> list[MemoryRow | TurnRow | Event]:
+        ordered = session[np.argsort(self.texts.column("at", session), kind="stable")]
         said, put_out = ordered[spoken[ordered]], ordered[~spoken[ordered]]
         kept = np.concatenate([said[:FIRST_TURNS], said[-LAST_TURNS:], put_out[-LAST_TURNS:]])
         return [self.row(place) for place in ordered[is_one_of(ordered, kept)].tolist()]

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from memtape.schemas.events import Captured, Decided, Event
-from memtape.schemas.times import format_time
+from memtape.schemas.events import PEOPLE, UNKNOWN, Captured, Decided, Event, Origin
+from memtape.schemas.patterns import lazy
+from memtape.schemas.times import DAY_US, format_day, format_time
 from memtape.schemas.visible import many, one_line
 
 if TYPE_CHECKING:
@@ -16,6 +17,28 @@ if TYPE_CHECKING:
 SAID_CHARS = 120
 WORDINGS_TOLD, WORDING_CHARS = 3, 200
 """So many other wordings are told beside a result, each on one line of at most so many characters."""
+OLD_DAYS = 30
+"""What an agent is told unasked says its day where it is older than that."""
+NAME_CHARS = 40
+_ID = lazy(r" by [0-9a-f]{8}-[0-9a-f-]{27}\b")
+_CONTRADICTS = lazy(r"\bcontradicts [0-9a-f]{8}-[0-9a-f-]{27}, which\b")
+
+
+def told_who(actor: str, origin: Origin) -> str:
+    """Return who said something, as an agent that did not ask is told: nothing of what people said."""
+    if origin in PEOPLE:
+        return ""
+    return origin if actor == UNKNOWN or origin in ("web", "model") else one_line(actor, NAME_CHARS)
+
+
+def told_day(at: int, now: int, *, always: bool = False) -> str:
+    """Return the day of something, as an agent that did not ask is told: nothing of what is not old."""
+    return format_day(at) if always or now - at > OLD_DAYS * DAY_US else ""
+
+
+def brief(mark: str) -> str:
+    """Return what is told beside a memory without the ids in it, which a search tells."""
+    return _CONTRADICTS.sub("contradicts what", _ID.sub("", mark))
 
 
 def when_of(event: Event) -> str:

@@ -20,12 +20,15 @@ from memtape.tools.capture.native_ids import BEFORE_PARTS, CLAUDE_CODE, CLAUDE_M
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Erased, Writer
+from memtape.tools.importing.actions import ran_text
 from memtape.tools.importing.finding import began_in
-from memtape.tools.importing.records import Record, Skipped, kept_text
+from memtape.tools.importing.records import Record, Skipped
 from memtape.tools.importing.summary import Summary
 
 MAX_RECORDS = 1_000
 MAX_CHARS = 8_000_000
+HEAD_CHARS = 2_000
+"""So much is kept of what only the head is kept of, as an attachment: what it is about stands there."""
 OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
 """Sources whose records belong to the project of a folder; where it is not known they are not taken."""
 
@@ -189,6 +192,16 @@ def _ids(scope: str, record: Record) -> list[str]:
     """Return the ids under which a record may stand: whole, its first part, and the same as a hook heard it."""
     names = [clean(name) for name in (record.native_id, record.heard) if name is not None]
     return [derived_id("captured", scope, record.source, f"{name}{mark}") for name in names for mark in _MARKS]
+
+
+def kept_text(record: Record, redactor: Redactor) -> str:
+    """Return what of a record's text is kept; where it is cut, without its secrets and with a note of how much."""
+    if record.ran is not None:
+        return ran_text(record.ran, redactor)
+    cut = len(record.text) - HEAD_CHARS
+    if cut <= 0 or not record.only_head:
+        return record.text
+    return f"{redactor.head(record.text, HEAD_CHARS)}\n[{cut:,} more characters were cut]"
 
 
 def _line(scope: str, waiting: Waiting, redactor: Redactor) -> Line:

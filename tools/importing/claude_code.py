@@ -9,22 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from memtape.tools.capture.injected import clean, is_memory_tool, said
+from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.native_ids import CLAUDE_CODE, Role, claude_message, claude_prompt, claude_tool, heard
+from memtape.tools.importing.actions import actions_of, called, remember_call
 from memtape.tools.importing.records import (
     BOOKKEEPING,
-    CALL,
     EMPTY,
     INJECTED,
-    RECALLED,
     THINKING,
     Found,
     Record,
     Skipped,
     State,
     blocks_text,
-    called,
-    remember_call,
     text_of,
     time_of,
     unknown,
@@ -68,7 +65,7 @@ def _user(row: dict[str, Any], state: State) -> Iterator[Found]:
         return
     for block in content if isinstance(content, list) else []:
         if isinstance(block, dict) and block.get("type") == "tool_result":
-            yield _answer(row, block, state)
+            yield from _answer(row, block, state)
         elif not isinstance(block, dict) or block.get("type") not in ("text", "image", "document"):
             yield unknown(f"user/{block.get('type') if isinstance(block, dict) else type(block).__name__}")
     text = blocks_text(content, "text")
@@ -122,7 +119,6 @@ def _assistant(row: dict[str, Any], state: State) -> Iterator[Found]:
                 yield THINKING
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
                 remember_call(state, block.get("id"), block.get("name"), block.get("input"))
-                yield CALL
             case name:
                 yield unknown(f"assistant/{name}")
     text = blocks_text(content, "text")
@@ -140,21 +136,13 @@ def _content(row: dict[str, Any]) -> Any:
     return message.get("content") if isinstance(message, dict) else None
 
 
-def _answer(row: dict[str, Any], block: dict[str, Any], state: State) -> Found:
+def _answer(row: dict[str, Any], block: dict[str, Any], state: State) -> Iterator[Found]:
     id = text_of(block, "tool_use_id")
-    name = called(state, id)
-    if is_memory_tool(name):
-        return RECALLED
-    text = blocks_text(block.get("content"), *_ANSWERS)
-    if not text.strip():
-        return EMPTY
-    told = said(text)
-    if not told:
-        return INJECTED
     if id is None:
-        return Skipped("a tool's answer without an id", problem=True)
-    fields = _fields(row)
-    return Record(native_id=claude_tool(id), origin="tool", text=told, actor=name or "tool", only_head=True, **fields)
+        yield Skipped("a tool's answer without an id", problem=True)
+        return
+    output, fields = blocks_text(block.get("content"), *_ANSWERS), _fields(row)
+    yield from actions_of(called(state, id), output, claude_tool(id), fields, failed=bool(block.get("is_error")))
 
 
 def _turn(row: dict[str, Any], role: Role, text: str, uuid: Any, prompt: str | None) -> Found:

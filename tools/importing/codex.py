@@ -11,22 +11,19 @@ from typing import Any
 
 import orjson
 
-from memtape.tools.capture.injected import clean, is_memory_tool, said
+from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.native_ids import CODEX, Role, codex_message, codex_tool, digest, heard
+from memtape.tools.importing.actions import actions_of, called, remember_call
 from memtape.tools.importing.records import (
     BOOKKEEPING,
-    CALL,
     EMPTY,
     INJECTED,
-    RECALLED,
     THINKING,
     Found,
     Record,
     Skipped,
     State,
     blocks_text,
-    called,
-    remember_call,
     text_of,
     time_of,
     unknown,
@@ -95,11 +92,11 @@ def _item(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[F
         case "reasoning":
             yield THINKING
         case str(name) if name.endswith("_output") and name in _ITEMS:
-            yield _answer(row, item, state)
+            yield from _answer(row, item, state)
         case str(name) if name.endswith("_call") and name in _ITEMS:
             name = ".".join(part for part in (text_of(item, "namespace", "server"), text_of(item, "name")) if part)
-            remember_call(state, item.get("call_id"), name, item.get("arguments") or item.get("input"))
-            yield CALL
+            given = item.get("arguments") or item.get("input") or item.get("action")
+            remember_call(state, item.get("call_id"), name or text_of(item, "type"), given)
         case str(name) if name in _ITEMS:
             yield BOOKKEEPING
         case name:
@@ -171,35 +168,33 @@ def _told_before(state: State, way: str, role: Role, text: str) -> bool:
     return False
 
 
-def _answer(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
-    id, output = text_of(item, "call_id"), item.get("output")
-    name = called(state, id)
-    if is_memory_tool(name):
-        return RECALLED
+def _answer(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[Found]:
+    id, session, output = text_of(item, "call_id"), _session(state), item.get("output")
+    if id is None or session is None:
+        yield Skipped("a tool's answer without an id", problem=True)
+        return
+    failed = isinstance(output, dict) and output.get("success") is False
     if isinstance(output, dict):
         output = output.get("content", output.get("output"))
-    text = blocks_text(_unpacked(output), "input_text", "output_text", "text")
-    if not text.strip():
-        return EMPTY
-    told, session = said(text), _session(state)
-    if not told:
-        return INJECTED
-    if id is None or session is None:
-        return Skipped("a tool's answer without an id", problem=True)
-    fields = _fields(row, state)
-    return Record(
-        native_id=codex_tool(session, id), origin="tool", text=told, actor=name or "tool", only_head=True, **fields
-    )
+    output, exit = _unpacked(output)
+    text = blocks_text(output, "input_text", "output_text", "text")
+    native, fields = codex_tool(session, id), _fields(row, state)
+    yield from actions_of(called(state, id), text, native, fields, failed=failed, exit=exit)
 
 
-def _unpacked(output: Any) -> Any:
-    """Old files hold the output of a shell as JSON in a text: `{"output": …, "metadata": …}`."""
+def _unpacked(output: Any) -> tuple[Any, int | None]:
+    """Return an output, and its exit code where it is told apart.
+
+    Old files hold the output of a shell as JSON in a text: `{"output": …, "metadata": {"exit_code": …}}`.
+    """
     if isinstance(output, str) and output.startswith('{"output"'):
         try:
-            return orjson.loads(output)["output"]
-        except (ValueError, KeyError, TypeError):
-            return output
-    return output
+            held = orjson.loads(output)
+            exit = held.get("metadata", {}).get("exit_code")
+            return held["output"], exit if isinstance(exit, int) else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            pass
+    return output, None
 
 
 def _session(state: State) -> str | None:

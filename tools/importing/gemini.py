@@ -10,21 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memtape.tools.capture.injected import is_memory_tool, said
+from memtape.tools.capture.injected import said
 from memtape.tools.capture.native_ids import GEMINI, Role, gemini_message, gemini_tool, heard
+from memtape.tools.importing.actions import actions_of, call_of
 from memtape.tools.importing.records import (
     BOOKKEEPING,
     EMPTY,
     INJECTED,
-    RECALLED,
     THINKING,
     Found,
     Record,
     Skipped,
     State,
     blocks_text,
-    called,
-    remember_call,
     text_of,
     time_of,
     unknown,
@@ -105,21 +103,13 @@ def _turn(row: dict[str, Any], id: str, role: Role, state: State) -> Iterator[Fo
     calls = row.get("toolCalls")
     for index, call in enumerate(calls if isinstance(calls, list) else []):
         if isinstance(call, dict):
-            yield _answer(row, id, index, call, state)
+            yield from _answer(row, id, index, call, state)
 
 
-def _answer(row: dict[str, Any], id: str, index: int, call: dict[str, Any], state: State) -> Found:
-    name = text_of(call, "name")
-    remember_call(state, id, name, call.get("args"))
-    if is_memory_tool(called(state, id)):
-        return RECALLED
-    told = said(_result_text(call.get("result")))
-    if not told:
-        return EMPTY
+def _answer(row: dict[str, Any], id: str, index: int, call: dict[str, Any], state: State) -> Iterator[Found]:
     native = gemini_tool(state["session"], text_of(call, "id") or f"{id}:{index}")
-    return Record(
-        native_id=native, origin="tool", text=told, actor=name or "tool", only_head=True, **_fields(row, state)
-    )
+    done, failed = call_of(text_of(call, "name") or "tool", call.get("args")), text_of(call, "status") == "error"
+    yield from actions_of(done, _result_text(call.get("result")), native, _fields(row, state), failed=failed)
 
 
 def _parts_text(content: Any) -> str:

@@ -11,18 +11,13 @@ import msgspec
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
-from memtape.tools.capture.injected import asks_memory, clean
+from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import MediaLine
 
 if TYPE_CHECKING:
-    from memtape.tools.capture.secrets.redaction import Redactor
+    from memtape.tools.importing.actions import Ran
 
-TOOL_HEAD_CHARS = 2_000
-"""So much of a tool's output is kept: what it is about stands at its head."""
 MAX_NAME_CHARS = 200
-MAX_CALLS = 256
-"""The calls whose answers are still awaited, as a parser remembers them."""
-
 State = dict[str, Any]
 """What a parser knows of a session from the rows before, as plain JSON; it is remembered between two imports."""
 
@@ -31,7 +26,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Something that was said or written. `at` is microseconds, None where the source does not tell.
 
     `heard` is the native id under which a hook may have captured the same (`native_ids.heard`). Texts are whole: what
-    is too long is cut when its secrets are out, and of one with `only_head`, as a tool's output, only the head is kept.
+    is too long is cut when its secrets are out, and of one with `only_head`, as an attachment, only the head is kept.
+    `ran` is of a command that an agent ran, which is told in one line of its own.
     """
 
     source: str
@@ -49,6 +45,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     media: tuple[MediaLine, ...] = ()
     heard: str | None = None
     only_head: bool = False
+    ran: Ran | None = None
 
 
 class Skipped(msgspec.Struct, frozen=True):
@@ -66,6 +63,7 @@ THINKING = Skipped("thinking")
 INJECTED = Skipped("injected by a host or a memory")
 EMPTY = Skipped("no text")
 CALL = Skipped("tool call")
+"""Of exports, whose tools worked on no project."""
 RECALLED = Skipped("answer of a memory tool")
 BOOKKEEPING = Skipped("bookkeeping of the host")
 
@@ -101,14 +99,6 @@ def time_of(value: Any) -> int | None:
     return None
 
 
-def kept_text(record: Record, redactor: Redactor) -> str:
-    """Return what of a record's text is kept; where it is cut, without its secrets and with a note of how much."""
-    cut = len(record.text) - TOOL_HEAD_CHARS
-    if cut <= 0 or not record.only_head:
-        return record.text
-    return f"{redactor.head(record.text, TOOL_HEAD_CHARS)}\n[{cut:,} more characters were cut]"
-
-
 def blocks_text(content: Any, *types: str) -> str:
     """Return the text of a content that is a text, a block, or a list of them; blocks of other types are left out."""
     if isinstance(content, str):
@@ -120,22 +110,6 @@ def blocks_text(content: Any, *types: str) -> str:
         if isinstance(part, str) or (isinstance(part, dict) and part.get("type", "text") in types)
     )
     return "\n\n".join(text for text in texts if text)
-
-
-def remember_call(state: State, id: Any, name: Any, arguments: Any) -> None:
-    """Keep the name of a tool until its answer comes. A shell that asks Memtape counts as a memory tool."""
-    if not isinstance(id, str) or not isinstance(name, str):
-        return
-    calls = state.setdefault("calls", {})
-    calls[id] = "memtape" if asks_memory(arguments) else clean(name) if len(name) <= MAX_NAME_CHARS else "tool"
-    while len(calls) > MAX_CALLS:
-        del calls[next(iter(calls))]
-
-
-def called(state: State, id: Any) -> str | None:
-    """Return the name of the tool whose answer has come, None where the call was not seen."""
-    name = state.get("calls", {}).pop(id, None) if isinstance(id, str) else None
-    return name if isinstance(name, str) else None
 
 
 def _sound(time_us: int) -> int | None:

@@ -1,0 +1,30 @@
+"""How a turn of a tool says that an agent did something: the tags of an action.
+
+An action is a turn of origin `tool` whose text is one line. Its path is the file that was edited. What hosts call their
+tools is not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+Act = Literal["edit", "command", "test"]
+
+ACTION_TAG = "action"
+"""The first tag of an action. The next says what was done, as `edit`, and of a command then how it ended: `exit:1`."""
+
+
+def action_tags(act: Act, exit: int | None = None) -> tuple[str, ...]:
+    """Return the tags of an action; `exit` is the code of a command, which is not 0 where it failed."""
+    return (ACTION_TAG, act, *(() if exit is None else (f"exit:{exit}",)))
+
+
+def act_of(tags: Sequence[str]) -> str | None:
+    """Return what was done by an action with these tags, None for tags of no action."""
+    return tags[1] if len(tags) >= 2 and tags[0] == ACTION_TAG else None
+
+
+def has_failed(tags: Sequence[str]) -> bool:
+    """Whether an action with these tags is a command that failed."""
+    return act_of(tags) is not None and any(tag.startswith("exit:") and tag != "exit:0" for tag in tags[2:])
