@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-Action = Literal["start", "prompt", "answer", "flush", "end"]
+Action = Literal["start", "prompt", "answer", "subagent", "flush", "end"]
 
 MAX_CONTEXT_CHARS = 10_000
 """Claude Code and Codex cut what is longer; Codex at 2,500 tokens of 4 bytes."""
@@ -34,6 +34,7 @@ _LIKE_CLAUDE = Host(
         "SessionStart": "start",
         "UserPromptSubmit": "prompt",
         "Stop": "answer",
+        "SubagentStop": "subagent",
         "PreCompact": "flush",
         "SessionEnd": "end",
     },
@@ -65,6 +66,8 @@ class Told(NamedTuple):
     prompt: str
     answer: str
     prompt_id: str
+    agent_transcript: str
+    """That of an agent which the session's own has started and which has just ended, where the host tells it."""
     resumed: bool
     """Whether a start goes on with a session that was told one before, and still has it."""
 
@@ -91,6 +94,7 @@ def read(host: str, data: bytes) -> Told | None:
         prompt=_text(told, form.prompt),
         answer=_text(told, form.answer),
         prompt_id=_text(told, "prompt_id")[:200],
+        agent_transcript=_text(told, "agent_transcript_path"),
         resumed=_text(told, "source") == "resume",
     )
 
@@ -98,8 +102,9 @@ def read(host: str, data: bytes) -> Told | None:
 def placed(data: bytes, folder: PurePath) -> bytes:
     """Return a host's JSON with this folder as its own, and the path of its transcript in full."""
     told: dict[str, Any] = orjson.loads(data)
-    if transcript := _text(told, "transcript_path"):
-        told["transcript_path"] = str(folder / transcript)
+    for key in ("transcript_path", "agent_transcript_path"):
+        if transcript := _text(told, key):
+            told[key] = str(folder / transcript)
     return orjson.dumps(told | {"cwd": str(folder)})
 
 

@@ -334,6 +334,19 @@ def _answer(turn: Turn) -> bytes:
     return b""
 
 
+def _subagent(turn: Turn) -> bytes:
+    """Take what an agent said and did that the session's own has started, once it has ended."""
+    if not turn.alone:
+        turn.go_on()
+    elif turn.told.transcript:
+        from memtape.tools.agents.transcripts import of_session, take_up
+
+        os.nice(NICENESS)
+        paths = of_session(Path(turn.told.transcript), turn.told.agent_transcript)
+        take_up(turn.home, turn.told.host, turn.folder, paths)
+    return b""
+
+
 def _flush(turn: Turn) -> bytes:
     """Keep the end of what was said, before the host makes a summary of it (C4).
 
@@ -430,6 +443,7 @@ _ACTIONS: dict[str, Callable[[Turn], bytes]] = {
     "start": _start,
     "prompt": _prompt,
     "answer": _answer,
+    "subagent": _subagent,
     "flush": _flush,
     "end": _end,
 }

@@ -23,7 +23,7 @@ SELECTOR = f"{PLUGIN}@{MARKETPLACE}"
 DESCRIPTION = "One memory for all agents of a project, which can be replayed."
 HOOK_TIMEOUT_S = 10
 
-_CLAUDE_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+_CLAUDE_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
 _GEMINI_EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd")
 SERVER_START_S = 30
 _SHELL = ("/bin/sh", "-c")

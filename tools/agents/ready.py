@@ -72,6 +72,7 @@ class Ready:
         self._home = home
         self._changed = threading.Condition()
         self._due: dict[str | Path, None] = {}
+        self._told: list[Asked] = []
         self._held: dict[str, _Held] = {}
         self._worker: threading.Thread | None = None
         self._closed = False
@@ -111,6 +112,13 @@ class Ready:
                 self._worker = threading.Thread(target=self._work, name="ready", daemon=True)
                 self._worker.start()
             self._changed.notify_all()
+
+    def after(self, asked: Asked) -> None:
+        """Have what a hook told of read and projected, which it does not wait for."""
+        if asked.get("transcript") and asked.get("action") in ("start", "answer", "subagent"):
+            with self._changed:
+                self._told.append(asked)
+        self.refresh(asked["scope"])
 
     def lend(self, client: Client) -> None:
         """Give a client what is ready of its scope."""
@@ -167,10 +175,28 @@ class Ready:
                     return
                 project = next(iter(self._due))
                 del self._due[project]
+                told, self._told = self._told, []
+            for asked in told:
+                self._take_up(asked)
             try:
                 self._make(project)
             except Exception as error:
                 note_error(self._home, "server: getting ready", error)
+
+    def _take_up(self, asked: Asked) -> None:
+        """Take up what the transcript of a session has by now; at a start, what sessions left that were cut off."""
+        from memtape.tools.agents.transcripts import cut_off, of_session, take_up
+
+        transcript = Path(asked["transcript"])
+        try:
+            if asked["action"] == "start":
+                paths = cut_off(self._home, asked["scope"], transcript)
+            else:
+                paths = of_session(transcript, asked["agent_transcript"])
+            if paths:
+                take_up(self._home, asked["host"], Path(asked["folder"]), paths)
+        except Exception as error:
+            note_error(self._home, "server: taking up a transcript", error)
 
     def _make(self, project: str | Path) -> None:
         """Project what is pending, and have ready what there is then."""

@@ -48,7 +48,7 @@ def _answer(home: Path, told: Told | None) -> None:
     def after(asked: Asked) -> None:
         nonlocal last
         last = time.monotonic()
-        ready.refresh(asked["scope"])
+        ready.after(asked)
 
     warm = Warm(home, ready.offer, after)
 

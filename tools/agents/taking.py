@@ -40,7 +40,7 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
         exchange(NOT_MINE)
         return None
     action = turn.told.action
-    text = "" if action == "start" else said(turn.told.prompt if action == "prompt" else turn.told.answer)
+    text = said({"prompt": turn.told.prompt, "answer": turn.told.answer}.get(action, ""))
     with turn.client() as client:
         native = ""
         if text:
@@ -53,13 +53,15 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
         asked = hooks.asked_by(client, text if action == "prompt" else "")
         if action == "start":
             asked = hooks.asked_to_start(turn, client)
+        asked |= {"host": turn.told.host, "folder": str(turn.folder), "transcript": turn.told.transcript}
+        asked |= {"agent_transcript": turn.told.agent_transcript}
         offered = None
         if action == "start" or (action == "prompt" and text):
             tell_session(home, client.scope, client.session or "", int(given["host"]))
             offered = offer(asked)
         if _finish(turn, client, text, native, offered, exchange) and action == "start":
             note_told(home, client.scope, client.session or "", began)
-        return asked
+        return asked | {"action": action}
 
 
 def _finish(
@@ -83,7 +85,7 @@ def _turn(home: Path, given: dict[str, Any]) -> hooks.Turn | None:
         return None
     data = given["told"].encode()
     told = read(given["hook"], data)
-    if told is None or told.action not in ("start", "prompt", "answer"):
+    if told is None or told.action not in ("start", "prompt", "answer", "subagent"):
         return None
     return hooks.Turn(told, home, data, alone=False, began_in=Path(given["folder"]))
 

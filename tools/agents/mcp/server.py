@@ -95,7 +95,7 @@ class ServedMemory:
 
     def freshen(self, asked: Asked) -> None:
         """Bring the views up to date for the next hook, which does not wait for it."""
-        self.ready.refresh(asked["scope"])
+        self.ready.after(asked)
 
     def close(self) -> bool:
         """Close every client, and return whether nothing is being done any more."""

@@ -1,0 +1,56 @@
+"""Transcripts that are taken up while a session goes on: what an agent did, and what those said that it has started.
+
+No hook is told of these as they happen. What a transcript says is an import's; here is which files are read, and when.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from memtape.tools.agents.starts import told_at
+from memtape.tools.capture.native_ids import HOSTS
+from memtape.tools.client import Client
+from memtape.tools.importing.finding import named_session
+from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.taking import Importer
+
+MOST_AGENTS = 200
+OPEN_DAYS = 7
+"""A session that was cut off is looked for so long: that of a machine that went down over a weekend is found."""
+
+
+def of_session(transcript: Path, agent: str = "") -> list[Path]:
+    """Return the transcripts of a session: its own, and those of the agents that it has started.
+
+    `agent` is that of an agent which has just ended, where a host tells it.
+    """
+    folder = transcript.with_suffix("") / "subagents"
+    others = sorted(folder.glob("*.jsonl"))[-MOST_AGENTS:] if folder.is_dir() else []
+    named = [Path(agent)] if agent else []
+    return [path for path in dict.fromkeys((transcript, *named, *others)) if path.is_file()]
+
+
+def cut_off(home: Path, scope: str, transcript: Path) -> list[Path]:
+    """Return the transcripts beside one whose sessions were started with hooks and grew lately.
+
+    A session that ended well was read to its end then, so that reading it again costs a look at the file.
+    """
+    found = []
+    oldest = time.time() - OPEN_DAYS * 86_400
+    with suppress(OSError):
+        for path in sorted(transcript.parent.glob(f"*{transcript.suffix}")):
+            session = path.stem.rpartition("rollout-")[2][-36:]
+            if path != transcript and path.stat().st_mtime >= oldest and told_at(home, scope, session) is not None:
+                found += of_session(path)
+    return found
+
+
+def take_up(home: Path, host: str, folder: Path, paths: Iterable[Path]) -> Summary:
+    """Import transcripts of a host from where they were read last; sessions of no known project go to no other."""
+    with Client(home, folder=folder) as speaker:
+        speaker.session = None
+        importer = Importer(speaker)
+        return importer.take(named_session(path, HOSTS[host]) for path in paths)
