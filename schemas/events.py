@@ -344,6 +344,9 @@ DISTILLED_TAG = "distilled"
 """The first tag of a capture that a model made of what was said. Of a fact the next tags are its category and how sure
 the model is, as `confidence:90` of 100; what it has for importance is that of the category, in the same share."""
 
+SUMMARY_TAG = "summary"
+"""The tag of a capture in which a model sums up a session."""
+
 CONSOLIDATED_TAG = "consolidated"
 """The tag of a capture that a consolidation made of other memories."""
 

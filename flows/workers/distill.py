@@ -67,11 +67,17 @@ class Session(NamedTuple):
 
 
 class Talk:
-    """Turns of a log, by session in the order of the log, so far as they were read and are wanted."""
+    """Turns of a log, by session in the order of the log, so far as they were read and are wanted.
 
-    def __init__(self, log: Log, is_wanted: Callable[[Event], bool]) -> None:
+    With `also` captures are among them that nobody spoke, as actions.
+    """
+
+    def __init__(
+        self, log: Log, is_wanted: Callable[[Event], bool], also: Callable[[Event], bool] = lambda event: False
+    ) -> None:
         self._log = log
         self._is_wanted = is_wanted
+        self._also = also
         self.turns: dict[Session, dict[str, Event]] = {}
         self.made_of: dict[str, None] = {}
         """The turns of which a model's facts stand on the log."""
@@ -82,7 +88,7 @@ class Talk:
             slots = self._log.read(number, offset, PAGE_SLOTS, scope=scope, types=("captured",))
             events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
             wanted = [(at, event) for at, event in events if event.scope != GLOBAL and self._is_wanted(event)]
-            for turn in turns_among(self._log, number, wanted, {}):
+            for turn in turns_among(self._log, number, wanted, {}, self._also):
                 self.turns.setdefault(Session(number, turn.scope or "", turn.session), {}).setdefault(turn.id, turn)
             for _, event in wanted:
                 if event.actor.origin == "model" and _is_fact(event):

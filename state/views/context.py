@@ -12,14 +12,14 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, STATED_TAG, Kind, Origin
+from memtape.schemas.events import FLUSH_TAG, PEOPLE, REPOSITORY_TAG, SPEAKING, STATED_TAG, SUMMARY_TAG, Kind, Origin
 from memtape.schemas.rows import Wording
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.endings import ending
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.text.polarity import instructs, orders_in, same_instruction, standing
-from memtape.state.views.last_session import left_of, session_line
+from memtape.state.views.last_session import left_of, session_line, summary_id
 from memtape.state.views.weights import importance_confirmed
 
 Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
@@ -34,7 +34,7 @@ TASKS, TASK_DAYS = 10, 30
 """Tasks are taken from talk, where hardly anybody says that one is done: so after 30 days they are no longer told."""
 LEFT_TOKENS, LEFT_SHARE, TASKS_SHARE = 600, 3, 8
 """Of what is left of the budget: sessions 600 tokens or a third, the repository and tasks an eighth each."""
-OF_OTHERS = ("asked: ", "then asked: ", "edited: ", "open: ", "last answer: ", "session of ")
+OF_OTHERS = ("asked: ", "then asked: ", "done: ", "edited: ", "files: ", "open: ", "last answer: ")
 """What is told of the last session of an agent that was not the last to work; all is of the session that was last."""
 FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
 """Recency falls by days of 180, from a thousand to no less than half of it."""
@@ -142,8 +142,10 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     journal = sorted((it for it in rest if it.kind == "journal"), key=lambda it: (-it.at, -it.order, it.id))
     of_repository = {it.tags: it for it in reversed(journal) if it.tags[:1] == (REPOSITORY_TAG,)}
     journal = [it for it in journal if it.tags[:1] != (REPOSITORY_TAG,)]
+    summaries = {it.id: it for it in journal if SUMMARY_TAG in it.tags}
+    journal = [it for it in journal if it.id not in summaries]
     held = frozenset(it.text for it in facts)
-    items = [item for place, turns in enumerate(last) for item in _left(turns, held, of_other=place > 0)]
+    items = [item for place, turns in enumerate(last) for item in _left(turns, held, summaries, of_other=place > 0)]
     items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
     items += [_item("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
     items += [_item("facts", it, it.text) for it in facts]
@@ -153,11 +155,19 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     return items + [_item("journal", it, it.text) for it in journal[:JOURNAL_ENTRIES]]
 
 
-def _left(turns: Sequence[Known], held: frozenset[str], *, of_other: bool) -> list[ContextItem]:
-    """Return where a session was left; of what stands below as a fact nothing."""
-    lines = [*session_line(turns), *left_of(turns)]
-    told = [line for line in lines if line.held not in held and (not of_other or line.text.startswith(OF_OTHERS))]
-    return [_item("left", turns[line.turn], line.text) for line in told]
+def _left(
+    turns: Sequence[Known], held: frozenset[str], summaries: Mapping[str, Known], *, of_other: bool
+) -> list[ContextItem]:
+    """Return where a session was left: what a model sums up of all of it, else by rule what no fact below says."""
+    spoken = [turn for turn in turns if turn.origin in SPEAKING]
+    summary = summaries.get(summary_id(spoken[-1].scope, spoken[-1].id)) if spoken else None
+    head = [_item("left", turns[line.turn], line.text) for line in session_line(turns)]
+    if summary is not None:
+        lines = summary.text.splitlines()
+        return head + [_item("left", summary, line) for line in lines if not of_other or line.startswith(OF_OTHERS)]
+    told = [line for line in left_of(turns) if line.held not in held]
+    told = [line for line in told if not of_other or line.text.startswith(OF_OTHERS)]
+    return head + [_item("left", turns[line.turn], line.text) for line in told]
 
 
 def importance(known: Known) -> int:

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 from memtape.schemas.actions import act_of, has_failed
 from memtape.schemas.events import PEOPLE, Origin
+from memtape.schemas.ids import derived_id
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many
@@ -92,6 +93,11 @@ def left_of(turns: Sequence[Turn]) -> list[Line]:
     elif requests and agents:
         lines.append(Line("no answer came to the last request.", requests[-1]))
     return lines
+
+
+def summary_id(scope: str, last_turn: str) -> str:
+    """Return the id of the capture in which a model sums up a session up to a turn, the last that anybody spoke."""
+    return derived_id("captured", scope, "memtape", f"summary:{last_turn}")
 
 
 def session_line(turns: Sequence[Turn]) -> list[Line]:

@@ -401,7 +401,7 @@ def _end(turn: Turn) -> bytes:
     with turn.client() as client:
         _look_at_repository(turn, client)
         client.catch_up()
-        if client.session and client.is_made() and _distilled(client, client.session):
+        if client.session and client.is_made() and _told_to_model(client, client.session):
             client.catch_up()
     return b""
 
@@ -418,15 +418,18 @@ def _look_at_repository(turn: Turn, client: Client) -> None:
         client.capture_many(line for line, id in zip(lines, ids, strict=True) if id not in known)
 
 
-def _distilled(client: Client, session: str) -> int:
-    """Have a model take facts from a session that has ended, where one is named; return how many were captured."""
+def _told_to_model(client: Client, session: str) -> int:
+    """Have a model, if named, take facts from a session that has ended and sum it up; count what came."""
     from memtape.flows.workers.distill import LATE_US
+    from memtape.flows.workers.summarise import sum_up
     from memtape.tools.keep.models import is_named
+    from memtape.tools.keep.summaries import SummaryAsker
 
     if not is_named(client.home):
         return 0
     try:
-        return len(client.distill(session, scope=client.scope, since_us=now_us() - LATE_US).events)
+        facts = client.distill(session, scope=client.scope, since_us=now_us() - LATE_US).events
+        return len(facts) + len(sum_up(client.log, SummaryAsker(client.home), session, client.scope))
     except BudgetSpent:  # `memtape status` says so.
         return 0
 

@@ -5,7 +5,7 @@ Each reads the log, appends what it found, and keeps its own position. What a wo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -13,7 +13,9 @@ from memtape.flows.workers.clock import Clock
 from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.distill import Answered, Ask, Distillation
 from memtape.flows.workers.extract import Extraction
+from memtape.flows.workers.summarise import Summaries
 from memtape.flows.workers.worker import OnNote, Worker
+from memtape.schemas.events import Event
 from memtape.schemas.log import Log
 from memtape.sinks.home.asked_windows import AskedWindows
 from memtape.sinks.home.folders import Home
@@ -56,6 +58,15 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
     return Distillation(log, AskedWindows(home), ask, now_us, lambda: is_named(home), on_note)
 
 
+def _summaries(home: Home, log: Log, on_note: OnNote) -> Worker:
+    def ask(turns: Sequence[Event]) -> Event:
+        from memtape.tools.keep.summaries import SummaryAsker
+
+        return SummaryAsker(home)(turns)
+
+    return Summaries(log, ask, now_us, lambda: is_named(home), on_note)
+
+
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     # It loads what folds a state, for which nobody who only asks should wait.
     from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of
@@ -75,6 +86,7 @@ WORKERS: dict[str, WorkerKind] = {
     "zones": WorkerKind(Zones, once="first"),
     "extract": WorkerKind(_extraction, once="before"),
     "distill": WorkerKind(_distillation, once="after"),
+    "summarise": WorkerKind(_summaries, once="after"),
     "consolidate": WorkerKind(_consolidation, once="after"),
     "embed": WorkerKind(Embedding, once="after"),
 }
