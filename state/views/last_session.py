@@ -28,12 +28,11 @@ DECISIONS, DEEDS, FILES, COMMANDS = 4, 3, 8, 3
 LEAST_WORDS = 4
 """A shorter answer, such as "Done.", is told only where no longer one came to the same request."""
 
-_DID = lazy(
-    r"(?:(?:I|We)(?:['’]ve| have)?(?: now| also| just)* )?(?:(?:add|fix|mov|renam|remov|replac|updat|chang|implement"
-    r"|creat|delet|refactor|switch|migrat|install|upgrad|deploy|merg|committ|push|revert|test|document|extract|configur)ed"
-    r"|wrote|rewrote|split|set up)\b",
-    re.IGNORECASE,
+_PAST = (
+    r"(?:add|fix|mov|renam|remov|replac|updat|chang|implement|creat|delet|refactor|switch|migrat|install|upgrad|deploy|merg"
+    r"|committ|push|revert|test|document|extract|configur)ed|wrote|rewrote"
 )
+_DID = lazy(rf"(?:I|We)(?:['’]ve| have)?(?: now| also| just)* (?:{_PAST}|split|set up)\b|(?i:{_PAST})\b(?!:)")
 """How an agent's sentence begins that says what was done."""
 _NEXT = lazy(
     r"\bnext(?: step| steps|,| (?:I|we)\b|:)|\b(?:still|yet) (?:to do|open|missing|needs?|have to|must)\b"
@@ -113,13 +112,16 @@ def session_line(turns: Sequence[Turn]) -> list[Line]:
 
 def _done(turns: Sequence[Turn], agents: Sequence[int]) -> list[Line]:
     """Return what agents said they had done in answers before the last."""
-    found = {said: n for n in agents for said in sentences(turns[n].text) if _DID.match(said)}
+    telling = [n for n in agents if _DID.search(turns[n].text)]  # Taking sentences apart takes longer than looking.
+    found = {said: n for n in telling for said in sentences(turns[n].text) if _DID.match(said)}
     return [Line(f"done: {_head(text)}", n) for text, n in list(found.items())[-DEEDS:]]
 
 
 def _planned(turns: Sequence[Turn], answer: int) -> list[Line]:
     """Return the sentence of the last answer that says what comes next, where its end does not tell it already."""
     told = _end(turns[answer].text)
+    if not _NEXT.search(turns[answer].text):
+        return []
     said = [text for text in sentences(turns[answer].text) if _NEXT.search(text) and text not in told]
     return [Line(f"next: {_head(text)}", answer) for text in said[-1:]]
 
