@@ -18,7 +18,7 @@ from memtape.schemas.actions import Act, action_tags
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of
 from memtape.tools.capture.injected import asks_memory, clean, is_memory_tool, said
-from memtape.tools.importing.records import MAX_NAME_CHARS, RECALLED, Record, Skipped, State, text_of
+from memtape.tools.importing.records import MAX_NAME_CHARS, RECALLED, Ran, Record, Skipped, State, text_of
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -96,16 +96,6 @@ class Call(msgspec.Struct, frozen=True):
     command: str = ""
     paths: tuple[str, ...] = ()
     of_memory: bool = False
-
-
-class Ran(msgspec.Struct, frozen=True):
-    """A command that has run: whether it failed, its exit code where it is known, and what it put out."""
-
-    act: Act
-    command: str
-    output: str
-    failed: bool
-    exit: int | None
 
 
 def remember_call(state: State, id: Any, name: Any, arguments: Any) -> None:

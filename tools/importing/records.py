@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from memtape.schemas.actions import Act
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import MediaLine
 
-if TYPE_CHECKING:
-    from memtape.tools.importing.actions import Ran
-
 MAX_NAME_CHARS = 200
 State = dict[str, Any]
 """What a parser knows of a session from the rows before, as plain JSON; it is remembered between two imports."""
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """A command that has run: whether it failed, its exit code where it is known, and what it put out."""
+
+    act: Act
+    command: str
+    output: str
+    failed: bool
+    exit: int | None
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
