@@ -41,7 +41,7 @@ _VERB = (
     r"|describe|comment|credit|attribute|co-author|introduce|implement|pass|pipe|redirect|bind|mount|save|overwrite|override"
     r"|suppress|silence|swallow|nest|chain|mutate|reuse|duplicate|repeat|abbreviate|capitali[sz]e|lowercase|pluralize|prefix"
     r"|render|fix|clean|double-check|consult|treat|think|look|try|depend|disclose|reveal|encrypt|hash|load|fall back|omit"
-    r"|reference|refer|require|specify|plan|propose|outline|present|switch|resolve|separate|leak|embed|proceed|feed|seed)"
+    r"|reference|refer|require|specify|plan|propose|outline|present|switch|resolve|separate|leak|embed|proceed|feed|seed|rewrite|guess|discard|bring|recommend|offer)"
 )
 _DOING = (
     r"(?:us|add|writ|includ|generat|creat|suggest|apologi[sz]|explain|summari[sz]|format|repl[yi]|respond|answer|committ"
@@ -73,7 +73,7 @@ _KINDS = (
     r"|interfaces?|structs?|enums?|models?|services?|controllers?|jobs|workers|events?|issues?|tickets?|diffs?|globals"
     r"|shell commands|commands|markdown|readmes?|semicolons|quotes|tabs|emojis?|generated (?:code|files))"
 )
-_MANY = rf"(?:(?:every|each|any|all(?: the| our| of our)?|our|new|public|exported|internal)\s+)*(?:{_WORDY}+\s+){{0,3}}?"
+_MANY = rf"(?!{_DEFINITE}|{_ARTICLE})(?:(?:every|each|any|all(?: the| our| of our)?|our|new|public|exported|internal)\s+)*(?:{_WORDY}+\s+){{0,3}}?"
 _SCOPE = (
     r"(?:(?:in|across|throughout|within|for|on)\s+(?:this|our|the(?: whole| entire)?|all (?:of )?(?:our|my)|(?:any|every|each)"
     r"(?: one)?(?: of my| of our)?|all|my)\s+(?:repo(?:sitory|s|sitories)?|projects?|code ?base|code|monorepo|workspace"
@@ -96,7 +96,7 @@ _LANGUAGE = (
     r"(?:(?:british|american|plain|simple|proper|formal|us|uk) )?(?:english|german|french|spanish|italian|portuguese|dutch"
     r"|polish|russian|chinese|japanese|korean|deutsch|swedish|norwegian|danish|finnish|turkish|hindi|arabic)"
 )
-_TALK = r"(?:answers?|repl(?:y|ies)|responses?|explanations?|summaries|messages|comments|reports|updates)"
+_TALK = r"(?:answers|replies|responses|explanations|summaries|messages|comments|reports|updates)"
 _STYLES = (
     r"(?:conventional commits|(?:absolute|relative|named) imports?|named exports|type hints|type annotations|tabs|(?:two|four"
     r"|2|4|8)[ -]spaces?(?: indent\w*| for indent\w*)?|spaces|semantic versioning|semver|(?:single|double) quotes|snake_case"
@@ -110,7 +110,7 @@ _REPEATED = (
     rf"(?:when(?:ever)?|if|before|after|once|every time|each time|any ?time|while)\s+(?:(?:you|we|i)(?:'re| are)?\s+)?"
     rf"(?:ever\s+)?(?:{_VERB}|{_DOING})\b(?:\s+(?:up|in|out|on|to|into|from))?"
 )
-_NEW_THING = rf"(?:\s+(?:(?:a|an|any|new|every|each|anything|something|code)\b|(?!{_DEFINITE}){_WORDY}+s\b))"
+_NEW_THING = rf"(?:\s+(?:(?:a|an|any|new|every|each|anything|something|code)\b|(?-i:[A-Z]{{2,}})\b|(?!{_DEFINITE}){_WORDY}+s\b))"
 _ORDER = (
     rf"(?:(?:please|always|never|also|then|first|only|you (?:must|should|have to|need to|always|never))\s+)*"
     rf"(?:(?:don't|do not|dont|never)\s+)?(?:{_VERB})\b"
@@ -120,7 +120,7 @@ _HELD = (
     r"|logged|returned|sent|in|under|over|singular|plural|lower ?case|upper ?case|snake_case|camelcase|kebab-case|pascalcase"
     r"|small|short|required|mandatory|prefixed|suffixed|grouped|indented|generated|run|defined|declared|created|imported"
     r"|exported|pinned|validated|escaped|quoted|idempotent|reversible|immutable|pure|async|private|frozen|wrapped|encrypted"
-    r"|at most|no longer|less|fewer|covered|checked|approved|linked|tagged|capitali[sz]ed|atomic|backwards?[ -]compatible"
+    r"|iso|utc|at most|no longer|less|fewer|covered|checked|approved|linked|tagged|capitali[sz]ed|atomic|backwards?[ -]compatible"
     r"|deterministic|self-contained)"
 )
 _BANNED = (
@@ -134,7 +134,7 @@ _BANNED = (
 
 _FORMS = (
     # "Always run …", at the start of a clause, or behind who is told to.
-    rf"(?:{_LEAD}|[,;:–—-]\s*(?:and |but |so |please )*|[,;]?\s+(?:and|but)\s+)(?:please\s+)?{_ALWAYS}\s+(?:just |simply )?"
+    rf"(?:{_LEAD}|[,;:–—-]\s*(?:and |but |so |please )*|{_LEAD}{_ORDER}\b[^?]*?[,;]?\s+(?:and|but)\s+)(?:please\s+)?{_ALWAYS}\s+(?:just |simply )?"
     rf"(?:again )?{_VERB}\b",
     rf"(?:{_LEAD}|[,;:–—-]\s*|\b(?:and|but|so|that|because)\s+)(?:in \w+ (?:\w+ )?)?(?:you|we)\s+(?:(?:should|must|shall|need"
     rf" to|have to|are to|can|may|do)\s+)?{_ALWAYS}\s+(?!(?:need|have|think|try|be|do|go|show|say)\b){_VERB}\b",
@@ -169,12 +169,13 @@ _FORMS = (
     rf"{_LEAD}(?:only\s+)?use\s+{_STYLES}(?:\W*\Z|[,;(]|\s+(?:for|in|everywhere|only|throughout|when|and)\b)",
     rf"{_LEAD}(?:please\s+)?only use\s+[^,;]+?\s+(?:in|for|when|inside|under)\s+(?!{_DEFINITE}|{_ARTICLE})\S",
     rf"{_LEAD}(?:{_SCOPE}|for (?!{_DEFINITE}|{_ARTICLE}|example\b|instance\b|me\b)(?:{_WORDY}+\s+){{0,3}}?{_WORDY}+),?\s+(?:please\s+|always\s+|only\s+|you (?:must|should)\s+|we (?:always\s+|only\s+|never\s+|don't\s+)?)*"
-    rf"(?:(?:don't|do not|dont|never)\s+{_VERB}|use|prefer|avoid|keep|write|name|follow|stick|sign|ask|answer|reply|commit|test|format|put|store|log)\s+(?!{_DEFINITE}(?! (?:standard|existing))|{_ARTICLE})\S",
+    rf"(?:(?:don't|do not|dont|never)\s+{_VERB}|use|prefer|avoid|keep|write|name|follow|stick|sign|ask|answer|reply|commit|test|format|put|store|log)\s+(?!{_DEFINITE}(?! (?:standard|existing|imperative))|{_ARTICLE})\S",
     # What is done never, and is no single thing.
     rf"(?:{_LEAD}|[;:–—]\s*)(?:please\s+)?(?:you (?:must not|mustn't|may not|should not|shouldn't|are not allowed to|can't|cannot)|(?:don't|do not|dont))\s+(?:ever\s+|just\s+|simply\s+)?"
     rf"(?:use|{_VERB}(?!\s+(?:code|tests?|changes|files?|features|back|up|out|off|too|so|away|about|with|to|for|as|of|over)\b[^,]*\Z)(?<!\bdo)(?<!\bbe)(?<!\bgo)(?<!\bthink)(?<!\btry)(?<!\bwait)(?<!\blook)(?<!\btrust)(?<!\bassume)(?<!\blet)(?<!\bhave))\s+"
     rf"(?!(?:{_DEFINITE}|anything\b|anyone\b|any (?:code|changes|tests|files)\b|more\b|much\b|code\b|so\b|too\b|back\b|up\b|out\b|off\b|away\b|in\b|{_ARTICLE}))(?!use\b)\S(?![^?]*,\s*(?:just|only|but|i|it|we|they|he|she)\b)",
     rf"{_LEAD}(?:don't|do not|dont|you must not|you may not|you should not)\s+{_VERB}\s+[^,;?]+?\s+(?:(?:in|inside|to|from|under|for|into) (?:{_KINDS}(?:\W*\Z|[,;(])|{_WORDY}+/(?:\W|\Z))|unless (?:i|you|we|asked|told)\b|without (?:asking|my|checking|permission|approval|a)\b|by hand\b|manually\b|(?:directly )?(?:to|on|into) (?:main|master|develop|production|prod)\b)",
+    rf"{_LEAD}(?:don't|do not|dont|never)\s+(?:touch|edit|change|modify|delete|move|rename|import)\s+the\s+{_WORDY}+s\s+(?:marked|tagged|labell?ed|called|named|under|below|starting with|ending in)\s",
     rf"{_LEAD}(?:please\s+)?stop\s+(?:always\s+)?{_DOING}\s+(?!{_DEFINITE}|{_ARTICLE}|anything\b|tests\b(?! for)|code\b)(?:\S+)",
     rf"{_LEAD}(?:please\s+)?stop\s+(?:always\s+)?{_DOING}\s+[^,;]*\b(?:all the time|every time|everywhere|to every|in every|at the end of every|after every|so much)\b",
     rf"{_LEAD}(?:please\s+)?no\s+(?:more\s+)?{_BANNED}(?:\W*\Z|\W*please\W*\Z|\s+(?:in|on|to|for|without|at|inside|anywhere|ever)\b(?!\s+{_DEFINITE}(?! (?:code|repo|docs|main|commits))))",
@@ -183,7 +184,14 @@ _FORMS = (
     rf"{_LEAD}(?:{_SCOPE},?\s+)?(?:(?:every|each|all|any|new|public|our|exported)\s+)(?:{_WORDY}+\s+){{0,3}}?{_KINDS}\s+(?:[^,;?]{{0,40}}\s)?(?:must|has to|have to|needs?(?: to)?|should|shall|requires?|gets?)\s+(?:not\s+)?"
     rf"(?!(?:now|pass\W*\Z|work|be (?:fine|ok|okay|good|enough|easy|fixed|there|able|available|done\W*\Z|ready|visible|green|passing)|have been|have (?:gone|failed|broken))\b)\w+",
     rf"{_LEAD}(?:{_WORDY}+\s+){{0,2}}?(?<!the )(?<!this )(?<!that )(?<!my )(?<!your )(?<!these )(?<!those )(?<!some )(?<!both ){_KINDS}\s+(?:must|should|shall|have to|need to|needs? to|may|can)(?:\s+(?:not|only|never|always))?\s+"
-    rf"(?:have\s+(?!been\b)|start\b|end\b|follow\b|use\b|contain\b|begin\b|go\b|live\b|reference\b|mention\b|link\b|include\b|be\s+{_HELD}\b)",
+    rf"(?:have\s+(?!been\b)|start\b|end\b|follow\b|use\b|contain\b|begin\b|go\b|live\b|reference\b|mention\b|link\b|include\b|be\s+(?:{_HELD}\b|(?-i:[a-z]*[/<`])))",
+    rf"{_LEAD}(?!{_DEFINITE})(?:{_WORDY}+\s+){{0,2}}?{_KINDS}\s+(?:must|may|should)\s+(?:not|never)\s+(?!(?:be|have)\b)\w+",
+    r"\bmust (?:never|not ever|under no circumstances) be (?:edited|touched|modified|changed|committed|deleted|removed|logged"
+    r"|exposed|checked in|pushed|renamed|rewritten|overwritten)\b",
+    rf"{_LEAD}(?!{_DEFINITE})(?:{_WORDY}+\s+){{0,2}}?{_KINDS}\s+(?:is|are)\s+(?:required|mandatory)\s+(?:on|for|in|with|before)\s+(?:all|any|every|each|new|public)\b",
+    rf"{_LEAD}(?:i want|make sure(?: that)?|ensure(?: that)?)\s+{_KINDS}\s+for\s+(?:every|each|all new|any)\b",
+    rf"{_LEAD}(?:make sure|ensure)\s+(?:that\s+)?(?:every|each|any|all new)\s+(?:{_WORDY}+\s+){{0,2}}?{_KINDS}\s+(?:has|have|comes? with)\b(?!.*\b(?:in|of) (?:the|this)\b)",
+    rf"{_LEAD}only ever\s+{_VERB}\b",
     rf"{_LEAD}(?!{_DEFINITE})(?:{_WORDY}+\s+){{0,2}}?{_KINDS}\s+(?:always\s+|only\s+|never\s+)?(?:go|goes|belongs?)\s+(?:in|into|under|next to|to|at|inside|on top of|beside)\s",
     rf"{_LEAD}(?!{_DEFINITE})(?:{_WORDY}+\s+){{0,3}}?{_WORDY}+\s+(?:is|are)\s+(?:strictly |always )?(?:forbidden|banned|not allowed|prohibited|off[- ]limits|mandatory)\b",
     r"\bonly (?-i:[A-Z])[a-z]+ (?:may |can )?(?:merges?|publish(?:es)?|pushes|push|tags?|releases?|deploys?|approves?)\b",
@@ -192,13 +200,13 @@ _FORMS = (
     rf"{_LEAD}(?:whenever|every time|each time|any ?time)\s+(?:you|we|i|a|an|something|there)\b[^,;]*[,:]\s*(?!(?:i|we|it|they|he|she|the)\b){_ORDER}",
     rf"{_LEAD}{_ORDER}\s[^,;?]*?\b(?:whenever|every time|each time|(?:before|after|with|in|on|for) (?:every|each|any))\s+(?!(?:one|other|file|of)\b)(?:(?:single\s+)?(?:{_WORDY}+\s+)?{_KINDS}\b|you|we|i\b|{_DOING}|push|merge|session|task|edit|build|change|step)(?!\s+in\s+(?:the|this)\b)",
     rf"{_LEAD}(?:before|after)\s+(?:every|each|any)\s+[^,;]+,\s*{_ORDER}",
-    rf"{_LEAD}(?:always\s+)?(?:ask|check with|consult|tell|warn|confirm with)\s+(?:me|us)\s+(?:first\s+)?before\s+(?:you\s+)?(?:{_VERB}|{_DOING})(?:\W*\Z|{_NEW_THING}|\s+to (?:main|master|production|prod)\b)",
+    rf"{_LEAD}(?:always\s+)?(?:ask|check with|consult|tell|warn|confirm with)\s+(?:(?:me|us)\s+)?(?:first\s+)?before\s+(?:you\s+)?(?:{_VERB}|{_DOING})(?:\W*\Z|{_NEW_THING}|\s+to (?:main|master|production|prod)\b)",
     # How it answers and writes.
     rf"{_LEAD}(?:(?:answer|reply|respond|speak|talk|write)(?: to me)?|communicate)\s+(?:only\s+)?in\s+{_LANGUAGE}\b(?!\s+(?:and then|then)\b)",
     rf"{_LEAD}(?:answer|reply|respond)\s+(?:to me\s+)?(?:briefly|concisely|shortly|tersely|in (?:short|brief|full) \w+)\W*(?:please\W*)?\Z",
     rf"{_LEAD}keep\s+(?:all\s+|your\s+|the\s+)?{_TALK}\s+(?:\w+\s+)?(?:short|brief|concise|terse|to the point|minimal|small|simple|under|below|in)\b",
-    rf"{_LEAD}keep\s+(?:all\s+|your\s+|our\s+)?(?!{_DEFINITE}){_MANY}{_KINDS}\s+(?:\w+\s+)?(?:short|brief|small|simple|pure|sorted|under|below|at|within|focused|atomic|flat|alphabetical|in sync|up to date|out of|free of|minimal|private)\b",
-    rf"{_LEAD}(?:write|format|name|sort|order|prefix|group|indent|sign|put|place|store|squash|document|pin|wrap|log)\s+(?:all\s+|your\s+|every\s+|our\s+)?(?!{_DEFINITE}|{_ARTICLE}){_MANY}{_KINDS}\s+(?:in|with|without|as|into|under|at|next to|by|before|after|alphabetically|like|using|according)\b(?!\s+(?:this|that|these|those|my|{_WORDY}+\.(?:py|ts|js|go|rs)\b))",
+    rf"(?:{_LEAD}|,\s*(?:so|and|please)\s+)keep\s+(?:all\s+|your\s+|our\s+)?(?!{_DEFINITE}){_MANY}{_KINDS}\s+(?:\w+\s+)?(?:short|brief|small|simple|pure|sorted|under|below|at|within|focused|atomic|flat|alphabetical|in sync|up to date|out of|free of|minimal|private)\b",
+    rf"{_LEAD}(?!\w+ (?:all|every) (?:tests?|files?|code|imports?)\b|write (?:\w+ )?tests with)(?:write|format|name|sort|order|prefix|group|indent|sign|put|place|store|squash|document|pin|wrap|log)\s+(?:your\s+)?{_MANY}{_KINDS}\s+(?:in|with|without|as|into|under|at|next to|by|before|after|alphabetically|like|using|according)\b(?!\s+(?:this|that|these|those|my|{_WORDY}+\.(?:py|ts|js|go|rs)\b))",
     rf"{_LEAD}(?:follow|stick to|adhere to)\s+(?:the\s+|our\s+)?(?:{_WORDY}+\s+){{0,2}}(?:style ?guide|conventions?|coding standards?|guidelines)\b",
     rf"{_LEAD}remember to\s+(?!be\b|do\b|take\b|go\b){_VERB}\s+(?!{_DEFINITE}|{_ARTICLE})\S",
     # What "we" do here.
@@ -233,9 +241,12 @@ _NONE = (
     r"|show|tell|list|translate|look|search|make|check|verify|test|document|set up|turn|convert|replace|help|design|draft"
     r"|let|give|put|summari[sz]e|review|port|clone|compare|define|configure|see|investigate|debug|describe|document)\b(?! sure (?:you|to|we)\b)"
     r".*(?:\b(?:that|which|who|so|where|how|why|whether|to say|saying|says|called|function|class|script|rule|lint|hook|button|parser)\b|[\"'“`]|QUOTED)",
-    r"\b(?:never mind|nevermind|never gonna|always good|always nice|as always|like always)\b",
+    r"\bnever give up\b|\bkeep (?:going|it up)\b|^(?:but |and )?i(?:'ll| will)\b|\b(?:never mind|nevermind|never gonna|always good|always nice|as always|like always)\b",
     # What was, or only happens.
     r"\b(?:you|it|he|she|they|tests?|build|ci)\s+(?:always|never)\s+\w+(?:s|ed)\b|\b(?:always|never)\s+(?:been|had|was|were|got)\b",
+    r"\bfor (?:this|that|it|these|those)\W*(?:please\W*)?\Z|\b(?:write|do|fix|build|change|implement) (?:this|it)\W*\Z"
+    r"|\bof the (?:file|function|class|page|table|screen|form)\W*\Z|^\W*no (?:tests|comments|changes|code)\W*\Z|\bbefore (?:we|you|i) (?:continue|proceed|go on|move on|start\W*\Z)",
+    r"^(?!.*\b(?:we|our|always|never|from now on|everyone)\b).*\bhere\b",
     r"\bplease fix\b|\bcan you fix\b|\bwhat do you think\b|\bgo on\W*\Z|\bgo ahead\b|\bplease continue\b",
 )  # fmt: skip
 _IS, _IS_NONE = (
