@@ -12,8 +12,8 @@ import re
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Polarity
-from memtape.state.text.normal import normal_text
 from memtape.state.text.instructing import is_polite, may_instruct, sets_standing
+from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.statement_cues import LEANS_ON
 

@@ -129,7 +129,8 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Known] = ()) -> li
 def _all_items(known: Sequence[Known], now: int, last: Sequence[Known]) -> list[ContextItem]:
     instructions = _instructions(known)
     said = {item.id: None for item in instructions}
-    rest = [it for it in known if it.id not in said and it.kind != "turn"]
+    told = {same_instruction(item.text): None for item in instructions}
+    rest = [it for it in known if it.id not in said and it.kind != "turn" and same_instruction(it.text) not in told]
     facts = [it for it in rest if it.kind in ("fact", "insight") and not _is_task(it)]
     # What only a model says comes after all that others said, however important it thinks that is.
     facts.sort(key=lambda it: (it.origin == "model", -importance(it) * _recency(it, now), -it.last_at, it.id))
