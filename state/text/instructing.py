@@ -20,10 +20,12 @@ MOST_CHARS = 400
 CUES = tuple(
     cue.replace("_", " ")
     for cue in """
-    always never ever prefer rather from_now from_here going_forward in_future don't don’t do_not dont stop no_ not_
-    remember every each must should need use using avoid keep only all_ any_ ask_ answer reply respond write when_ if_
-    before after for_ in_ by_default rule convention forbidden allowed banned mandatory required off_limits off-limits go_
-    goes_ belong want put follow stick name_ default sign_ run_
+    always never ever_ prefer rather from_now from_here going_forward future don't don’t do_not dont stop no_
+    remember every each must should need_ needs_ use_ avoid keep only ask_ answer reply respond speak write_ when_
+    whenever if_ before after by_default in_general rule convention policy style forbidden allowed banned mandatory
+    required off_limits off-limits prohibited go_ goes_ belong want put_ follow stick name_ sign_ run_ format sort_ order_ prefix
+    group_ indent place_ store_ squash document pin_ wrap log_ ensure make_sure preference commit_ test_ communicate
+    projekt projet
     """.split()
 )
 """A text without one of these sets nothing in English."""
@@ -91,7 +93,7 @@ _KINDS = (
     r"|shell scripts"
     r"|configs?|settings|flags?|feature flags|releases?|versions?|deploys?|deployments?|bug ?fix(?:es)?|fix(?:es)?"
     r"|features?"
-    r"|refactors|changes|new code|paths|urls?|strings?|user-facing strings|numbers|money|amounts|prices|ids?|indent\w*"
+    r"|refactors|changes|new code|paths|urls?|strings?|user-facing strings|ids?|indent\w*"
     r"|lines|styles|css|assets|images|diagrams|reviews|plans|todos?|examples|snippets|code (?:blocks|comments|samples)"
     r"|interfaces?|structs?|enums?|models?|services?|controllers?|jobs|workers|events?|issues?|tickets?|diffs?|globals"
     r"|shell commands|commands|markdown|readmes?|semicolons|quotes|tabs|emojis?|generated (?:code|files))"
@@ -181,7 +183,8 @@ _BANNED = (
     r"|flattery"
     r"|co-authored-by(?: lines?| trailers?)?|new dependenc(?:y|ies)|external dependencies|inline styles|nested ternar"
     r"(?:y|ies)"
-    r"|one-letter (?:names|variables)|raw sql|barrel files|snapshots?(?: tests)?|sleeps?|marketing (?:speak|language))"
+    r"|one-letter (?:names|variables)|raw sql|barrel files|snapshots?(?: tests)?|sleeps?|marketing (?:speak|language)"
+    r"|summaries)"
 )
 
 _FORMS = (
@@ -204,7 +207,15 @@ _FORMS = (
     rf"{_LEAD}(?:i\s+)?(?:want|would like|need) you to (?:always|never)\s+{_VERB}\b",
     rf"{_LEAD}i\s+(?:don't|do not)\s+(?:ever\s+)?want\s+(?:you to\s+(?:ever\s+)?{_VERB}\s+)?(?:any\s+)?{_BANNED}\b",
     # "From now on", "as a rule".
-    r"\b(?:from (?:now|here) on(?:wards?)?|going forward)\b",
+    rf"\b(?:from (?:now|here) on(?:wards?| out)?|going forward)\b[,:]?\s+(?:{_ORDER}|you\b|we\b|i (?:want|prefer"
+    r"|need)\b|i'd\b|no\b"
+    rf"|only\b|every\b|all\b|each\b|any\b|please\b|{_MANY}{_KINDS}\b|{_STYLES}\b|if\b|when\b|before\b|after\b|for\b"
+    r"|in\b|answer\b)",
+    r"^(?!(?:and |but )?(?:the|it|he|she|they|i'll|that|this|there)\b).*\b(?:from (?:now|here) on(?:wards?| out)?"
+    r"|going forward)\W*(?:please\W*)?\Z",
+    rf"{_LEAD}(?:if|when)\s+(?:you(?:'re| are)\s+)?(?:unsure|in doubt|not sure|uncertain)\b[^,]*,\s*{_ORDER}",
+    rf"{_LEAD}(?:let's {_ALWAYS}|never,[^,]{{3,40}},)\s+{_VERB}\b",
+    rf"{_LEAD}(?:don't|do not|dont)\s+{_VERB}\s[^?]*\b(?:ever|under any circumstances)\W*\Z",
     r"^(?:in (?:the )?future|for (?:the )?future|next time|as a (?:general )?rule(?: of thumb)?|in general"
     rf"|by default)[,:]?\s+{_ORDER}",
     r"^(?:(?:house |project |team |coding )?(?:rule|convention|policy)|style)\s*:\s*\S",
@@ -247,7 +258,8 @@ _FORMS = (
     rf"{_LEAD}(?:{_ORDER}|no)\s+[^?]*?{EVERYWHERE}\W*(?:please\W*)?\Z",
     rf"{_LEAD}(?:i|we)\s+(?:always|never|only|prefer|use|want)\b[^?]*?{EVERYWHERE}\W*\Z",
     # What is done never, and is no single thing.
-    rf"(?:{_LEAD}|[;:–—]\s*)(?:please\s+)?(?:you (?:must not|mustn't|may not|should not|shouldn't|are not allowed to"
+    rf"(?:{_LEAD}|[;:–—]\s*)(?:please\s+)?(?:you (?:must not|mustn't|may not|should not|shouldn't|are(?: not"
+    r"|n't) allowed to|'re not allowed to"
     r"|can't|cannot)|(?:don't|do not|dont))\s+(?:ever\s+|just\s+|simply\s+)?"
     rf"(?:use|{_VERB}(?!\s+(?:code|tests?|changes|files?|features|back|up|out|off|too|so|away|about|with|to|for|as|of"
     r"|over)\b[^,]*\Z)(?<!\bdo)(?<!\bbe)(?<!\bgo)(?<!\bthink)(?<!\btry)(?<!\bwait)(?<!\blook)(?<!\btrust)"
@@ -264,7 +276,8 @@ _FORMS = (
     r"|code\b)(?:\S+)",
     rf"{_LEAD}(?:please\s+)?stop\s+(?:always\s+)?{_DOING}\s+[^,;]*\b(?:all the time|every time|everywhere|to every"
     r"|in every|at the end of every|after every|so much)\b",
-    rf"{_LEAD}(?:please\s+)?no\s+(?:more\s+)?{_BANNED}(?:\W*\Z|\W*please\W*\Z|\s+(?:in|on|to|for|without|at|inside"
+    rf"{_LEAD}(?:please\s+)?no\s+(?:more\s+)?{_BANNED}(?:\s*[,;]\s*(?:use|only|please|just)\b|\W*\Z|\W*please\W*\Z|"
+    r"\s+(?:in|on|to|for|without|at|inside"
     rf"|anywhere|ever)\b(?!\s+{_DEFINITE}(?! (?:code|repo|docs|main|commits))))",
     rf"{_LEAD}(?:{_SCOPE},?\s+)?(?:please\s+)?avoid\s+(?!{_DEFINITE}|{_ARTICLE}|breaking\b|doing\b)\S",
     # What every one of a kind must be.
@@ -319,7 +332,7 @@ _FORMS = (
     rf"\s+)?{_MANY}{_KINDS}\s+(?:in|with|without|as|into|under|at|next to|by|before|after|alphabetically|like|using"
     rf"|according)\b(?!\s+(?:this|that|these|those|my|{_WORDY}+\.(?:py|ts|js|go|rs)\b))",
     rf"{_LEAD}(?:follow|stick to|adhere to)\s+(?:the\s+|our\s+)?(?:{_WORDY}+\s+){{0,2}}(?:style ?guide|conventions?"
-    r"|coding standards?|guidelines)\b",
+    r"|coding standards?|guidelines|(?:code |coding )?style)\b",
     rf"{_LEAD}remember to\s+(?!be\b|do\b|take\b|go\b){_VERB}\s+(?!{_DEFINITE}|{_ARTICLE})\S",
     # What "we" do here.
     rf"{_LEAD}(?:{_SCOPE},?\s+)we\s+(?:(?:always|only|never|don't|do not)\s+)?(?:{_VERB})\b",
@@ -351,7 +364,8 @@ _NONE = (
     r"(?:(?:of|from|at|by|in)\s+\S+\s+)?(?:keeps?\s+)?(?:says?|said|told|tells|telling|claims?|claimed|thinks?"
     r"|thought|wrote|wants?"
     r"|wanted|states?|insists?|recommends?|suggests?|complains?|asked|prefers?|likes|believes?)\b|\baccording to\b",
-    r"\b(?:maybe|perhaps|probably|possibly|i guess|not sure|wonder(?:ing)?|might|what if|how about|in theory|supposedly"
+    r"\b(?:maybe|perhaps|probably|possibly|i guess|(?:i'm|am|we're) not sure|wonder(?:ing)?|might|what if|how about"
+    r"|in theory|supposedly"
     r"|apparently|i think we|do you think|should (?:i|we)|shall (?:i|we)|wouldn't it|if i were|i wish|used to)\b",
     r"^(?:do|does|did|is|are|was|were|has|have|had|why|what|how|which|who|where|whose|am|should|shall|must)\s+(?!not\b"
     r"|n't)(?:\w+)\b"
@@ -380,6 +394,15 @@ _NONE = (
     r"|\bof the (?:file|function|class|page|table|screen|form)\W*\Z|^\W*no (?:tests|comments|changes|code)\W*\Z"
     r"|\bbefore (?:we|you|i) (?:continue|proceed|go on|move on|start\W*\Z)",
     r"^(?!.*\b(?:we|our|always|never|from now on|everyone)\b).*\bhere\b",
+    r"\b(?:every|each|all|any|conventions?|styles?|patterns?)\b[^,;]* in \S+\.(?:py|tsx?|jsx?|go|rs|java|rb|md|json"
+    r"|ya?ml|css|html|sql|sh|c|h|cpp)\b|,\s*(?:please\s+)?(?:add|fix|do)"
+    r" (?:them|that|it|those)\b|\bbefore you (?:stop|finish)\b|^stop\b.*\band (?:just )?(?:fix|do|start|finish"
+    r"|answer)\b"
+    r"|^haha\b|^keep (?:the )?(?:changes|diffs?)\b|\bin the style of\b|^(?:write|put) .* in the (?:readme|docs"
+    r"|wiki)\W*\Z"
+    r"|^avoid (?:\w+ing (?:the|this|that|my)|regressions|breaking)\b",
+    r"^(?:no,? )?use .*\b(?:for|in|on) the (?!\w*(?:repo|project|code|docs|frontend|backend|tests|api|ui"
+    r"|logs))\w+\W*\Z",
     r"\bplease fix\b|\bcan you fix\b|\bwhat do you think\b|\bgo on\W*\Z|\bgo ahead\b|\bplease continue\b",
 )  # fmt: skip
 _IS, _IS_NONE = ([lazy(pattern, _I) for pattern in patterns] for patterns in (_FORMS, _NONE))
@@ -401,7 +424,7 @@ def is_polite(said: str) -> bool:
 
 def sets_standing(said: str) -> bool:
     """Whether a sentence of English, with `QUOTED` for what is quoted in it, sets a standing instruction."""
-    if len(said) > MOST_CHARS:
+    if len(said) > MOST_CHARS or not may_instruct(said.lower()):
         return False
     said = _SINGLE_QUOTED.sub("QUOTED", said)
     if not any(form.search(said) for form in _IS) or any(form.search(said) for form in _IS_NONE):

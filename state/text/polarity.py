@@ -47,25 +47,30 @@ _WORK_IT = (
     r"|fai|fate|metti|mantieni|evita|chiedi|lancia|testa|spiega|cita|includi)"
 )
 _WORK_PT = (
-    r"(?:use|usem|responda|respondam|responde|escreva|escreve|execute|rode|verifique|teste|adicione|inclua|mantenha|evite"
+    r"(?:use|usem|responda|respondam|responde|escreva|escreve|execute|rode|verifique|teste|adicione|inclua|mantenha"
+    r"|evite"
     r"|faça|fale|coloque|comente|crie|explique|diga|pergunte|cite|peça|deixe|confira)"
 )
 _WORK_NL = (
-    r"(?:gebruik|antwoord|schrijf|test|draai|controleer|voeg|push|commit|houd|hou|spreek|praat|vermijd|maak|zet|geef|noem"
+    r"(?:gebruik|antwoord|schrijf|test|draai|controleer|voeg|push|commit|houd|hou|spreek|praat|vermijd|maak|zet|geef"
+    r"|noem"
     r"|vraag|check|run|doe|laat|voer|vertaal|leg)"
 )
 _RULES = (
     # German: in front, or right after the imperative that opens the sentence.
     r"(?:^|[,;:–—]\s*|\b(?:bitte|und|aber|sollst|sollt|musst|müsst|soll|sollte|sollen)\s+)"
     r"(?:immer|stets|niemals|nie)\s+(?!(?:war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen|gehabt)\b)\w+",
-    r"^(?:bitte\s+)?(?!(?:noch|fast|wie|nicht|schon|war|hab|habe|hatte|bin|ist|es|er|ich|du|das|die|der|wir|ihr|man|\w+t)\b)"
-    r"\w+(?:\s+(?:sie|bitte|mir|uns|dabei|hier|in (?:diesem|unserem) (?:projekt|repo|code)))*\s+(?:immer|stets|niemals|nie)\b",
+    r"^(?:bitte\s+)?(?!(?:noch|fast|wie|nicht|schon|war|hab|habe|hatte|bin|ist|es|er|ich|du|das|die|der|wir|ihr|man"
+    r"|\w+t)\b)"
+    r"\w+(?:\s+(?:sie|bitte|mir|uns|dabei|hier|in (?:diesem|unserem) (?:projekt|repo|code)))*"
+    r"\s+(?:immer|stets|niemals|nie)\b",
     r"\b(?:ab jetzt|ab sofort|von nun an)\b",
     r"\b(?:ich|wir)\s+(?:bevorzuge|bevorzugen)\b|\bbevorzuge ich\b|\bmir ist\b.*\blieber\b",
     r"\b(?:ich|wir) (?:hätte|hätten|mag|mögen)\b.*\blieber\b",
     # Spanish.
     r"(?:^|[,;:–—]\s*|\b(?:y|pero|favor|debes|debe|deben|hay que)\s+)(?:siempre|nunca|jamás)\s+"
-    r"(?!(?:he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve|tenía)\b)\w+",
+    r"(?!(?:he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve"
+    r"|tenía)\b)\w+",
     r"^(?:por favor,?\s+)?(?:us[ae]n?|utilic|utiliz|escrib|respond|contest|ejecut|haz|hagan?\b|pon"
     r"|comprueb|verific|revis|añad|mantén|manten|llam|habl|evit|incluy|dej)\w*\s+(?:siempre|nunca)\b",
     r"\b(?:a partir de ahora|de ahora en adelante|desde ahora)\b",
@@ -79,10 +84,12 @@ _RULES = (
     r"^(?:à partir de maintenant|dorénavant|désormais)\b",
     r"\b(?:je préf(?:ère|érerais)|nous préfér(?:ons|erions)|on préfère)\b",
     # Russian: an imperative after the word or before it.
-    r"(?:^|[,;:–—]\s*|\b(?:пожалуйста|и|но)\s+)(?:всегда|никогда)\s+(?:не\s+)?(?!(?:люди|дети|они|одни|сами|мои|твои|дни"
+    r"(?:^|[,;:–—]\s*|\b(?:пожалуйста|и|но)\s+)(?:всегда|никогда)\s+(?:не\s+)?(?!(?:люди|дети|они|одни|сами|мои|твои"
+    r"|дни"
     r"|говори никогда)\b)(?:\w+(?:[ауяюе]й|[аяуюе]йте|[шрдтсчжщнв]и|ите)(?:сь|ся)?"
     r"|ставь|добавь|проверь|пушь|оставь|будь|\w+вьте|\w+рьте)\b",
-    r"^(?:пожалуйста,?\s+)?(?!(?:николай|чай|май|край|трамвай|случай|урожай)\b)(?:не\s+)?\w+(?:[аую]й|[аую]йте|пиши|вори)"
+    r"^(?:пожалуйста,?\s+)?(?!(?:николай|чай|май|край|трамвай|случай|урожай)\b)(?:не\s+)?\w+(?:[аую]й|[аую]йте|пиши"
+    r"|вори)"
     r"\s+(?:мне\s+|нам\s+)?(?:всегда|никогда)\b",
     r"\b(?:я|мы)\s+(?:бы\s+)?предпоч(?:итаю|итаем|[её]л|ла|ли)\b|^(?:отныне|впредь)\b",
     # Italian.
@@ -129,6 +136,15 @@ _MAY_CORRECT = lazy(
     re.IGNORECASE,
 )
 """A text without one of these corrects nothing."""
+_OF_THE_MOMENT = lazy(
+    r"\b(?:erste|zweite|dritte|letzte|andere)[nrs]?\s+(?:option|variante|version|lösung|idee|vorschlag)\b"
+    r"|\b(?:diesmal|heute|vorerst|fürs erste|aujourd'hui|pour l'instant|cette fois|esta vez|por ahora|hoy)\b"
+    r"|\b(?:première|deuxième|seconde|troisième|dernière|primera|segunda|tercera|última|prima|seconda) (?:option"
+    r"|version|variante"
+    r"|solution|idée|opción|versión|opzione|versione|opção|versão)\b",
+    re.IGNORECASE,
+)
+"""What makes of a rule in another language than English a choice of the moment."""
 _IS_RULE, _IS_CORRECTION = (
     lazy("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE) for patterns in (_RULES, _CORRECTIONS)
 )
@@ -204,7 +220,7 @@ def _of_sentence(sentence: str) -> Polarity:
         return "fact"
     if may_order(said) and is_order(said):
         return "meta"
-    if sets_standing(said) or _IS_RULE.search(said):
+    if sets_standing(said) or (_IS_RULE.search(said) and not _OF_THE_MOMENT.search(said)):
         return "rule"
     return "correction" if _IS_CORRECTION.search(said) else "fact"
 

@@ -1,8 +1,8 @@
 """Which rules of a project a person has said for all projects, and nobody has answered: proposals for `global`.
 
-A proposal follows from what is shown of a project and goes with it. It has the id that the memory of `global` gets, made
-of its words alone. So the log tells whether it was answered: by a capture of this id in `global`, or by a tombstone
-that waits for one. Reading views and answering are for the caller.
+A proposal follows from what is shown of a project and goes with it. It has the id that the memory of `global` gets,
+made of its words alone. So the log tells whether it was answered: by a capture of this id in `global`, or by a
+tombstone that waits for one. Reading views and answering are for the caller.
 """
 
 from __future__ import annotations

@@ -47,7 +47,10 @@ def accept(everywhere: Writer, rule: Proposal, before: Answered) -> None:
 
 
 def decline(everywhere: Writer, rule: Proposal, before: Answered) -> None:
-    """Say in `global`, in which the writer is an operator, that a rule is none of all projects. Raises `MemtapeError`."""
+    """Say in `global`, in which the writer is an operator, that a rule is none of all projects.
+
+    Raises `MemtapeError` where it holds there.
+    """
     if before == "accepted":
         raise MemtapeError("This rule holds in all projects already.", f"`memtape forget {rule.id}` ends that.")
     if before == "waits":
