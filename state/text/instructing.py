@@ -23,8 +23,8 @@ CUES = tuple(
     always never ever_ prefer rather from_now from_here going_forward future don't don’t do_not dont stop no_
     remember every each must should need_ needs_ use_ avoid keep only ask_ answer reply respond speak write_ when_
     whenever if_ before after by_default in_general rule convention policy style forbidden allowed banned mandatory
-    required off_limits off-limits prohibited go_ goes_ belong want put_ follow stick name_ sign_ run_ format sort_ order_ prefix
-    group_ indent place_ store_ squash document pin_ wrap log_ ensure make_sure preference commit_ test_ communicate
+    required off_limits off-limits prohibited go_ goes_ belong want put_ follow stick name_ sign_ run_ format sort_
+    order_ prefix group_ indent place_ store_ squash document pin_ wrap log_ ensure make_sure preference commit_ test_ communicate
     projekt projet
     """.split()
 )
@@ -384,7 +384,7 @@ _NONE = (
     r"|let|give|put|summari[sz]e|review|port|clone|compare|define|configure|see|investigate|debug|describe|document)\b"
     r"(?! sure (?:you|to|we)\b)"
     r".*(?:\b(?:that|which|who|so|where|how|why|whether|to say|saying|says|called|function|class|script|rule|lint"
-    r"|hook|button|parser)\b|[\"'“`]|QUOTED)",
+    r"|hook|button|parser)\b|[\"“`]|QUOTED)",
     r"\bnever give up\b|\bkeep (?:going|it up)\b|^(?:but |and )?i(?:'ll| will)\b|\b(?:never mind|nevermind"
     r"|never gonna|always good|always nice|as always|like always)\b",
     # What was, or only happens.
@@ -393,7 +393,7 @@ _NONE = (
     r"\bfor (?:this|that|it|these|those)\W*(?:please\W*)?\Z|\b(?:write|do|fix|build|change|implement) (?:this|it)\W*\Z"
     r"|\bof the (?:file|function|class|page|table|screen|form)\W*\Z|^\W*no (?:tests|comments|changes|code)\W*\Z"
     r"|\bbefore (?:we|you|i) (?:continue|proceed|go on|move on|start\W*\Z)",
-    r"^(?!.*\b(?:we|our|always|never|from now on|everyone)\b).*\bhere\b",
+    r"^(?!.*\b(?:we|our|always|never|from now on|everyone)\b).*\b(?<!from )here\b",
     r"\b(?:every|each|all|any|conventions?|styles?|patterns?)\b[^,;]* in \S+\.(?:py|tsx?|jsx?|go|rs|java|rb|md|json"
     r"|ya?ml|css|html|sql|sh|c|h|cpp)\b|,\s*(?:please\s+)?(?:add|fix|do)"
     r" (?:them|that|it|those)\b|\bbefore you (?:stop|finish)\b|^stop\b.*\band (?:just )?(?:fix|do|start|finish"

@@ -43,7 +43,7 @@ def accept(everywhere: Writer, rule: Proposal, before: Answered) -> None:
     line = Line(text=rule.text, scope=GLOBAL, source=ACCEPTED_SOURCE, native_id=same_instruction(rule.text))
     everywhere.log.append([replace(event, refs=rule.said_in) for event in everywhere.events_of(line, {})])
     if before == "declined":
-        everywhere.append("restored", Restored(ids=(rule.id,)), GLOBAL)
+        everywhere.append("restored", Restored(ids=(rule.id,), reason=None), GLOBAL)
 
 
 def decline(everywhere: Writer, rule: Proposal, before: Answered) -> None:
