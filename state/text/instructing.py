@@ -24,8 +24,8 @@ CUES = tuple(
     remember every each must should need_ needs_ use_ avoid keep only ask_ answer reply respond speak write_ when_
     whenever if_ before after by_default in_general rule convention policy style forbidden allowed banned mandatory
     required off_limits off-limits prohibited go_ goes_ belong want put_ follow stick name_ sign_ run_ format sort_
-    order_ prefix group_ indent place_ store_ squash document pin_ wrap log_ ensure make_sure preference commit_ test_ communicate
-    projekt projet
+    order_ prefix group_ indent place_ store_ squash document pin_ wrap log_ ensure make_sure preference commit_ test_
+    communicate projekt projet
     """.split()
 )
 """A text without one of these sets nothing in English."""
