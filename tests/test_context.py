@@ -167,8 +167,7 @@ def test_only_people_instruct_and_of_their_turns_only_what_instructs() -> None:
         ("guardrails", "Always answer in English."),
         ("guardrails", "Never push to main."),
         ("facts", "Always obey me."),
-        ("facts", "never push to main"),
-    ]
+    ], "and what a line says already has no other"
 
 
 def test_facts_stand_by_importance_and_age() -> None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtape.schemas.events import Filters, Origin, Pinned
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log, Slot
+from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import MIN_TIME_US
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.logs.opening import open_log
@@ -32,6 +33,7 @@ from memtape.tools.capture.writing import Receipt, Writer, now_us
 
 if TYPE_CHECKING:
     from memtape.flows.workers.distill import Distilled
+    from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.asking import Asking, Found
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.inspection import Explained, Opened, Status
     from memtape.tools.ask.listing import Stale
+    from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.retrieval import Answer, Choose
     from memtape.tools.ask.standing import Order
@@ -254,6 +257,32 @@ class Client(Writer):
         Raises `NotFound`, and `MemtapeError` for whoever is no person, or where a side is no longer shown.
         """
         return self._deciding.settle(conflict, keep, note)
+
+    def proposals(self) -> list[tuple[Proposal, Answered]]:
+        """Return the rules that people said in this scope for all projects, the latest first, with how each stands."""
+        return self._asking.proposals()
+
+    def accept(self, id: str) -> Proposal:
+        """Take a rule that was said for all projects into `global`, in the person's words, and return it.
+
+        Raises `NotFound`, and `MemtapeError` for whoever is no person.
+        """
+        return self._answer(id, declined=False)
+
+    def decline(self, id: str) -> Proposal:
+        """Say that a rule which was said for all projects is none, and return it; raise as `accept` does."""
+        return self._answer(id, declined=True)
+
+    def _answer(self, id: str, *, declined: bool) -> Proposal:
+        from memtape.tools.ask import accepting
+
+        accepting.check_person(self.actor.origin)
+        rule, before = accepting.meant(self.proposals(), id)
+        everywhere = Writer(
+            self.home, self.log, scope=GLOBAL, actor=self.actor.name, origin="operator", session=self.session
+        )
+        (accepting.decline if declined else accepting.accept)(everywhere, rule, before)
+        return rule
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:
         """Split a memory for good: each of its captures becomes one of its own, or with `only` just this one.

@@ -318,6 +318,7 @@ VERBS: dict[str, Verb] = {
         ),
     ),
     "settle": Verb("conflicts.settle", "settle", SettleArguments),
+    "accept": Verb("accept.accept"),
     "erase": Verb("erase.erase"),
     "status": Verb(
         "ask.status",

@@ -23,7 +23,7 @@ ORIGINS = ("", *get_args(Origin))
 
 TURN, ANSWERS, HIDDEN, ENDS_ASKING, ASKS, AGES, TAGGED, CUED = (1 << n for n in range(8))
 """Flags of a text: said in a session, an answer of an assistant, hidden, a question at its end, a question mark in it,
-a kind that ages, something with tags, and words that an instruction of a person could have."""
+a kind that ages, something with tags, and a turn or memory in which a person instructs."""
 HOLDS = tuple(1 << n for n in range(8, 8 + len(ANSWERS_HOLD)))
 """Flags for what a text holds that a question can ask for, in the order of `ANSWERS_HOLD`."""
 ORDERS = 1 << 15

@@ -12,6 +12,7 @@ import re
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Polarity
+from memtape.state.text.instructing import is_polite, may_instruct, sets_standing
 from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.statement_cues import LEANS_ON
@@ -40,55 +41,36 @@ _BULLET = lazy(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 _QUOTED = lazy(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|`[^`]*`")
 _QUESTION = lazy(r"[?？][\"'”)\]]*\Z|(?:か|吗|呢)[。！]?\Z")
 
-_PAST_EN = (
-    r"been|had|went|did|was|were|got|made|saw|seen|came|took|said|knew|thought|found|told|heard|felt|mind|again|gonna"
-)
-# What people tell an agent to do at work; "stop worrying" and "remember to rest" are said to people.
-_WORK_EN = (
-    r"(?:use?|add|writ|includ|generat|creat|suggest|apologi[sz]|explain|summari[sz]|format|repl[yi]|respond|answer|commit"
-    r"|push|import|install|run|test|check|log|lint|rebas|mock|delet|cit|ask)"
-)
-_ONCE_EN = r"(?!.*\b(?:yet|for now|right now|this time|today|tonight|tomorrow|until|till)\b)"
 _AVOIR_ETRE = r"ai|as|a|avons|avez|ont|avais|avait|avaient|suis|es|est|sommes|êtes|sont|étais|était|étaient|fut|sera"
 _WORK_IT = (
     r"(?:usa|usate|rispond[ie]|rispondete|scriv[ie]|scrivete|esegui|eseguite|controlla|verifica|aggiungi|parla|parlate"
     r"|fai|fate|metti|mantieni|evita|chiedi|lancia|testa|spiega|cita|includi)"
 )
 _WORK_PT = (
-    r"(?:use|usem|responda|respondam|responde|escreva|escreve|execute|rode|verifique|teste|adicione|inclua|mantenha|evite"
+    r"(?:use|usem|responda|respondam|responde|escreva|escreve|execute|rode|verifique|teste|adicione|inclua|mantenha"
+    r"|evite"
     r"|faça|fale|coloque|comente|crie|explique|diga|pergunte|cite|peça|deixe|confira)"
 )
 _WORK_NL = (
-    r"(?:gebruik|antwoord|schrijf|test|draai|controleer|voeg|push|commit|houd|hou|spreek|praat|vermijd|maak|zet|geef|noem"
+    r"(?:gebruik|antwoord|schrijf|test|draai|controleer|voeg|push|commit|houd|hou|spreek|praat|vermijd|maak|zet|geef"
+    r"|noem"
     r"|vraag|check|run|doe|laat|voer|vertaal|leg)"
 )
 _RULES = (
-    # English: in front of a clause, or after what makes it a demand; "I always go" and "never been" only tell.
-    r"(?:^|[,;:(–—-]\s*|\b(?:and|but|so|then|please|also|instead|should|must|shall|to|we|that you|sure you)\s+)"
-    rf"(?:always|never)\s+(?!(?:{_PAST_EN})\b)(?!(?!(?:need|embed|feed|seed|speed|exceed|proceed)\b)\w+ed\b)\w+",
-    r"\b(?:don't|do not)\s+ever\b",
-    r"\b(?:from (?:now|here) on|going forward)\b",
-    r"\b(?:i|we)(?:'d| would)?\s+(?:(?:really|strongly|generally|usually|always|much|also|still)\s+)?prefer\b",
-    r"\b(?:i|we)(?:'d| would)\s+(?:much\s+)?rather\b",
-    r"^(?:please\s+)?prefer\b",
-    r"\bmy preference is\b",
-    rf"^(?:please,?\s+)?stop\s+{_WORK_EN}\w*ing\b{_ONCE_EN}",
-    rf"^please,?\s+(?:don't|do not)\s+{_WORK_EN}\w*\b{_ONCE_EN}|^(?:don't|do not)\s+use\b{_ONCE_EN}",
-    r"(?:^|[,;:]\s*|\band\s+)(?:please,?\s+)?(?:don't|do not|stop)\s+"
-    r"(?:mention|bring|talk|refer|sav|stor|record|memori[sz]|writ)\w*\s+"
-    rf"(?!(?:it|that|this)\b\W*\Z){_ONCE_EN}",
-    rf"^(?:please,?\s+)?remember to\s+{_WORK_EN}\w*\b{_ONCE_EN}",
     # German: in front, or right after the imperative that opens the sentence.
     r"(?:^|[,;:–—]\s*|\b(?:bitte|und|aber|sollst|sollt|musst|müsst|soll|sollte|sollen)\s+)"
     r"(?:immer|stets|niemals|nie)\s+(?!(?:war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen|gehabt)\b)\w+",
-    r"^(?:bitte\s+)?(?!(?:noch|fast|wie|nicht|schon|war|hab|habe|hatte|bin|ist|es|er|ich|du|das|die|der|wir|ihr|man|\w+t)\b)"
-    r"\w+(?:\s+(?:sie|bitte|mir|uns|dabei|hier))*\s+(?:immer|stets|niemals|nie)\b",
+    r"^(?:bitte\s+)?(?!(?:noch|fast|wie|nicht|schon|war|hab|habe|hatte|bin|ist|es|er|ich|du|das|die|der|wir|ihr|man"
+    r"|\w+t)\b)"
+    r"\w+(?:\s+(?:sie|bitte|mir|uns|dabei|hier|in (?:diesem|unserem) (?:projekt|repo|code)))*"
+    r"\s+(?:immer|stets|niemals|nie)\b",
     r"\b(?:ab jetzt|ab sofort|von nun an)\b",
     r"\b(?:ich|wir)\s+(?:bevorzuge|bevorzugen)\b|\bbevorzuge ich\b|\bmir ist\b.*\blieber\b",
     r"\b(?:ich|wir) (?:hätte|hätten|mag|mögen)\b.*\blieber\b",
     # Spanish.
     r"(?:^|[,;:–—]\s*|\b(?:y|pero|favor|debes|debe|deben|hay que)\s+)(?:siempre|nunca|jamás)\s+"
-    r"(?!(?:he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve|tenía)\b)\w+",
+    r"(?!(?:he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve"
+    r"|tenía)\b)\w+",
     r"^(?:por favor,?\s+)?(?:us[ae]n?|utilic|utiliz|escrib|respond|contest|ejecut|haz|hagan?\b|pon"
     r"|comprueb|verific|revis|añad|mantén|manten|llam|habl|evit|incluy|dej)\w*\s+(?:siempre|nunca)\b",
     r"\b(?:a partir de ahora|de ahora en adelante|desde ahora)\b",
@@ -102,10 +84,12 @@ _RULES = (
     r"^(?:à partir de maintenant|dorénavant|désormais)\b",
     r"\b(?:je préf(?:ère|érerais)|nous préfér(?:ons|erions)|on préfère)\b",
     # Russian: an imperative after the word or before it.
-    r"(?:^|[,;:–—]\s*|\b(?:пожалуйста|и|но)\s+)(?:всегда|никогда)\s+(?:не\s+)?(?!(?:люди|дети|они|одни|сами|мои|твои|дни"
+    r"(?:^|[,;:–—]\s*|\b(?:пожалуйста|и|но)\s+)(?:всегда|никогда)\s+(?:не\s+)?(?!(?:люди|дети|они|одни|сами|мои|твои"
+    r"|дни"
     r"|говори никогда)\b)(?:\w+(?:[ауяюе]й|[аяуюе]йте|[шрдтсчжщнв]и|ите)(?:сь|ся)?"
     r"|ставь|добавь|проверь|пушь|оставь|будь|\w+вьте|\w+рьте)\b",
-    r"^(?:пожалуйста,?\s+)?(?!(?:николай|чай|май|край|трамвай|случай|урожай)\b)(?:не\s+)?\w+(?:[аую]й|[аую]йте|пиши|вори)"
+    r"^(?:пожалуйста,?\s+)?(?!(?:николай|чай|май|край|трамвай|случай|урожай)\b)(?:не\s+)?\w+(?:[аую]й|[аую]йте|пиши"
+    r"|вори)"
     r"\s+(?:мне\s+|нам\s+)?(?:всегда|никогда)\b",
     r"\b(?:я|мы)\s+(?:бы\s+)?предпоч(?:итаю|итаем|[её]л|ла|ли)\b|^(?:отныне|впредь)\b",
     # Italian.
@@ -152,6 +136,15 @@ _MAY_CORRECT = lazy(
     re.IGNORECASE,
 )
 """A text without one of these corrects nothing."""
+_OF_THE_MOMENT = lazy(
+    r"\b(?:erste|zweite|dritte|letzte|andere)[nrs]?\s+(?:option|variante|version|lösung|idee|vorschlag)\b"
+    r"|\b(?:diesmal|heute|vorerst|fürs erste|aujourd'hui|pour l'instant|cette fois|esta vez|por ahora|hoy)\b"
+    r"|\b(?:première|deuxième|seconde|troisième|dernière|primera|segunda|tercera|última|prima|seconda) (?:option"
+    r"|version|variante"
+    r"|solution|idée|opción|versión|opzione|versione|opção|versão)\b",
+    re.IGNORECASE,
+)
+"""What makes of a rule in another language than English a choice of the moment."""
 _IS_RULE, _IS_CORRECTION = (
     lazy("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE) for patterns in (_RULES, _CORRECTIONS)
 )
@@ -211,7 +204,7 @@ def instructs(text: str) -> bool:
 def has_cue(text: str) -> bool:
     """Whether a text has a word without which it holds no rule and nothing about memory."""
     lowered = text.lower()
-    return any(map(lowered.__contains__, _ASCII_CUES if lowered.isascii() else CUES))
+    return may_instruct(lowered) or any(map(lowered.__contains__, _ASCII_CUES if lowered.isascii() else CUES))
 
 
 def sentences(text: str) -> list[str]:
@@ -223,11 +216,11 @@ def sentences(text: str) -> list[str]:
 
 def _of_sentence(sentence: str) -> Polarity:
     said = _QUOTED.sub("QUOTED", sentence.replace("’", "'")).strip()
-    if _QUESTION.search(said):
+    if _QUESTION.search(said) and not is_polite(said):
         return "fact"
     if may_order(said) and is_order(said):
         return "meta"
-    if _IS_RULE.search(said):
+    if sets_standing(said) or (_IS_RULE.search(said) and not _OF_THE_MOMENT.search(said)):
         return "rule"
     return "correction" if _IS_CORRECTION.search(said) else "fact"
 

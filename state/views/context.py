@@ -133,8 +133,7 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]] =
 
 
 def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]) -> list[ContextItem]:
-    instructions = _instructions(known)
-    said = {item.id: None for item in instructions}
+    instructions, said = _instructions(known)
     rest = [it for it in known if it.id not in said and it.kind != "turn"]
     facts = [it for it in rest if it.kind in ("fact", "insight") and not _is_task(it)]
     # What only a model says comes after all that others said, however important it thinks that is.
@@ -267,16 +266,22 @@ class _Picker:
         return (item, cost) if cut is None else (cut, heading + self._count(self._form.line(cut)) + 1)
 
 
-def _instructions(known: Sequence[Known]) -> list[ContextItem]:
-    """Return the standing instructions of people, the most trusted and then the latest first, each once."""
+def _instructions(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str, None]]:
+    """Return the standing instructions of people, the most trusted and then the latest first, each once.
+
+    The ids are those of what needs no other line: whose instructions are told, and what says nothing else.
+    """
     found: dict[str, ContextItem] = {}
+    said: dict[str, None] = {}
     people = [it for it in known if it.origin in INSTRUCTING and it.kind not in ("document", "page", "goal", "plan")]
     for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
         of_part = it.kind == "turn" or bool(orders_in(it.text))
         texts = standing(it.text) if of_part else (it.text,) if _instructs(it) else ()
         for text in texts:
-            found.setdefault(same_instruction(text), _item("guardrails", it, text))
-    return list(found.values())
+            told = found.setdefault(same_instruction(text), _item("guardrails", it, text))
+            if told.id == it.id or text == it.text:
+                said[it.id] = None
+    return list(found.values()), said
 
 
 def _instructs(known: Known) -> bool:

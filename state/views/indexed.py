@@ -30,7 +30,7 @@ from memtape.state.index.entries import Entry, Guard, language_read, number_of, 
 from memtape.state.index.segments import Other, Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
-from memtape.state.text.polarity import has_cue, orders_in
+from memtape.state.text.polarity import orders_in, standing
 from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.context import INSTRUCTING
 
@@ -133,6 +133,7 @@ def text_entry(
     """Return what is displayed as the index takes it in, with the other fields of an `Entry`."""
     turn = shown.kind == "turn"
     text = "\n".join((shown.text, *captions))
+    orders = shown.origin in INSTRUCTING and bool(orders_in(shown.text))
     document = Document(
         text,
         shown.session,
@@ -154,8 +155,8 @@ def text_entry(
         shown.origin,
         hidden,
         bool(shown.tags),
-        shown.origin in INSTRUCTING and has_cue(shown.text),
-        orders=shown.origin in INSTRUCTING and bool(orders_in(shown.text)),
+        orders or (shown.origin in INSTRUCTING and bool(standing(shown.text))),
+        orders=orders,
     )
 
 

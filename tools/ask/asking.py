@@ -14,6 +14,7 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.state.views.filters import NO_FILTERS, check_filters
 
 if TYPE_CHECKING:
+    from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
     from memtape.tools.ask.diff import Diff
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.inspection import Explained, Opened, Status
     from memtape.tools.ask.listing import Stale
     from memtape.tools.ask.naming import Ids
+    from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Answer, Choose, Retriever
@@ -158,6 +160,12 @@ class Asking:
         from memtape.tools.ask.listing import orders_of
 
         return self._read(orders_of)
+
+    def proposals(self) -> list[tuple[Proposal, Answered]]:
+        """Return the rules that people said for all projects."""
+        from memtape.tools.ask.listing import proposals_of
+
+        return self._read(proposals_of)
 
     def compare(self, retrievers: Sequence[str], limit: int, on_phase: OnPhase) -> Any:
         """Ask the latest searches again of retrievers."""

@@ -22,6 +22,7 @@ from memtape.sinks.vault import escape
 from memtape.state.views.context import ContextItem, Form, Known, Section, choose, items_of
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import waiting
+from memtape.tools.ask.proposals import waiting as proposals_waiting
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import is_row_stale
 from memtape.tools.ask.telling import brief, told_day, told_who
@@ -96,9 +97,14 @@ def context_of(
         own = {row.id for rows, captured in shown for row in (*rows, *captured) if _is_of(row, session)}
         items = [item for item in items if item.at > since and item.id not in own]
     written = _form(form, scope, now, NOTE if since is None else NEWS)
-    if form == "prompt" and since is None and (pending := sum(waiting(found.opened) for found, _ in read)):
-        told = many(pending, "conflict waits", "conflicts wait")
-        written = written._replace(end=f"\n{told} for the user: memtape conflicts")
+    if form == "prompt" and since is None:
+        waits = []
+        if pending := sum(waiting(found.opened) for found, _ in read):
+            waits.append(f"{many(pending, 'conflict waits', 'conflicts wait')} for the user: memtape conflicts")
+        if rules := len(proposals_waiting(retriever, known)):
+            told = many(rules, "rule for all projects waits", "rules for all projects wait")
+            waits.append(f"{told} for the user: memtape accept")
+        written = written._replace(end="".join(f"\n{line}" for line in waits))
     chosen = choose(items, budget_tokens, written, counted.count)
     return ProjectContext(
         text=chosen.text,
@@ -119,6 +125,13 @@ def _turns(said: list[MemoryRow | TurnRow | Event], closed: list[MemoryRow], now
     turns = [row for row in said if not isinstance(row, Event)]
     known = _known(turns, [row for row in said if isinstance(row, Event)], now)
     return [replace(it, notes=(mark,)) if (mark := mark_of_turn(it.text, closed)) else it for it in known]
+
+
+def known_to(retriever: Retriever, scope: str) -> list[Known]:
+    """Return all that a start may be told of a scope and of `global`."""
+    read = [retriever.found(name) for name in scopes_read(scope)]
+    now = retriever.now([view for _, view in read])
+    return [known for found, _ in read for known in _known(found.known(), found.captured, now)]
 
 
 def _known(rows: list[MemoryRow | TurnRow], captured: list[Event], now: int) -> Iterator[Known]:

@@ -1,4 +1,7 @@
-"""The lists that people look through: what is stale, and orders about memory. Nothing is ranked or changed here."""
+"""The lists that people look through: what is stale, orders about memory, rules for all projects.
+
+Nothing is ranked or changed here.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from memtape.schemas.events import Kind
 from memtape.schemas.rows import Category, MemoryRow
 from memtape.schemas.scopes import scopes_read
 from memtape.state.text.polarity import same_instruction
+from memtape.state.views.proposals import Proposal
+from memtape.tools.ask.context import known_to
+from memtape.tools.ask.proposals import Answered, answers_of
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import Order, is_row_stale, orders_among
 
@@ -44,3 +50,8 @@ def orders_of(retriever: Retriever, scope: str) -> list[Order]:
             ids = order.ids if known is None else tuple(dict.fromkeys((*known.ids, *order.ids)))
             first[name, same_instruction(order.text)] = msgspec.structs.replace(known or order, ids=ids)
     return sorted(first.values(), key=lambda order: (-order.at, order.ids))
+
+
+def proposals_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answered]]:
+    """Return the rules that people said in a scope for all projects, the latest first, with how each stands."""
+    return answers_of(retriever, known_to(retriever, scope))

@@ -1,0 +1,235 @@
+"""Rules that a person says for all projects: proposed from what stands, answered by people alone, and asked once."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import Captured, Origin
+from memtape.state.text.everywhere import is_for_all_projects
+from memtape.state.text.polarity import standing
+from memtape.state.views.context import Known
+from memtape.state.views.proposals import proposal_id, proposed
+from memtape.tools.agents.mcp.tools import TOOLS
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.erasing import plan
+from memtape.tools.measure.instructing import Sentence, is_told
+
+DATA = Path(__file__).parent / "data"
+RULE, TALK = "In all my projects, use tabs.", "Thanks. In all my projects, use tabs. Now fix the test."
+TOLD = "rule for all projects waits for the user: memtape accept"
+
+
+def lines(name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (DATA / name).read_text().splitlines()]
+
+
+def test_what_is_for_all_projects_is_told_and_nothing_else() -> None:
+    wrong = [
+        line["text"]
+        for line in lines("rules-for-all-projects.jsonl")
+        if any(map(is_for_all_projects, standing(str(line["text"])))) != line["everywhere"]
+    ]
+    assert wrong == []
+
+
+def test_of_the_sentences_the_rule_was_narrowed_by_none_is_told_wrongly() -> None:
+    read = [msgspec.convert(line, Sentence) for line in lines("standing-instructions.jsonl")]
+    told = [line for line in read if is_told(line.text)]
+    assert [line.text for line in told if not line.standing] == []
+    assert len(told) * 100 >= 95 * sum(line.standing for line in read)
+
+
+texts = st.lists(st.sampled_from(["In all my projects, use tabs.", "Fix it.", "in all my projects use  tabs", "Hm. "]))
+knowns = st.lists(
+    st.builds(
+        Known,
+        id=st.sampled_from("abcdef"),
+        scope=st.sampled_from(["project:a", "global"]),
+        kind=st.sampled_from(["turn", "fact", "document"]),
+        text=texts.map(" ".join),
+        at=st.integers(0, 3),
+        last_at=st.just(0),
+        order=st.integers(0, 3),
+        actor=st.just(""),
+        origin=st.sampled_from(["user", "operator", "agent", "tool", "web", "model"]),
+        ended=st.booleans(),
+    ),
+    max_size=6,
+    unique_by=lambda it: it.id,
+)
+
+
+@given(knowns, st.randoms())
+def test_proposals_follow_from_what_people_said_in_whatever_order_it_is_read(known: list[Known], rng: object) -> None:
+    shuffled = sorted(known, key=lambda it: rng.random())  # type: ignore[attr-defined]
+    found = proposed(known)
+    assert proposed(shuffled) == found
+    assert len({it.id for it in found}) == len(found)
+    said = {it.id: it for it in known}
+    for it in found:
+        assert it.id == proposal_id(it.text)
+        for name in it.said_in:
+            one = said[name]
+            assert one.origin in ("user", "operator") and one.scope != "global" and not one.ended
+            assert one.kind != "document"
+    assert proposed([it for it in known if not any(it.id in one.said_in for one in found)]) == []
+
+
+def run(home: Path, *words: str, scope: str = "project:a", code: int = 0) -> str:
+    result = CliRunner().invoke(main, [*words, "--home", str(home), "--scope", scope])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def said(home: Path, text: str = TALK, origin: Origin = "user", scope: str = "project:a") -> str:
+    with Client(home, scope=scope, actor="Ada", origin=origin, session="s") as client:
+        return client.capture(text, "turn").id
+
+
+def test_a_start_tells_what_waits_and_all_projects_have_what_is_accepted(tmp_path: Path) -> None:
+    turn = said(tmp_path)
+    said(tmp_path, "In all my projects, use vim.", "agent")
+    assert f"1 {TOLD}" in run(tmp_path, "context")
+    assert TOLD not in run(tmp_path, "context", scope="project:b")
+    listed = json.loads(run(tmp_path, "accept", "--json"))["waiting"]
+    assert [(it["text"], it["actor"]) for it in listed] == [(RULE, "Ada")] and turn in listed[0]["said_in"]
+    assert RULE in run(tmp_path, "accept")
+    done = run(tmp_path, "accept", listed[0]["id"][:8], "--origin", "user")
+    assert "memtape forget" in done
+    for scope in ("project:a", "project:b"):
+        told = run(tmp_path, "context", scope=scope)
+        assert TOLD not in told and told.count(f'- "{RULE}"') == 1 and "Standing instructions" in told
+    with Client(tmp_path, scope="global") as client:
+        event = client.why(listed[0]["id"]).events[0].event
+        assert isinstance(event.body, Captured) and event.actor.origin == "operator" and turn in event.refs
+    assert "No rule" in run(tmp_path, "accept", "--all", "--origin", "user")
+
+
+@pytest.mark.parametrize("answer", ["accept", "decline"])
+def test_an_answer_survives_a_rebuild_and_is_asked_once(tmp_path: Path, answer: str) -> None:
+    said(tmp_path)
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        ((rule, before),) = client.proposals()
+        assert before == "waits"
+        getattr(client, answer)(rule.id)
+        expected = {"accept": "accepted", "decline": "declined"}[answer]
+        assert [how for _, how in client.proposals()] == [expected], "from the tail or from the views"
+        client.project()
+        assert [how for _, how in client.proposals()] == [expected]
+    said(tmp_path, "As I said: in all my projects, use tabs!", scope="project:b")
+    run(tmp_path, "rebuild")
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        assert client.verify().ok
+        assert [how for _, how in client.proposals()] == [expected]
+        assert TOLD not in client.context().text
+        assert RULE in client.context().text, "the project keeps its own"
+
+
+def test_what_was_declined_can_be_accepted_and_what_was_accepted_forgotten(tmp_path: Path) -> None:
+    said(tmp_path)
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        rule = client.proposals()[0][0]
+        client.decline(rule.id)
+        client.accept(rule.id)
+        assert [how for _, how in client.proposals()] == ["accepted"]
+        with pytest.raises(MemtapeError, match="already"):
+            client.decline(rule.id)
+    assert RULE in run(tmp_path, "context", scope="project:b")
+    with Client(tmp_path, scope="global", origin="operator") as everywhere:
+        everywhere.forget(rule.id)
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        assert [how for _, how in client.proposals()] == ["declined"], "it is not asked again"
+    assert RULE not in run(tmp_path, "context", scope="project:b")
+
+
+@pytest.mark.parametrize("end", ["forget", "erase", "again"])
+def test_a_proposal_goes_with_what_says_it(tmp_path: Path, end: str) -> None:
+    turn = said(tmp_path)
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        client.project()
+        rule = client.proposals()[0][0]
+        if end == "erase":
+            client.erase(plan(client.home, client.log, "project:a", [turn], only=False))
+        else:
+            for id in rule.said_in:
+                client.forget(id)
+        if end == "again":
+            client.restore(turn)
+        assert [how for _, how in client.proposals()] == (["waits"] if end == "again" else [])
+        assert (TOLD in client.context().text) == (end == "again")
+
+
+@pytest.mark.parametrize("origin", ["agent", "tool", "web", "model"])
+def test_only_people_answer_and_agents_have_no_tool_for_it(tmp_path: Path, origin: Origin) -> None:
+    said(tmp_path)
+    with Client(tmp_path, scope="project:a", origin=origin) as client:
+        rule = client.proposals()[0][0]
+        ends = client.log.ends()
+        for answer in (client.accept, client.decline):
+            with pytest.raises(MemtapeError, match="Only people"):
+                answer(rule.id)
+        assert client.log.ends() == ends
+    assert "Only people" in run(tmp_path, "accept", "--all", code=1)
+    assert not [name for name in TOOLS if "accept" in name or "propos" in name]
+
+
+def test_wrong_usage_is_told(tmp_path: Path) -> None:
+    said(tmp_path)
+    with Client(tmp_path, scope="project:a", origin="user") as client, pytest.raises(NotFound):
+        client.accept("01234567")
+    assert "Give ids, or --all" in run(tmp_path, "accept", "01234567", "--all", code=2)
+    assert "Name what is declined" in run(tmp_path, "accept", "--no", code=2)
+
+
+def test_at_a_terminal_each_is_answered_by_one_key(tmp_path: Path) -> None:
+    for number, text in enumerate(["use tabs.", "never use emojis.", "keep answers short."]):
+        said(tmp_path, f"Ok {number}. In all my projects, {text}")
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "memtape", "accept", "--home", str(tmp_path), "--scope", "project:a"]
+    with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower) as process:
+        os.close(follower)
+        keys, shown, key = iter((b"y", b"n", b"s")), b"", b""
+        for _ in range(200):
+            if not select.select([leader], [], [], 0.5)[0]:
+                # A terminal drops what is typed before one key is waited for.
+                os.write(leader, key)
+                continue
+            try:
+                piece = os.read(leader, 4_096)
+            except OSError:  # Linux says so where the other end is closed.
+                break
+            shown += piece
+            key = next(keys, b"s") if b"[s]kip" in piece else key
+        process.kill()
+    os.close(leader)
+    assert b"Holds in all projects" in shown and b"Declined" in shown
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        assert sorted(how for _, how in client.proposals()) == ["accepted", "declined", "waits"]
+        assert [how for it, how in client.proposals() if "short" in it.text] == ["accepted"]
+
+
+def test_a_home_that_lost_its_views_knows_the_answer(tmp_path: Path) -> None:
+    said(tmp_path)
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        client.decline(client.proposals()[0][0].id)
+        client.project()
+    for folder in tmp_path.iterdir():
+        if folder.is_dir() and folder.name.startswith(("views", "vault")):
+            shutil.rmtree(folder)
+    with Client(tmp_path, scope="project:a", origin="user") as client:
+        assert [how for _, how in client.proposals()] == ["declined"]

@@ -1,0 +1,92 @@
+"""The command by which people answer rules that were said for all projects."""
+
+from __future__ import annotations
+
+import sys
+from typing import Literal
+
+import click
+
+from memtape.schemas.times import format_day
+from memtape.schemas.visible import many, one_line
+from memtape.state.views.proposals import Proposal
+from memtape.tools.client import Client
+from memtape.tools.commands.options import print_json, say, with_client
+
+TEXT_CHARS = 300
+Key = Literal["y", "n", "s"]
+
+
+@click.command()
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="All that wait.")
+@click.option("--no", "declined", is_flag=True, help="Decline for good what is named.")
+@with_client
+def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool, as_json: bool) -> None:
+    """Take rules that you said for all projects ("In all my projects, use tabs.") into global, where all projects start
+    with them.
+
+    Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s leaves it.
+    The project keeps its own rule either way. Only people accept: --origin user at a terminal. To undo, forget the id.
+
+    \b
+    Example:
+      memtape accept
+      memtape accept --all --origin user
+    """
+    waiting = [rule for rule, answer in client.proposals() if answer == "waits"]
+    if ids or every:
+        if ids and every:
+            raise click.UsageError("Give ids, or --all.")
+        answer = client.decline if declined else client.accept
+        done = [answer(id) for id in (ids or [rule.id for rule in waiting])]
+        if as_json:
+            print_json({"declined" if declined else "accepted": done})
+            return
+        for rule in done:
+            _say_answered(rule, declined=declined)
+        if not done:
+            say("No rule for all projects waits.")
+        return
+    if declined:
+        raise click.UsageError("Name what is declined, or give --all.")
+    if as_json:
+        print_json({"waiting": waiting})
+        return
+    _go_through(client, waiting)
+
+
+def _go_through(client: Client, waiting: list[Proposal]) -> None:
+    """List what waits; at a terminal a person answers each by one key."""
+    asks = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and client.actor.origin != "agent"
+    for number, rule in enumerate(waiting, start=1):
+        say(f"{number:2}. {one_line(rule.text, TEXT_CHARS)}")
+        say(f"    {format_day(rule.at)} · {one_line(rule.actor, 40)} ({rule.origin}) · {rule.scope}")
+        if not asks:
+            say(f"    memtape accept {rule.id} --scope {rule.scope}, or with --no")
+            continue
+        match _key():
+            case "y":
+                _say_answered(client.accept(rule.id), declined=False)
+            case "n":
+                _say_answered(client.decline(rule.id), declined=True)
+    if not waiting:
+        say("No rule for all projects waits.")
+    elif not asks:
+        say(f"{many(len(waiting), 'rule waits', 'rules wait')}. All at once: memtape accept --all")
+
+
+def _key() -> Key:
+    while True:
+        say("    In all projects? [y]es, [n]ever, [s]kip: ", err=True)
+        pressed = click.getchar().lower()
+        if pressed in ("y", "n", "s"):
+            return pressed  # type: ignore[return-value]
+
+
+def _say_answered(rule: Proposal, *, declined: bool) -> None:
+    text = one_line(rule.text, TEXT_CHARS)
+    if declined:
+        say(f'Declined, and not asked again: "{text}". To take it after all: memtape accept {rule.id}')
+    else:
+        say(f'Holds in all projects: "{text}". To undo: memtape forget {rule.id} --scope global --origin operator')
