@@ -73,6 +73,8 @@ class Asking:
         lanes, redactor, session = lanes_left(without), self._writer.redactor, self._writer.session
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query, filters = redactor.question(query), redactor.part(filters)
+        if not query:
+            raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
         is_past = quiet or as_of is not None or valid_at is not None
         answer = self._read(
             lambda views, scope: views.search(

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import uuid_utils
 from msgspec.structs import replace
 
-from memtape.schemas.errors import Denied, InvalidEvent
+from memtape.schemas.errors import Denied, InvalidEvent, OnlyPrivate
 from memtape.schemas.events import EVENT_TYPES, MAX_AT_LEAD_US, UNKNOWN, Actor, Body, Captured, Event, Kind, Origin
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Position
+from memtape.schemas.private import is_private
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.home.folders import Home
@@ -118,7 +119,8 @@ class Writer:
         """Put one text on the log and return its receipt; `fields` are those of a `Line`.
 
         A document of more than 1,000 characters is cut into parts, and the receipt is that of the first.
-        Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets.
+        Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets or
+        is private as a whole.
         """
         receipts = self.capture_many([Line(text=text, kind=kind, **fields)])  # type: ignore[arg-type]
         for _, error in receipts.refused:
@@ -128,7 +130,7 @@ class Writer:
     def capture_many(self, lines: Iterable[Line]) -> Receipts:
         """Put many texts on the log, all or none, and return a receipt for each event.
 
-        Only what comes from files of secrets is left out, and named in `refused`.
+        Only what comes from files of secrets or is private as a whole is left out, and named in `refused`.
         """
         events: list[Event] = []
         redacted: list[Mapping[str, int]] = []
@@ -182,6 +184,8 @@ class Writer:
         # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets are out.
         whole = self.redactor.event(_event("captured", "", body, scope, actor, session, at=at, sent=now))
         assert isinstance(whole.body, Captured)
+        if is_private(whole.body.text):
+            raise OnlyPrivate
         made = self._parts_of(whole.body, scope, line.native_id, line.split)
         if line.native_id is not None:
             if scope not in erased:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
+from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Event
 from memtape.schemas.ids import derived_id
 from memtape.sinks.logs.admission import check_admissible
@@ -32,6 +32,8 @@ OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
 NO_PROJECT = Skipped("its project is not known; name a scope with --scope", problem=True)
 ERASED = Skipped("erased before, and not taken again")
 SECRETS = Skipped("of a file of secrets, and not taken")
+PRIVATE = Skipped("private as a whole, and not taken")
+_REFUSED = {"erased": ERASED, "denied": SECRETS, "private": PRIVATE}
 _MARKS = (*BEFORE_PARTS, DOCUMENT)
 """What follows the native id of a record that stands whole (first of all), and of its first part."""
 
@@ -135,11 +137,8 @@ class Batch:
             for event in events:
                 check_admissible(event)
         except InvalidEvent as error:
-            refused = ERASED if error.code == "erased" else Skipped(f"refused ({error.reason})", problem=True)
-            self._summary.skip(refused, waiting.path, waiting.place)
-            return None
-        except Denied:
-            self._summary.skip(SECRETS, waiting.path, waiting.place)
+            refused = Skipped(f"refused ({error.reason})", problem=True)
+            self._summary.skip(_REFUSED.get(error.code, refused), waiting.path, waiting.place)
             return None
         return events
 

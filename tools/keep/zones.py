@@ -18,6 +18,7 @@ from memtape.schemas.errors import DamagedLog, InvalidEvent
 from memtape.schemas.events import Captured, Event, Withdrawn
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, slots_between
+from memtape.schemas.private import is_private, without_private
 from memtape.schemas.rows import ScopeMark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.zones import zone_path, zone_source
@@ -135,11 +136,14 @@ class _ScopeZones:
     def _texts(self, path: str, markdown: str) -> Iterator[_Text]:
         """Yield what a zone says without its secrets, each text with the id that it has wherever it is read again."""
         source, occurrences = zone_source(path), dict[str, int]()
-        for line, words in points(markdown):
+        # A private part may reach over several points.
+        for line, words in points(without_private(markdown, keeps_lines=True)):
             told = without_injected(words).strip()
             if not told or is_note(told):
                 continue
             text = self._writer.redactor.text(told)
+            if is_private(text):
+                continue
             once = in_zone(text, 1)
             occurrences[once] = occurrences.get(once, 0) + 1
             native_id = in_zone(text, occurrences[once])
