@@ -80,6 +80,10 @@ class LogExists(MemtapeError):
     """A log was to be made where one stands with other properties (another number of partitions)."""
 
 
+class Paused(MemtapeError):
+    """A capture while nothing is stored: of the whole home, of a project, or of a run."""
+
+
 class StillHeld(MemtapeError):
     """Bytes that were taken out are still there, since another process reads an old state of what they are kept on."""
 

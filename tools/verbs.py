@@ -319,6 +319,8 @@ VERBS: dict[str, Verb] = {
     ),
     "settle": Verb("conflicts.settle", "settle", SettleArguments),
     "erase": Verb("erase.erase"),
+    "pause": Verb("pausing.pause"),
+    "resume": Verb("pausing.resume"),
     "status": Verb(
         "ask.status",
         "status",

@@ -96,7 +96,7 @@ class Asking:
         return self._record(self._writer.redactor.question(prompt), len(answer.results), NO_FILTERS, answer)
 
     def _record(self, query: str, limit: int, filters: Filters, answer: Answer) -> str | None:
-        if not self._writer.is_made():
+        if not self._writer.is_made() or self._writer.silence() is not None:
             return None
         return self._writer.append("recalled", recalled(query, limit, filters, answer), self._writer.scope).id
 
@@ -140,10 +140,15 @@ class Asking:
         self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool, since: int | None
     ) -> ProjectContext:
         """Return what a starting agent should know."""
-        from memtape.tools.ask.context import context_of
+        from memtape.tools.ask.context import context_of, ending_with
+
+        silence = self._writer.silence() if form == "prompt" and as_of is None else None
 
         def read(views: Retriever, scope: str) -> ProjectContext:
-            return context_of(views, scope, budget_tokens, form, session=self._writer.session, since=since)
+            def of(budget_tokens: int) -> ProjectContext:
+                return context_of(views, scope, budget_tokens, form, session=self._writer.session, since=since)
+
+            return of(budget_tokens) if silence is None else ending_with(str(silence), budget_tokens, of)
 
         if as_is:
             return self._reader.held(lambda views: read(views, self._writer.scope))

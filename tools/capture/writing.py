@@ -25,6 +25,7 @@ from memtape.schemas.times import parse_time
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.lines import Line, check_size, chunks
 from memtape.tools.capture.native_ids import BEFORE_PARTS, DOCUMENT
+from memtape.tools.capture.pausing import Silence, check_storing, silence_of
 from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
 
 if TYPE_CHECKING:
@@ -157,9 +158,12 @@ class Writer:
     def events_of(self, line: Line, erased: Erased) -> list[Event]:
         """Return the `captured` events of a line, without its secrets: one, or one for each part of a document.
 
+        Raises `Paused` where nothing is stored now.
+
         `erased` is shared by the lines of a batch; the ids of a scope are added when the first native id needs them.
         Raises `InvalidEvent` and `Denied`.
         """
+        check_storing(self.home.path, lambda: line.scope or self.scope)
         check_size(line)
         for place in (line.path, line.source):
             self.redactor.check_path(place)
@@ -221,6 +225,10 @@ class Writer:
 
         slots = self.log.erased(partition_of(scope, self.log.partitions))
         return erasures_of(slots).named.get(scope, {}) if slots else {}
+
+    def silence(self) -> Silence | None:
+        """Return why nothing of this scope is stored now, None where all is."""
+        return silence_of(self.home.path, lambda: self.scope)
 
     def is_made(self) -> bool:
         """Whether the scope exists, so that something can stand in it."""

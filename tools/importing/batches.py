@@ -13,13 +13,14 @@ import msgspec
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Event
 from memtape.schemas.ids import derived_id
+from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import BEFORE_PARTS, CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.capture.writing import Erased, Writer
+from memtape.tools.capture.writing import Erased, Writer, now_us
 from memtape.tools.importing.finding import began_in
 from memtape.tools.importing.records import Record, Skipped, kept_text
 from memtape.tools.importing.summary import Summary
@@ -31,6 +32,8 @@ OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
 
 NO_PROJECT = Skipped("its project is not known; name a scope with --scope", problem=True)
 ERASED = Skipped("erased before, and not taken again")
+PAUSED = Skipped("said while memory was paused")
+UNCAPTURED = Skipped("of a run of which nothing is kept")
 SECRETS = Skipped("of a file of secrets, and not taken")
 PRIVATE = Skipped("private as a whole, and not taken")
 _REFUSED = {"erased": ERASED, "denied": SECRETS, "private": PRIVATE}
@@ -59,6 +62,9 @@ class Batch:
         self._chars = 0
         self._scopes: dict[tuple[str, Path | None], str | None] = {}
         self._said: set[str] = set()
+        self._pauses = pauses_of(writer.home.path)
+        self.deferred: set[Path] = set()
+        """Files of which something is not taken as long as its project is paused: they are read again after that."""
         self.known: dict[str, None] = {}
         """The ids of records that stood on the log before this import."""
 
@@ -74,11 +80,14 @@ class Batch:
 
     def append(self) -> None:
         """Append what is new of all that waits, all or none, and count it."""
+        self._pauses = pauses_of(self._writer.home.path)
         by_scope: dict[str, list[Waiting]] = {}
         for waiting in self._waiting:
             scope = self.scope_of(waiting.record, waiting.path)
             if scope is None:
                 self._summary.skip(NO_PROJECT, waiting.path, waiting.place)
+            elif (silent := self._silent(scope, waiting)) is not None:
+                self._summary.skip(silent, waiting.path, waiting.place)
             else:
                 by_scope.setdefault(scope, []).append(waiting)
         counted: list[tuple[str, str]] = []
@@ -94,6 +103,19 @@ class Batch:
             self._summary.count(source, scope, known=False)
         self._waiting.clear()
         self._chars = 0
+
+    def _silent(self, scope: str, waiting: Waiting) -> Skipped | None:
+        """Return why a record is not taken that was said in a pause, or comes in one; None where it is."""
+        record = waiting.record
+        if record.source in OF_PROJECTS and self._pauses.leaves_out(record.session):
+            return UNCAPTURED
+        if record.source in OF_PROJECTS and self._pauses.covers(scope, waiting.at):
+            return PAUSED
+        now = self._pauses.now(scope, now_us())
+        if now is None and not stores_nothing():
+            return None
+        self.deferred.add(waiting.path)
+        return Skipped(f"{'all' if now is None or now.scope is None else now.scope} paused, and read again after that")
 
     def _new_events(self, scope: str, group: list[Waiting]) -> list[tuple[str, list[Event]]]:
         """Return source and events of each record that is new in its scope."""

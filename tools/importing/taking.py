@@ -123,6 +123,8 @@ class Importer:
             ) from None
         self._withdraw_changed()
         for path, position in self._pending.items() if not self.summary.dry_run else ():
+            if path in self._batch.deferred:
+                continue
             self.positions.put(path, position)
             self._unsaved = True
         self._pending.clear()

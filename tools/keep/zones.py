@@ -7,6 +7,7 @@ that two processes never say the same. A page that is not there, or whose marks 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ from memtape.state.text.points import points
 from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import in_zone
+from memtape.tools.capture.pausing import silence_of
 from memtape.tools.capture.withdrawing import Withdrawing, shown_again
 from memtape.tools.capture.writing import Erased, Writer, now_us
 
@@ -69,10 +71,13 @@ class Zones(Worker):
         self._seen: dict[str, dict[str, Stamp]] = {}
 
     def catch_up(self) -> None:
-        """Read the pages that somebody has saved since they were read last, and say what has changed."""
+        """Read the pages that somebody has saved since they were read last, and say what has changed.
+
+        Pages of a scope that is paused are read after that.
+        """
         for scope in Vault(self._home).scopes():
             stamps = ScopeFiles(self._home, scope).stamps()
-            if self._seen.get(scope) != stamps:
+            if self._seen.get(scope) != stamps and silence_of(self._home.path, partial(str, scope)) is None:
                 with self._home.imports_lock():
                     _ScopeZones(self, self._home, self._log, scope).take(stamps)
                 self._seen[scope] = stamps
