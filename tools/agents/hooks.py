@@ -21,12 +21,14 @@ from memtape.schemas.model import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.pauses import leave_out, stores_nothing
 from memtape.sinks.home.settings import local_settings
+from memtape.sinks.home.tallies import LEFT_OUT, count_one
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES, MAX_INPUT_BYTES, Handed, tell
 from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
 from memtape.tools.capture.injected import said, without_tags, wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
+from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.writing import Receipt, default_actor, now_us
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
@@ -454,11 +456,15 @@ _ACTIONS: dict[str, Callable[[Turn], bytes]] = {
 
 
 def capture(turn: Turn, client: Client, text: str, native: str | None = None) -> None:
-    """Put a turn on the log under the id that an import of its transcript derives, or finds; nothing in a pause."""
-    if client.silence():
+    """Put a turn on the log under the id that an import of its transcript derives, or finds.
+
+    Nothing is stored in a pause, nor what is noise or private as a whole; these are counted.
+    """
+    user = turn.told.action == "prompt"
+    if reason := "paused" if client.silence() else noise_in(text, "user" if user else "agent"):
+        count_one(turn.home, LEFT_OUT, reason)
         turn.captured = True
         return
-    user = turn.told.action == "prompt"
     line = Line(
         text=text,
         kind="turn",
@@ -468,7 +474,8 @@ def capture(turn: Turn, client: Client, text: str, native: str | None = None) ->
         native_id=native or native_of(turn, client, text),
         split=True,
     )
-    client.capture_many([line])
+    if client.capture_many([line]).refused:
+        count_one(turn.home, LEFT_OUT, "private as a whole")
     turn.captured = True
 
 

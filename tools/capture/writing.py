@@ -202,7 +202,8 @@ class Writer:
     def _parts_of(self, said: Captured, scope: str, native: str | None, split: bool) -> list[tuple[str, Captured]]:
         """Return id and body of each event of a capture.
 
-        A document of a native id that stands on the log as documents were cut before is cut so again.
+        A document of a native id that stands on the log as documents were cut before is cut so again, and so is a
+        turn that stands there in parts.
         """
 
         def id_of(mark: str = "") -> str:
@@ -213,6 +214,10 @@ class Writer:
             from memtape.tools.capture.documents import parts_of
 
             return parts_of(said, scope, id_of(DOCUMENT)) or [(id_of(), said)]
+        if said.kind == "turn" and split and not (native is not None and self.log.known(scope, [id_of("#0")])):
+            from memtape.tools.capture.noise import without_bulk
+
+            said = replace(said, text=without_bulk(said.text))
         pieces = chunks(said.text) if is_document or split else [(said.text, None)]
         return [
             (id_of(), said) if part is None else (id_of(f"#{part.index}"), replace(said, text=text, part=part))

@@ -448,6 +448,10 @@ def _status(state: Status) -> list[str]:
         lines.append(f"hook server   running (pid {state.hook_server_pid}); it ends by itself")
     if state.flushes:
         lines.append("flushes       " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.flushes.items())))
+    if state.left_out:
+        lines.append(
+            "left out      " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.left_out.items()))
+        )
     if state.model.total.calls:
         lines += _model_use(state.model, state.model_budget)
     if state.kept:

@@ -18,6 +18,7 @@ from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import BEFORE_PARTS, CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
+from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Erased, Writer, now_us
@@ -86,8 +87,8 @@ class Batch:
             scope = self.scope_of(waiting.record, waiting.path)
             if scope is None:
                 self._summary.skip(NO_PROJECT, waiting.path, waiting.place)
-            elif (silent := self._silent(scope, waiting)) is not None:
-                self._summary.skip(silent, waiting.path, waiting.place)
+            elif (left_out := self._left_out(scope, waiting)) is not None:
+                self._summary.skip(left_out, waiting.path, waiting.place)
             else:
                 by_scope.setdefault(scope, []).append(waiting)
         counted: list[tuple[str, str]] = []
@@ -104,9 +105,11 @@ class Batch:
         self._waiting.clear()
         self._chars = 0
 
-    def _silent(self, scope: str, waiting: Waiting) -> Skipped | None:
-        """Return why a record is not taken that was said in a pause, or comes in one; None where it is."""
+    def _left_out(self, scope: str, waiting: Waiting) -> Skipped | None:
+        """Return why a record is not taken: it is noise, was said in a pause, or comes in one. None where it is."""
         record = waiting.record
+        if record.kind == "turn" and (noise := noise_in(record.text, record.origin)) is not None:
+            return Skipped(noise)
         if record.source in OF_PROJECTS and self._pauses.leaves_out(record.session):
             return UNCAPTURED
         if record.source in OF_PROJECTS and self._pauses.covers(scope, waiting.at):

@@ -15,6 +15,7 @@ from memtape.tools.importing.records import (
     BOOKKEEPING,
     CALL,
     EMPTY,
+    FAILED,
     INJECTED,
     RECALLED,
     THINKING,
@@ -145,6 +146,8 @@ def _answer(row: dict[str, Any], block: dict[str, Any], state: State) -> Found:
     name = called(state, id)
     if is_memory_tool(name):
         return RECALLED
+    if block.get("is_error") is True:
+        return FAILED
     text = blocks_text(block.get("content"), *_ANSWERS)
     if not text.strip():
         return EMPTY

@@ -15,6 +15,7 @@ from memtape.tools.capture.native_ids import GEMINI, Role, gemini_message, gemin
 from memtape.tools.importing.records import (
     BOOKKEEPING,
     EMPTY,
+    FAILED,
     INJECTED,
     RECALLED,
     THINKING,
@@ -113,6 +114,8 @@ def _answer(row: dict[str, Any], id: str, index: int, call: dict[str, Any], stat
     remember_call(state, id, name, call.get("args"))
     if is_memory_tool(called(state, id)):
         return RECALLED
+    if call.get("status") == "error":
+        return FAILED
     told = said(_result_text(call.get("result")))
     if not told:
         return EMPTY

@@ -13,6 +13,7 @@ from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
 from memtape.tools.capture.injected import asks_memory, clean
 from memtape.tools.capture.lines import MediaLine
+from memtape.tools.capture.noise import TOOL_ERROR
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -66,6 +67,7 @@ THINKING = Skipped("thinking")
 INJECTED = Skipped("injected by a host or a memory")
 EMPTY = Skipped("no text")
 CALL = Skipped("tool call")
+FAILED = Skipped(TOOL_ERROR)
 RECALLED = Skipped("answer of a memory tool")
 BOOKKEEPING = Skipped("bookkeeping of the host")
 
