@@ -8,7 +8,6 @@ else could stand in it: a turn with a fact is worth more than one that was left 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from hashlib import blake2b
 
@@ -41,9 +40,9 @@ _TOOL_ERROR = lazy(
     re.DOTALL,
 )
 _BLOB = lazy(
-    r"(?:data:[\w.+-]+/[\w.+-]+(?:;[\w=.-]+)*;base64,)?(?<![\w+/-])"
-    r"[A-Za-z0-9+/_-]{60,}(?:(?:\r?\n|\\n)[ \t]*[A-Za-z0-9+/]{60,})*(?:(?:\r?\n|\\n)[ \t]*[A-Za-z0-9+/]{4,})?={0,2}"
+    r"(?<![\w+/-])[A-Za-z0-9+/_-]{60,}(?:(?:\r?\n|\\n)[ \t]*[A-Za-z0-9+/]{60,})*(?:(?:\r?\n|\\n)[ \t]*[A-Za-z0-9+/]{4,})?={0,2}"
 )
+_SIGNS = lazy(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
 _HEX = lazy(r"[0-9a-fA-F\s]+")
 
 
@@ -81,5 +80,5 @@ def _told(found: re.Match[str]) -> str:
 
 def _is_binary(text: str) -> bool:
     """Whether a tenth of a text is signs that no text has, and not just a few colours of a terminal."""
-    signs = sum(char not in "\n\r\t\x1b" and (char == "\ufffd" or unicodedata.category(char) == "Cc") for char in text)
+    signs = len(_SIGNS.findall(text))
     return signs >= LEAST_SIGNS and 10 * signs > len(text)
