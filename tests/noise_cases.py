@@ -1,27 +1,26 @@
 """What is noise in a conversation and what is not, a case a line: written by us, so that they show no precision."""
 
-NODS = (
-    """
+NODS = """
 ok|OK.|okay|k|yes|Yes!|yes please|yep|yeah|sure|Sure, go ahead.|go on|Go on.|go ahead|continue|Continue.|carry on
-proceed|keep going|next|do it|Do it!|please do|sounds good|looks good to me|LGTM|perfect|great|got it|no|Nope.|👍
+proceed|keep going|next|do it|Do it!|please do|sounds good|looks good to me|LGTM|perfect|great|got it|no|Nope.
 weiter|ja|ja bitte|oui|continuez|sí|vale
-""".replace("\n", "|")
-    .strip("|")
-    .split("|")
-)
-"""Turns that have an agent go on and say nothing of their own. A thumb alone has no word, and is searched for by none."""
+"""
+"""Turns that have an agent go on and say nothing of their own."""
 
-SAYING = (
-    """
-yes, drop the table users|ok, but keep the backups|continue with port 5434|no, it is 5434|do it on Tuesday|next is staging
-go on with the migration of orders|yes: Frankfurt|sure, Ada owns it|tomorrow|5434|main|blue|Ada|not now, after the release
-keep going until the tests pass|great, the staging port is 5433|do that for prod too|I see two errors|good morning, we ship today
-continue integration is what CI stands for|The next release is 2.1|ok google is banned here|yes-men are not wanted|k8s|Okta
-""".replace("\n", "|")
-    .strip("|")
-    .split("|")
-)
+SAYING = """
+yes, drop the table users|ok, but keep the backups|continue with port 5434|no, it is 5434|do it on Tuesday
+go on with the migration of orders|yes: Frankfurt|sure, Ada owns it|tomorrow|5434|main|blue|Ada|not now, after that
+keep going until the tests pass|great, the staging port is 5433|do that for prod too|I see two errors|next is staging
+continue integration is what CI stands for|The next release is 2.1|ok google is banned here|yes-men are not wanted
+good morning, we ship today|k8s|Okta
+"""
 """Turns that look like nods and say something."""
+
+
+def cases(table: str) -> list[str]:
+    """Return the cases of a table, which are apart by bars and lines."""
+    return table.strip().replace("\n", "|").split("|")
+
 
 OF_HOST = [
     "[Request interrupted by user]",

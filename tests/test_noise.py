@@ -11,16 +11,15 @@ import pytest
 import transcripts as t
 from hypothesis import given
 from hypothesis import strategies as st
-from noise_cases import ABOUT_HOST, NODS, OF_HOST, SAYING, TOOL_ANSWERS, TOOL_ERRORS
+from noise_cases import ABOUT_HOST, NODS, OF_HOST, SAYING, TOOL_ANSWERS, TOOL_ERRORS, cases
 from test_hooks import events_of, hook, told
 from test_pausing import taken, texts, transcript
 
-from memtape.schemas.events import MAX_TEXT_BYTES, Captured
+from memtape.schemas.events import MAX_TEXT_BYTES
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.tallies import LEFT_OUT, count_one, tally_of
 from memtape.state.text.courtesies import is_nod
 from memtape.tools.capture.lines import Line, chunks
-from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, gemini
@@ -38,12 +37,12 @@ def connected(home: Path) -> None:
     Home(home)
 
 
-@pytest.mark.parametrize("text", [*SAYING, *ABOUT_HOST, *TOOL_ANSWERS])
+@pytest.mark.parametrize("text", [*cases(SAYING), *ABOUT_HOST, *TOOL_ANSWERS])
 def test_what_says_anything_is_no_noise(text: str) -> None:
     assert not is_nod(text) and noise_in(text, "tool" if text in TOOL_ANSWERS else "user") is None
 
 
-@pytest.mark.parametrize("text", [*NODS, *OF_HOST, *TOOL_ERRORS])
+@pytest.mark.parametrize("text", [*cases(NODS), *OF_HOST, *TOOL_ERRORS])
 def test_what_says_nothing_is_noise(text: str) -> None:
     origin = "tool" if text in TOOL_ERRORS else "user"
     assert is_nod(text) or noise_in(text, origin) is not None  # type: ignore[arg-type]
@@ -198,4 +197,4 @@ def test_a_document_and_a_note_are_taken_whatever_they_look_like(home: Path, tmp
         assert summary.taken == 1
         client.project()
         slots = client.search("ok").results
-    assert [result.text for result in slots] == ["ok"] and CLAUDE_CODE and Captured
+    assert [result.text for result in slots] == ["ok"]
