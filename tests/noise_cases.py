@@ -47,6 +47,9 @@ ABOUT_HOST = [
     "No response requested. But tell Ada that staging moved to port 5434.",
     "We show (no content) in an empty list.",
     "Conversation: compacted logs are kept for 30 days",
+    "API Error: 500 when I post to /orders since we moved to port 5434",
+    "Invalid API key is what staging answers to Ada",
+    "No response requested.",
     "Request timed out after 30 s since the proxy drops idle connections",
 ]  # fmt: skip
 

@@ -44,7 +44,7 @@ def test_what_says_anything_is_no_noise(text: str) -> None:
 
 @pytest.mark.parametrize("text", [*cases(NODS), *OF_HOST, *TOOL_ERRORS])
 def test_what_says_nothing_is_noise(text: str) -> None:
-    origin = "tool" if text in TOOL_ERRORS else "user"
+    origin = "tool" if text in TOOL_ERRORS else "agent"
     assert is_nod(text) or noise_in(text, origin) is not None  # type: ignore[arg-type]
 
 
@@ -167,7 +167,7 @@ def test_nods_stand_in_their_session_and_no_search_finds_them(home: Path) -> Non
 
 def test_imports_and_hooks_count_what_they_leave_out_by_reason(home: Path, project: Path) -> None:
     path = transcript(
-        project, ("s-1", 1, "No response requested."), ("s-1", 2, BYTES.decode("latin1")), ("s-1", 3, "kept")
+        project, ("s-1", 1, "[Request interrupted by the user]"), ("s-1", 2, BYTES.decode("latin1")), ("s-1", 3, "kept")
     )
     summary = taken(home, path, project)
     assert summary.skipped == {"metadata of a host": 1, "binary": 1} and texts(home, project) == ["kept"]
