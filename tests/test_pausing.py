@@ -21,11 +21,15 @@ from memtape.schemas.events import Captured
 from memtape.schemas.times import US_PER_S, format_time
 from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.sinks.home import pauses
+from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import CAPTURE_VARIABLE, Pause, Pauses, leave_out, pauses_of
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.agents.doctor import _storing
+from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.ready import Offer
 from memtape.tools.capture.injected import without_injected
 from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.capture.project import scope_of_folder
@@ -100,6 +104,21 @@ def test_a_run_that_stores_nothing_is_handed_memory_and_never_imported(
     assert summary.skipped["of a run of which nothing is kept"] == 1 and texts(home, project)[-1] == "of another"
 
 
+def test_what_a_server_found_for_a_run_that_stores_nothing_is_no_recall(home: Path, project: Path) -> None:
+    shown: list[str] = []
+    given = Offer("From this project's memory.", lambda: shown.append("shown"))
+    served = Warm(home, lambda asked: given if asked["prompt"] else Offer(""), lambda asked: None)
+    served.start()
+    try:
+        asked = told(project, "UserPromptSubmit", prompt="Which port is it?")
+        assert b"From this" in patient(home, "claude", asked, **{CAPTURE_VARIABLE: "off"})
+        assert not shown and not events_of(home, project)
+        assert b"From this" in patient(home, "claude", asked)
+    finally:
+        served.stop()
+    assert shown == ["shown"] and texts(home, project) == ["Which port is it?"]
+
+
 def transcript(project: Path, *said: tuple[str, int, str]) -> Path:
     """Write a transcript of Claude Code: session, second and words of each prompt."""
     path = project / "session.jsonl"
@@ -168,7 +187,7 @@ def test_the_end_of_a_session_imports_nothing_of_a_pause(home: Path, project: Pa
     pauses.pause(home, None, second_us(4), None)
     hook(home, "claude", ended, "--alone")
     hook(home, "claude", told(project, "PreCompact", transcript_path=str(path), trigger="auto"))
-    assert not events_of(home, project)
+    assert not events_of(home, project) and not outcomes(home) and not latest_errors(home, 5)
     pauses.resume(home, None, second_us(6))
     hook(home, "claude", ended, "--alone")
     assert texts(home, project) == ["before", "after"]
