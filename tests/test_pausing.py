@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_handing import patient, server
 from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
+from test_warm import until
 
 from memtape.schemas.errors import MemtapeError, Paused
 from memtape.schemas.events import Captured
@@ -30,6 +31,7 @@ from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.agents.ready import Offer
+from memtape.tools.agents.warm import Asked
 from memtape.tools.capture.injected import without_injected
 from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.capture.project import scope_of_folder
@@ -106,14 +108,17 @@ def test_a_run_that_stores_nothing_is_handed_memory_and_never_imported(
 
 def test_what_a_server_found_for_a_run_that_stores_nothing_is_no_recall(home: Path, project: Path) -> None:
     shown: list[str] = []
+    done: list[Asked] = []
     given = Offer("From this project's memory.", lambda: shown.append("shown"))
-    served = Warm(home, lambda asked: given if asked["prompt"] else Offer(""), lambda asked: None)
+    served = Warm(home, lambda asked: given if asked["prompt"] else Offer(""), done.append)
     served.start()
     try:
         asked = told(project, "UserPromptSubmit", prompt="Which port is it?")
         assert b"From this" in patient(home, "claude", asked, **{CAPTURE_VARIABLE: "off"})
+        until(lambda: done)
         assert not shown and not events_of(home, project)
         assert b"From this" in patient(home, "claude", asked)
+        until(lambda: shown)
     finally:
         served.stop()
     assert shown == ["shown"] and texts(home, project) == ["Which port is it?"]
