@@ -68,18 +68,18 @@ def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, p
         client.project()
         pauses.pause(home, client.scope, now_us(), None)
     before = events_of(home, project)
-    start = hook(home, host, told(project, "SessionStart", source="startup"))
+    start = patient(home, host, told(project, "SessionStart", source="startup"))
     assert b"5433" in start and b"Memory is paused for project:" in start and b"memtape resume" in start
-    prompt = hook(home, host, told(project, PROMPT[host], prompt="On which port does the staging kayak listen?"))
+    prompt = patient(home, host, told(project, PROMPT[host], prompt="On which port does the staging kayak listen?"))
     assert b"port 5433" in prompt
-    hook(home, host, told(project, ANSWER[host], **{FIELD[host]: "On 5433, of course."}))
+    patient(home, host, told(project, ANSWER[host], **{FIELD[host]: "On 5433, of course."}))
     with server(home):
         asked = told(project, PROMPT[host], prompt="Which port is it, that of the staging kayak?")
         assert b"port 5433" in patient(home, host, asked)
         assert b"Memory is paused" in patient(home, host, told(project, "SessionStart", source="startup"))
     assert events_of(home, project) == before
     pauses.resume(home, scope_of_folder(project, Home(home)), now_us())
-    hook(home, host, told(project, PROMPT[host], prompt="And now?"))
+    patient(home, host, told(project, PROMPT[host], prompt="And now?"))
     assert texts(home, project)[-1] == "And now?"
 
 
