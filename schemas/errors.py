@@ -21,7 +21,7 @@ class InvalidEvent(MemtapeError):
     """An event that may not stand on the log.
 
     `code` is a stable word (`not_json`, `unknown_type`, `reserved_type`, `newer_version`, `oversized`, `misplaced`,
-    `denied`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty. Neither holds
+    `denied`, `private`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty. Neither holds
     anything that the payload said, so both may be kept in a dead letter; the message may quote it.
     """
 
@@ -42,6 +42,14 @@ class Denied(InvalidEvent):
     def __init__(self, message: str, hint: str) -> None:
         super().__init__("denied", message, "$.body.path")
         self.hint = hint
+
+
+class OnlyPrivate(Denied):
+    """A capture that is nothing but private parts, so that nothing of it may be stored."""
+
+    def __init__(self) -> None:
+        InvalidEvent.__init__(self, "private", "The text is private as a whole, and nothing was stored.", "$.body.text")
+        self.hint = "What stands outside of <private>…</private> is stored."
 
 
 class InvalidScope(MemtapeError):
@@ -70,6 +78,10 @@ class DamagedViews(MemtapeError):
 
 class LogExists(MemtapeError):
     """A log was to be made where one stands with other properties (another number of partitions)."""
+
+
+class Paused(MemtapeError):
+    """A capture while nothing is stored: of the whole home, of a project, or of a run."""
 
 
 class StillHeld(MemtapeError):

@@ -264,10 +264,11 @@ def test_a_home_that_cannot_be_used_or_a_full_disk_disturbs_nobody(event: str, t
         hook(tmp_path / "home", "claude", said, stdout=nowhere.fileno())
 
 
-def test_a_long_prompt_is_kept_in_parts(home: Path, project: Path) -> None:
-    hook(home, "codex", told(project, "UserPromptSubmit", prompt="long words " * 20_000))
-    events = events_of(home, project, "captured")
-    assert len(events) > 1 and all(isinstance(event.body, Captured) and event.body.part for event in events)
+def test_of_a_prompt_that_is_too_long_the_beginning_and_the_end_are_kept(home: Path, project: Path) -> None:
+    hook(home, "codex", told(project, "UserPromptSubmit", prompt="long words " * 20_000 + "and why?"))
+    (event,) = events_of(home, project, "captured")
+    assert isinstance(event.body, Captured) and event.body.text.endswith(" and why?")
+    assert "[… 217,508 more characters, blake2b " in event.body.text
 
 
 def test_answers_have_the_form_of_the_host() -> None:

@@ -320,6 +320,8 @@ VERBS: dict[str, Verb] = {
     "settle": Verb("conflicts.settle", "settle", SettleArguments),
     "accept": Verb("accept.accept"),
     "erase": Verb("erase.erase"),
+    "pause": Verb("pausing.pause"),
+    "resume": Verb("pausing.resume"),
     "status": Verb(
         "ask.status",
         "status",

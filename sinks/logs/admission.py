@@ -1,4 +1,7 @@
-"""What every log does at its door: checks events, finds their partitions, and puts the hour's tick before them."""
+"""What every log does at its door: checks events, finds their partitions, and puts the hour's tick before them.
+
+What is private in a text stays outside, whoever brings it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import NamedTuple
 from memtape.schemas.codec import encode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import Configured, Event, Ticked, make_tick, may_write
+from memtape.schemas.private import without_private_parts
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US
 
@@ -24,6 +28,8 @@ class Admitted(NamedTuple):
 def admit(events: Sequence[Event], partitions: int, has_tick: Callable[[int, str, int], bool]) -> list[Admitted]:
     """Return what is to be appended for `events`, in order, with the ticks that are still missing.
 
+    No text of an event has its private parts any more (`schemas.private`).
+
     `has_tick(partition, id, hour)` says whether the log holds a tick. Raises `InvalidEvent` for the first
     event that may not pass; then nothing may be appended.
     """
@@ -31,6 +37,8 @@ def admit(events: Sequence[Event], partitions: int, has_tick: Callable[[int, str
     ticked: dict[tuple[int, int], None] = {}
     for place, event in enumerate(events):
         payload = check_admissible(event)
+        if (public := without_private_parts(event, payload)) is not None:
+            event, payload = public, encode(public)
         if isinstance(event.body, Configured):
             admitted += [
                 Admitted(number, event, payload, place if number == 0 else None) for number in range(partitions)

@@ -15,6 +15,7 @@ from typing import NamedTuple, get_args
 from memtape.schemas.events import Kind, Origin
 from memtape.state.index.documents import Document
 from memtape.state.text.asking import ANSWERS_HOLD, held
+from memtape.state.text.courtesies import is_nod
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, languages_told, worded_terms
 
 KINDS = ("", *sorted(get_args(Kind)))
@@ -26,6 +27,8 @@ TURN, ANSWERS, HIDDEN, ENDS_ASKING, ASKS, AGES, TAGGED, CUED = (1 << n for n in 
 a kind that ages, something with tags, and a turn or memory in which a person instructs."""
 HOLDS = tuple(1 << n for n in range(8, 8 + len(ANSWERS_HOLD)))
 """Flags for what a text holds that a question can ask for, in the order of `ANSWERS_HOLD`."""
+EMPTY_WORDS = 1 << 14
+"""The flag of a turn that only has an agent go on, as "ok" does: it stands in its session, and no search finds it."""
 ORDERS = 1 << 15
 """The flag of a text in which a person gives an order about memory."""
 IN_LOWER_CASE = 1 << 15
@@ -127,6 +130,7 @@ def flags_of(entry: Entry) -> int:
         | AGES * (document.ages_from is not None)
         | TAGGED * entry.tagged
         | CUED * entry.cued
+        | EMPTY_WORDS * (document.turn and is_nod(document.text))
         | ORDERS * entry.orders
     )
     return flags | sum(flag for flag, is_held in zip(HOLDS, held(document.text), strict=True) if is_held)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.documents import Document
-from memtape.state.index.entries import AGES, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN, Entry
+from memtape.state.index.entries import AGES, EMPTY_WORDS, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN, Entry
 from memtape.state.index.parts import Floats, Ints, part_of
 from memtape.state.index.sorted_values import distinct, firsts, is_one_of
 from memtape.state.index.texts import Texts
@@ -187,7 +187,7 @@ class Corpus:
         if "sparse" not in lanes:
             words = words.silenced()
         similar = None
-        among = among or (lambda places: places)
+        among = self._saying(among or (lambda places: places))
         if self._meaning is not None and query_vector is not None and "dense" in lanes:
             similar = self._meaning.ask(query_vector, among)
         found = self._found(words, similar, among, lanes)
@@ -207,6 +207,10 @@ class Corpus:
         counts = {lane: self._count(its.places) for lane, its in found.items()}
         yields = self._yields(words.terms, places, session, now)
         return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
+
+    def _saying(self, among: Among) -> Among:
+        """Return those of places that may be returned whose text says something of its own."""
+        return lambda places: among(places[self._texts.flags[places] & EMPTY_WORDS == 0])
 
     def _yields(
         self, terms: list[str], places: Ints, session: str | None, now: int | None

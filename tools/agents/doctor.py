@@ -27,12 +27,14 @@ from memtape.schemas.times import DAY_US
 from memtape.schemas.visible import many
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.connecting import CODEX_WAITS, CONNECTABLE, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.plugins import PLUGIN, SELECTOR, started_by
 from memtape.tools.ask.telling import held
+from memtape.tools.capture.pausing import OF_RUN, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
@@ -102,6 +104,14 @@ def _log(subject: str, home: Home) -> Finding:
         client.offer("doctor", lambda *_: [], 1)
         took_ms = round((time.monotonic() - begun) * 1_000)
         return Finding(subject, "good", f"{events:,} events on {client.log.place}, searched in {took_ms} ms.")
+
+
+def _storing(subject: str, home: Home) -> Finding:
+    lasting = pauses_of(home.path).lasting(now_us())
+    told = [OF_RUN] * stores_nothing() + [silence_by(it) for it in lasting]
+    if told:
+        return Finding(subject, "to do", " ".join(it.told for it in told), " ".join(it.then for it in told))
+    return Finding(subject, "good", "Nothing is paused.")
 
 
 def _views(subject: str, home: Home) -> Finding:
@@ -223,6 +233,7 @@ def _errors(subject: str, home: Home) -> Finding:
 
 
 LOOKS: dict[str, Callable[[str, Home], Finding]] = {
+    "storing": _storing,
     "capture and search": _round_trip,
     "log": _log,
     "views": _views,

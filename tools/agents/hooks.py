@@ -19,13 +19,16 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.model import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home, default_home
+from memtape.sinks.home.pauses import leave_out, stores_nothing
 from memtape.sinks.home.settings import local_settings
+from memtape.sinks.home.tallies import LEFT_OUT, count_one
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES, MAX_INPUT_BYTES, Handed, tell
 from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
 from memtape.tools.capture.injected import said, without_tags, wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
+from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.writing import Receipt, default_actor, now_us
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
@@ -73,6 +76,7 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
         return b""
     if told is None:
         return b""
+    _leave_out(told, where)
     turn = Turn(told, where, data, alone, handed)
     if len(data) > LARGE_BYTES and not alone and told.action != "start":
         return _left(turn)
@@ -88,6 +92,15 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
     finally:
         late.cancel()
         turn.end()
+
+
+def _leave_out(told: Told, home: Path) -> None:
+    """Remember a session of a run that stores nothing, so that no import takes it either."""
+    if stores_nothing():
+        try:
+            leave_out(home, told.session)
+        except Exception as error:
+            note_error(home, f"hook {told.host} {told.event}", error)
 
 
 def _left(turn: Turn) -> bytes:
@@ -118,9 +131,9 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
 def may_leave_server(home: Path) -> bool:
     """Whether a hook may leave a server behind, which could listen in this home.
 
-    It may not under `MEMTAPE_HOOKS=alone`, as where a test counts processes.
+    It may not under `MEMTAPE_HOOKS=alone`, as where a test counts processes, nor for a run that stores nothing.
     """
-    if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF):
+    if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF) or stores_nothing():
         return False
     if len(os.fsencode(home.absolute() / FOLDER / "1234567.sock")) > MAX_ADDRESS_BYTES:
         return False
@@ -242,7 +255,8 @@ def _start(turn: Turn) -> bytes:
         tell_session(turn.home, client.scope, client.session or "")
         began, name = now_us(), (turn.home, client.scope, client.session or "")
         asked = asked_to_start(turn, client)
-        with ask(turn.home, asked, 0 if turn.handed.late else CONTEXT_WAIT_S) as answered:
+        # A server does not know of a run that it is not to be stored, and could not tell that.
+        with ask(turn.home, asked, 0 if turn.handed.late or stores_nothing() else CONTEXT_WAIT_S) as answered:
             if answered.by_a_server:
                 note_told(*name, began)
                 return in_form(turn, answered.text)
@@ -273,7 +287,8 @@ def _prompt(turn: Turn) -> bytes:
             capture(turn, client, text)
             tell_session(turn.home, client.scope, client.session or "")
             if answered.by_a_server:
-                answered.shown()
+                if not stores_nothing():
+                    answered.shown()
                 return in_form(turn, answered.text)
         return in_form(turn, _recalled(client, asked["prompt"]))
 
@@ -360,6 +375,8 @@ def _flush(turn: Turn) -> bytes:
     try:
         transcript = Path(turn.told.transcript)
         with turn.client() as client:
+            if client.silence():
+                return b""
             text = latest(turn.told.host, transcript, TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS, client.redactor)
             if text:
                 source, session = HOSTS[turn.told.host], turn.told.session
@@ -393,6 +410,9 @@ def _end(turn: Turn) -> bytes:
         turn.go_on()
         return b""
     os.nice(NICENESS)
+    with turn.client() as client:
+        if client.silence():
+            return b""
     if turn.told.transcript and not _is_empty(Path(turn.told.transcript)):
         command = turn.command("import", turn.told.transcript, "--format", HOSTS[turn.told.host])
         done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
@@ -410,7 +430,7 @@ def _look_at_repository(turn: Turn, client: Client) -> None:
     """Capture what the repository says of the project, where that has changed."""
     from memtape.tools.capture.repository import repository_lines
 
-    lines = repository_lines(turn.folder)
+    lines = [] if client.silence() else repository_lines(turn.folder)
     if lines:
         scope = client.made_scope()
         ids = [derived_id("captured", scope, line.source, line.native_id or "") for line in lines]
@@ -453,8 +473,15 @@ _ACTIONS: dict[str, Callable[[Turn], bytes]] = {
 
 
 def capture(turn: Turn, client: Client, text: str, native: str | None = None) -> None:
-    """Put a turn on the log under the id that an import of its transcript derives, or finds."""
+    """Put a turn on the log under the id that an import of its transcript derives, or finds.
+
+    Nothing is stored in a pause, nor what is noise or private as a whole; these are counted.
+    """
     user = turn.told.action == "prompt"
+    if reason := "paused" if client.silence() else noise_in(text, "user" if user else "agent"):
+        count_one(turn.home, LEFT_OUT, reason)
+        turn.captured = True
+        return
     line = Line(
         text=text,
         kind="turn",
@@ -464,7 +491,8 @@ def capture(turn: Turn, client: Client, text: str, native: str | None = None) ->
         native_id=native or native_of(turn, client, text),
         split=True,
     )
-    client.capture_many([line])
+    if client.capture_many([line]).refused:
+        count_one(turn.home, LEFT_OUT, "private as a whole")
     turn.captured = True
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import orjson
 
+from memtape.sinks.home.pauses import stores_nothing
 from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, SHOWN, read_line
 from memtape.tools.agents.taking import take
 from memtape.tools.agents.warm import Asked, Offered
@@ -38,7 +39,12 @@ class Warm:
         self._listening: socket.socket | None = None
 
     def start(self) -> None:
-        """Listen from now on, in a thread of its own."""
+        """Listen from now on, in a thread of its own.
+
+        The server of a run that stores nothing hears no hooks: those of other runs are to be stored.
+        """
+        if stores_nothing():
+            return
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if len(os.fsencode(self.path)) > MAX_ADDRESS_BYTES:

@@ -75,6 +75,8 @@ class Asking:
         lanes, redactor, session = lanes_left(without), self._writer.redactor, self._writer.session
         # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query, filters = redactor.question(query), redactor.part(filters)
+        if not query:
+            raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
         is_past = quiet or as_of is not None or valid_at is not None
         answer = self._read(
             lambda views, scope: views.search(
@@ -96,7 +98,7 @@ class Asking:
         return self._record(self._writer.redactor.question(prompt), len(answer.results), NO_FILTERS, answer)
 
     def _record(self, query: str, limit: int, filters: Filters, answer: Answer) -> str | None:
-        if not self._writer.is_made():
+        if not self._writer.is_made() or self._writer.silence() is not None:
             return None
         return self._writer.append("recalled", recalled(query, limit, filters, answer), self._writer.scope).id
 
@@ -140,10 +142,15 @@ class Asking:
         self, budget_tokens: int, form: FormName, as_of: str | None, as_is: bool, since: int | None
     ) -> ProjectContext:
         """Return what a starting agent should know."""
-        from memtape.tools.ask.context import context_of
+        from memtape.tools.ask.context import context_of, ending_with
+
+        silence = self._writer.silence() if form == "prompt" and as_of is None else None
 
         def read(views: Retriever, scope: str) -> ProjectContext:
-            return context_of(views, scope, budget_tokens, form, session=self._writer.session, since=since)
+            def of(budget_tokens: int) -> ProjectContext:
+                return context_of(views, scope, budget_tokens, form, session=self._writer.session, since=since)
+
+            return of(budget_tokens) if silence is None else ending_with(str(silence), budget_tokens, of)
 
         if as_is:
             return self._reader.held(lambda views: read(views, self._writer.scope))

@@ -5,7 +5,7 @@ What agents wrote is data: it stands on one line, escaped, under a sentence that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, get_args
 
 import msgspec
@@ -65,6 +65,17 @@ class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
     omitted: dict[Section, int]
     now: int
     lag: int
+
+
+def ending_with(line: str, budget_tokens: int, of: Callable[[int], ProjectContext]) -> ProjectContext:
+    """Return the context that `of` makes for a budget with one more line at its end, where the budget has room."""
+    count = tokenizer().count
+    room = budget_tokens - count(f"{line}\n") - 1
+    if room < 1:
+        return of(budget_tokens)
+    made = of(room)
+    text = f"{made.text}{line}\n"
+    return msgspec.structs.replace(made, text=text, tokens=count(text), budget_tokens=budget_tokens)
 
 
 def context_of(

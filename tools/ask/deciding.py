@@ -19,6 +19,7 @@ from memtape.state.subjects.memories import Memory
 from memtape.state.views.resolution import named_by_decision, named_by_unfolding
 from memtape.tools.ask.naming import LEAST_CHARS, Ids, erased_for_good, is_whole, nowhere, the_one
 from memtape.tools.capture.lines import check_label
+from memtape.tools.capture.pausing import check_storing
 from memtape.tools.capture.writing import Receipt, Writer
 from memtape.tools.keep.states import state_at
 
@@ -174,6 +175,7 @@ class Deciding:
             raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
         if recall is not None and not is_whole(recall):
             _, recall = self._ids.meant(recall, ("recalled",))
+        check_storing(self._writer.home.path, lambda: self._writer.scope)
         writer, stands = self._writer, dict(self._ids.within(id, self._place) for id in dict.fromkeys(given))
         scope = the_one(writer.scope if scope == GLOBAL else scope for scope in stands.values())
         used = Used(ids=tuple(stands), recall=recall)

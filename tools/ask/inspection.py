@@ -25,7 +25,9 @@ from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.model_use import ModelUse, Use, model_use
+from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
+from memtape.sinks.home.tallies import LEFT_OUT, tally_of
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import any_of
 from memtape.sinks.zone_notes import zone_problems
@@ -120,6 +122,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `zones` say what of people's zones in pages could not be taken, a sentence each.
     `warnings` say which views are not served and why, a sentence each.
     `flushes` counts those before a compaction by outcome, as of today also where the past is asked.
+    `left_out` counts what hooks were told and did not store, by reason.
+    `paused` are the pauses that last now, in which nothing is stored.
     `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
     may be asked in a day at most, of which tokens are no part.
     """
@@ -146,6 +150,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     zones: tuple[str, ...]
     warnings: tuple[str, ...]
     flushes: dict[str, int]
+    left_out: dict[str, int]
+    paused: tuple[Pause, ...]
     model: ModelUse
     model_budget: Use
     scopes: dict[str, ScopeCount]
@@ -275,6 +281,8 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
         zones=tuple(zone_problems(home)),
         warnings=retriever.warnings(range(log.partitions)),
         flushes=outcomes(home.path),
+        left_out=tally_of(home.path, LEFT_OUT),
+        paused=tuple(pauses_of(home.path).lasting(now)),
         model=model_use(home, now),
         model_budget=Use(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),
         scopes={

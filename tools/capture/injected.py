@@ -59,10 +59,10 @@ CONTEXT_NOTE = "Remembered text, quoted:"
 _MARKED = lazy(f"{re.escape(CONTEXT_BEGIN)}.*?(?:{re.escape(CONTEXT_END)}|\\Z)", re.DOTALL)
 _PRINTED = lazy(
     rf"^Memory of (?:global|project:\S+) on [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}\. {CONTEXT_NOTE}.*"
-    r'(?:\n(?:- ".*|[A-Z][a-z ]{0,60}:|[0-9,]+ conflicts? waits? for the user: .*|[ \t\r]*)$)*',
+    r'(?:\n(?:- ".*|[A-Z][a-z ]{0,60}:|[0-9,]+ conflicts? waits? for the user: .*|Memory is paused.*|[ \t\r]*)$)*',
     re.MULTILINE,
 )
-"""Its first line, and all that follow of headings, quoted items and nothing."""
+"""Its first line, and all that follow of headings, quoted items, what waits or is paused, and nothing."""
 
 _COMMANDS = "search|show|why|log|diff|status|context|conflicts|edges|compare|eval|verify"
 _ASKING = lazy(

@@ -35,7 +35,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and it, so that
     capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for one event
-    is cut into chunks; a document is always cut (`documents`).
+    is cut into chunks, and of a turn its beginning and end are kept (`noise`); a document is always cut (`documents`).
     """
 
     text: str

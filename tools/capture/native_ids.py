@@ -26,6 +26,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Literal
 
+from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import without_injected
 
 Role = Literal["user", "assistant", "tool"]
@@ -144,5 +145,8 @@ def in_zone(text: str, occurrence: int) -> str:
 
 
 def digest(text: str) -> str:
-    """Return 32 hex digits, blake2b-128, of a text without regard to how its white space runs."""
-    return blake2b(" ".join(text.split()).encode("utf-8", "replace"), digest_size=16).hexdigest()
+    """Return 32 hex digits, blake2b-128, of a text without its private parts, however its white space runs.
+
+    Of what is private nobody can find out by trying.
+    """
+    return blake2b(" ".join(without_private(text).split()).encode("utf-8", "replace"), digest_size=16).hexdigest()

@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import uuid_utils
 from msgspec.structs import replace
 
-from memtape.schemas.errors import Denied, InvalidEvent
+from memtape.schemas.errors import Denied, InvalidEvent, OnlyPrivate
 from memtape.schemas.events import EVENT_TYPES, MAX_AT_LEAD_US, UNKNOWN, Actor, Body, Captured, Event, Kind, Origin
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Position
+from memtape.schemas.private import is_private
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.lines import Line, check_size, chunks
 from memtape.tools.capture.native_ids import BEFORE_PARTS, DOCUMENT
+from memtape.tools.capture.pausing import Silence, check_storing, silence_of
 from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
 
 if TYPE_CHECKING:
@@ -118,7 +120,8 @@ class Writer:
         """Put one text on the log and return its receipt; `fields` are those of a `Line`.
 
         A document of more than 1,000 characters is cut into parts, and the receipt is that of the first.
-        Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets.
+        Raises `InvalidEvent` for what may not stand on the log, and `Denied` for what comes from a file of secrets or
+        is private as a whole.
         """
         receipts = self.capture_many([Line(text=text, kind=kind, **fields)])  # type: ignore[arg-type]
         for _, error in receipts.refused:
@@ -128,7 +131,7 @@ class Writer:
     def capture_many(self, lines: Iterable[Line]) -> Receipts:
         """Put many texts on the log, all or none, and return a receipt for each event.
 
-        Only what comes from files of secrets is left out, and named in `refused`.
+        Only what comes from files of secrets or is private as a whole is left out, and named in `refused`.
         """
         events: list[Event] = []
         redacted: list[Mapping[str, int]] = []
@@ -155,9 +158,12 @@ class Writer:
     def events_of(self, line: Line, erased: Erased) -> list[Event]:
         """Return the `captured` events of a line, without its secrets: one, or one for each part of a document.
 
+        Raises `Paused` where nothing is stored now.
+
         `erased` is shared by the lines of a batch; the ids of a scope are added when the first native id needs them.
         Raises `InvalidEvent` and `Denied`.
         """
+        check_storing(self.home.path, lambda: line.scope or self.scope)
         check_size(line)
         for place in (line.path, line.source):
             self.redactor.check_path(place)
@@ -182,6 +188,8 @@ class Writer:
         # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets are out.
         whole = self.redactor.event(_event("captured", "", body, scope, actor, session, at=at, sent=now))
         assert isinstance(whole.body, Captured)
+        if is_private(whole.body.text):
+            raise OnlyPrivate
         made = self._parts_of(whole.body, scope, line.native_id, line.split)
         if line.native_id is not None:
             if scope not in erased:
@@ -194,7 +202,8 @@ class Writer:
     def _parts_of(self, said: Captured, scope: str, native: str | None, split: bool) -> list[tuple[str, Captured]]:
         """Return id and body of each event of a capture.
 
-        A document of a native id that stands on the log as documents were cut before is cut so again.
+        A document of a native id that stands on the log as documents were cut before is cut so again, and so is a
+        turn that stands there in parts.
         """
 
         def id_of(mark: str = "") -> str:
@@ -205,6 +214,10 @@ class Writer:
             from memtape.tools.capture.documents import parts_of
 
             return parts_of(said, scope, id_of(DOCUMENT)) or [(id_of(), said)]
+        if said.kind == "turn" and split and not (native is not None and self.log.known(scope, [id_of("#0")])):
+            from memtape.tools.capture.noise import without_bulk
+
+            said = replace(said, text=without_bulk(said.text))
         pieces = chunks(said.text) if is_document or split else [(said.text, None)]
         return [
             (id_of(), said) if part is None else (id_of(f"#{part.index}"), replace(said, text=text, part=part))
@@ -217,6 +230,10 @@ class Writer:
 
         slots = self.log.erased(partition_of(scope, self.log.partitions))
         return erasures_of(slots).named.get(scope, {}) if slots else {}
+
+    def silence(self) -> Silence | None:
+        """Return why nothing of this scope is stored now, None where all is."""
+        return silence_of(self.home.path, lambda: self.scope)
 
     def is_made(self) -> bool:
         """Whether the scope exists, so that something can stand in it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many, visible
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
+from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.tools.commands.options import print_json, say, with_folder
 
 if TYPE_CHECKING:
@@ -26,8 +28,11 @@ if TYPE_CHECKING:
 @click.option("--port", default=8642, show_default=True, type=click.IntRange(0, 65_535), help="0 takes a free one.")
 @click.option("--scope", help="project:NAME, by default the client's root, else this folder.")
 @click.option("--actor", help="Who speaks, by default what the client calls itself.")
+@click.option("--no-capture", is_flag=True, help="Store nothing: neither captures nor what was recalled or used.")
 @with_folder
-def mcp(home: Path, http: bool, port: int, scope: str | None, actor: str | None, as_json: bool) -> None:
+def mcp(
+    home: Path, http: bool, port: int, scope: str | None, actor: str | None, no_capture: bool, as_json: bool
+) -> None:
     """Serve this memory to agents over the Model Context Protocol.
 
     Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure, or write
@@ -39,6 +44,8 @@ def mcp(home: Path, http: bool, port: int, scope: str | None, actor: str | None,
       memtape mcp
       memtape mcp --http --port 8642 --scope project:x
     """
+    if no_capture:
+        os.environ[CAPTURE_VARIABLE] = CAPTURE_OFF
     if as_json and not http:
         raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
     if scope == GLOBAL:

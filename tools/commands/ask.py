@@ -18,9 +18,11 @@ from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
+from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
 from memtape.state.views.filters import make_filters
 from memtape.tools.ask.telling import confirmed, held, other_wordings, said_of, when_of
+from memtape.tools.capture.pausing import OF_RUN, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.explaining import explained, explained_question
@@ -46,7 +48,7 @@ HIDDEN = "forgotten, or says what was forgotten twice, or withdrawn by its sourc
 
 @click.command()
 @with_arguments("search")
-@click.option("--quiet", is_flag=True, help="Do not put this search on the log.")
+@click.option("--quiet", "--no-capture", "quiet", is_flag=True, help="Do not put this search on the log.")
 @click.option("--explain", is_flag=True, help="Say why each result stands where it stands.")
 @click.option(
     "--without", multiple=True, type=click.Choice(LANES), help="Leave this lane out; may be repeated, for comparing."
@@ -424,7 +426,9 @@ def _passes(mark: PassMark) -> str:
 
 def _status(state: Status) -> list[str]:
     projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
+    paused = [*([str(OF_RUN)] if stores_nothing() else []), *map(str, map(silence_by, state.paused))]
     lines = [
+        *(f"PAUSED        {line}" for line in paused),
         f"home          {state.home}",
         f"log           {state.log}",
         f"memories      {state.memories:,}",
@@ -444,6 +448,10 @@ def _status(state: Status) -> list[str]:
         lines.append(f"hook server   running (pid {state.hook_server_pid}); it ends by itself")
     if state.flushes:
         lines.append("flushes       " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.flushes.items())))
+    if state.left_out:
+        lines.append(
+            "left out      " + ", ".join(f"{count:,} {name}" for name, count in sorted(state.left_out.items()))
+        )
     if state.model.total.calls:
         lines += _model_use(state.model, state.model_budget)
     if state.kept:

@@ -17,6 +17,7 @@ from memtape.schemas.events import Event, Kind
 from memtape.schemas.visible import many
 from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.lines import Line, parse_line
+from memtape.tools.capture.pausing import check_storing
 from memtape.tools.capture.writing import Erased
 from memtape.tools.client import Client
 from memtape.tools.commands.options import KINDS, print_json, progress, say, with_arguments, with_client
@@ -75,6 +76,7 @@ def capture(
       git log -1 --format=%B | memtape capture - --kind journal
     """
     say_where_it_was(client)
+    check_storing(client.home.path, lambda: client.scope)
     if path is not None and path.suffix == ".jsonl":
         client.redactor.check_path(str(path))
         with path.open("rb") as file:

@@ -62,12 +62,15 @@ def import_command(
       memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
       memtape import handbook.pdf
     """
+    from memtape.tools.capture.pausing import check_storing
     from memtape.tools.importing.finding import Unfit, host_files
     from memtape.tools.importing.taking import Importer
 
     if bool(paths) == everything:
         raise click.UsageError("Give one or more paths, or --all.")
     own = _project(scope)
+    if not dry_run:
+        check_storing(home, None)
     with _reader(home) if dry_run else _speaker(home) as speaker:
         sources = list(host_files() if everything else _named(paths, format))
         with progress(sum(map(_size, sources)), "Importing") as bar:

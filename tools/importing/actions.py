@@ -18,7 +18,7 @@ from memtape.schemas.actions import Act, action_tags
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of
 from memtape.tools.capture.injected import asks_memory, clean, is_memory_tool, said
-from memtape.tools.importing.records import MAX_NAME_CHARS, RECALLED, Ran, Record, Skipped, State, text_of
+from memtape.tools.importing.records import FAILED, MAX_NAME_CHARS, RECALLED, Ran, Record, Skipped, State, text_of
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -54,7 +54,6 @@ SHELLS: Mapping[str, str] = {
 """Tools that run a command, and the argument that has the command."""
 
 NO_ACTION = Skipped("output of a tool that neither edits nor runs a command")
-FAILED_EDIT = Skipped("error of a tool")
 REFUSED = Skipped("call of a tool that the user refused")
 
 _TESTING = lazy(
@@ -153,7 +152,7 @@ def actions_of(
     elif failed and _REFUSED.match(output):
         yield REFUSED
     elif call.act == "edit":
-        yield from [FAILED_EDIT] if failed else _edits(call, native_id, fields)
+        yield from [FAILED] if failed else _edits(call, native_id, fields)
     else:
         yield _ran(call, output, native_id, fields, failed=failed, exit=exit)
 

@@ -10,16 +10,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
+from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Event
 from memtape.schemas.ids import derived_id
+from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.logs.admission import check_admissible
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import BEFORE_PARTS, CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
+from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.capture.writing import Erased, Writer
+from memtape.tools.capture.writing import Erased, Writer, now_us
 from memtape.tools.importing.actions import ran_text
 from memtape.tools.importing.finding import began_in
 from memtape.tools.importing.records import Record, Skipped
@@ -34,7 +36,11 @@ OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
 
 NO_PROJECT = Skipped("its project is not known; name a scope with --scope", problem=True)
 ERASED = Skipped("erased before, and not taken again")
+PAUSED = Skipped("said while memory was paused")
+UNCAPTURED = Skipped("of a run of which nothing is kept")
 SECRETS = Skipped("of a file of secrets, and not taken")
+PRIVATE = Skipped("private as a whole, and not taken")
+_REFUSED = {"erased": ERASED, "denied": SECRETS, "private": PRIVATE}
 _MARKS = (*BEFORE_PARTS, DOCUMENT)
 """What follows the native id of a record that stands whole (first of all), and of its first part."""
 
@@ -60,6 +66,9 @@ class Batch:
         self._chars = 0
         self._scopes: dict[tuple[str, Path | None], str | None] = {}
         self._said: set[str] = set()
+        self._pauses = pauses_of(writer.home.path)
+        self.deferred: set[Path] = set()
+        """Files of which something is not taken as long as its project is paused: they are read again after that."""
         self.known: dict[str, None] = {}
         """The ids of records that stood on the log before this import."""
 
@@ -75,11 +84,14 @@ class Batch:
 
     def append(self) -> None:
         """Append what is new of all that waits, all or none, and count it."""
+        self._pauses = pauses_of(self._writer.home.path)
         by_scope: dict[str, list[Waiting]] = {}
         for waiting in self._waiting:
             scope = self.scope_of(waiting.record, waiting.path)
             if scope is None:
                 self._summary.skip(NO_PROJECT, waiting.path, waiting.place)
+            elif (left_out := self._left_out(scope, waiting)) is not None:
+                self._summary.skip(left_out, waiting.path, waiting.place)
             else:
                 by_scope.setdefault(scope, []).append(waiting)
         counted: list[tuple[str, str]] = []
@@ -95,6 +107,21 @@ class Batch:
             self._summary.count(source, scope, known=False)
         self._waiting.clear()
         self._chars = 0
+
+    def _left_out(self, scope: str, waiting: Waiting) -> Skipped | None:
+        """Return why a record is not taken: it is noise, was said in a pause, or comes in one. None where it is."""
+        record = waiting.record
+        if record.kind == "turn" and (noise := noise_in(record.text, record.origin)) is not None:
+            return Skipped(noise)
+        if record.source in OF_PROJECTS and self._pauses.leaves_out(record.session):
+            return UNCAPTURED
+        if record.source in OF_PROJECTS and self._pauses.covers(scope, waiting.at):
+            return PAUSED
+        now = self._pauses.now(scope, now_us())
+        if now is None and not stores_nothing():
+            return None
+        self.deferred.add(waiting.path)
+        return Skipped(f"{'all' if now is None or now.scope is None else now.scope} paused, and read again after that")
 
     def _new_events(self, scope: str, group: list[Waiting]) -> list[tuple[str, list[Event]]]:
         """Return source and events of each record that is new in its scope."""
@@ -138,11 +165,8 @@ class Batch:
             for event in events:
                 check_admissible(event)
         except InvalidEvent as error:
-            refused = ERASED if error.code == "erased" else Skipped(f"refused ({error.reason})", problem=True)
-            self._summary.skip(refused, waiting.path, waiting.place)
-            return None
-        except Denied:
-            self._summary.skip(SECRETS, waiting.path, waiting.place)
+            refused = Skipped(f"refused ({error.reason})", problem=True)
+            self._summary.skip(_REFUSED.get(error.code, refused), waiting.path, waiting.place)
             return None
         return events
 

@@ -13,6 +13,7 @@ from io import BytesIO
 from typing import NamedTuple
 
 from memtape.schemas.events import Origin
+from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import DOCUMENTS, note
@@ -116,10 +117,12 @@ def _html(data: bytes) -> _Read:
 
 def _markdown(page: bytes | str) -> str:
     """Return a page of HTML as Markdown."""
-    from bs4 import BeautifulSoup
+    from bs4 import BeautifulSoup, UnicodeDammit
     from markdownify import ATX, MarkdownConverter
 
-    soup = BeautifulSoup(page, "html.parser")
+    if isinstance(page, bytes):
+        page = UnicodeDammit(page, is_html=True).unicode_markup or page.decode(errors="replace")
+    soup = BeautifulSoup(without_private(page), "html.parser")  # The tags of what is private are none in Markdown.
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
     for element in soup.find_all(_NOT_READ):
         element.decompose()

@@ -14,6 +14,7 @@ from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import MediaLine
+from memtape.tools.capture.noise import TOOL_ERROR
 
 MAX_NAME_CHARS = 200
 State = dict[str, Any]
@@ -72,6 +73,7 @@ INJECTED = Skipped("injected by a host or a memory")
 EMPTY = Skipped("no text")
 CALL = Skipped("tool call")
 """Of exports, whose tools worked on no project."""
+FAILED = Skipped(TOOL_ERROR)
 RECALLED = Skipped("answer of a memory tool")
 BOOKKEEPING = Skipped("bookkeeping of the host")
 

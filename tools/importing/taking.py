@@ -12,6 +12,7 @@ from typing import IO, Any
 import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
+from memtape.schemas.private import without_private
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
 from memtape.tools.capture.withdrawing import Withdrawing
 from memtape.tools.capture.writing import Writer, now_us
@@ -122,6 +123,8 @@ class Importer:
             ) from None
         self._withdraw_changed()
         for path, position in self._pending.items() if not self.summary.dry_run else ():
+            if path in self._batch.deferred:
+                continue
             self.positions.put(path, position)
             self._unsaved = True
         self._pending.clear()
@@ -284,6 +287,7 @@ class Importer:
 
     def _take_text(self, source: Source, file: IO[bytes], format: str, place: str, modified: int) -> None:
         text, problem = reading.text(file)
+        text = without_private(text)  # A private part may reach over several points.
         if problem is not None:
             self.summary.skip(problem, source.path, place)
         name = place or source.name

@@ -14,6 +14,7 @@ from watchfiles import watch as changes_in
 
 from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import MemtapeError
+from memtape.tools.capture.pausing import silence_of
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing import finding
 from memtape.tools.importing.finding import BY_ROWS, Source
@@ -109,7 +110,9 @@ class Watcher:
                 self.index([source], always=self._sessions.ended(path, now))
 
     def index(self, sources: Iterable[Source], *, always: bool) -> None:
-        """Index sessions that have grown by enough, or all that have grown where it is their end."""
+        """Index sessions that have grown by enough, or all that have grown where it is their end; none in a pause."""
+        if silence_of(self._writer.home.path, None) is not None:
+            return
         importer = Importer(self._writer, self._scope)
         summary = importer.summary
         for source in sources:

@@ -7,6 +7,7 @@ that two processes never say the same. A page that is not there, or whose marks 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from memtape.schemas.errors import DamagedLog, InvalidEvent
 from memtape.schemas.events import Captured, Event, Withdrawn
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, slots_between
+from memtape.schemas.private import is_private, without_private
 from memtape.schemas.rows import ScopeMark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.zones import zone_path, zone_source
@@ -31,6 +33,7 @@ from memtape.state.text.points import points
 from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import in_zone
+from memtape.tools.capture.pausing import silence_of
 from memtape.tools.capture.withdrawing import Withdrawing, shown_again
 from memtape.tools.capture.writing import Erased, Writer, now_us
 
@@ -68,10 +71,13 @@ class Zones(Worker):
         self._seen: dict[str, dict[str, Stamp]] = {}
 
     def catch_up(self) -> None:
-        """Read the pages that somebody has saved since they were read last, and say what has changed."""
+        """Read the pages that somebody has saved since they were read last, and say what has changed.
+
+        Pages of a scope that is paused are read after that.
+        """
         for scope in Vault(self._home).scopes():
             stamps = ScopeFiles(self._home, scope).stamps()
-            if self._seen.get(scope) != stamps:
+            if self._seen.get(scope) != stamps and silence_of(self._home.path, partial(str, scope)) is None:
                 with self._home.imports_lock():
                     _ScopeZones(self, self._home, self._log, scope).take(stamps)
                 self._seen[scope] = stamps
@@ -135,11 +141,14 @@ class _ScopeZones:
     def _texts(self, path: str, markdown: str) -> Iterator[_Text]:
         """Yield what a zone says without its secrets, each text with the id that it has wherever it is read again."""
         source, occurrences = zone_source(path), dict[str, int]()
-        for line, words in points(markdown):
+        # A private part may reach over several points.
+        for line, words in points(without_private(markdown, keeps_lines=True)):
             told = without_injected(words).strip()
             if not told or is_note(told):
                 continue
             text = self._writer.redactor.text(told)
+            if is_private(text):
+                continue
             once = in_zone(text, 1)
             occurrences[once] = occurrences.get(once, 0) + 1
             native_id = in_zone(text, occurrences[once])

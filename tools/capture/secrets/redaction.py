@@ -1,4 +1,4 @@
-"""What is taken out of a text before it reaches the log: secrets become placeholders, and some files are refused.
+"""What is taken out of a text before it reaches the log: private parts, secrets, and the content of some files.
 
 Here is the key of a home, and what is done with what was found; how secrets are found is in the other files of this
 folder, which are pure.
@@ -7,6 +7,7 @@ folder, which are pure.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -19,6 +20,7 @@ import msgspec
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.schemas.events import Event
 from memtape.schemas.placeholders import DIGEST_BYTES, PLACEHOLDER, head_of, placeholder
+from memtape.schemas.private import MARK, without_marks, without_private
 from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
@@ -43,6 +45,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 KEY_BYTES = 32
 MIN_SECRET_CHARS = 4
 PASSES = 16
+PRIVATE = "private"
+"""What private parts are counted as, beside the kinds of secrets."""
 LOOKAHEAD_CHARS = 2_000
 UNSURE_CHARS = 500
 """What stands so near to where reading ended is not kept, since what tells a secret there was not read."""
@@ -66,17 +70,18 @@ class Redactor:
         self._denied: tuple[str, ...] | None = None
 
     def text(self, text: str) -> str:
-        """Return a text with a placeholder for every secret in it; the same text where there is none."""
+        """Return a text with a placeholder for every secret in it, and a mark for every private part."""
         self._met.refresh()
         return self._redacted(text)
 
     def question(self, query: str) -> str:
         """Return a question without secrets. One that names a secret's kind has no word that only a secret looks like.
 
-        Nobody tells a password with the words of a sentence to ask for it.
+        Nobody tells a password with the words of a sentence to ask for it. Of private parts no mark is left to be
+        searched for, so that a question that is nothing else is empty.
         """
         self._met.refresh()
-        return self._redacted(query, asked=True)
+        return without_marks(self._redacted(query, asked=True))
 
     def name(self, name: str) -> str:
         """Return a name, as of a person, session or branch, without secrets of known forms. Names may look random."""
@@ -88,6 +93,7 @@ class Redactor:
 
         What tells a secret may stand behind the cut, so that a little more is read, and nothing else of a long text.
         """
+        text = self._public(text)  # Where a private part ends may stand anywhere.
         read = text[: chars + LOOKAHEAD_CHARS]
         redacted = self.name(read) if is_name else self.text(read)
         sure = len(redacted) if len(read) == len(text) else max(0, len(redacted) - UNSURE_CHARS)
@@ -131,6 +137,7 @@ class Redactor:
                 )
 
     def _redacted(self, text: str, *, names: bool = False, labels: bool = False, asked: bool = False) -> str:
+        text = self._public(text)
         # A placeholder ends a word, so that what stood beside a secret may be one by itself at the next look.
         for _ in range(PASSES):
             more = self._more(text, asked) if asked or self._met else ()
@@ -147,6 +154,12 @@ class Redactor:
                 self.counts[finding.kind] += 1
             text = "".join([*pieces, text[end:]])
         return text
+
+    def _public(self, text: str) -> str:
+        public = without_private(text)
+        if public is not text:
+            self.counts[PRIVATE] += max(1, public.count(MARK) - text.count(MARK))
+        return public
 
     def _more(self, text: str, asked: bool) -> Iterator[FoundSecret]:
         if self._met:
@@ -179,13 +192,17 @@ def findings(
     found = [*(_found_in_label if labels else _found)(text, names), *more]
     if not found:
         return []
-    return _apart(found, [found.span() for found in PLACEHOLDER.finditer(text)] if "[redacted:" in text else [])
+    spared = [found.span() for found in PLACEHOLDER.finditer(text)] if "[redacted:" in text else []
+    if MARK in text:
+        spared = sorted([*spared, *(found.span() for found in _MARK.finditer(text))])
+    return _apart(found, spared)
 
 
 def _found(text: str, names: bool) -> tuple[FoundSecret, ...]:
     return tuple(found_in(Places(text), NAME_READERS if names else READERS))
 
 
+_MARK = re.compile(re.escape(MARK))
 _found_in_label = lru_cache(maxsize=1_000)(_found)
 
 

@@ -1,0 +1,98 @@
+"""What a person keeps to themselves: `<private>…</private>` in a text, for which `[private]` stands on the log.
+
+Pure. Every text loses these parts where its secrets are taken out, and once more at the door of each log
+(`sinks/logs/admission.py`). Where a text comes from is not known here.
+
+A tag counts in any letter case, with spaces and attributes, and wherever it stands, in code too. Parts nest. One that
+does not end hides all that follows. Only an opening tag that stands alone between backticks, as code, is a word about
+the tag as long as nothing closes it. `&lt;private&gt;` is no tag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from memtape.schemas.events import Event
+from memtape.schemas.patterns import lazy
+from memtape.schemas.texts import Said, with_texts
+
+MARK = "[private]"
+"""What stands for a private part. No part is shorter, so that no text grows, and none closes up to another tag."""
+PASSES = 8
+_TAG = lazy(r"<\s*(/?)\s*(?ai:private)(?:[\s/][^>]{0,500})?>")
+_SAID = lazy(r"\w")
+
+
+def without_private(text: str, *, keeps_lines: bool = False) -> str:
+    """Return a text with `[private]` for each private part; the same text where there is none.
+
+    With `keeps_lines` all that follows stands on the line on which it stood.
+    """
+    if "<" not in text:
+        return text
+    for _ in range(PASSES):
+        parts = list(_parts(text))
+        if not parts:
+            return text
+        kept, place = [], 0
+        for start, end in parts:
+            kept += [text[place:start], MARK, "\n" * text.count("\n", start, end) if keeps_lines else ""]
+            place = end
+        text = "".join([*kept, text[place:]])
+    # Only a text made for it has tags that come of the taking out of others again and again.
+    first = next((start for start, _ in _parts(text)), len(text))
+    return text[:first] + MARK * (first < len(text))
+
+
+def is_private(text: str) -> bool:
+    """Whether a text without its private parts says nothing: no letter and no digit beside `[private]`."""
+    return MARK in text and _SAID.search(text.replace(MARK, "")) is None
+
+
+def without_marks(text: str) -> str:
+    """Return a text without what stands for private parts, as it is searched for."""
+    return " ".join(text.split(MARK)).strip() if MARK in text else text
+
+
+def without_private_parts(event: Event, payload: bytes) -> Event | None:
+    """Return an event without the private parts of its texts; None where it has none. `payload` are its bytes."""
+    if b"<" not in payload or b"private" not in payload.lower():
+        return None
+    name, session = without_private(event.actor.name), event.session and without_private(event.session)
+    body = event.body and with_texts(event.body, _public)
+    public = replace(event, actor=replace(event.actor, name=name), body=body, session=session)
+    return public if public != event else None
+
+
+def _public(said: Said) -> str:
+    return said.text if said.role == "program" else without_private(said.text)
+
+
+def _parts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the outermost private parts, in order."""
+    opened: list[re.Match[str]] = []
+    closed: list[tuple[int, int]] = []
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            opened.append(tag)
+        elif opened:
+            _close(closed, opened.pop().start(), tag.end())
+    endless = next((tag.start() for tag in opened if not _is_code(tag)), None)
+    if endless is not None:
+        _close(closed, endless, len(text))
+    yield from closed
+
+
+def _is_code(tag: re.Match[str]) -> bool:
+    """Whether a tag stands alone between backticks."""
+    return tag.string[tag.start() - 1 : tag.start()] == "`" == tag.string[tag.end() : tag.end() + 1]
+
+
+def _close(closed: list[tuple[int, int]], start: int, end: int) -> None:
+    """Add a part, which takes those that began inside it."""
+    while closed and closed[-1][0] > start:
+        closed.pop()
+    closed.append((start, end))

@@ -1,0 +1,141 @@
+"""`pauses.json` of a home: when nothing was or is to be stored here, of every project or of one, and of which sessions.
+
+Pauses stand in the home alone: no log and no other machine has them. One that has ended stays here, so that what a
+host did meanwhile is not taken out of its transcript later. Where the file is damaged nothing is stored.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from memtape.schemas.errors import MemtapeError
+from memtape.sinks.home.folders import write_whole
+from memtape.sinks.home.locks import FileLock
+
+CAPTURE_VARIABLE, CAPTURE_OFF = "MEMTAPE_CAPTURE", "off"
+"""By which a process and its children store nothing, as an agent's run of which nothing is to be kept."""
+PAUSES_NAME = "pauses.json"
+LOCK_WAIT_S = 5.0
+SESSIONS = 10_000
+"""So many sessions of which nothing is to be stored are remembered, the latest."""
+
+
+class Pause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A time in which nothing is stored, in microseconds; `until` None has no end, `scope` None means every project."""
+
+    scope: str | None
+    since: int
+    until: int | None
+
+    def concerns(self, scope: str) -> bool:
+        """Whether it is one of this scope."""
+        return self.scope is None or self.scope == scope
+
+    def lasts(self, now_us: int) -> bool:
+        """Whether it has not ended. A clock that was set back ends none."""
+        return self.until is None or now_us < self.until
+
+
+class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All pauses of a home, oldest first, and the digests of sessions of which nothing is stored."""
+
+    pauses: tuple[Pause, ...] = ()
+    sessions: tuple[str, ...] = ()
+
+    def lasting(self, now_us: int) -> list[Pause]:
+        """Return the pauses that last, that of the home before those of projects."""
+        return sorted((it for it in self.pauses if it.lasts(now_us)), key=lambda it: it.scope or "")
+
+    def now(self, scope: str, now_us: int) -> Pause | None:
+        """Return the pause that lasts for a scope, None where none does."""
+        return next((it for it in self.lasting(now_us) if it.concerns(scope)), None)
+
+    def covers(self, scope: str, at_us: int) -> bool:
+        """Whether a scope was paused at a time."""
+        return any(it.concerns(scope) and it.since <= at_us and it.lasts(at_us) for it in self.pauses)
+
+    def leaves_out(self, session: str | None) -> bool:
+        """Whether nothing of a session is to be stored."""
+        return bool(self.sessions) and session is not None and _digest(session) in self.sessions
+
+
+NONE = Pauses()
+
+
+def pauses_of(home: Path) -> Pauses:
+    """Return the pauses of a home. Raises `MemtapeError` for a file that cannot be read."""
+    try:
+        data = (home / PAUSES_NAME).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return NONE
+    try:
+        return msgspec.json.decode(data, type=Pauses)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise MemtapeError(
+            f"{home / PAUSES_NAME} is damaged, and nothing is stored, since nobody can tell what is paused.",
+            "Delete it; what a host did during a pause may then be imported.",
+        ) from None
+
+
+def pause(home: Path, scope: str | None, now_us: int, until: int | None) -> None:
+    """Pause every project or one, from now on; instead of a pause of the same that lasts."""
+    with _lock(home):
+        kept = pauses_of(home)
+        _write(home, msgspec.structs.replace(kept, pauses=(*_ended(kept, scope, now_us), Pause(scope, now_us, until))))
+
+
+def resume(home: Path, scope: str | None, now_us: int) -> bool:
+    """End the pause of every project or of one, and return whether one lasted."""
+    with _lock(home):
+        kept = pauses_of(home)
+        ended = _ended(kept, scope, now_us)
+        if ended == kept.pauses:
+            return False
+        _write(home, msgspec.structs.replace(kept, pauses=ended))
+        return True
+
+
+def leave_out(home: Path, session: str) -> None:
+    """Remember that nothing of a session is to be stored, whatever its transcript says."""
+    if not session or pauses_of(home).leaves_out(session):
+        return
+    with _lock(home):
+        kept = pauses_of(home)
+        _write(home, msgspec.structs.replace(kept, sessions=(*kept.sessions, _digest(session))[-SESSIONS:]))
+
+
+def stores_nothing() -> bool:
+    """Whether this process, by its environment, stores nothing."""
+    return os.environ.get(CAPTURE_VARIABLE) == CAPTURE_OFF
+
+
+def _ended(kept: Pauses, scope: str | None, now_us: int) -> tuple[Pause, ...]:
+    return tuple(
+        msgspec.structs.replace(it, until=max(it.since, now_us)) if it.scope == scope and it.lasts(now_us) else it
+        for it in kept.pauses
+    )
+
+
+def _write(home: Path, kept: Pauses) -> None:
+    path = home / PAUSES_NAME
+    write_whole(path, msgspec.json.encode(kept), durable=True)
+    path.chmod(0o600)
+
+
+class _lock:
+    def __init__(self, home: Path) -> None:
+        self._lock = FileLock(home / "pauses.lock", "The right to pause and resume")
+
+    def __enter__(self) -> None:
+        self._lock.acquire(LOCK_WAIT_S)
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def _digest(session: str) -> str:
+    return blake2b(session.encode("utf-8", "replace"), digest_size=16).hexdigest()

@@ -1,0 +1,200 @@
+"""Noise does not become turns that are found, and what says anything does."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from pathlib import Path
+
+import pytest
+import transcripts as t
+from hypothesis import given
+from hypothesis import strategies as st
+from noise_cases import ABOUT_HOST, NODS, OF_HOST, SAYING, TOOL_ANSWERS, TOOL_ERRORS, cases
+from test_hooks import events_of, hook, told
+from test_pausing import taken, texts, transcript
+
+from memtape.schemas.events import MAX_TEXT_BYTES
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.tallies import LEFT_OUT, count_one, tally_of
+from memtape.state.text.courtesies import is_nod
+from memtape.tools.capture.lines import Line, chunks
+from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
+from memtape.tools.client import Client
+from memtape.tools.importing import claude_code, gemini
+from memtape.tools.importing.finding import Source
+from memtape.tools.importing.records import FAILED
+from memtape.tools.importing.taking import Importer
+
+RNG = random.Random(20)
+BYTES = RNG.randbytes(3_000)
+SCOPE = "project:a"
+
+
+@pytest.fixture(autouse=True)
+def connected(home: Path) -> None:
+    Home(home)
+
+
+@pytest.mark.parametrize("text", [*cases(SAYING), *ABOUT_HOST, *TOOL_ANSWERS])
+def test_what_says_anything_is_no_noise(text: str) -> None:
+    assert not is_nod(text) and noise_in(text, "tool" if text in TOOL_ANSWERS else "user") is None
+
+
+@pytest.mark.parametrize("text", [*cases(NODS), *OF_HOST, *TOOL_ERRORS])
+def test_what_says_nothing_is_noise(text: str) -> None:
+    origin = "tool" if text in TOOL_ERRORS else "agent"
+    assert is_nod(text) or noise_in(text, origin) is not None  # type: ignore[arg-type]
+
+
+def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
+    assert noise_in(TOOL_ERRORS[0], "tool") == "error of a tool" and noise_in(TOOL_ERRORS[0], "user") is None
+    for yields in (
+        claude_code.take(
+            {"type": "user", "uuid": "1", "message": {"content": [
+                {"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": "Exit code 1"}
+            ]}}, {},
+        ),
+        gemini.take(
+            t.gemini_row("1", "gemini", "", 1, toolCalls=[{"name": "x", "status": "error", "result": "no"}]),
+            {"session": "s"},
+        ),
+    ):  # fmt: skip
+        assert FAILED in list(yields)
+
+
+def test_binary_is_noise_and_a_text_with_a_few_odd_signs_is_none() -> None:
+    assert noise_in(BYTES.decode("latin1"), "tool") == "binary"
+    assert noise_in(BYTES.decode("utf-8", "replace"), "user") == "binary"
+    assert noise_in("\ufffd" * 31, "user") is None and noise_in("Größe: 5 µm, “fine”\ufffd", "user") is None
+    assert noise_in("中文文本。" * 100, "user") is None
+
+
+@pytest.mark.parametrize(
+    "blob",
+    [
+        base64.b64encode(BYTES).decode(),
+        base64.encodebytes(BYTES).decode().strip(),
+        base64.urlsafe_b64encode(BYTES).decode(),
+        BYTES.hex(),
+        json.dumps(base64.encodebytes(BYTES).decode())[1:-3],
+    ],
+    ids=["one line", "lines", "for a URL", "hexadecimal", "in JSON"],
+)
+def test_of_a_blob_its_length_is_kept(blob: str) -> None:
+    assert without_bulk(f"the logo is data:image/png;base64,{blob} and blue") == (
+        f"the logo is data:image/png;base64,[{len(blob):,} characters of data] and blue"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-" * 3_000,
+        "a" * 3_000,
+        "src/state/views/indexed/state/text/courtesies/tools/capture/noise/memory\n" * 50,
+        "ABCDEFGH_IJKLMNOP_QRSTUVWX_YZABCDEF_GHIJKLMN_OPQRSTUV_WXYZABCD_EFGH" * 20,
+        "sha384-IMqVj9dNAdCwD9lqO9yH+Y7H5HRC3b+QH6QaU1ExdTRzVXp77lXdMjX8QeEz+x",
+        "the commit 3f9a2c1d" * 200,
+        "A sentence with 12 words. " * 2_000,
+        "",
+    ],
+)
+def test_what_is_long_and_no_blob_is_kept(text: str) -> None:
+    assert without_bulk(text) == text
+
+
+@given(st.text(max_size=300))
+def test_short_texts_are_kept_as_they_are(text: str) -> None:
+    assert without_bulk(text) == text
+
+
+def test_of_a_paste_the_beginning_the_end_a_digest_and_the_length_are_kept() -> None:
+    pasted = "".join(f"2026-11-20T10:00:{n % 60:02} request {n} took {n % 97} ms\n" for n in range(5_000))
+    text = f"Look at this log:\n{pasted}Why is request 4711 slow?"
+    kept = without_bulk(text)
+    assert kept.startswith(text[:HEAD_CHARS]) and kept.endswith(text[-TAIL_CHARS:])
+    assert f"[… {len(text) - HEAD_CHARS - TAIL_CHARS:,} more characters, blake2b " in kept
+    assert len(kept) < 2_700 and without_bulk(kept) == kept
+    other = text.replace("request 2500 ", "request 25OO ")
+    assert without_bulk(other) != kept  # The digest tells them apart.
+    assert without_bulk("ä" * (MAX_TEXT_BYTES // 2)) == "ä" * (MAX_TEXT_BYTES // 2)
+    assert without_bulk("ä" * (MAX_TEXT_BYTES // 2 + 1)).startswith("ä" * HEAD_CHARS + "\n[…")
+
+
+def test_a_paste_is_one_turn_by_hook_and_import_and_never_says_a_secret(home: Path, project: Path) -> None:
+    secret = "ghp_" + "".join(RNG.choice("abcdefghijkABCDEFGHIJK0123456789") for _ in range(36))
+    pasted = f"Read this. <private>heliotrope</private> {secret}\n" + "a line of the log\n" * 12_000 + "What is wrong?"
+    hook(home, "claude", told(project, "UserPromptSubmit", prompt=pasted))
+    path = transcript(project, ("s-1", 1, pasted))
+    assert taken(home, path, project).known == 1
+    (text,) = texts(home, project)
+    assert text.startswith("Read this. [private] [redacted:github-token:") and text.endswith("What is wrong?")
+    assert len(text) < 2_700
+
+
+def test_a_long_turn_that_stands_in_parts_stays_so_and_documents_are_whole(home: Path) -> None:
+    long = "A sentence of a long turn. " * 4_000
+    with Client(home, scope=SCOPE) as client:
+        parts = list(chunks(long))
+        first = Line(text=parts[0][0], kind="turn", source="s", native_id="n#0")
+        client.capture_many([first])
+        receipts = client.capture_many([Line(text=long, kind="turn", source="s", native_id="n", split=True)])
+        assert len(receipts) == len(parts) > 1
+        document = client.capture_many([Line(text=long, kind="document")])
+        whole = client.whole(document[0].id)
+        assert whole.text == long
+
+
+def test_nods_stand_in_their_session_and_no_search_finds_them(home: Path) -> None:
+    with Client(home, scope=SCOPE, session="s", origin="user") as client:
+        client.capture("Shall I continue and drop the table users, yes or no? Please go ahead?", "turn", origin="agent")
+        nods = [client.capture(nod, "turn").id for nod in ("yes", "Go ahead.", "ok", "Continue!", "no")]
+        told = client.capture("ok, continue without the table users", "turn").id
+        fact = client.capture("yes", "fact").id  # What somebody captured on purpose is found.
+        for pending in (True, False):
+            for query in ("yes", "go ahead", "ok continue", "no"):
+                found = {result.id for result in client.search(query, 50).results}
+                assert not found & set(nods), (pending, query)
+            assert told in {result.id for result in client.search("continue", 50).results}
+            assert fact in {result.id for result in client.search("yes", 50).results}
+            client.project()
+        assert [client.show(id).turn is not None for id in nods] == [True] * 5
+        status = client.status()
+        assert status.turns == 7 and status.hidden == 0
+
+
+def test_imports_and_hooks_count_what_they_leave_out_by_reason(home: Path, project: Path) -> None:
+    path = transcript(
+        project, ("s-1", 1, "[Request interrupted by the user]"), ("s-1", 2, BYTES.decode("latin1")), ("s-1", 3, "kept")
+    )
+    summary = taken(home, path, project)
+    assert summary.skipped == {"metadata of a host": 1, "binary": 1} and texts(home, project) == ["kept"]
+    assert not summary.problem_count
+    for said in ("No response requested.", "<private>x", "[Request interrupted by user]", "kept too"):
+        hook(home, "claude", told(project, "Stop", last_assistant_message=said))
+    assert tally_of(home, LEFT_OUT) == {"metadata of a host": 2, "private as a whole": 1}
+    assert texts(home, project) == ["kept", "kept too"]
+    with Client(home) as client:
+        assert client.status().left_out == tally_of(home, LEFT_OUT)
+    assert len(events_of(home, project, "captured")) == 2
+
+
+def test_a_count_that_cannot_be_read_or_written_stops_nobody(home: Path) -> None:
+    (home / f"{LEFT_OUT}.json").write_text("[1")
+    assert tally_of(home, LEFT_OUT) == {}
+    count_one(home, LEFT_OUT, "binary")
+    assert tally_of(home, LEFT_OUT) == {"binary": 1}
+    count_one(home / "gone", LEFT_OUT, "binary")
+
+
+def test_a_document_and_a_note_are_taken_whatever_they_look_like(home: Path, tmp_path: Path) -> None:
+    note = tmp_path / "a.md"
+    note.write_text("ok")
+    with Client(home, scope=SCOPE) as client:
+        summary = Importer(client, SCOPE).take([Source(note, "markdown", "a.md")])
+        assert summary.taken == 1
+        client.project()
+        slots = client.search("ok").results
+    assert [result.text for result in slots] == ["ok"]

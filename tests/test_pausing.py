@@ -1,0 +1,352 @@
+"""What is said in a pause is never stored: not by hooks, servers, commands or clients, and not by a later import."""
+
+from __future__ import annotations
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transcripts as t
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from test_handing import patient, server
+from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
+from test_warm import until
+
+from memtape.schemas.errors import MemtapeError, Paused
+from memtape.schemas.events import Captured
+from memtape.schemas.times import US_PER_S, format_time
+from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.sinks.home import pauses
+from memtape.sinks.home.flushes import outcomes
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.pauses import CAPTURE_VARIABLE, Pause, Pauses, leave_out, pauses_of
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.agents.doctor import _storing
+from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.listening import Warm
+from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.ready import Offer
+from memtape.tools.agents.warm import Asked
+from memtape.tools.capture.injected import without_injected
+from memtape.tools.capture.native_ids import CLAUDE_CODE
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.writing import now_us
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.importing.finding import Source
+from memtape.tools.importing.summary import Summary
+from memtape.tools.importing.taking import Importer
+from memtape.tools.importing.watching import Watcher
+from memtape.tools.keep.zones import Zones
+
+HOUR_US = 3_600 * US_PER_S
+HOSTS = tuple(PROMPT)
+
+
+@pytest.fixture(autouse=True)
+def connected(home: Path) -> None:
+    Home(home)
+
+
+def run(home: Path, *words: str, **more: Any) -> Any:
+    return CliRunner().invoke(main, [*words, "--home", str(home)], **more)
+
+
+def texts(home: Path, project: Path) -> list[str]:
+    return [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, project: Path) -> None:
+    with Client(home, folder=project, origin="user", session="before") as client:
+        client.capture("The staging kayak listens on port 5433.")
+        client.project()
+        pauses.pause(home, client.scope, now_us(), None)
+    before = events_of(home, project)
+    start = patient(home, host, told(project, "SessionStart", source="startup"))
+    assert b"5433" in start and b"Memory is paused for project:" in start and b"memtape resume" in start
+    prompt = patient(home, host, told(project, PROMPT[host], prompt="On which port does the staging kayak listen?"))
+    assert b"port 5433" in prompt
+    patient(home, host, told(project, ANSWER[host], **{FIELD[host]: "On 5433, of course."}))
+    with server(home):
+        asked = told(project, PROMPT[host], prompt="Which port is it, that of the staging kayak?")
+        assert b"port 5433" in patient(home, host, asked)
+        assert b"Memory is paused" in patient(home, host, told(project, "SessionStart", source="startup"))
+    assert events_of(home, project) == before
+    pauses.resume(home, scope_of_folder(project, Home(home)), now_us())
+    patient(home, host, told(project, PROMPT[host], prompt="And now?"))
+    assert texts(home, project)[-1] == "And now?"
+
+
+def test_a_run_that_stores_nothing_is_handed_memory_and_never_imported(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Client(home, folder=project, origin="user", session="before") as client:
+        client.capture("The staging kayak listens on port 5433.")
+        client.project()
+    before = events_of(home, project)
+    with server(home):
+        monkeypatch.setenv(CAPTURE_VARIABLE, "off")
+        start = patient(home, "claude", told(project, "SessionStart", source="startup"))
+        assert b"5433" in start and b"Memory is paused for this run" in start
+        asked = told(project, "UserPromptSubmit", prompt="On which port does the staging kayak listen?")
+        assert b"port 5433" in patient(home, "claude", asked)
+        patient(home, "claude", told(project, "Stop", last_assistant_message="On 5433."))
+        assert "Memory is paused for this run" in run(home, "status").output
+        assert run(home, "capture", "x", "--scope", "project:a").exit_code == 1
+        monkeypatch.delenv(CAPTURE_VARIABLE)
+    assert events_of(home, project) == before
+    path = transcript(project, ("s-1", 1, "of this run"), ("s-2", 2, "of another"))
+    summary = taken(home, path, project)
+    assert summary.skipped["of a run of which nothing is kept"] == 1 and texts(home, project)[-1] == "of another"
+
+
+def test_what_a_server_found_for_a_run_that_stores_nothing_is_no_recall(home: Path, project: Path) -> None:
+    shown: list[str] = []
+    done: list[Asked] = []
+    given = Offer("From this project's memory.", lambda: shown.append("shown"))
+    served = Warm(home, lambda asked: given if asked["prompt"] else Offer(""), done.append)
+    served.start()
+    try:
+        asked = told(project, "UserPromptSubmit", prompt="Which port is it?")
+        assert b"From this" in patient(home, "claude", asked, **{CAPTURE_VARIABLE: "off"})
+        until(lambda: done)
+        assert not shown and not events_of(home, project)
+        assert b"From this" in patient(home, "claude", asked)
+        until(lambda: shown)
+    finally:
+        served.stop()
+    assert shown == ["shown"] and texts(home, project) == ["Which port is it?"]
+
+
+def transcript(project: Path, *said: tuple[str, int, str]) -> Path:
+    """Write a transcript of Claude Code: session, second and words of each prompt."""
+    path = project / "session.jsonl"
+    path.write_bytes(
+        t.lines([
+            {"type": "user", "uuid": f"u-{second}", "sessionId": session, "cwd": str(project),
+             "timestamp": t.at(second), "message": {"content": words}}
+            for session, second, words in said
+        ])
+    )  # fmt: skip
+    return path
+
+
+def taken(home: Path, path: Path, project: Path, **more: Any) -> Summary:
+    with Client(home, folder=project) as client:
+        client.session = None
+        source = Source(path, CLAUDE_CODE, path.name, str(project), "s-1")
+        return Importer(client, **more).take([source])
+
+
+def second_us(second: int) -> int:
+    from memtape.schemas.times import parse_time
+
+    return parse_time(t.at(second), 0)
+
+
+def test_what_was_said_in_a_pause_does_not_come_in_by_a_later_import(home: Path, project: Path) -> None:
+    path = transcript(project, ("s-1", 1, "before"), ("s-1", 5, "meanwhile"), ("s-1", 9, "after"))
+    pauses.pause(home, None, second_us(4), second_us(6))
+    summary = taken(home, path, project)
+    assert summary.skipped == {"said while memory was paused": 1}
+    assert texts(home, project) == ["before", "after"]
+    assert taken(home, path, project, reread=True).taken == 0
+
+
+def test_what_comes_in_a_pause_waits_for_its_end_and_what_was_said_in_it_does_not(home: Path, project: Path) -> None:
+    scope = scope_of_folder(project, Home(home))
+    path = transcript(project, ("s-1", 1, "before"), ("s-1", 5, "meanwhile"))
+    pauses.pause(home, scope, second_us(4), None)
+    for _ in range(2):
+        summary = taken(home, path, project)
+        assert summary.skipped == {"said while memory was paused": 1, f"{scope} paused, and read again after that": 1}
+        assert texts(home, project) == []
+    pauses.resume(home, scope, second_us(7))
+    assert taken(home, path, project).taken == 1
+    assert texts(home, project) == ["before"] and taken(home, path, project).unchanged == 1
+
+
+def test_an_import_and_a_watcher_take_nothing_while_all_is_paused(home: Path, project: Path) -> None:
+    path = transcript(project, ("s-1", 1, "before"))
+    assert run(home, "pause").exit_code == 0
+    refused = run(home, "import", str(path))
+    assert refused.exit_code == 1 and "`memtape resume` ends the pause" in refused.output
+    with Client(home, folder=project) as client:
+        watcher = Watcher(client, folders={CLAUDE_CODE: [project]})
+        watcher.index(watcher.sources(), always=True)
+        assert not events_of(home, project)
+        assert run(home, "resume").exit_code == 0
+        watcher.index(watcher.sources(), always=True)
+    assert texts(home, project) == ["before"]
+
+
+def test_the_end_of_a_session_imports_nothing_of_a_pause(home: Path, project: Path) -> None:
+    path = transcript(project, ("s-1", 1, "before"), ("s-1", 5, "meanwhile"), ("s-1", 9, "after"))
+    ended = told(project, "SessionEnd", transcript_path=str(path), reason="other")
+    pauses.pause(home, None, second_us(4), None)
+    hook(home, "claude", ended, "--alone")
+    hook(home, "claude", told(project, "PreCompact", transcript_path=str(path), trigger="auto"))
+    assert not events_of(home, project) and not outcomes(home) and not latest_errors(home, 5)
+    pauses.resume(home, None, second_us(6))
+    hook(home, "claude", ended, "--alone")
+    assert texts(home, project) == ["before", "after"]
+
+
+def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding(home: Path) -> None:
+    with Client(home, scope="project:a") as client:
+        id = client.capture("The staging port is 5433.").id
+        client.project()
+        paused = run(home, "pause", "--for", "1h", "--scope", "project:a", "--json")
+        (pause,) = json.loads(paused.output)["paused"]
+        assert pause["until"] - pause["since"] == HOUR_US and pause["scope"] == "project:a"
+        for words in (("capture", "x"), ("used", id)):
+            refused = run(home, *words, "--scope", "project:a")
+            assert refused.exit_code == 1 and "nothing is stored" in refused.output
+            assert "memtape resume --scope project:a" in refused.output
+        assert run(home, "capture", "x", "--scope", "project:b").exit_code == 0
+        with pytest.raises(Paused):
+            client.capture("x")
+        with pytest.raises(Paused):
+            call(client, "mark_used", {"ids": [id]})
+        with pytest.raises(Paused) as refusal:
+            call(client, "add_memory", {"text": "x"})
+        assert refusal.value.hint.startswith("For the user: ")
+        found = client.search("staging port")
+        assert found.results and found.recall_id is None
+        assert client.forget(id) == [id] and client.restore(id) == [
+            id
+        ]  # What is remembered is still in people's hands.
+        context = client.context(form="prompt")
+        assert context.text.endswith("ends the pause.\n") and context.tokens <= context.budget_tokens == 2_000
+        assert "paused" not in client.context(form="agents").text
+        assert [it.scope for it in client.status().paused] == ["project:a"]
+        assert "Memory is paused for project:a" in call(client, "memory_status", {})
+    status = run(home, "status", "--json")
+    assert json.loads(status.output)["paused"][0]["until"] == pause["until"]
+    assert run(home, "status").output.startswith("PAUSED        Memory is paused for project:a until 2")
+    assert _storing("storing", Home(home)).state == "to do"
+    assert run(home, "resume", "--scope", "project:a").output.startswith("The pause has ended.")
+    assert run(home, "resume").output.startswith("There was no such pause.")
+    assert run(home, "capture", "x", "--scope", "project:a").exit_code == 0
+    assert _storing("storing", Home(home)).state == "good"
+
+
+@pytest.mark.parametrize(
+    "words", [("--for", "soon"), ("--for", "0m"), ("--for", "-1h"), ("--scope", "x"), ("--for", "")]
+)
+def test_a_pause_that_makes_no_sense_is_refused(words: tuple[str, str], home: Path) -> None:
+    assert run(home, "pause", *words).exit_code == 1 and pauses_of(home) == Pauses()
+
+
+def test_a_start_in_a_pause_keeps_to_any_budget_and_is_never_taken_for_talk(home: Path) -> None:
+    with Client(home, scope="project:a", origin="user") as client:
+        client.capture("Always use tabs.")
+        pauses.pause(home, None, now_us(), now_us() + HOUR_US)
+        for budget in (1, 20, 40, 60, 80, 200):
+            assert client.context(budget).tokens <= budget
+        assert without_injected(f"hello\n{client.context().text}\n") == "hello"
+
+
+def test_what_a_person_writes_into_a_page_is_read_after_the_pause(home: Path) -> None:
+    with Client(home, scope="project:a") as client:
+        client.capture("something")
+        client.project()
+        page = Home(home).scope_folder("project:a") / "MEMORY.md"
+        text = page.read_text()
+        start = text.index(ZONE_START) + len(ZONE_START)
+        page.write_text(f"{text[:start]}\n- kept\n{text[text.index(ZONE_END) :]}")
+        pauses.pause(home, "project:a", now_us(), None)
+        zones = Zones(Home(home), client.log)
+        zones.catch_up()
+        assert zones.done == 0
+        pauses.resume(home, "project:a", now_us())
+        zones.catch_up()
+        assert zones.done == 1
+
+
+def test_a_pause_ends_by_itself_and_a_clock_that_is_set_back_ends_none(home: Path) -> None:
+    pauses.pause(home, None, 1_000, 2_000)
+    kept = pauses_of(home)
+    assert kept.now("project:a", 1_999) and not kept.now("project:a", 2_000)
+    assert kept.now("project:a", 5)  # The clock went back behind the pause's begin.
+    assert kept.covers("project:a", 1_000) and not kept.covers("project:a", 999) and not kept.covers("project:a", 2_000)
+    assert not pauses.resume(home, None, 3_000)  # It has ended already.
+    pauses.pause(home, None, 5_000, None)
+    assert pauses.resume(home, None, 4_000) and pauses_of(home).pauses[-1] == Pause(None, 5_000, 5_000)
+    with Client(home, scope="project:a") as client:
+        client.capture("x")
+
+
+def test_a_damaged_file_of_pauses_stores_nothing_and_says_so(home: Path, project: Path) -> None:
+    for data in (b"", b"{", b'{"pauses": [{"scope": 1}]}', b"\xff\xfe", b'{"other": 1}'):
+        (home / pauses.PAUSES_NAME).write_bytes(data)
+        with Client(home, scope="project:a") as client, pytest.raises(MemtapeError, match="is damaged"):
+            client.capture("x")
+        assert "is damaged" in run(home, "resume").output
+    hook(home, "claude", told(project, "UserPromptSubmit", prompt="Where is staging?"))
+    assert not events_of(home, project)
+    (home / pauses.PAUSES_NAME).unlink()
+    assert run(home, "pause").exit_code == 0
+
+
+def test_many_who_pause_and_leave_out_at_once_lose_nothing(home: Path) -> None:
+    begin = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        begin.wait()
+        for turn in range(5):
+            pauses.pause(home, f"project:p{number}", 1_000 + turn, None)
+            leave_out(home, f"{number}-{turn}")
+            pauses_of(home)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    kept = pauses_of(home)
+    assert len(kept.pauses) == 40 and len(kept.lasting(2_000)) == 8
+    assert all(kept.leaves_out(f"{number}-{turn}") for number in range(8) for turn in range(5))
+    assert not kept.leaves_out("x") and not kept.leaves_out(None)
+
+
+times = st.integers(0, 30)
+steps = st.lists(st.tuples(st.sampled_from(["pause", "resume"]), st.sampled_from([None, "project:a", "project:b"]),
+                           st.none() | st.integers(1, 10)), max_size=8)  # fmt: skip
+
+
+@given(steps, times)
+def test_a_time_is_covered_where_a_pause_lasted_then(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str | None, int | None]], at: int
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    lasts: dict[str | None, int | None] = {}
+    covered: set[str] = set()
+    for now in range(31):
+        if now % 3 == 0 and now // 3 < len(steps):
+            word, scope, length = steps[now // 3]
+            if word == "pause":
+                pauses.pause(home, scope, now, None if length is None else now + length)
+                lasts[scope] = None if length is None else now + length
+            else:
+                had = scope in lasts and (lasts[scope] is None or now < (lasts[scope] or 0))
+                assert pauses.resume(home, scope, now) is had
+                lasts.pop(scope, None)
+        if now == at:
+            lasting = {scope for scope, until in lasts.items() if until is None or now < until}
+            covered = {of for of in ("project:a", "project:b") if lasting & {None, of}}
+    kept = pauses_of(home)
+    assert {of for of in ("project:a", "project:b") if kept.covers(of, at)} == covered
+
+
+def test_a_dry_run_in_a_pause_says_what_would_be_left_out(home: Path, project: Path) -> None:
+    path = transcript(project, ("s-1", 1, "before"))
+    with Client(home, folder=project, log=MemoryLog()) as client:
+        pauses.pause(home, None, now_us(), None)
+        source = Source(path, CLAUDE_CODE, path.name, str(project), "s-1")
+        summary = Importer(client, dry_run=True).take([source])
+    assert summary.taken == 0 and summary.skipped == {"all paused, and read again after that": 1}
+    assert format_time(pauses_of(home).pauses[0].since).startswith("20")

@@ -1,0 +1,251 @@
+"""`<private>…</private>` reaches no log, by whichever door, in whatever form it is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transcripts as t
+from builders import captured, event, forgotten, recalled, restored, settled
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from test_texts import filled
+
+from memtape.schemas.errors import OnlyPrivate
+from memtape.schemas.events import EVENT_TYPES
+from memtape.schemas.log import Log
+from memtape.schemas.private import MARK, is_private, without_marks, without_private, without_private_parts
+from memtape.schemas.texts import texts_of, with_texts
+from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.capture.native_ids import CLAUDE_CODE, digest, heard
+from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.importing import documents
+from memtape.tools.importing.finding import Source, named_files
+from memtape.tools.importing.records import Record
+from memtape.tools.importing.taking import Importer
+from memtape.tools.keep.zones import Zones
+
+HIDDEN = "heliotrope"
+"""What is private in these tests: no other text has the word."""
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("the key is <private>heliotrope</private>.", "the key is [private]."),
+        ("a <PRIVATE why='x'\n>heliotrope< / Private >b", "a [private]b"),
+        ("<private>heliotrope<private>b</private>heliotrope</private>d", "[private]d"),
+        ("a <private>heliotrope", "a [private]"),
+        ("a <private/> heliotrope", "a [private]"),
+        ("a <private>heliotrope <private>heliotrope</private> heliotrope", "a [private]"),
+        ("```\n<private>\nKEY=heliotrope\n</private>\n```\nb", "```\n[private]\n```\nb"),
+        ("`<private>heliotrope</private>`", "`[private]`"),
+        ("`<private>` heliotrope `</private>` b", "`[private]` b"),
+        ("`<private>` hides; <private>heliotrope</private>", "`<private>` hides; [private]"),
+        ("`<private>` hides what follows", "`<private>` hides what follows"),
+        ("a </private> b", "a </private> b"),
+        ("&lt;private&gt;a&lt;/private&gt;", "&lt;private&gt;a&lt;/private&gt;"),
+        ("<privateer>a</privateer> <private-key>", "<privateer>a</privateer> <private-key>"),
+        ("<private a<private>heliotrope</private>>", "[private]>"),
+        ("a < b", "a < b"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_what_stands_in_tags_is_left_out(said: str, kept: str) -> None:
+    assert without_private(said) == kept
+
+
+pieces = st.lists(
+    st.sampled_from(
+        ["<private>", "</private>", "<PRIVATE x='<'>", "< / private>", "`", "```\n", "<", ">", "private", " ", "a",
+         "\n", "<private ", "/", MARK, "\x00"]
+    ),
+    max_size=30,
+)  # fmt: skip
+
+
+@given(pieces.map("".join))
+def test_a_text_is_public_once_its_private_parts_are_out(text: str) -> None:
+    public = without_private(text)
+    assert without_private(public) == public
+    assert len(public) <= len(text)
+    lines = without_private(text, keeps_lines=True)
+    assert lines.count("\n") == text.count("\n")
+
+
+def depth_hidden(parts: list[str]) -> list[bool]:
+    """Which words are private, by counting: a word is, if a tag before it is open that is closed later or never."""
+    return [parts[:place].count("<private>") > parts[:place].count("</private>") for place in range(len(parts))]
+
+
+@given(st.lists(st.sampled_from(["<private>", "word"]), max_size=12), st.data())
+def test_what_is_private_by_counting_tags_is_left_out_and_nothing_else(parts: list[str], data: st.DataObject) -> None:
+    told, depth = [], 0
+    for part in parts:
+        while depth and data.draw(st.booleans()):
+            told.append("</private>")
+            depth -= 1
+        depth += part == "<private>"
+        told.append(part)
+    numbered = [f"word{place}" if part == "word" else part for place, part in enumerate(told)]
+    hidden = depth_hidden(told)
+    kept = without_private(" ".join(numbered)).split()
+    assert [word for word in kept if word.startswith("word")] == [
+        word
+        for word, is_hidden in zip(numbered, hidden, strict=True)
+        if word.startswith("word") and not is_hidden
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("<private>a", False), ("a <private>b", True), (" - <private>a</private>!", False), ("a", True)]
+)
+def test_a_text_is_private_as_a_whole_where_no_word_is_left(text: str, said: bool) -> None:
+    assert is_private(without_private(text)) is not said
+
+
+def test_a_text_made_to_take_long_does_not() -> None:
+    for text in ("<private " * 200_000, "<private>" * 200_000, "<" * 500_000, "< \n" * 200_000, "</private>" * 200_000):
+        assert len(without_private(text)) <= len(text)
+    deep = "<private a" + "<private>" * 50_000 + "</private>" * 50_000 + ">" * 100
+    assert without_private(without_private(deep)) == without_private(deep)
+
+
+@pytest.mark.parametrize("type", EVENT_TYPES)
+def test_no_text_of_any_type_of_event_passes_the_door_with_its_private_parts(type: str) -> None:
+    body = with_texts(
+        filled(EVENT_TYPES[type].body, "$.body", {}),
+        lambda said: said.text if said.role == "program" else f"{said.place} <private>{HIDDEN}</private>",
+    )
+    given = event(type, body, "x", session=f"s <private>{HIDDEN}", actor=f"Ada <private>{HIDDEN}")
+    public = without_private_parts(given, b"<private>")
+    assert public is not None
+    texts = {said.place: said.text for said in texts_of(public) if said.role != "program"}
+    assert texts == {said.place: f"{said.place} {MARK}" for said in texts_of(given) if said.role != "program"} | {
+        "$.session": f"s {MARK}",
+        "$.actor.name": f"Ada {MARK}",
+    }
+    assert without_private_parts(public, b"<private>") is None
+
+
+def test_every_log_keeps_private_parts_out_whoever_appends(home: Path) -> None:
+    secret = f"<private>{HIDDEN}</private>"
+    events = [
+        captured(f"a {secret}", tags=(f"t {secret}",), path=secret, session=secret, actor=secret),
+        recalled([], "r", query=f"what is {secret}"),
+        replace(forgotten(["a"], "f"), body=replace(forgotten(["a"], "f").body, reason=secret)),
+        replace(restored(["a"], "g"), body=replace(restored(["a"], "g").body, reason=secret)),
+        replace(settled(("a", "b"), ["a"], "s"), body=replace(settled(("a", "b"), ["a"], "s").body, note=secret)),
+    ]
+    with Client(home, scope="project:test") as client:
+        logs: list[Log] = [client.log, MemoryLog()]
+        for log in logs:
+            log.append(events)
+            held = b"".join(slot.payload for number in range(log.partitions) for slot in log.read(number, 0, 100))
+            assert HIDDEN.encode() not in held and held.count(MARK.encode()) == 9
+    assert not any(HIDDEN.encode() in path.read_bytes() for path in home.rglob("*") if path.is_file())
+
+
+def held(home: Path) -> list[str]:
+    """Return the texts of all captures, and make sure that nothing private stands in any file of a home."""
+    with Client(home, scope="project:test") as client:
+        slots = [slot for number in range(client.log.partitions) for slot in client.log.read(number, 0, 1_000)]
+        client.project()
+    assert not [path for path in home.rglob("*") if path.is_file() and HIDDEN.encode() in path.read_bytes()]
+    told = [json.loads(slot.payload) for slot in slots]
+    return [it["body"]["text"] for it in told if it["type"] == "captured"]
+
+
+def test_commands_and_client_store_what_is_public_and_refuse_what_is_not(home: Path) -> None:
+    def run(*words: str, input: str | None = None) -> Any:
+        return CliRunner().invoke(main, [*words, "--home", str(home), "--scope", "project:test"], input=input)
+
+    assert "1 private" in run("capture", f"the port <private>{HIDDEN}</private> is 5433").output
+    refused = run("capture", f"<private>{HIDDEN}</private>")
+    assert refused.exit_code == 1 and "nothing was stored" in refused.output
+    lines = f'{{"text": "one <private>{HIDDEN}"}}\n{{"text": "<private>{HIDDEN}"}}\n{{"text": "three"}}\n'
+    taken = run("capture", "-", input=lines)
+    assert taken.exit_code == 1 and "Captured 2 events" in taken.output and "Line 2 was refused" in taken.output
+    with Client(home, scope="project:test", origin="user") as client:
+        with pytest.raises(OnlyPrivate):
+            client.capture(f"<private>{HIDDEN}")
+        long = f"{'A sentence of it. ' * 80}<private>{f'{HIDDEN}. ' * 300}</private> {'The end of it. ' * 80}"
+        client.capture(long, "document")
+        found = client.search(f"port <private>{HIDDEN}</private>")
+        assert found.results[0].text == "the port [private] is 5433"
+        client.forget(found.results[0].id, reason=f"since <private>{HIDDEN}</private>")
+    empty = run("search", f"<private>{HIDDEN}</private>")
+    assert empty.exit_code == 1 and "private as a whole" in empty.output
+    texts = held(home)
+    assert texts[:3] == ["the port [private] is 5433", "one [private]", "three"] and len(texts) > 4
+
+
+def test_imports_of_every_format_leave_private_parts_out(home: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text(
+        f"# Title\n\nkept one\n\n<private>\n\n- {HIDDEN}\n\n# {HIDDEN}\n</private>\n\nkept two\n"
+    )
+    (notes / "b.md").write_text(f"---\npermalink: b\n---\n- [tech] kept three\n<private>\n- [tech] {HIDDEN}\n")
+    (notes / "c.md").write_text(f"<private>{HIDDEN}")
+    (notes / "d.html").write_text(f"<p>kept four <private>{HIDDEN}</p><p>{HIDDEN}</private></p><p>kept five</p>")
+    session = tmp_path / "session.jsonl"
+    hidden, cut = f"<private>{HIDDEN}</private>", f"<private>{f'{HIDDEN} ' * 900}</private>"
+    answered = {"type": "tool_result", "tool_use_id": "t", "content": f"kept seven {cut}"}
+    said = [
+        {"type": "user", "uuid": "1", "message": {"content": f"kept six {hidden}"}},
+        {"type": "assistant", "uuid": "2", "message": {"content": [{"type": "text", "text": f"<private>{HIDDEN}"}]}},
+        {"type": "user", "uuid": "3", "message": {"content": [answered]}},
+    ]
+    rows = [row | {"sessionId": "s", "cwd": str(tmp_path)} for row in said]
+    session.write_bytes(t.lines(rows))
+    with Client(home, scope="project:test") as client:
+        importer = Importer(client, "project:test")
+        sources = [*named_files(notes), Source(session, CLAUDE_CODE, "session.jsonl", str(tmp_path), "s")]
+        summary = importer.take(sources)
+    assert summary.skipped["private as a whole, and not taken"] == 3 and not summary.problem_count
+    texts = "\n".join(held(home))
+    assert all(f"kept {number}" in texts for number in ("one", "two", "three", "four", "five", "six", "seven"))
+
+
+def test_text_of_a_document_that_only_looks_like_a_tag_is_no_element() -> None:
+    found = list(documents.take_document(b"<p>kept <private>x</private>, <b>bold</b></p>", ".html", "a", 0))
+    assert isinstance(found[0], Record) and found[0].text == "kept [private], **bold**"
+
+
+def test_what_is_private_in_a_zone_stays_in_its_file_and_is_not_taken(home: Path) -> None:
+    with Client(home, scope="project:test") as client:
+        client.capture("something")
+        client.project()
+        page = Home(home).scope_folder("project:test") / "MEMORY.md"
+        written = f"- kept one <private>{HIDDEN}\n- {HIDDEN}\n</private>\n- <private>{HIDDEN}</private>\n- kept two\n"
+        text = page.read_text()
+        start = text.index(ZONE_START) + len(ZONE_START)
+        page.write_text(f"{text[:start]}\n{written}{text[text.index(ZONE_END) :]}")
+        zones = Zones(Home(home), client.log)
+        zones.catch_up()
+        client.project()
+        assert written in page.read_text() and zones.done == 2
+        page.unlink()
+    assert held(home)[1:] == ["kept one [private]", "kept two"]
+
+
+def test_an_id_tells_nothing_of_what_is_private_and_a_hook_and_an_import_meet() -> None:
+    one, other = ("the key is <private>a</private>", "the key is <private>b</private>")
+    assert heard("s", "user", one) == heard("s", "user", other) and digest(one) == digest("the key is [private]")
+
+
+def test_a_cut_shows_nothing_that_ends_behind_it(home: Path) -> None:
+    redactor = Redactor(Home(home))
+    text = f"`<private>` {HIDDEN} {'x ' * 9_000}`</private>`"
+    assert HIDDEN not in redactor.head(text, 2_000) and HIDDEN not in redactor.head(f"<private>{HIDDEN}" + text, 50)
+    assert redactor.text("the password is <private>x</private>.") == "the password is [private]."
+    assert without_marks("[private] a [private]") == "a"
