@@ -2,8 +2,8 @@
 
 A use is said by a `used` event, or follows from a rule: the session's next turn of an agent carries the specifics
 of what a recall returned. The context of a start counts as no recall, since every session is shown it: what its first
-answer carries counts as used all the same. Counts are kept by captured id; what folds later changes nothing here. What was
-used with what is the subject of `edges`, and how hot something is now is computed from the times when it is asked.
+answer carries counts as used all the same. Counts are kept by captured id; what folds later changes nothing here. What
+was used with what is the subject of `edges`, and how hot something is now is computed from the times when it is asked.
 """
 
 from __future__ import annotations
@@ -222,8 +222,8 @@ def digest(state: Usage, of: Others) -> Iterator[Any]:
     yield from (("other", id, use) for id, use in sorted(state.others.items(), key=lambda item: item[0]))
     for session, recalls in sorted(state.shown.items(), key=lambda item: item[0]):
         shown = [
-            (recall.id, recall.query, recall.start)
-            + tuple([by_seq[seq].id for seq in seqs] for seqs in (recall.seqs, recall.used))
+            (recall.id, recall.query, *([by_seq[seq].id for seq in seqs] for seqs in (recall.seqs, recall.used)))
+            + (("start",) if recall.start else ())
             for recall in recalls
         ]
         yield "shown", session, shown

@@ -6,7 +6,11 @@ from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
 from memtape.state.ranking.sure import sure_for
 from memtape.tools.ask.retrieval import Answer
+from memtape.tools.ask.tokens import CHARACTERS
 from memtape.tools.client import Client
+
+tokens_of = CHARACTERS.count
+"""How long a text is, estimated by its characters: a vocabulary takes longer to load than a prompt should wait."""
 
 MOST = 4
 TEXT_CHARS, MARK_CHARS = 400, 200
