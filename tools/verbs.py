@@ -20,7 +20,7 @@ Effect = Literal["reads", "adds", "hides", "shows"]
 Id = Annotated[
     str,
     Meta(
-        description="The id of a memory or turn, or its first eight characters where no other begins so.",
+        description="The id of a memory or turn, or its first eight characters.",
         min_length=1,
         max_length=64,
     ),
@@ -92,9 +92,7 @@ class ContextArguments(Arguments, frozen=True):
 
 class UsedArguments(Arguments, frozen=True):
     ids: Annotated[tuple[str, ...], Meta(description="The ids of what you used.", min_length=1, max_length=100)]
-    recall: Annotated[
-        str | None, Meta(description="The recall that returned them, as the search named it (`recall_id` in JSON).")
-    ] = None
+    recall: Annotated[str | None, Meta(description="The recall that returned them, as the search named it.")] = None
 
 
 class ForgetArguments(Arguments, frozen=True):
@@ -107,7 +105,7 @@ class ForgetArguments(Arguments, frozen=True):
 
 class RestoreArguments(Arguments, frozen=True):
     id: Id
-    reason: Reason = None
+    reason: Annotated[Text | None, Meta(description="Why, for whoever looks later.", extra=RARE)] = None
 
 
 class UnfoldArguments(Arguments, frozen=True):

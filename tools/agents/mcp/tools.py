@@ -20,6 +20,7 @@ from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
 from memtape.state.views.filters import make_filters
 from memtape.tools import verbs
+from memtape.tools.agents.mcp.schemas import whole_schema
 from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -120,6 +121,39 @@ def mark_used(client: Client, asked: verbs.UsedArguments) -> str:
     return f"Noted: {len(asked.ids)} used."
 
 
+def update_memory(client: Client, asked: verbs.UpdateArguments) -> str:
+    """Capture a text that takes the place of a memory of the project."""
+    _hold_global(client, asked.id)
+    done = client.update(asked.id, asked.text)
+    if done.replaced is None:
+        return f"Remembered as `{done.id}`: it says the same as {asked.id}, and is one memory with it."
+    return f"Remembered as `{done.id}`. It replaced `{done.replaced}`, which is kept as what was before."
+
+
+def list_recent(client: Client, asked: verbs.RecentArguments) -> str:
+    """List what was said last in the project."""
+    from memtape.tools.agents.mcp.answers import listed
+
+    found = client.recent(min(asked.limit, MAX_RESULTS), kinds=asked.kinds)
+    return _at_most(asked.limit, MAX_RESULTS, "results") + listed(found, client.scope, "the latest first")
+
+
+def list_sessions(client: Client, asked: verbs.SessionsArguments) -> str:
+    """List the sessions of the project."""
+    from memtape.tools.agents.mcp.answers import sessions
+
+    found = client.sessions(min(asked.limit, MAX_RESULTS))
+    return _at_most(asked.limit, MAX_RESULTS, "sessions") + sessions(found, client.scope)
+
+
+def timeline(client: Client, asked: verbs.TimelineArguments) -> str:
+    """List what was said around a memory or a time."""
+    from memtape.tools.agents.mcp.answers import listed
+
+    found = client.timeline(asked.around, min(asked.limit, MAX_RESULTS))
+    return _at_most(asked.limit, MAX_RESULTS, "results") + listed(found, client.scope, "in the order of time")
+
+
 def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
     """List what contradicts; only people settle it."""
     from memtape.tools.agents.mcp.answers import conflicts
@@ -147,6 +181,10 @@ _RUN: dict[str, tuple[Callable[[Client, Any], str], type[verbs.Arguments]]] = {
     "search": (search_memories, SearchMemories),
     "show": (get_memory, GetMemory),
     "context": (get_context, GetContext),
+    "recent": (list_recent, verbs.RecentArguments),
+    "sessions": (list_sessions, verbs.SessionsArguments),
+    "timeline": (timeline, verbs.TimelineArguments),
+    "update": (update_memory, verbs.UpdateArguments),
     "used": (mark_used, verbs.UsedArguments),
     "conflicts": (list_conflicts, verbs.ConflictsArguments),
     "status": (memory_status, verbs.StatusArguments),
@@ -178,10 +216,7 @@ TOOLS: dict[str, Tool] = {
 
 def schema_of(tool: Tool) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments, without references."""
-    _, components = msgspec.json.schema_components((tool.arguments,), ref_template="#/{name}")
-    schema = components[tool.arguments.__name__]
-    typed: dict[str, Any] = _typed({key: value for key, value in schema.items() if key not in ("title", "description")})
-    return typed
+    return whole_schema(tool.arguments)
 
 
 def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
@@ -201,16 +236,6 @@ def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
         raise
     told = redacted(client.redactor.counts - before)
     return f"{told}\n\n{answer}" if told else answer
-
-
-def _typed(schema: Any) -> Any:
-    """Return a schema in which a list of values also says that they are texts, as some hosts need it."""
-    if isinstance(schema, list):
-        return list(map(_typed, schema))
-    if not isinstance(schema, dict):
-        return schema
-    typed = {key: _typed(value) for key, value in schema.items()}
-    return {"type": "string", **typed} if isinstance(typed.get("enum"), list) else typed
 
 
 def _what_it_takes(tool: Tool, error: str) -> str:
