@@ -271,9 +271,9 @@ def test_a_long_prompt_is_kept_in_parts(home: Path, project: Path) -> None:
 
 
 def test_answers_have_the_form_of_the_host() -> None:
-    assert json.loads(answer("SessionStart", "x")) == {
-        "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "x"}
-    }
+    form = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "x"}}
+    assert json.loads(answer("SessionStart", "x")) == form
+    assert json.loads(answer("SessionStart", "x", "y")) == form | {"systemMessage": "y"}
     assert read("gemini", b'{"hook_event_name": "PreCompress"}') is None
     with pytest.raises(ValueError):
         read("other", b"{}")
@@ -289,7 +289,8 @@ def test_a_start_is_given_the_context(host: str, home: Path, project: Path) -> N
             client.capture(f"Fact {number}: {'alpha beta gamma ' * 20}")
     out = json.loads(hook(home, host, told(project, "SessionStart", source="startup")))
     given = out["hookSpecificOutput"]["additionalContext"]
-    assert set(out) == {"hookSpecificOutput"} and len(given) <= MAX_CONTEXT_CHARS
+    # Whatever else a host is told, it takes as an error.
+    assert set(out) == {"hookSpecificOutput", "systemMessage"} and len(given) <= MAX_CONTEXT_CHARS
     assert given.startswith("<memtape>") and "tide alerts" in given
 
 

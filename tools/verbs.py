@@ -131,7 +131,12 @@ class UpdateArguments(Arguments, frozen=True):
 class RecentArguments(Arguments, frozen=True):
     limit: Annotated[int, Meta(description="The most texts.", ge=1)] = 10
     kinds: Annotated[
-        tuple[Kind, ...], Meta(description="Only of this kind, by default all but turns.", max_length=8, extra=RARE)
+        tuple[Kind, ...],
+        Meta(
+            description="Only of this kind, by default all but turn; page is a page that was written.",
+            max_length=8,
+            extra=RARE,
+        ),
     ] = ()
 
 

@@ -68,7 +68,7 @@ class GetContext(verbs.ContextArguments, frozen=True):
     )
 
 
-def add_memory(client: Client, asked: AddMemory) -> str:
+def add_memory(client: Client, asked: AddMemory) -> Answered:
     """Capture a text in the project."""
     if len(asked.text) > MAX_DOCUMENT_CHARS:  # Of other kinds less is refused by the client.
         raise MemtapeError(
@@ -79,7 +79,8 @@ def add_memory(client: Client, asked: AddMemory) -> str:
         asked.text, asked.kind, tags=asked.tags, importance=asked.importance, source=asked.source or None
     )
     place = f"{receipt.position.partition}/{receipt.position.offset}"
-    return f"Remembered in {client.scope} as `{receipt.id}` (position {place})."
+    told = f"Remembered in {client.scope} as `{receipt.id}` (position {place})."
+    return Answered(told, {"id": receipt.id, "scope": client.scope})
 
 
 def search_memories(client: Client, asked: SearchMemories) -> str:
@@ -121,13 +122,14 @@ def mark_used(client: Client, asked: verbs.UsedArguments) -> str:
     return f"Noted: {len(asked.ids)} used."
 
 
-def update_memory(client: Client, asked: verbs.UpdateArguments) -> str:
+def update_memory(client: Client, asked: verbs.UpdateArguments) -> Answered:
     """Capture a text that takes the place of a memory of the project."""
     _hold_global(client, asked.id)
     done = client.update(asked.id, asked.text)
+    told = f"Remembered as `{done.id}`. It replaced `{done.replaced}`, which is kept as what was before."
     if done.replaced is None:
-        return f"Remembered as `{done.id}`: it says the same as {asked.id}, and is one memory with it."
-    return f"Remembered as `{done.id}`. It replaced `{done.replaced}`, which is kept as what was before."
+        told = f"Remembered as `{done.id}`: it says the same as {asked.id}, and is one memory with it."
+    return Answered(told, {"id": done.id, "scope": done.scope, "replaced": done.replaced})
 
 
 def list_recent(client: Client, asked: verbs.RecentArguments) -> str:
@@ -168,15 +170,26 @@ def memory_status(client: Client, asked: verbs.StatusArguments) -> str:
     return status(client.status(), client.scope)
 
 
-class Tool(NamedTuple):
-    """A tool as agents see it: what it does with a client, what it is called with, and how its verb offers it."""
+class Answered(NamedTuple):
+    """What a tool answers: Markdown, and the same for programs where it has a schema for that."""
 
-    run: Callable[[Client, Any], str]
+    text: str
+    data: dict[str, Any] | None = None
+
+
+class Tool(NamedTuple):
+    """A tool as agents see it: what it does with a client, what it is called with, and how its verb offers it.
+
+    `data` is the schema of what it answers programs, where it does.
+    """
+
+    run: Callable[[Client, Any], str | Answered]
     arguments: type[verbs.Arguments]
     offer: verbs.Offer
+    data: dict[str, Any] | None = None
 
 
-_RUN: dict[str, tuple[Callable[[Client, Any], str], type[verbs.Arguments]]] = {
+_RUN: dict[str, tuple[Callable[[Client, Any], str | Answered], type[verbs.Arguments]]] = {
     "capture": (add_memory, AddMemory),
     "search": (search_memories, SearchMemories),
     "show": (get_memory, GetMemory),
@@ -191,7 +204,7 @@ _RUN: dict[str, tuple[Callable[[Client, Any], str], type[verbs.Arguments]]] = {
 }
 
 
-def _decided(name: str) -> tuple[Callable[[Client, Any], str], type[verbs.Arguments]]:
+def _decided(name: str) -> tuple[Callable[[Client, Any], str | Answered], type[verbs.Arguments]]:
     """Return what decides something of a memory of the project, made from the row of the verb."""
     verb = verbs.VERBS[name]
     assert verb.method is not None and verb.arguments is not None and verb.decision is not None
@@ -207,8 +220,25 @@ def _decided(name: str) -> tuple[Callable[[Client, Any], str], type[verbs.Argume
     return decide, verb.arguments
 
 
+_ADDED: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "description": "The id of what was remembered."},
+        "scope": {"type": "string", "description": "The project in which it stands."},
+        "replaced": {"type": ["string", "null"], "description": "The id of the memory that it replaced, if any."},
+        "redacted": {
+            "type": "object",
+            "description": "How many secrets of which kind were taken out of it.",
+            "additionalProperties": {"type": "integer"},
+        },
+    },
+    "required": ["id", "scope"],
+}
+_DATA: dict[str, dict[str, Any]] = {"capture": _ADDED, "update": _ADDED}
+"""What of verbs is answered to programs. All else is quoted text, which JSON makes longer and no clearer to a model."""
+
 TOOLS: dict[str, Tool] = {
-    verb.tool.name: Tool(*(_decided(name) if verb.decision else _RUN[name]), verb.tool)
+    verb.tool.name: Tool(*(_decided(name) if verb.decision else _RUN[name]), verb.tool, _DATA.get(name))
     for name, verb in verbs.VERBS.items()
     if verb.tool is not None
 }
@@ -220,7 +250,15 @@ def schema_of(tool: Tool) -> dict[str, Any]:
 
 
 def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
-    """Run a tool by name. Raises `MemtapeError` with a sentence for whatever the agent can do something about."""
+    """Run a tool by name and return its Markdown, as `answered` does."""
+    return answered(client, name, arguments).text
+
+
+def answered(client: Client, name: str, arguments: dict[str, Any]) -> Answered:
+    """Run a tool by name, listed or not.
+
+    Raises `MemtapeError` with a sentence for whatever the agent can do something about.
+    """
     tool = TOOLS.get(name)
     if tool is None:
         raise MemtapeError(f"There is no tool {name[:100]!r}.", f"There are {', '.join(TOOLS)}.")
@@ -230,12 +268,16 @@ def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
         raise MemtapeError(f"{name} was called wrongly: {error}.", _what_it_takes(tool, str(error))) from None
     before = Counter(client.redactor.counts)
     try:
-        answer = tool.run(client, asked)
+        done = tool.run(client, asked)
     except MemtapeError as error:
         error.hint = _for_agents(error)
         raise
-    told = redacted(client.redactor.counts - before)
-    return f"{told}\n\n{answer}" if told else answer
+    answer = done if isinstance(done, Answered) else Answered(done)
+    counts = client.redactor.counts - before
+    if not counts:
+        return answer
+    data = None if answer.data is None else answer.data | {"redacted": dict(counts)}
+    return Answered(f"{redacted(counts)}\n\n{answer.text}", data)
 
 
 def _what_it_takes(tool: Tool, error: str) -> str:
