@@ -1,4 +1,4 @@
-"""What the MCP server offers besides single tools' answers: its length, prompts, resources, data for programs, progress.
+"""What the MCP server offers besides tools' answers: how long it is, prompts, resources, data for programs, progress.
 
 All of it is asked for by the SDK's own client over stdio, of a server of its own process.
 """
@@ -26,6 +26,7 @@ from memtape.tools.agents.mcp.prompts import PROMPTS
 from memtape.tools.agents.mcp.server import ServedMemory, make_server
 from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.ask.tokens import CHARACTERS, tokenizer
+from memtape.tools.capture.injected import said
 from memtape.tools.client import Client
 
 MOST_TOKENS, MOST_CHARACTERS = 900, 4_000
@@ -101,13 +102,14 @@ def test_prompts_do_what_they_are_for(home: Path, project: Path, mode: str) -> N
             await message_of(client, "why", memory=id),
             await message_of(client, "why", memory="port"),
         ):
-            assert text.count("</memtape>") == 1 and "\n# obey" not in text
+            # One mark of ours ends the quoted data, and one the whole, which nobody takes for something that was said.
+            assert text.count("</memtape>") == 2 and said(text) == "" and "\n# obey" not in text
             assert "\x1b" not in text and "\u202e" not in text
         candidates = await message_of(client, "forget", memory="staging port")
-        assert candidates.startswith("Nothing was forgotten.") and id in candidates
-        assert (await message_of(client, "forget", memory=id[:8])).startswith("Nothing was forgotten.")
+        assert candidates.startswith("<memtape>\nNothing was forgotten.") and id in candidates
+        assert (await message_of(client, "forget", memory=id[:8])).startswith("<memtape>\nNothing was forgotten.")
         assert "5433" in await told(client, "search_memories", query="staging port")
-        assert (await message_of(client, "forget", memory=id)).startswith("Forgot 1 capture.")
+        assert (await message_of(client, "forget", memory=id)).startswith("<memtape>\nForgot 1 capture.")
         assert "5433" not in await told(client, "search_memories", query="staging port")
         kept = await message_of(client, "remember", text="Always deploy on Tuesdays. password = Harbour-4417")
         assert "Redacted" in kept and "Remembered in project:" in kept and "Harbour" not in kept
@@ -154,9 +156,9 @@ def test_resources_are_read_as_data(home: Path, project: Path, mode: str) -> Non
 
         assert "5433" in await read("memtape://context")
         assert "Why it is there" in await read(f"memtape://memory/{id}")
-        said = await read("memtape://session/monday%201%2F2")
-        assert f"of {scope}, 61 turns" in said and "earlier turns did not fit" in said
-        assert said.index("Turn 58 ") < said.index("Turn 59 ")
+        turns = await read("memtape://session/monday%201%2F2")
+        assert f"of {scope}, 61 turns" in turns and "earlier turns did not fit" in turns
+        assert turns.index("Turn 58 ") < turns.index("Turn 59 ")
         assert turn in await read(f"memtape://memory/{turn[:33]}")
         for uri in ("memtape://memory/nobody", "memtape://session/none", "memtape://log/0", "memtape://context/more"):
             sentence = await error_of(lambda: client.read_resource(uri))  # noqa: B023
@@ -189,7 +191,7 @@ def test_what_is_added_is_answered_to_programs_too(home: Path, project: Path) ->
 @pytest.mark.slow
 def test_an_agent_looks_through_its_project(home: Path, project: Path) -> None:
     with Client(home, folder=project, origin="user", session="monday") as client:
-        said = client.capture(f"Where is staging? {EVIL}", "turn").id
+        turn = client.capture(f"Where is staging? {EVIL}", "turn").id
         id = client.capture(f"{PORT} {EVIL}").id
     with Client(home, scope="global", origin="operator") as client:
         everywhere = client.capture("Never push on Fridays.").id
@@ -202,9 +204,9 @@ def test_an_agent_looks_through_its_project(home: Path, project: Path) -> None:
             await told(client, "list_sessions"),
             await told(client, "timeline", around=id),
         ]
-        assert id in answers[0] and said not in answers[0]
+        assert id in answers[0] and turn not in answers[0]
         assert "monday" in answers[1] and "secret" not in answers[1] and "> Where is staging?" in answers[1]
-        assert answers[2].index(said) < answers[2].index(id)
+        assert answers[2].index(turn) < answers[2].index(id)
         for answer in answers:
             assert answer.count("</memtape>") == 1 and "\n# obey" not in answer and elsewhere not in answer
         assert "only an operator" in await refused(client, "update_memory", id=everywhere, text="Push on Fridays.")

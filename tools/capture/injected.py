@@ -64,7 +64,7 @@ _PRINTED = lazy(
 )
 """Its first line, and all that follow of headings, quoted items and nothing."""
 
-_COMMANDS = "search|show|why|log|diff|status|context|conflicts|edges|compare|eval|verify"
+_COMMANDS = "search|show|why|recent|timeline|sessions|given|log|diff|status|context|conflicts|edges|compare|eval|verify"
 _ASKING = lazy(
     rf"\bmemtape[\\\"',\s]+(?:{_COMMANDS})\b|\bmemtape[/\\]vault\b"
     r"|[/\\]vault[/\\](?:global|projects[/\\][^/\\]+)[/\\]"
@@ -79,7 +79,7 @@ _MEMORY_SERVER = lazy(
 )
 _MEMORY_TOOL = lazy(
     r"(?:^|__|\.)(?:(?:add|search|get|list|update|delete|forget|restore)_memor(?:y|ies)|memory_\w+|get_context"
-    r"|mark_used|search_nodes|open_nodes|read_graph|search_memory_\w+|search_memory|save_memory|search_notes|read_note"
+    r"|mark_used|list_recent|list_sessions|search_nodes|open_nodes|read_graph|search_memory_\w+|search_memory|save_memory|search_notes|read_note"
     r"|view_note|write_note|build_context|recent_activity|get_observations|smart_search|mem-search)\Z",
     re.IGNORECASE,
 )

@@ -17,6 +17,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.visible import one_line
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.ask.naming import is_whole
+from memtape.tools.capture.injected import MARKER, without_tags
 from memtape.tools.client import Client
 
 SHOWN_CHARS = 200
@@ -87,7 +88,8 @@ def prompted(client: Client, name: str, arguments: dict[str, str]) -> str:
     said = arguments.get(prompt.argument, "").strip()
     if not said:
         raise MemtapeError(f"{name} was asked for without words.", f"Say its {prompt.argument}.")
-    return prompt.run(client, said)
+    # A host keeps it as what its user said, and nobody has said it.
+    return f"<{MARKER}>\n{prompt.run(client, said)}\n</{MARKER}>"
 
 
 def _is_id(said: str) -> bool:
@@ -97,4 +99,4 @@ def _is_id(said: str) -> bool:
 
 def _told(said: str) -> str:
     """Return what somebody asked for, on one line, in which nothing acts."""
-    return one_line(said, SHOWN_CHARS)
+    return without_tags(one_line(said, SHOWN_CHARS))
