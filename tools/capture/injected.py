@@ -72,6 +72,11 @@ _ASKING = lazy(
 """A shell that asks Memtape, its words apart or in a list, or any tool that reads its vault."""
 MAX_ARGUMENTS_CHARS = 100_000
 
+_SLASH = lazy(
+    r"\A/(?:memtape:|mcp__\w*memtape\w*__)(recall|remember|why|forget)\b(?:[ \t]*\(MCP\))?\s*(.*)\Z", re.DOTALL
+)
+"""A slash command of the plugin, or a prompt of the server, as hosts have it typed."""
+
 _MEMORY_SERVER = lazy(
     r"memtape|(?:^|[^a-z0-9])(?:claude[-_]?mem|cognee|supermemory|basic[-_]memory|mem0|openmemory|graphiti)(?![a-z0-9])"
     r"|(?:^|__)(?:memory|letta|zep)(?:__|[./:])",
@@ -124,8 +129,15 @@ def without_injected(text: str) -> str:
 
 
 def said(text: str) -> str:
-    """Return what of a text a person or model said: without injected blocks, in valid Unicode."""
-    return without_injected(clean(text))
+    """Return what of a text a person or model said: without injected blocks, in valid Unicode.
+
+    Who types a slash command of ours asks the memory, and says nothing but what is to be remembered.
+    """
+    text = without_injected(clean(text))
+    typed = _SLASH.match(text)
+    if typed is None:
+        return text
+    return f"Remember: {typed[2]}" if typed[1] == "remember" and typed[2].strip() else ""
 
 
 def clean(text: str) -> str:
