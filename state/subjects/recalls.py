@@ -63,7 +63,7 @@ def shown(state: Recalls, capture: Capture, settings: Settings) -> tuple[int, ..
 
     None where its origin never echoes.
     """
-    if capture.session is None or capture.actor.origin not in ECHOING or not settings.echo_recalls:
+    if capture.session is None or capture.actor.origin not in ECHOING:
         return ()
     window_us = settings.echo_window_s * US_PER_S
     starts = (start for start in state.starts.get(capture.session, ()) if start.at <= capture.at)

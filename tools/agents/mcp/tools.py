@@ -235,7 +235,7 @@ _ADDED: dict[str, Any] = {
     "required": ["id", "scope"],
 }
 _DATA: dict[str, dict[str, Any]] = {"capture": _ADDED, "update": _ADDED}
-"""What of verbs is answered to programs. All else is quoted text, of which two hosts would show the JSON, without marks."""
+"""What of verbs is answered to programs. All else is quoted text, which two hosts would show as JSON without marks."""
 
 TOOLS: dict[str, Tool] = {
     verb.tool.name: Tool(*(_decided(name) if verb.decision else _RUN[name]), verb.tool, _DATA.get(name))
