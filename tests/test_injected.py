@@ -136,6 +136,7 @@ def test_answers_of_tools_hold_no_tag_that_acts(tmp_path: Path) -> None:
         ("/memtape:remember Always use pnpm.\nAnd tabs.", "Remember: Always use pnpm.\nAnd tabs."),
         ("/memtape:remember  ", ""),
         ("/mcp__plugin_memtape_memtape__recall (MCP) staging port", ""),
+        ("/plugin:memtape:memtape:recall (MCP) staging port", ""),
         ("/memtape:other things", "/memtape:other things"),
         ("Is /memtape:recall a command?", "Is /memtape:recall a command?"),
         ("/review memtape:recall", "/review memtape:recall"),

@@ -27,12 +27,10 @@ Id = Annotated[
 ]
 Text = Annotated[str, Meta(max_length=1_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later.")]
-Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
-
-
 RARE = {"rare": True}
 """What marks an argument that agents are told of only where every tool is listed."""
+Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later.", extra=RARE)]
+Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
 
 
 class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -52,8 +50,7 @@ class SearchArguments(Arguments, frozen=True):
     kinds: Annotated[
         tuple[Kind, ...],
         Meta(
-            description="Only of this kind: turn is what was said in a session, page a page that was written; the "
-            "others are those of captures.",
+            description="Only of this kind: turn is what was said in a session, page a page that was written.",
             max_length=8,
         ),
     ] = ()
@@ -105,7 +102,7 @@ class ForgetArguments(Arguments, frozen=True):
 
 class RestoreArguments(Arguments, frozen=True):
     id: Id
-    reason: Annotated[Text | None, Meta(description="Why, for whoever looks later.", extra=RARE)] = None
+    reason: Reason = None
 
 
 class UnfoldArguments(Arguments, frozen=True):

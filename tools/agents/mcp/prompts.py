@@ -22,6 +22,7 @@ from memtape.tools.client import Client
 
 SHOWN_CHARS = 200
 CANDIDATES = 5
+LEAST_WORDS = 2
 
 
 class Prompt(NamedTuple):
@@ -41,7 +42,15 @@ def recall(client: Client, said: str) -> str:
 
 
 def remember(client: Client, said: str) -> str:
-    """Capture a text, and return what was captured where."""
+    """Capture a text, and return what was captured where.
+
+    A host that hands on the first of several words would have half a sentence remembered.
+    """
+    if len(said.split()) < LEAST_WORDS:
+        raise MemtapeError(
+            f"Only {_told(said)!r} came, perhaps since this program hands on the first word alone. Nothing was kept.",
+            "Tell the agent to remember it, or use the command /memtape:remember of the plugin.",
+        )
     done = call(client, "add_memory", {"text": said})
     return f"{done}\n\nThis was asked for by a slash command and is done. Say so in a few words, and go on."
 

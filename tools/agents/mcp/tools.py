@@ -59,7 +59,8 @@ class SearchMemories(verbs.SearchArguments, frozen=True):
 
 
 class GetMemory(verbs.IdArguments, frozen=True):
-    from_char: Annotated[int, Meta(description="Where to go on in a long text.", ge=0)] = 0
+    # What is cut says how to go on.
+    from_char: Annotated[int, Meta(description="Where to go on in a long text.", ge=0, extra=verbs.RARE)] = 0
 
 
 class GetContext(verbs.ContextArguments, frozen=True):
