@@ -73,7 +73,8 @@ _ASKING = lazy(
 MAX_ARGUMENTS_CHARS = 100_000
 
 _SLASH = lazy(
-    r"\A/(?:(?:plugin:memtape:)?memtape:|mcp__\w*memtape\w*__)(recall|remember|why|forget)\b(?:[ \t]*\(MCP\))?\s*(.*)\Z",
+    r"\A/(?:(?:plugin:memtape:)?memtape:|mcp__\w*memtape\w*__)(recall|remember|why|forget)\b"
+    r"(?:[ \t]*\(MCP\))?\s*(.*)\Z",
     re.DOTALL,
 )
 """A slash command of the plugin, or a prompt of the server, as hosts have it typed."""
