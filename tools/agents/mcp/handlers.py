@@ -167,7 +167,7 @@ class Handlers:
         actor = memory.actor or _actor_of(ctx)
         try:
             return await with_progress(
-                ctx.session.report_progress, f"memtape: {what}", lambda: memory.do(action, project, actor)
+                ctx.session.report_progress, f"memtape: {what[:100]}", lambda: memory.do(action, project, actor)
             )
         except MemtapeError:
             raise
