@@ -126,3 +126,12 @@ def test_the_commands_print_what_the_client_returns(client: Client, tmp_path: Pa
     assert len(json.loads(run("timeline", "2026-03-05", "--limit", "2", "--json"))["timeline"]) == 2
     told = run("update", ids[3], "The gauge hangs on a chain, and Otto sells them.", "--origin", "user")
     assert f"It replaced {ids[3]}." in told
+
+
+def test_what_may_not_be_kept_updates_nothing(client: Client) -> None:
+    old = client.capture("The staging proxy listens on port 5433.").id
+    for text in ("x" * 70_000, ""):
+        with pytest.raises(MemtapeError):
+            client.update(old, text)
+    row = client.show(old).memory
+    assert row is not None and row.replaced_by is None

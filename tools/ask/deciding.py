@@ -31,7 +31,7 @@ from memtape.state.subjects.conflicts import Conflict
 from memtape.state.subjects.memories import Memory
 from memtape.state.views.resolution import named_by_decision, named_by_unfolding
 from memtape.tools.ask.naming import LEAST_CHARS, Ids, erased_for_good, is_whole, nowhere, the_one
-from memtape.tools.capture.lines import Line, check_label
+from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import Receipt, Writer
 from memtape.tools.keep.states import state_at
 
@@ -142,8 +142,8 @@ class Deciding:
         self._check_trust(id, scope, memory)
         spoken = scope.captures.by_seq[max(memory.canonical, memory.birth)]
         said = scope.captures.body(spoken)
-        line = Line(text=text, kind=said.kind, tags=_own_tags(said.tags), source=said.source, scope=scope.name)
-        (receipt,) = self._writer.capture_many([line])
+        tags = _own_tags(said.tags)
+        receipt = self._writer.capture(text, said.kind, tags=tags, source=said.source, scope=scope.name)
         # It may say the same in other words: then it speaks for the memory, and nothing was replaced.
         state = self._state(scope.name)
         is_same = state is not None and state.memory_of(id) is state.memory_of(receipt.id)
