@@ -141,6 +141,17 @@ def slots_between(log: Log, partition: int, start: int, end: int) -> Iterator[Sl
         start = slots[-1].offset + 1
 
 
+def backwards(log: Log, partition: int, scope: str | None = None, types: Sequence[str] = ()) -> Iterator[Slot]:
+    """Yield the slots of a partition from its end on, the last first, of one scope and of some types where named."""
+    end, window = log.ends()[partition], 64
+    while end > 0:
+        start = max(0, end - window)
+        # A read goes on to the end of the log, so that each looks further back by far than the one before.
+        slots = [slot for slot in log.read(partition, start, window, scope=scope, types=types) if slot.offset < end]
+        yield from reversed(slots)
+        end, window = start, 4 * window
+
+
 def trail_from(slots: Iterable[Slot]) -> str:
     """Return the digest of slots without their bodies, hex: an erasure keeps it, and another event has another one."""
     hashed = blake2b(digest_size=16)

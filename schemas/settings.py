@@ -35,7 +35,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """How many of a session's latest recalls can make a capture an echo; 0 switches echoes off."""
 
     echo_window_s: Annotated[int, Meta(ge=0, le=86_400)] = 1_800
-    """How long after a recall a capture of what it returned is an echo, in event time."""
+    """How long after a recall a capture of what it returned is an echo, in event time; after a start always."""
 
     at_lead_s: Annotated[int, Meta(ge=0, le=86_400)] = 3_600
     """How far beyond its partition's clock an event's `at` counts; what is later is clamped."""

@@ -37,6 +37,7 @@ from memtape.schemas.events import (
     make_tick,
 )
 from memtape.schemas.ids import derived_id
+from memtape.schemas.lanes import unasked_lanes
 from memtape.schemas.log import Slot
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
@@ -78,11 +79,13 @@ def captured(text: str, id: object | None = None, kind: str = "fact", **fields: 
     return event("captured", Captured(**body), text if id is None else id, **fields)
 
 
-def recalled(results: list[object], id: object, query: str = "what", **fields: Any) -> Event:
+def recalled(
+    results: list[object], id: object, query: str = "what", lanes: tuple[str, ...] = ("sparse",), **fields: Any
+) -> Event:
     """Return a `recalled` event that returned the captures of these names."""
     body = Recalled(
         filters=Filters(kinds=(), origins=(), sessions=(), since=None, tags=(), until=None),
-        lanes=("sparse",),
+        lanes=lanes,
         limit=10,
         now=fields.get("sent", START),
         passes=1,
@@ -269,7 +272,8 @@ def worlds(draw: st.DrawFn, scope: str = "project:test", max_size: int = 40) -> 
                 # Ids are drawn from few, so that an id comes twice with the same or with other content.
                 events.append(captured(draw(texts), draw(names), kind, **common))
             case "recalled":
-                events.append(recalled(draw(some(events, 4)), f"r{number}", **common))
+                lanes = draw(st.sampled_from((("sparse",), unasked_lanes("start", 9), ("sparse", "prompt"))))
+                events.append(recalled(draw(some(events, 4)), f"r{number}", lanes=lanes, **common))
             case "used":
                 shown = draw(st.sampled_from((None, f"r{number - 1}", f"r{number - 2}")))
                 events.append(used(draw(some(events, 4)), f"w{number}", shown, **common))

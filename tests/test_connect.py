@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from memtape.schemas.errors import MemtapeError
@@ -19,6 +21,8 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.connecting import CONNECTABLE, connect, disconnect, own_command, plugin_folder
 from memtape.tools.agents.doctor import LOOKS, Finding
 from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
+from memtape.tools.agents.mcp.prompts import PROMPTS
+from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.agents.plugins import MARKETPLACE, plugin_files, started_by
 from memtape.tools.client import Client
 
@@ -349,3 +353,21 @@ def test_a_first_run_offers_what_the_host_has_kept(said: Path, tmp_path: Path, m
     done = memtape(tmp_path / "home", "connect", "claude").stdout
     assert "1 session and 1 memory file here: `memtape import --all --dry-run`" in done
     assert "memtape import" not in memtape(tmp_path / "home", "connect", "codex").stdout
+
+
+def test_hosts_that_take_commands_get_those_of_the_prompts() -> None:
+    """Only a person calls one of Claude Code, its model is not told of it, and Codex gets none."""
+    claude, gemini, codex = (plugin_files(host, ["memtape"], "/home") for host in ("claude", "gemini", "codex"))
+    for name in PROMPTS:
+        head, front, text = claude[f"memtape/commands/{name}.md"].decode().split("---\n", 2)
+        about = msgspec.yaml.decode(front)
+        assert head == "" and about["disable-model-invocation"] is True and about["description"]
+        allowed = about["allowed-tools"].split(", ") if about["allowed-tools"] else []
+        tools = [tool.removeprefix("mcp__plugin_memtape_memtape__") for tool in allowed]
+        assert set(tools) <= TOOLS.keys() and "forget_memory" not in tools
+        extension = msgspec.toml.decode(gemini[f"commands/memtape/{name}.toml"])
+        assert extension["description"] == about["description"]
+        assert extension["prompt"].replace("{{args}}", "$ARGUMENTS") == text.strip()
+        assert text.count("$ARGUMENTS") == 1
+        assert all(tool in TOOLS for tool in re.findall(r"`(\w+_\w+)`", text))
+    assert not [path for path in codex if "commands" in path]

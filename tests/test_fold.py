@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.events import Event
+from memtape.schemas.lanes import unasked_lanes
 from memtape.schemas.rows import Change, MemoryRow
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition, fold, restore, snapshot
@@ -137,6 +138,27 @@ def test_only_the_last_three_recalls_make_an_echo() -> None:
     recalls = [recalled([1] if n == 0 else [], f"r{n}", session="s", sent=START + MINUTE) for n in range(4)]
     assert len(only(world(captured("Use tabs.", 1), *recalls[:3], captured("use tabs", 2, **ECHO))).echoes) == 1
     assert len(only(world(captured("Use tabs.", 1), *recalls, captured("use tabs", 2, **ECHO))).echoes) == 0
+
+
+GIVEN_AT_START: dict[str, Any] = {"lanes": unasked_lanes("start", 900), "query": "", "session": "s"}
+
+
+def test_what_a_start_has_told_is_an_echo_as_long_as_the_session_lasts() -> None:
+    start = recalled([1], "start", sent=START + MINUTE, **GIVEN_AT_START)
+    resumed = recalled([], "resumed", sent=START + 2 * MINUTE, **GIVEN_AT_START)
+    searches = [recalled([], f"r{n}", session="s", sent=START + 3 * MINUTE) for n in range(4)]
+    late = ECHO | {"sent": START + 50 * MINUTE}
+    told = world(captured("Use tabs.", 1), start, resumed, *searches, captured("use tabs", 2, **late))
+    assert (len(only(told).echoes), only(told).confirmations) == (1, 0)
+    for other in ({"origin": "user"}, {"session": "another"}, {"at": START}):
+        said = captured("use tabs", 2, **(late | other))
+        assert len(only(world(captured("Use tabs.", 1), start, said)).echoes) == 0
+
+
+def test_starts_push_no_recall_out_of_what_makes_an_echo() -> None:
+    starts = [recalled([], f"start {n}", sent=START + MINUTE, **GIVEN_AT_START) for n in range(5)]
+    search = recalled([1], "r", session="s", sent=START + MINUTE)
+    assert len(only(world(captured("Use tabs.", 1), search, *starts, captured("use tabs", 2, **ECHO))).echoes) == 1
 
 
 def test_an_echo_is_found_by_any_member_and_never_names_or_speaks() -> None:

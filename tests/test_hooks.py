@@ -272,9 +272,9 @@ def test_of_a_prompt_that_is_too_long_the_beginning_and_the_end_are_kept(home: P
 
 
 def test_answers_have_the_form_of_the_host() -> None:
-    assert json.loads(answer("SessionStart", "x")) == {
-        "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "x"}
-    }
+    form = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "x"}}
+    assert json.loads(answer("SessionStart", "x")) == form
+    assert json.loads(answer("SessionStart", "x", "y")) == form | {"systemMessage": "y"}
     assert read("gemini", b'{"hook_event_name": "PreCompress"}') is None
     with pytest.raises(ValueError):
         read("other", b"{}")
@@ -290,7 +290,8 @@ def test_a_start_is_given_the_context(host: str, home: Path, project: Path) -> N
             client.capture(f"Fact {number}: {'alpha beta gamma ' * 20}")
     out = json.loads(hook(home, host, told(project, "SessionStart", source="startup")))
     given = out["hookSpecificOutput"]["additionalContext"]
-    assert set(out) == {"hookSpecificOutput"} and len(given) <= MAX_CONTEXT_CHARS
+    # Whatever else a host is told, it takes as an error.
+    assert set(out) == {"hookSpecificOutput", "systemMessage"} and len(given) <= MAX_CONTEXT_CHARS
     assert given.startswith("<memtape>") and "tide alerts" in given
 
 

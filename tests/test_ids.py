@@ -30,6 +30,8 @@ VERBS: dict[str, Callable[[Client, str], Any]] = {
     "forget": lambda client, id: client.forget(id),
     "restore": lambda client, id: client.restore(id),
     "use": lambda client, id: client.use([id]),
+    "timeline": lambda client, id: client.timeline(id),
+    "update": lambda client, id: client.update(id, "Quite another text."),
 }
 
 
@@ -62,14 +64,20 @@ def takes_an_id(command: click.Command) -> bool:
     return any(isinstance(each, click.Argument) and each.name in ("id", "ids") for each in command.params)
 
 
-MORE = {"erase": ["--dry-run"], "holds": ["--origin", "user"], "replaced": ["--by", SECOND, "--origin", "user"]}
+MORE = {
+    "erase": ["--dry-run"],
+    "holds": ["--origin", "user"],
+    "replaced": ["--by", SECOND, "--origin", "user"],
+    "update": ["Quite another text.", "--origin", "user"],
+}
 """What a command needs beside an id."""
 COMMANDS = [name for name in main.commands if takes_an_id(main.commands[name])]
 
 
 def test_every_command_with_an_id_is_tried() -> None:
     assert sorted(COMMANDS) == [
-        *("edges", "erase", "forget", "holds", "pin", "replaced", "restore", "show", "unfold", "unpin", "used", "why")
+        *("edges", "erase", "forget", "holds", "pin", "replaced", "restore", "show", "unfold", "unpin", "update"),
+        *("used", "why"),
     ]
 
 
@@ -132,7 +140,7 @@ def test_a_client_of_a_scope_sees_no_id_of_another(home: Path, verb: str) -> Non
                 with pytest.raises(NotFound) as refused:
                     VERBS[verb](client, given)
                 assert B not in str(refused.value) + refused.value.hint
-    with Client(home) as roaming, Client(home, scope=A) as own:
+    with Client(home, origin="user") as roaming, Client(home, scope=A, origin="user") as own:
         VERBS[verb](roaming, FIRST[:8])
         VERBS[verb](own, OTHER[:8])
 
@@ -150,10 +158,11 @@ def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     """Whatever a tool is called, and in whatever form it takes an id."""
     memory = ServedMemory(home, scope=None)
     with_ids = [name for name, tool in TOOLS.items() if {"id", "ids"} & set(tool.arguments.__struct_fields__)]
-    assert len(with_ids) == 6
+    assert len(with_ids) == 7
     for name in with_ids:
         for given in (FIRST, FIRST[:8]):
-            asked = {"ids": [given]} if name == "mark_used" else {"id": given}
+            asked: dict[str, Any] = {"ids": [given]} if name == "mark_used" else {"id": given}
+            asked |= {"text": "Quite another text."} if name == "update_memory" else {}
             with pytest.raises(MemtapeError) as refused:
                 memory.call(name, asked, tmp_path / "elsewhere", "x")
             told = str(refused.value) + refused.value.hint

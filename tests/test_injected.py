@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.ask.context import FORMS
-from memtape.tools.capture.injected import _PAIRED, MARKER, asks_memory, is_memory_tool, without_injected, wrap
+from memtape.tools.capture.injected import _PAIRED, MARKER, asks_memory, is_memory_tool, said, without_injected, wrap
 from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, codex, gemini
 from memtape.tools.importing.records import RECALLED
@@ -33,7 +33,7 @@ ASKING: list[Any] = [
 NOT_ASKING: list[Any] = [
     "ls", "pip install memtape", "memtape capture 'x'", "cat vault/notes.md", "I memtape the search", {},
 ]  # fmt: skip
-MEMORY_TOOLS = """
+MEMORY_TOOLS = """ list_recent mcp__memtape__timeline mcp__x__list_sessions
 mcp__memtape__search_memories mcp__claude-mem__search mcp__plugin_claude-mem_mcp-search__timeline
 mcp__claude_mem__get_observations mcp__cognee.recall mcp__cognee__search mcp_supermemory_recall supermemory__recall
 mcp__basic-memory__view_note basic-memory__build_context view_note mcp__memory__read_graph mcp__mem0__anything
@@ -125,3 +125,22 @@ def test_answers_of_tools_hold_no_tag_that_acts(tmp_path: Path) -> None:
         ]
     for answer in answers:
         assert "5433" in answer and "</system" not in answer and "</hook" not in answer and answer.count("</") == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("/memtape:recall staging port", ""),
+        ("/memtape:forget 019ab0c4-9a3c-7000-8000-0123456789ab", ""),
+        ("/memtape:why", ""),
+        ("/memtape:remember Always use pnpm.\nAnd tabs.", "Remember: Always use pnpm.\nAnd tabs."),
+        ("/memtape:remember  ", ""),
+        ("/mcp__plugin_memtape_memtape__recall (MCP) staging port", ""),
+        ("/plugin:memtape:memtape:recall (MCP) staging port", ""),
+        ("/memtape:other things", "/memtape:other things"),
+        ("Is /memtape:recall a command?", "Is /memtape:recall a command?"),
+        ("/review memtape:recall", "/review memtape:recall"),
+    ],
+)
+def test_a_slash_command_of_ours_says_only_what_is_to_be_remembered(typed: str, kept: str) -> None:
+    assert said(typed) == kept

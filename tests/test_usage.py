@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memtape import Client
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Event, make_tick
+from memtape.schemas.lanes import unasked_lanes
 from memtape.schemas.rows import UseRow
 from memtape.schemas.times import DAY_US
 from memtape.sinks.tables import Shard
@@ -82,6 +83,21 @@ def test_nothing_else_is(answer: Event) -> None:
 def test_only_the_next_answer_counts() -> None:
     later = turn("I opened 8081 for you.", "later", 3)
     assert counts(scope_of(PORT, asked(["port"]), turn("Let me look.", "first", 2), later))["port"] == (1, 0)
+
+
+def test_a_start_counts_as_no_recall_and_its_first_answer_tells_what_was_of_use() -> None:
+    start = asked(["port", "proxy"], "start", query="", lanes=unasked_lanes("start", 900))
+    assert counts(scope_of(PORT, PROXY, start)) == {}
+    answer, later = turn("I opened 8081 for you.", "answer", 2), turn("Mira wrote infra/proxy.toml.", "later", 3)
+    assert counts(scope_of(PORT, PROXY, start, answer, later)) == {"port": (0, 1)}
+
+
+def test_a_start_and_recalls_wait_for_an_answer_side_by_side() -> None:
+    starts = [asked(["proxy"], f"start {n}", query="", lanes=unasked_lanes("start", 900)) for n in range(4)]
+    searches = [asked(["port"], "r0"), asked([], "r1"), asked([], "r2")]
+    answer = turn("I opened 8081 in infra/proxy.toml of Mira.", "answer", 2)
+    for events in ([*searches, *starts], [*starts, *searches]):
+        assert counts(scope_of(PORT, PROXY, *events, answer)) == {"port": (1, 1), "proxy": (0, 1)}
 
 
 def test_what_the_user_said_before_tells_nothing() -> None:

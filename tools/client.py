@@ -20,11 +20,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtape.schemas.events import Filters, Origin, Pinned
+from memtape.schemas.events import Filters, Kind, Origin, Pinned
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import GLOBAL
-from memtape.schemas.times import MIN_TIME_US
+from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.logs.opening import open_log
 from memtape.tools.ask.naming import Ids
@@ -37,14 +37,17 @@ if TYPE_CHECKING:
     from memtape.tools.ask.asking import Asking, Found
     from memtape.tools.ask.conflicts import ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
-    from memtape.tools.ask.deciding import Deciding, Settlement
+    from memtape.tools.ask.deciding import Deciding, Settlement, Updated
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
+    from memtape.tools.ask.given import Given
     from memtape.tools.ask.inspection import Explained, Opened, Status
     from memtape.tools.ask.listing import Stale
+    from memtape.tools.ask.looking import Session
     from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
+    from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Answer, Choose
     from memtape.tools.ask.standing import Order
     from memtape.tools.keep.consolidating import Consolidated
@@ -138,9 +141,42 @@ class Client(Writer):
         """Return those of the best results for a prompt that are `sure`, from what is held ready; append nothing."""
         return self._asking.offer(prompt, sure, limit)
 
-    def handed_out(self, prompt: str, answer: Answer) -> str | None:
-        """Append which results an agent was shown that did not ask; return the event's id, None without a scope."""
-        return self._asking.handed_out(prompt, answer)
+    def handed_out(self, prompt: str, answer: Answer, tokens: int = 0) -> str | None:
+        """Append which results an agent was shown that did not ask; return the event's id, None without a scope.
+
+        `tokens` is the length of the text that it was shown.
+        """
+        return self._asking.handed_out(prompt, answer, tokens)
+
+    def handed_start(self, context: ProjectContext) -> str | None:
+        """Append which memories the context of a start has shown; return the event's id, None where it has none."""
+        return self._asking.handed_start(context)
+
+    def recent(self, limit: int = 10, *, kinds: Sequence[Kind] = ()) -> list[Result]:
+        """Return what was said last in this scope, the latest first: of these kinds, by default all but turns."""
+        return self._asking.recent(limit, kinds)
+
+    def timeline(self, around: str, limit: int = 10) -> list[Result]:
+        """Return what was said around a memory or turn, by its id, or around a time, in its order.
+
+        A time is ISO 8601 or an age as 3d. Raises `NotFound`.
+        """
+        return self._asking.timeline(around, limit)
+
+    def sessions(self, limit: int = 10) -> list[Session]:
+        """Return the sessions of this scope, the one that was spoken in last first."""
+        return self._asking.sessions(limit)
+
+    def session_turns(self, session: str) -> list[Result]:
+        """Return the turns of a session of this scope, in their order. Raises `NotFound`."""
+        return self._asking.session_turns(session)
+
+    def given(self, limit: int = 20, *, session: str | None = None, since: str | None = None) -> list[Given]:
+        """Return what agents of this scope were given unasked, at starts and with prompts, the latest first.
+
+        Of one session where it is named. `since` is ISO 8601 or an age as 3d.
+        """
+        return self._asking.given(limit, session, None if since is None else parse_time(since, now_us()))
 
     def prepare(self) -> None:
         """Read what a search in this scope reads."""
@@ -246,6 +282,14 @@ class Client(Writer):
         Raises `NotFound`, and `MemtapeError` for what is no memory, or where a weaker source would end a stronger.
         """
         return self._deciding.link(id, "replaced_by", by)
+
+    def update(self, id: str, text: str) -> Updated:
+        """Capture a text that takes the place of a memory, of its kind, and say that it replaced the memory.
+
+        Raises `NotFound`, and `MemtapeError` for what is no memory, or where a weaker source would end a stronger:
+        nothing is captured then.
+        """
+        return self._deciding.update(id, text)
 
     def conflicts(self, *, settled: bool = False) -> ConflictList:
         """Return the conflicts of the scope and of `global` that wait for people, with `settled` also all others."""

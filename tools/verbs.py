@@ -20,14 +20,16 @@ Effect = Literal["reads", "adds", "hides", "shows"]
 Id = Annotated[
     str,
     Meta(
-        description="The id of a memory or turn, or its first eight characters where no other begins so.",
+        description="The id of a memory or turn, or its first eight characters.",
         min_length=1,
         max_length=64,
     ),
 ]
 Text = Annotated[str, Meta(max_length=1_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later.")]
+RARE = {"rare": True}
+"""What marks an argument that agents are told of only where every tool is listed."""
+Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later.", extra=RARE)]
 Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
 
 
@@ -38,8 +40,8 @@ class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class CaptureArguments(Arguments, frozen=True):
     text: Annotated[str, Meta(description="What to remember, in words that stand alone. At most 64 KiB.")]
     tags: Annotated[Tags, Meta(description="A word to filter by.")] = ()
-    importance: Annotated[Share | None, Meta(description="0 to 1, where you know.")] = None
-    source: Annotated[Text | None, Meta(description="Where it comes from: a file, a URL.")] = None
+    importance: Annotated[Share | None, Meta(description="0 to 1, where you know.", extra=RARE)] = None
+    source: Annotated[Text | None, Meta(description="Where it comes from: a file, a URL.", extra=RARE)] = None
 
 
 class SearchArguments(Arguments, frozen=True):
@@ -48,28 +50,31 @@ class SearchArguments(Arguments, frozen=True):
     kinds: Annotated[
         tuple[Kind, ...],
         Meta(
-            description="Only of this kind: turn is what was said in a session, page a page that was written; the "
-            "others are those of captures.",
+            description="Only of this kind: turn is what was said in a session, page a page that was written.",
             max_length=8,
         ),
     ] = ()
-    tags: Annotated[Tags, Meta(description="Only with this tag.")] = ()
+    tags: Annotated[Tags, Meta(description="Only with this tag.", extra=RARE)] = ()
     origins: Annotated[
         tuple[Origin, ...],
         Meta(
             description="Only what this origin has captured. operator, user: people. agent: you and other agents. "
             "tool: a tool's output. web: a page. model: what a model concluded.",
             max_length=6,
-            extra={"option": "--from-origin"},
+            extra={"option": "--from-origin"} | RARE,
         ),
     ] = ()
     sessions: Annotated[
         tuple[str, ...],
-        Meta(description="Only what was captured in this session.", max_length=64, extra={"option": "--from-session"}),
+        Meta(
+            description="Only what was captured in this session.",
+            max_length=64,
+            extra={"option": "--from-session"} | RARE,
+        ),
     ] = ()
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
     until: Annotated[str | None, Meta(description="Only before then.")] = None
-    valid_at: Annotated[str | None, Meta(description="What held then, as it is known now.")] = None
+    valid_at: Annotated[str | None, Meta(description="What held then, as it is known now.", extra=RARE)] = None
 
 
 class IdArguments(Arguments, frozen=True):
@@ -84,14 +89,14 @@ class ContextArguments(Arguments, frozen=True):
 
 class UsedArguments(Arguments, frozen=True):
     ids: Annotated[tuple[str, ...], Meta(description="The ids of what you used.", min_length=1, max_length=100)]
-    recall: Annotated[
-        str | None, Meta(description="The recall that returned them, as the search named it (`recall_id` in JSON).")
-    ] = None
+    recall: Annotated[str | None, Meta(description="The recall that returned them, as the search named it.")] = None
 
 
 class ForgetArguments(Arguments, frozen=True):
     id: Id
-    only: Annotated[bool, Meta(description="Name this one capture, not every capture that is the same memory.")] = False
+    only: Annotated[
+        bool, Meta(description="Name this one capture, not every capture that is the same memory.", extra=RARE)
+    ] = False
     reason: Reason = None
 
 
@@ -113,6 +118,38 @@ class HoldsArguments(Arguments, frozen=True):
 class ReplacedArguments(Arguments, frozen=True):
     id: Id
     by: Annotated[Id, Meta(description="The id of the memory that holds instead.", extra={"option": "--by"})]
+
+
+class UpdateArguments(Arguments, frozen=True):
+    id: Id
+    text: Annotated[str, Meta(description="What is so now.")]
+
+
+class RecentArguments(Arguments, frozen=True):
+    limit: Annotated[int, Meta(description="The most texts.", ge=1)] = 10
+    kinds: Annotated[
+        tuple[Kind, ...],
+        Meta(
+            description="Only of this kind, by default all but turn; page is a page that was written.",
+            max_length=8,
+            extra=RARE,
+        ),
+    ] = ()
+
+
+class SessionsArguments(Arguments, frozen=True):
+    limit: Annotated[int, Meta(description="The most sessions.", ge=1)] = 10
+
+
+class TimelineArguments(Arguments, frozen=True):
+    around: Annotated[str, Meta(description="An id, a time as ISO 8601, or an age as 3d.", max_length=64)]
+    limit: Annotated[int, Meta(description="The most texts.", ge=1)] = 10
+
+
+class GivenArguments(Arguments, frozen=True):
+    limit: Annotated[int, Meta(description="The most starts and prompts.", ge=1)] = 20
+    session: Annotated[str | None, Meta(description="Only what this session was given.")] = None
+    since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
 
 
 class StaleArguments(Arguments, frozen=True):
@@ -142,13 +179,14 @@ class StatusArguments(Arguments, frozen=True):
 
 
 class Offer(NamedTuple):
-    """A verb as agents are offered it."""
+    """A verb as agents are offered it. One that is not `common` is listed where every tool is, and can be called."""
 
     name: str
     title: str
     description: str
     effect: Effect
     idempotent: bool = True
+    common: bool = True
 
 
 class Decision(NamedTuple):
@@ -184,7 +222,7 @@ VERBS: dict[str, Verb] = {
         Offer(
             "add_memory",
             "Add a memory",
-            "Remember something about this project: a decision and its reason, a fact, a preference, a goal, a plan.",
+            "Remember something about this project: a decision and why, a fact, a preference, what failed.",
             "adds",
             idempotent=False,
         ),
@@ -198,7 +236,7 @@ VERBS: dict[str, Verb] = {
         Offer(
             "search_memories",
             "Search memories",
-            "Find what this project's agents and users said, decided and learned, best first, with ids.",
+            "Find what was said, decided and learned in this project, best first, with ids.",
             "reads",
         ),
     ),
@@ -209,11 +247,38 @@ VERBS: dict[str, Verb] = {
         Offer(
             "get_memory",
             "Open a memory",
-            "Open one memory or turn whole by its id, and see why it is there: every event behind it.",
+            "Open one memory or turn whole, and see why it is there.",
             "reads",
         ),
     ),
     "why": Verb("ask.why", "why", IdArguments),
+    "recent": Verb(
+        "looking.recent",
+        "recent",
+        RecentArguments,
+        Offer("list_recent", "List recent memories", "What was remembered last, without a query.", "reads"),
+    ),
+    "sessions": Verb(
+        "looking.sessions",
+        "sessions",
+        SessionsArguments,
+        Offer(
+            "list_sessions", "List sessions", "The latest sessions of all agents: when, who, what was asked.", "reads"
+        ),
+    ),
+    "timeline": Verb(
+        "looking.timeline",
+        "timeline",
+        TimelineArguments,
+        Offer(
+            "timeline",
+            "Timeline",
+            "What was said and remembered around a memory or a time, in order.",
+            "reads",
+            common=False,
+        ),
+    ),
+    "given": Verb("looking.given", "given", GivenArguments),
     "context": Verb(
         "context.context",
         "context",
@@ -221,8 +286,20 @@ VERBS: dict[str, Verb] = {
         Offer(
             "get_context",
             "Get the project's context",
-            "What to know before starting: rules, goal, plan, most important facts, recent work. Needs no query.",
+            "What to know before starting: rules, goal, plan, facts, recent work.",
             "reads",
+        ),
+    ),
+    "update": Verb(
+        "capture.update",
+        "update",
+        UpdateArguments,
+        Offer(
+            "update_memory",
+            "Update a memory",
+            "Say what is so now instead of a memory, which is kept as what was before.",
+            "adds",
+            idempotent=False,
         ),
     ),
     "used": Verb(
@@ -232,7 +309,7 @@ VERBS: dict[str, Verb] = {
         Offer(
             "mark_used",
             "Mark memories as used",
-            "Say which memories helped you, so that they are found sooner.",
+            "Say which memories helped, so that they are found sooner.",
             "adds",
         ),
     ),
@@ -265,14 +342,20 @@ VERBS: dict[str, Verb] = {
         "deciding.pin",
         "pin",
         IdArguments,
-        Offer("pin_memory", "Pin a memory", "Keep a memory at hand whatever its age. unpin_memory undoes it.", "adds"),
+        Offer(
+            "pin_memory",
+            "Pin a memory",
+            "Keep a memory at hand whatever its age. unpin_memory undoes it.",
+            "adds",
+            common=False,
+        ),
         Decision("Pin a memory or turn: it stays at hand whatever its age, and is marked.", "Pinned", undo="unpin"),
     ),
     "unpin": Verb(
         "deciding.unpin",
         "unpin",
         IdArguments,
-        Offer("unpin_memory", "Unpin a memory", "End the pins on a memory.", "shows"),
+        Offer("unpin_memory", "Unpin a memory", "End the pins on a memory.", "shows", common=False),
         Decision("End the pins on a memory or turn.", "Unpinned"),
     ),
     "unfold": Verb(
@@ -315,6 +398,7 @@ VERBS: dict[str, Verb] = {
             "List conflicts",
             "Pairs of memories that contradict each other and wait for the user, who alone can settle them.",
             "reads",
+            common=False,
         ),
     ),
     "settle": Verb("conflicts.settle", "settle", SettleArguments),
@@ -331,6 +415,7 @@ VERBS: dict[str, Verb] = {
             "Status of the memory",
             "How much this project remembers, and whether everything is up to date.",
             "reads",
+            common=False,
         ),
     ),
     "distill": Verb("distill.distill", "distill"),

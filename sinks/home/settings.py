@@ -24,6 +24,8 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     `consolidate`: whether memories that are alike are brought together in the background.
     `denied_paths`: globs of files that are not captured, besides those of `tools/capture/denied_paths.py`.
     `prompt_recall`: whether a hook adds the few memories that a prompt surely needs, in at most `prompt_recall_chars`.
+    `every_tool`: whether agents are told of every tool with all its arguments, and not only of those used often.
+    `shown`: whether hosts show a person how much of the memory an agent was given.
     `hook_server`: whether a hook that finds no server leaves one behind, which ends by itself.
     `log`: the URL of the home's log, where it is not the embedded one; `$MEMTAPE_LOG` goes before it.
     `embedder`: which embedder is wanted here; `$MEMTAPE_EMBEDDER` goes before its choice.
@@ -36,6 +38,8 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     denied_paths: tuple[str, ...] = ()
     prompt_recall: bool = True
     prompt_recall_chars: Annotated[int, Meta(ge=0, le=9_000)] = 1_300
+    shown: bool = True
+    every_tool: bool = False
     hook_server: bool = True
     log: str | None = None
     embedder: EmbedderOptions = EmbedderOptions()

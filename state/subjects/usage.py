@@ -1,8 +1,9 @@
 """How often each captured text was recalled and used, and since when: looking at a result does not count as use.
 
 A use is said by a `used` event, or follows from a rule: the session's next turn of an agent carries the specifics
-of what a recall returned. Counts are kept by captured id; what folds later changes nothing here. What was
-used with what is the subject of `edges`, and how hot something is now is computed from the times when it is asked.
+of what a recall returned. The context of a start counts as no recall, since every session is shown it: what its first
+answer carries counts as used all the same. Counts are kept by captured id; what folds later changes nothing here. What
+was used with what is the subject of `edges`, and how hot something is now is computed from the times when it is asked.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from memtape.schemas.events import Captured, Event, Recalled, Used
+from memtape.schemas.lanes import unasked_by
 from memtape.schemas.rows import Change
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
@@ -35,7 +37,7 @@ ANSWERING = ("agent", "model")
 """Origins whose turns are answers."""
 SHOWN_RESULTS = 50
 SHOWN_RECALLS = 3
-"""How many recalls of a session wait for its answer, and how many results of each."""
+"""How many recalls of a session wait for its answer, beside one start, and how many results of each."""
 
 
 class Use(msgspec.Struct):
@@ -48,12 +50,16 @@ class Use(msgspec.Struct):
 
 
 class Shown(msgspec.Struct):
-    """A recall of a session: what was asked, what was returned (seqs), and which of that already counts as used."""
+    """A recall of a session: what was asked, what was returned (seqs), and which of that already counts as used.
+
+    Of a start nothing was asked.
+    """
 
     id: str
     query: str
     seqs: tuple[int, ...]
     used: tuple[int, ...] = ()
+    start: bool = False
 
 
 class Others(HasCaptures, Protocol):
@@ -94,15 +100,14 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
     """
     changes: list[Change] = []
     match event.body:
-        case Recalled(query=query, results=results):
-            seqs = _count_recalled(state, results, context.of)
+        case Recalled(query=query, results=results, lanes=lanes):
+            start = unasked_by(lanes) == "start"
+            seqs = _own(results, context.of) if start else _count_recalled(state, results, context.of)
             folding = (seq for seq in seqs if context.of.memories.of(seq) is not None)
-            risen = (seq for seq in folding if _has_doubled(state.own[seq].recalled))
+            risen = (seq for seq in folding if not start and _has_doubled(state.own[seq].recalled))
             changes += [Change("standing", context.scope, context.of.captures.by_seq[seq].id) for seq in risen]
             if event.session is not None:
-                shown = Shown(event.id, query, tuple(seqs[:SHOWN_RESULTS]))
-                before = state.shown.get(event.session, ())
-                put_latest(state.shown, event.session, (*before, shown)[-SHOWN_RECALLS:])
+                _show(state, event.session, Shown(event.id, query, tuple(seqs[:SHOWN_RESULTS]), start=start))
         case Used(ids=ids, recall=recall):
             found = [(id, context.of.captures.seq_of(id)) for id in dict.fromkeys(ids)]
             for id, seq in found:
@@ -123,6 +128,14 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
         if (memory := context.of.memories.of(seq)) is not None:  # Its row says how often and when it was used.
             changes.append(Change("memories", context.scope, context.of.captures.by_seq[memory.name].id))
     return changes
+
+
+def _show(state: Usage, session: str, shown: Shown) -> None:
+    """Let a recall wait for its session's answer, and no longer the oldest of its like beyond so many."""
+    before = state.shown.get(session, ())
+    others = tuple(one for one in before if one.start is not shown.start)
+    alike = (*(one for one in before if one.start is shown.start), shown)
+    put_latest(state.shown, session, others + alike[-1 if shown.start else -SHOWN_RECALLS :])
 
 
 def _judge(state: Usage, turn: Capture, of: Others) -> list[int]:
@@ -210,6 +223,7 @@ def digest(state: Usage, of: Others) -> Iterator[Any]:
     for session, recalls in sorted(state.shown.items(), key=lambda item: item[0]):
         shown = [
             (recall.id, recall.query, *([by_seq[seq].id for seq in seqs] for seqs in (recall.seqs, recall.used)))
+            + (("start",) if recall.start else ())
             for recall in recalls
         ]
         yield "shown", session, shown
@@ -219,6 +233,11 @@ def digest(state: Usage, of: Others) -> Iterator[Any]:
 def _has_doubled(count: int) -> bool:
     """Whether a count, from 1, is a power of two: only there does the standing of what is recalled change."""
     return count & (count - 1) == 0
+
+
+def _own(results: Iterable[str], of: Others) -> list[int]:
+    """Return the seqs of the scope's own captures among what was shown."""
+    return [seq for id in dict.fromkeys(results) if (seq := of.captures.seq_of(id)) is not None]
 
 
 def _count_recalled(state: Usage, results: Iterable[str], of: Others) -> list[int]:

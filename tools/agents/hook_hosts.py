@@ -108,9 +108,19 @@ def placed(data: bytes, folder: PurePath) -> bytes:
     return orjson.dumps(told | {"cwd": str(folder)})
 
 
-def answer(event: str, context: str) -> bytes:
-    """Return a host's own form of a context to be added: these keys and no other, since one host drops all else."""
-    return orjson.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}})
+def note_of(memories: int, tokens: int) -> str:
+    """Return what a person is told of what was put before an agent; nothing where that was no memory."""
+    return f"memory: {memories:,} given, {tokens:,} tokens" if memories else ""
+
+
+def answer(event: str, context: str, note: str = "") -> bytes:
+    """Return a host's own form of a context to be added, and of a note that the host shows to the person.
+
+    It has these keys and no other, since one host drops all else. All hosts know them; what each shows is in
+    `docs/agents.md`.
+    """
+    told: dict[str, Any] = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+    return orjson.dumps(told | ({"systemMessage": note} if note else {}))
 
 
 def _text(told: dict[str, Any], key: str) -> str:

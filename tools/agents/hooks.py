@@ -24,7 +24,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.tallies import LEFT_OUT, count_one
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES, MAX_INPUT_BYTES, Handed, tell
-from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, placed, read
+from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, note_of, placed, read
 from memtape.tools.capture.injected import said, without_tags, wrap
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
@@ -258,16 +258,22 @@ def _start(turn: Turn) -> bytes:
         # A server does not know of a run that it is not to be stored, and could not tell that.
         with ask(turn.home, asked, 0 if turn.handed.late or stores_nothing() else CONTEXT_WAIT_S) as answered:
             if answered.by_a_server:
+                answered.shown()
                 note_told(*name, began)
-                return in_form(turn, answered.text)
+                return in_form(turn, answered.text, answered.note)
         _spare_threads()
         # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
         since = asked.get("since")
         context = client.context(CONTEXT_TOKENS, as_is=True, since=None if since is None else int(since))
         note_told(*name, began)
+        try:
+            client.handed_start(context)
+        except MemtapeError as error:  # A start that nobody can note is told all the same.
+            note_error(turn.home, f"hook {turn.told.host} {turn.told.event}", error)
         if context.lag:
             turn.go_on()
-        return in_form(turn, context.text)
+        note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
+        return in_form(turn, context.text, note)
 
 
 def _prompt(turn: Turn) -> bytes:
@@ -289,8 +295,8 @@ def _prompt(turn: Turn) -> bytes:
             if answered.by_a_server:
                 if not stores_nothing():
                     answered.shown()
-                return in_form(turn, answered.text)
-        return in_form(turn, _recalled(client, asked["prompt"]))
+                return in_form(turn, answered.text, answered.note)
+        return in_form(turn, *_recalled(client, asked["prompt"]))
 
 
 def _spare_threads() -> None:
@@ -298,22 +304,23 @@ def _spare_threads() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def _recalled(client: Client, prompt: str) -> str:
-    """Return what a prompt surely needs, found by words in the views as they are; nothing where they are far behind.
+def _recalled(client: Client, prompt: str) -> tuple[str, str]:
+    """Return what a prompt surely needs and a note of it, found by words in the views as they are.
 
+    Both are empty where nothing is needed, and where the views are far behind.
     Vectors are left to a server, since no prompt can wait for an embedder.
     """
     _spare_threads()
     settings = local_settings(client.home)
     if not settings.prompt_recall or client.reader.unread() > MOST_UNREAD:
-        return ""
-    from memtape.tools.agents.offering import offered
+        return "", ""
+    from memtape.tools.agents.offering import offered, tokens_of
 
     client.reader.retriever.dense = None
     text, answer = offered(client, prompt, client.session or "", settings.prompt_recall_chars)
     if answer.results:
-        client.handed_out(prompt, answer)
-    return text
+        client.handed_out(prompt, answer, tokens_of(text))
+    return text, note_of(len(answer.results), tokens_of(text)) if settings.shown else ""
 
 
 def asked_by(client: Client, prompt: str = "") -> dict[str, str]:
@@ -529,10 +536,10 @@ def _has_prompt_id(told: Told) -> bool:
     return told.host == "claude" and bool(told.prompt_id)
 
 
-def in_form(turn: Turn, text: str) -> bytes:
-    """Return a context in the host's form, empty where there is nothing to say."""
+def in_form(turn: Turn, text: str, note: str = "") -> bytes:
+    """Return a context in the host's form with a note for the person, empty where there is nothing to say."""
     if not text.strip():
         return b""
     room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
     text = without_tags(text)
-    return answer(turn.told.event, wrap(text if len(text) <= room else text[: room - 1] + "…"))
+    return answer(turn.told.event, wrap(text if len(text) <= room else text[: room - 1] + "…"), note)

@@ -85,7 +85,7 @@ class Warm:
             try:
                 offered = self._answer(asked)
                 # A hook says so, or closes, when it has captured its prompt, which is then read with all else.
-                if _exchange(asking, orjson.dumps(offered.text) + b"\n") == SHOWN:
+                if _exchange(asking, orjson.dumps([offered.text, offered.note]) + b"\n") == SHOWN:
                     offered.shown()
             finally:
                 self._after(asked)

@@ -6,8 +6,12 @@ from memtape.schemas.visible import one_line
 from memtape.state.ranking.sure import sure_for
 from memtape.tools.ask.retrieval import Answer
 from memtape.tools.ask.telling import brief, told_day, told_who
+from memtape.tools.ask.tokens import CHARACTERS
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
+
+tokens_of = CHARACTERS.count
+"""How long a text is, estimated by its characters: a vocabulary takes longer to load than a prompt should wait."""
 
 MOST = 4
 TEXT_CHARS, MARK_CHARS = 400, 200

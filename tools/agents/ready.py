@@ -11,15 +11,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtape.schemas.errors import LogGone
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS
+from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, note_of
 from memtape.tools.agents.warm import Asked
 from memtape.tools.client import Client
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.context import ProjectContext
 
 MAX_SCOPES = 4
 """The texts of so many scopes are kept ready; the one that was not asked for longest is given up."""
@@ -29,10 +32,11 @@ _ACTOR = "memtape"
 
 
 class Offer(NamedTuple):
-    """What a hook may put before an agent; `shown` puts on the log that it did."""
+    """What a hook may put before an agent, and a `note` of it for the person; `shown` puts on the log that it did."""
 
     text: str
     shown: Callable[[], None] = lambda: None
+    note: str = ""
 
 
 class _Held:
@@ -82,14 +86,16 @@ class Ready:
         settings = local_settings(Home(self._home))
         if asked["prompt"] and not settings.prompt_recall:
             return Offer("")
-        from memtape.tools.agents.offering import offered
+        from memtape.tools.agents.offering import offered, tokens_of
 
         try:
             with self._of(asked["scope"]).used() as client:
                 client.session = asked["session"] or None
                 if not asked["prompt"]:
                     since = int(asked["since"]) if "since" in asked else None
-                    return Offer(client.context(CONTEXT_TOKENS, as_is=True, since=since).text)
+                    context = client.context(CONTEXT_TOKENS, as_is=True, since=since)
+                    note = note_of(len(context.ids), context.tokens)
+                    return Offer(context.text, self._of_start(asked, context), note if settings.shown else "")
                 text, answer = offered(client, asked["prompt"], asked["session"], settings.prompt_recall_chars)
         except LogGone:
             self.forget()
@@ -98,9 +104,19 @@ class Ready:
         def shown() -> None:
             if answer.results:
                 with self._client(asked) as client:
-                    client.handed_out(asked["prompt"], answer)
+                    client.handed_out(asked["prompt"], answer, tokens_of(text))
 
-        return Offer(text, shown)
+        note = note_of(len(answer.results), tokens_of(text))
+        return Offer(text, shown, note if settings.shown else "")
+
+    def _of_start(self, asked: Asked, context: ProjectContext) -> Callable[[], None]:
+        """Return what puts on the log that a start was shown its context."""
+
+        def shown() -> None:
+            with self._client(asked) as client:
+                client.handed_start(context)
+
+        return shown
 
     def refresh(self, project: str | Path) -> None:
         """Have a project, by its scope or a folder, read and projected; nobody waits for it."""

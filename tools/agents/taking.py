@@ -68,7 +68,7 @@ def _finish(
     turn: hooks.Turn, client: Client, text: str, native: str, offered: Offered | None, exchange: Exchange
 ) -> bool:
     """Capture what was said once the hook agrees; return whether the host was told what is offered."""
-    told = hooks.in_form(turn, offered.text) if offered is not None else b""
+    told = hooks.in_form(turn, offered.text, offered.note) if offered is not None else b""
     if exchange(orjson.dumps({"native": native, "told": told.decode()}) + b"\n") != GO:
         return False
     if native:

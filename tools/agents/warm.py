@@ -34,10 +34,14 @@ Asked = dict[str, str]
 
 
 class Answered:
-    """What a server answered, empty where none did. Close it once it is known whether the agent was shown it."""
+    """What a server answered and a note of it for the person, empty where none did.
 
-    def __init__(self, text: str = "", asking: socket.socket | None = None) -> None:
+    Close it once it is known whether the agent was shown it.
+    """
+
+    def __init__(self, text: str = "", note: str = "", asking: socket.socket | None = None) -> None:
         self.text = text
+        self.note = note
         self._asking = asking
 
     @property
@@ -76,12 +80,12 @@ def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
             asking.settimeout(left_s)
             asking.connect(path)
             asking.sendall(line)
-            answered = orjson.loads(read_line(asking, deadline))
-            if isinstance(answered, str):
-                return Answered(answered, asking)
+            text, note = orjson.loads(read_line(asking, deadline))
+            if isinstance(text, str) and isinstance(note, str):
+                return Answered(text, note, asking)
         except ConnectionRefusedError:
             discard(path)  # Its server has died.
-        except (OSError, ValueError):
+        except (OSError, ValueError, TypeError):
             pass
         asking.close()
     return Answered()
@@ -137,10 +141,13 @@ def _of_host(host: int | None = None) -> str:
 
 
 class Offered(Protocol):
-    """What a server answers, and what is done once it was shown."""
+    """What a server answers, a note of it for the person, and what is done once it was shown."""
 
     @property
     def text(self) -> str: ...
+
+    @property
+    def note(self) -> str: ...
 
     @property
     def shown(self) -> Callable[[], None]: ...

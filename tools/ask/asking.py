@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import msgspec
+
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Recalled
-from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Kind, Recalled
+from memtape.schemas.lanes import LANES, Lane, unasked_lanes
+from memtape.schemas.times import parse_time
 from memtape.state.views.filters import NO_FILTERS, check_filters
+from memtape.tools.capture.writing import now_us
 
 if TYPE_CHECKING:
     from memtape.state.views.proposals import Proposal
@@ -20,8 +24,10 @@ if TYPE_CHECKING:
     from memtape.tools.ask.diff import Diff
     from memtape.tools.ask.documents import Whole
     from memtape.tools.ask.edges import EdgeList
+    from memtape.tools.ask.given import Given
     from memtape.tools.ask.inspection import Explained, Opened, Status
     from memtape.tools.ask.listing import Stale
+    from memtape.tools.ask.looking import Session
     from memtape.tools.ask.naming import Ids
     from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
@@ -33,6 +39,9 @@ if TYPE_CHECKING:
     from memtape.tools.keep.rebuild import OnPhase
 
 ReadT = TypeVar("ReadT")
+
+MAX_SHOWN = 1_000
+"""So many results a recall can name."""
 
 
 class Found(NamedTuple):
@@ -93,14 +102,68 @@ class Asking:
         prompt, scope = self._writer.redactor.question(prompt), self._writer.scope
         return self._reader.held(lambda views: views.offer(scope, prompt, limit, sure))
 
-    def handed_out(self, prompt: str, answer: Answer) -> str | None:
+    def handed_out(self, prompt: str, answer: Answer, tokens: int) -> str | None:
         """Put on the log which results an agent was shown that did not ask, as `Client.handed_out` says."""
-        return self._record(self._writer.redactor.question(prompt), len(answer.results), NO_FILTERS, answer)
+        body = recalled(self._writer.redactor.question(prompt), len(answer.results), NO_FILTERS, answer)
+        lanes = (*body.lanes, *unasked_lanes("prompt", tokens))
+        return self._append(msgspec.structs.replace(body, lanes=lanes))
+
+    def handed_start(self, context: ProjectContext) -> str | None:
+        """Put on the log which memories a start was shown, as `Client.handed_start` says."""
+        shown = context.ids[:MAX_SHOWN]
+        body = Recalled(
+            filters=NO_FILTERS,
+            lanes=unasked_lanes("start", context.tokens),
+            limit=max(1, len(shown)),
+            now=context.now,
+            passes=1,
+            query="",
+            results=shown,
+            revision=context.revision,
+            watermark=context.watermark,
+        )
+        return self._append(body) if shown else None
+
+    def recent(self, limit: int, kinds: Sequence[Kind]) -> list[Result]:
+        """Return what was said last."""
+        from memtape.tools.ask.looking import recent_of
+
+        return self._read(lambda views, scope: recent_of(views, scope, limit, kinds))
+
+    def timeline(self, around: str, limit: int) -> list[Result]:
+        """Return what was said around what has an id, or around a time."""
+        from memtape.tools.ask.looking import timeline_of
+
+        now = now_us()
+        if is_time(around, now):
+            return self._read(lambda views, scope: timeline_of(views, scope, around, limit, now))
+        return self._read_of(around, lambda views, scope, id: timeline_of(views, scope, id, limit, now))
+
+    def sessions(self, limit: int) -> list[Session]:
+        """Return the sessions, the latest first."""
+        from memtape.tools.ask.looking import sessions_of
+
+        return self._read(lambda views, scope: sessions_of(views, scope, limit))
+
+    def session_turns(self, session: str) -> list[Result]:
+        """Return the turns of a session."""
+        from memtape.tools.ask.looking import session_of
+
+        return self._read(lambda views, scope: session_of(views, scope, session))
+
+    def given(self, limit: int, session: str | None, since: int | None) -> list[Given]:
+        """Return what agents were given unasked."""
+        from memtape.tools.ask.given import given_of
+
+        return self._read(lambda views, scope: given_of(views, self._log, scope, limit, session, since))
 
     def _record(self, query: str, limit: int, filters: Filters, answer: Answer) -> str | None:
+        return self._append(recalled(query, limit, filters, answer))
+
+    def _append(self, body: Recalled) -> str | None:
         if not self._writer.is_made() or self._writer.silence() is not None:
             return None
-        return self._writer.append("recalled", recalled(query, limit, filters, answer), self._writer.scope).id
+        return self._writer.append("recalled", body, self._writer.scope).id
 
     def show(self, id: str, as_of: str | None) -> Opened:
         """Return what an id resolves to."""
@@ -212,6 +275,15 @@ class Asking:
         return self._ids.within(
             id, lambda scope, id: self._reader.read(lambda views: action(views, scope, id), scope, as_of)
         )
+
+
+def is_time(around: str, now_us: int) -> bool:
+    """Whether a moment is named by a time, and not by an id."""
+    try:
+        parse_time(around, now_us)
+    except MemtapeError:
+        return False
+    return True
 
 
 def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Filters, Recalled
-from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.lanes import LANES, Lane, unasked_by
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import erasures_of
@@ -93,7 +93,7 @@ def compare(
 
 
 def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
-    """Yield a scope's searches in the order of the log, erased ones left out."""
+    """Yield a scope's searches and prompts in the order of the log, erased ones left out; a start asks nothing."""
     events = list(_events(log, scope))
     used: dict[str, dict[str, None]] = {}
     for event in events:
@@ -102,7 +102,7 @@ def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
             if recall_id is not None:
                 used.setdefault(recall_id, {}).update(dict.fromkeys(getattr(event.body, "ids", ())))
     for event in events:
-        if isinstance(event.body, Recalled):
+        if isinstance(event.body, Recalled) and unasked_by(event.body.lanes) != "start":
             body = event.body
             yield Replayed(
                 body.query, body.filters, body.results, tuple(used.get(event.id, ())), body.now, event.session

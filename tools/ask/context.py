@@ -13,7 +13,7 @@ import orjson
 from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import Captured, Event, Mark
 from memtape.schemas.rows import MemoryRow, TurnRow, stale, told_of_value
 from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day
@@ -65,6 +65,13 @@ class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
     omitted: dict[Section, int]
     now: int
     lag: int
+    revision: int
+    watermark: tuple[Mark, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the memories and turns that it tells of, each once."""
+        return tuple(dict.fromkeys(item.id for item in self.items))
 
 
 def ending_with(line: str, budget_tokens: int, of: Callable[[int], ProjectContext]) -> ProjectContext:
@@ -128,6 +135,8 @@ def context_of(
         omitted=chosen.omitted,
         now=now,
         lag=sum(view.lag for _, view in read),
+        revision=read[0][1].revision,
+        watermark=tuple({view.mark.partition: view.mark for _, view in read}.values()),
     )
 
 

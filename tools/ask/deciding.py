@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import PEOPLE, Body, Forgotten, Linked, Restored, Settled, Unfolded, Used
+from memtape.schemas.events import (
+    CONSOLIDATED_TAG,
+    DISTILLED_TAG,
+    PEOPLE,
+    REPOSITORY_TAG,
+    STATED_TAG,
+    Body,
+    Forgotten,
+    Linked,
+    Restored,
+    Settled,
+    Unfolded,
+    Used,
+)
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.scope import Scope
@@ -37,6 +50,19 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
     scope: str
     kept: tuple[str, ...]
     replaced: str | None
+
+
+class Updated(msgspec.Struct, frozen=True, kw_only=True):
+    """A text that took the place of a memory: its id, and that of the memory it `replaced`.
+
+    None was replaced where the text says the same in other words: then it is one more wording of that memory.
+    `redacted` counts the secrets that were taken out of the text, by kind.
+    """
+
+    id: str
+    scope: str
+    replaced: str | None
+    redacted: dict[str, int] = {}
 
 
 class Deciding:
@@ -89,12 +115,7 @@ class Deciding:
         """
         id, scope = self._ids.within(id, self._folded)
         memory = _memory(scope, id)
-        trusted = scope.captures.by_seq[max(memory.canonical, memory.birth)].actor.origin
-        if TRUST[self._writer.actor.origin] < TRUST[trusted]:
-            raise MemtapeError(
-                f"{id} was said by {trusted}, who is trusted more than {self._writer.actor.origin}.",
-                f"Say it with --origin {trusted}, if you may speak for that.",
-            )
+        self._check_trust(id, scope, memory)
         if to is not None:
             to, other = self._ids.within(to, self._folded)
             if other.name != scope.name:
@@ -114,6 +135,33 @@ class Deciding:
         if not named:
             raise MemtapeError(f"Nothing was said of {id}.", "`memtape why` shows what is known of it.")
         return named
+
+    def update(self, id: str, text: str) -> Updated:
+        """Append a text that takes the place of a memory, and that it does, as `Client.update` says."""
+        id, scope = self._ids.within(id, self._folded)
+        memory = _memory(scope, id)
+        self._check_trust(id, scope, memory)
+        spoken = scope.captures.by_seq[max(memory.canonical, memory.birth)]
+        said = scope.captures.body(spoken)
+        tags = _own_tags(said.tags)
+        receipt = self._writer.capture(text, said.kind, tags=tags, source=said.source, scope=scope.name)
+        # It may say the same in other words: then it speaks for the memory, and nothing was replaced.
+        state = self._state(scope.name)
+        is_same = state is not None and state.memory_of(id) is state.memory_of(receipt.id)
+        if not is_same:
+            self._writer.append("linked", Linked(id=id, on=True, relation="replaced_by", to=receipt.id), scope.name)
+        return Updated(
+            id=receipt.id, scope=scope.name, replaced=None if is_same else id, redacted=dict(receipt.redacted)
+        )
+
+    def _check_trust(self, id: str, scope: Scope, memory: Memory) -> None:
+        """Raise `MemtapeError` where who speaks is trusted less than who said a memory."""
+        trusted = scope.captures.by_seq[max(memory.canonical, memory.birth)].actor.origin
+        if TRUST[self._writer.actor.origin] < TRUST[trusted]:
+            raise MemtapeError(
+                f"{id} was said by {trusted}, who is trusted more than {self._writer.actor.origin}.",
+                f"Say it with --origin {trusted}, if you may speak for that.",
+            )
 
     def settle(self, id: str, keep: Literal["A", "B", "both"], note: str | None) -> Settlement:
         """Append which side of a conflict is kept, and return what that did, as `Client.settle` says."""
@@ -188,6 +236,11 @@ class Deciding:
     def _say(self, type: str, scope: Scope, named: tuple[str, ...], make_body: MakeBody) -> list[str]:
         self._writer.append(type, make_body(named), scope.name)
         return list(named)
+
+
+def _own_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return tags without those that say how a text was found, which do not hold of another text."""
+    return () if tags and tags[0] in (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG) else tuple(tags)
 
 
 def _memory(scope: Scope, id: str) -> Memory:

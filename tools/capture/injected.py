@@ -64,13 +64,20 @@ _PRINTED = lazy(
 )
 """Its first line, and all that follow of headings, quoted items, what waits or is paused, and nothing."""
 
-_COMMANDS = "search|show|why|log|diff|status|context|conflicts|edges|compare|eval|verify"
+_COMMANDS = "search|show|why|recent|timeline|sessions|given|log|diff|status|context|conflicts|edges|compare|eval|verify"
 _ASKING = lazy(
     rf"\bmemtape[\\\"',\s]+(?:{_COMMANDS})\b|\bmemtape[/\\]vault\b"
     r"|[/\\]vault[/\\](?:global|projects[/\\][^/\\]+)[/\\]"
 )
 """A shell that asks Memtape, its words apart or in a list, or any tool that reads its vault."""
 MAX_ARGUMENTS_CHARS = 100_000
+
+_SLASH = lazy(
+    r"\A/(?:(?:plugin:memtape:)?memtape:|mcp__\w*memtape\w*__)(recall|remember|why|forget)\b"
+    r"(?:[ \t]*\(MCP\))?\s*(.*)\Z",
+    re.DOTALL,
+)
+"""A slash command of the plugin, or a prompt of the server, as hosts have it typed."""
 
 _MEMORY_SERVER = lazy(
     r"memtape|(?:^|[^a-z0-9])(?:claude[-_]?mem|cognee|supermemory|basic[-_]memory|mem0|openmemory|graphiti)(?![a-z0-9])"
@@ -79,7 +86,7 @@ _MEMORY_SERVER = lazy(
 )
 _MEMORY_TOOL = lazy(
     r"(?:^|__|\.)(?:(?:add|search|get|list|update|delete|forget|restore)_memor(?:y|ies)|memory_\w+|get_context"
-    r"|mark_used|search_nodes|open_nodes|read_graph|search_memory_\w+|search_memory|save_memory|search_notes|read_note"
+    r"|mark_used|list_recent|list_sessions|search_nodes|open_nodes|read_graph|search_memory_\w+|search_memory|save_memory|search_notes|read_note"
     r"|view_note|write_note|build_context|recent_activity|get_observations|smart_search|mem-search)\Z",
     re.IGNORECASE,
 )
@@ -124,8 +131,15 @@ def without_injected(text: str) -> str:
 
 
 def said(text: str) -> str:
-    """Return what of a text a person or model said: without injected blocks, in valid Unicode."""
-    return without_injected(clean(text))
+    """Return what of a text a person or model said: without injected blocks, in valid Unicode.
+
+    Who types a slash command of ours asks the memory, and says nothing but what is to be remembered.
+    """
+    text = without_injected(clean(text))
+    typed = _SLASH.match(text)
+    if typed is None:
+        return text
+    return f"Remember: {typed[2]}" if typed[1] == "remember" and typed[2].strip() else ""
 
 
 def clean(text: str) -> str:

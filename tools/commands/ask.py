@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin
 from memtape.schemas.lanes import LANES, Lane
-from memtape.schemas.log import Log, Slot
+from memtape.schemas.log import Slot, backwards
 from memtape.schemas.places import place_in
 from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import partition_of
@@ -234,7 +235,7 @@ def log(
     if number >= client.log.partitions:
         raise click.UsageError(f"The log has partitions 0 to {client.log.partitions - 1}.")
     if offset is None:
-        slots = _last(client.log, number, limit, of_scope, types)
+        slots = list(islice(backwards(client.log, number, of_scope, types), limit))[::-1]
     else:
         slots = client.log.read(number, offset, limit, scope=of_scope, types=types)
     if as_json:
@@ -280,18 +281,6 @@ def diff_command(
             more = f" (+{len(changed.captures)})" if changed.captures else ""
             say(f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}")
     say(f"{many(changes.turns, 'turn')} came.")
-
-
-def _last(log: Log, partition: int, limit: int, scope: str | None, types: tuple[str, ...]) -> list[Slot]:
-    """Return the last slots that match, looking back further until there are enough."""
-    end = log.ends()[partition]
-    window = 4 * limit
-    while True:
-        start = max(0, end - window)
-        slots = log.read(partition, start, window, scope=scope, types=types)
-        if len(slots) >= limit or start == 0:
-            return slots[-limit:]
-        window *= 4
 
 
 def _slot_json(slot: Slot) -> dict[str, object]:

@@ -111,6 +111,28 @@ def capture(
 
 
 @click.command()
+@with_arguments("update")
+@with_client
+def update(client: Client, id: str, text: str, as_json: bool) -> None:
+    """Say what is so now instead of a memory: the text is captured, and the memory is kept as what was before.
+
+    Only who is trusted as much as who said the memory can replace it. What says the same in other words becomes one
+    more wording of it.
+
+    
+    Example:
+      memtape update 019ab0c4-9a3c-7000-8000-0123456789ab "The staging database listens on port 5434."
+    """
+    done = client.update(id, text)
+    if as_json:
+        print_json(done)
+        return
+    said = "It says the same, and is one memory with it." if done.replaced is None else f"It replaced {done.replaced}."
+    say(f"{done.id} ({done.scope}). {said}")
+    _print_redacted(done.redacted)
+
+
+@click.command()
 @with_arguments("used")
 @with_client
 def used(client: Client, ids: tuple[str, ...], recall: str | None, as_json: bool) -> None:

@@ -148,7 +148,7 @@ def actions_of(
     if call is not None and call.of_memory:
         yield RECALLED
     elif call is None or call.act is None:
-        yield NO_ACTION
+        yield FAILED if failed else NO_ACTION
     elif failed and _REFUSED.match(output):
         yield REFUSED
     elif call.act == "edit":

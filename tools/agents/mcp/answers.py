@@ -18,6 +18,7 @@ from memtape.state.subjects.captures import TRUST
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, fitted
 from memtape.tools.ask.conflicts import Conflict, ConflictList, Told
 from memtape.tools.ask.inspection import Behind, Explained, Opened, Status
+from memtape.tools.ask.looking import Session
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.retrieval import Answer
 from memtape.tools.ask.telling import WORDING_CHARS, confirmed, held, other_wordings, said_of, when_of
@@ -98,6 +99,46 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
     follow = many(rest, "character follows", "characters follow")
     tail = [f"{follow}: get_memory with from_char={start + len(part)}."] if rest > 0 else []
     return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
+
+
+def listed(found: Sequence[Result], scope: str, order: str) -> str:
+    """Return what was said, in an order that is named, as many as fit."""
+    if not found:
+        return f"Nothing is remembered in {scope} yet."
+    pieces, left = _fitting(_result(number, result) for number, result in enumerate(found, start=1))
+    head = f"{many(len(found), 'text')} of {scope}, {order}. {DATA_NOT_ORDERS}"
+    tail = [f"{len(found) - len(pieces)} more did not fit; ask with a smaller limit."] if left else []
+    return "\n\n".join([head, wrap("\n\n".join(pieces)), *tail])
+
+
+def sessions(found: Sequence[Session], scope: str) -> str:
+    """Return the sessions of a scope, the latest first."""
+    if not found:
+        return f"No session was kept in {scope} yet."
+    pieces, _ = _fitting(map(_session, found))
+    head = f"{many(len(found), 'session')} of {scope}, the latest first. {DATA_NOT_ORDERS}"
+    return "\n\n".join([head, wrap("\n\n".join(pieces))])
+
+
+def session(found: Sequence[Result], scope: str, id: str) -> str:
+    """Return the turns of a session in their order, the last of them where not all fit."""
+    pieces, _ = _fitting(map(_turn, reversed(found)))
+    left = len(found) - len(pieces)
+    head = f"Session {_name(id, 80)} of {scope}, {many(len(found), 'turn')}. {DATA_NOT_ORDERS}"
+    cut = [f"({many(left, 'earlier turn')} did not fit.)"] if left else []
+    return "\n\n".join([head, wrap("\n\n".join([*cut, *reversed(pieces)]))])
+
+
+def _session(it: Session) -> str:
+    agents = ", ".join(_name(agent, 60) for agent in it.agents) or "no agent"
+    when = f"{format_time(it.since)} to {format_time(it.until)}"
+    asked = f"\n{quoted(one_line(it.asked, WORDING_CHARS))}" if it.asked else ""
+    return f"`{_name(it.id, 80)}` · {when} · {agents} · {many(it.turns, 'turn')}{asked}"
+
+
+def _turn(result: Result) -> str:
+    text = result.text if len(result.text) <= MAX_RESULT_CHARS else result.text[: MAX_RESULT_CHARS - 1] + "…"
+    return f"{format_time(result.at)} · {_name(result.actor, 60)} ({result.origin}) · `{result.id}`\n{quoted(text)}"
 
 
 def context(text: str, scope: str) -> str:

@@ -1,8 +1,8 @@
-"""The MCP server: the tools of `tools.agents.mcp.tools` over stdio, or over HTTP on loopback with a token.
+"""The MCP server: its tools, prompts and resources over stdio, or over HTTP on loopback with a token.
 
-This is the only file that knows the `mcp` SDK. What a tool means is not here. LanceDB is loaded behind the back of a
-client that has been answered, so that a server starts in about the SDK's own time. Any number of servers may work on
-one home at once.
+Only this file and `handlers` know the `mcp` SDK. What a tool, prompt or resource means stands beside them. LanceDB is
+loaded behind the back of a client that has been answered, so that a server starts in about the SDK's own time. Any
+number of servers may work on one home at once.
 """
 
 from __future__ import annotations
@@ -12,17 +12,14 @@ import secrets
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from typing import Any, TypeVar
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
 import uuid_utils
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
@@ -31,13 +28,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtape import __version__
 from memtape.schemas.errors import LogGone, MemtapeError
-from memtape.schemas.scopes import GLOBAL
-from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.listening import Warm
-from memtape.tools.agents.mcp.bounds import bounded, sentence
-from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, Tool, call, schema_of
+from memtape.tools.agents.mcp.handlers import Handlers
+from memtape.tools.agents.mcp.tools import INSTRUCTIONS, call
 from memtape.tools.agents.ready import Offer, Ready
 from memtape.tools.agents.warm import Asked, told_session
 from memtape.tools.capture.secrets.redaction import Redactor
@@ -45,26 +40,14 @@ from memtape.tools.capture.writing import SESSION_VARIABLE
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
 
-Context = ServerRequestContext[Any, Any]
+ResultT = TypeVar("ResultT")
 
-ROOTS_WAIT_S = 2
 MAX_BODY_BYTES = 1024 * 1024
 """A text has at most 64 KiB, which JSON may write six times as long."""
 LOOPBACK = "127.0.0.1"
 HTTP_PATH = "/mcp"
 TOKEN_NAME = "mcp-token"
 TOKEN_BYTES = 32
-DEFAULT_ACTOR = "mcp"
-NO_PROJECT = (
-    "This server cannot tell which project you work in: your client names no root folder that is here. Nothing was"
-    " read or stored. Start it for one project, as `memtape mcp --http --scope project:x`, or use a client that"
-    " tells its roots."
-)
-"""What every tool answers over HTTP to a client whose project is not known, who would else be given another's."""
-ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
-"""One host hides tools until they are searched for, unless they say so."""
-MAX_ACTOR_CHARS = 4_000
-"""Of a longer name the rest is nothing; what is kept of it is cut when secrets are out of it."""
 MAX_CLIENTS = 8
 """A client keeps its scope's texts ready; the one that was not used for longest is closed."""
 
@@ -84,10 +67,14 @@ class ServedMemory:
 
     def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
         """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
+        return self.do(lambda client: call(client, name, arguments), project, actor)
+
+    def do(self, action: Callable[[Client], ResultT], project: str | Path, actor: str) -> ResultT:
+        """Return what an action makes of the client for a project, by its scope or a folder."""
         with self._using():
             client = self._client(self.scope or project, actor)
             client.session = os.environ.get(SESSION_VARIABLE) or told_session(self.home, client.scope) or self._session
-            return call(client, name, arguments)
+            return action(client)
 
     def offer(self, asked: Asked) -> Offer:
         """Return what a hook may put before an agent: the context of a start, or what a prompt surely needs."""
@@ -134,100 +121,23 @@ class ServedMemory:
         return client
 
 
-class _Roots:
-    """Which folder a client works in: its first root where it has any, else the `fallback`.
-
-    Who serves one client that has started it falls back on its own working directory; who serves any client has no
-    fallback, since a client may work anywhere.
-    """
-
-    KEY = "roots"
-
-    def __init__(self, fallback: Path | None) -> None:
-        self._fallback = fallback
-        self._silent = False
-
-    async def folder(
-        self, ctx: Context, params: types.CallToolRequestParams
-    ) -> Path | types.InputRequiredResult | None:
-        capabilities = ctx.session.client_capabilities
-        if capabilities is None or capabilities.roots is None or self._silent:
-            return self._fallback
-        if ctx.session.can_send_request:
-            return await self._asked(ctx)
-        # From 2026-07-28 on a server asks by its answer, and the client calls again with what it was asked for.
-        if params.input_responses is None:
-            return types.InputRequiredResult(input_requests={self.KEY: types.ListRootsRequest()})
-        answered = params.input_responses.get(self.KEY)
-        return self._folder_of(answered.roots) if isinstance(answered, types.ListRootsResult) else self._fallback
-
-    async def _asked(self, ctx: Context) -> Path | None:
-        with anyio.move_on_after(ROOTS_WAIT_S):
-            try:
-                answered = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
-                return self._folder_of(answered.roots)
-            except Exception:  # A client that says it has roots and then has none, in whatever way.
-                pass
-        # The one client that there is need not be asked again; of many, another may answer.
-        self._silent = self._fallback is not None
-        return self._fallback
-
-    def _folder_of(self, roots: list[types.Root]) -> Path | None:
-        for root in roots:
-            path = Path(unquote(urlsplit(str(root.uri)).path))
-            if path.is_dir():
-                return path
-        return self._fallback
-
-
 def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server[Any]:
-    """Return the SDK's server with our tools; every error of a tool is a sentence in its result.
-
-    A client without roots works in the project of the `fallback`; where that is None its calls are refused, unless the
-    memory has a scope.
-    """
-    tools = [_described(name, tool) for name, tool in TOOLS.items()]
-    roots = _Roots(fallback)
-    likely = memory.scope or fallback or GLOBAL
-
-    async def initialized(ctx: Context, params: types.NotificationParams) -> None:
-        memory.ready.refresh(likely)
-
-    async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        memory.ready.refresh(likely)  # Since the protocol of 2026-07-28 clients do not say that they are initialized.
-        return types.ListToolsResult(tools=tools)
-
-    async def call_tool(
-        ctx: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
-        project = memory.scope or await roots.folder(ctx, params)
-        if isinstance(project, types.InputRequiredResult):
-            return project
-        if project is None:
-            return _failed(NO_PROJECT)
-        actor = memory.actor or _actor_of(ctx)
-        try:
-            text = await anyio.to_thread.run_sync(memory.call, params.name, params.arguments or {}, project, actor)
-        except MemtapeError as error:
-            return _failed(f"{error} {error.hint}".strip())
-        except Exception as error:
-            note_error(memory.home, f"mcp {params.name}", error)
-            name = params.name[:100]
-            return _failed(
-                f"Memtape could not do {name} ({type(error).__name__}). For the user: `memtape doctor` says more."
-            )
-        return _answer(text)
-
+    """Return the SDK's server with our tools, prompts and resources, as `Handlers` answers them."""
+    handlers = Handlers(memory, fallback)
     server: Server[Any] = Server(
         "memtape",
         version=__version__,
         title="Memtape",
         instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
     )
-    # So that a session's first prompt finds ready what it needs, and nobody waits for it at the start.
-    server.add_notification_handler("notifications/initialized", types.NotificationParams, initialized)
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, handlers.initialized)
     return server
 
 
@@ -339,37 +249,3 @@ def listen(port: int) -> socket.socket:
         raise MemtapeError(f"Port {port} cannot be used: {error.strerror}.", "Name another with --port.") from None
     listening.listen(128)
     return listening
-
-
-def _described(name: str, tool: Tool) -> types.Tool:
-    reads = tool.offer.effect == "reads"
-    return types.Tool(
-        name=name,
-        title=tool.offer.title,
-        description=tool.offer.description,
-        input_schema=schema_of(tool),
-        annotations=types.ToolAnnotations(
-            title=tool.offer.title,
-            read_only_hint=reads,
-            destructive_hint=tool.offer.effect == "hides",
-            idempotent_hint=tool.offer.idempotent,
-            open_world_hint=False,
-        ),
-        _meta=ALWAYS_SHOWN if name in ("search_memories", "add_memory") else None,
-    )
-
-
-def _answer(text: str) -> types.CallToolResult:
-    # No structured content: two hosts would show that instead of the Markdown.
-    return types.CallToolResult(content=[types.TextContent(type="text", text=bounded(text))])
-
-
-def _failed(error: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=sentence(error))], is_error=True)
-
-
-def _actor_of(ctx: Context) -> str:
-    """Return how the client calls itself, which the log keeps as who spoke."""
-    params = ctx.session.client_params
-    name = params.client_info.name if params is not None else ""
-    return visible(name[:MAX_ACTOR_CHARS]).strip() or DEFAULT_ACTOR

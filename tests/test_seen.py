@@ -1,0 +1,182 @@
+"""What agents were given unasked: what a person sees of it, how it stands on the log, and what has come of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import captured
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
+
+from memtape.schemas.events import Recalled
+from memtape.schemas.lanes import LANES, UNASKED, Unasked, tokens_given, unasked_by, unasked_lanes
+from memtape.schemas.log import backwards
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.agents.listening import Warm
+from memtape.tools.agents.ready import Ready
+from memtape.tools.ask.comparing import recalls_of
+from memtape.tools.capture.native_ids import HOSTS
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+
+PORT = "The staging kayak listens on port 5433."
+QUESTION = "On which port does the staging kayak listen?"
+NOTE = r"memory: (\d+) given, (\d+) tokens"
+
+
+@pytest.fixture(autouse=True)
+def connected(home: Path) -> None:
+    Home(home)
+
+
+def remembered(home: Path, project: Path, *texts: str, **fields: Any) -> list[str]:
+    with Client(home, folder=project, origin="user", session="before") as client:
+        ids = [client.capture(text, **fields).id for text in texts]
+        client.project()
+        return ids
+
+
+def at(home: Path, project: Path) -> Client:
+    return Client(home, scope=scope_of_folder(project, Home(home)), origin="user")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("served", [False, True])
+def test_a_person_sees_how_much_an_agent_was_given(host: str, served: bool, home: Path, project: Path) -> None:
+    """The note says what the log says, whether a server answers or the hook does it alone."""
+    remembered(home, project, PORT, "Mira likes green tea.")
+    warm = None
+    if served:
+        ready = Ready(home)
+        warm = Warm(home, ready.offer, lambda asked: None)
+        warm.start()
+    try:
+        answers = [
+            json.loads(hook(home, host, told(project, "SessionStart", source="startup"))),
+            json.loads(hook(home, host, told(project, PROMPT[host], prompt=QUESTION))),
+        ]
+    finally:
+        if warm is not None:
+            warm.stop()
+            ready.close()
+    with at(home, project) as client:
+        prompt, start = client.given()
+    assert (start.by, prompt.by) == ("start", "prompt")
+    for answer, told_of in zip(answers, (start, prompt), strict=True):
+        assert answer.keys() == {"hookSpecificOutput", "systemMessage"}
+        noted = re.fullmatch(NOTE, answer["systemMessage"])
+        assert noted is not None and (int(noted[1]), int(noted[2])) == (len(told_of.memories), told_of.tokens)
+        assert told_of.session == "s-1" and told_of.actor == HOSTS[host] and told_of.origin == "agent"
+        context = answer["hookSpecificOutput"]["additionalContext"]
+        assert all(it.line is not None and it.line in context for it in told_of.memories)
+
+
+def test_a_setting_keeps_the_note_away_and_nothing_given_has_none(home: Path, project: Path) -> None:
+    assert hook(home, "codex", told(project, "SessionStart", source="startup")) == b""
+    remembered(home, project, PORT)
+    assert hook(home, "claude", told(project, PROMPT["claude"], prompt="Write a poem about rivers.")) == b""
+    (home / "settings.toml").write_text("shown = false\n")
+    for event, more in (("SessionStart", {"source": "startup"}), (PROMPT["claude"], {"prompt": QUESTION})):
+        answer = json.loads(hook(home, "claude", told(project, event, **more)))
+        assert answer.keys() == {"hookSpecificOutput"}
+    with at(home, project) as client:
+        assert [it.by for it in client.given()] == ["prompt", "start"]
+
+
+def test_what_came_of_it(home: Path, project: Path) -> None:
+    """Used by the rule, used as somebody said, forgotten, replaced, erased, or nothing."""
+    port, tea, boat, old, plain = remembered(
+        home, project, PORT, "Mira likes green tea.", "The boat of Otto is called Seahorse.",
+        "The billing gateway listens on port 7001.", "Tides are read at noon.",
+    )  # fmt: skip
+    hook(home, "claude", told(project, "SessionStart", source="startup"))
+    hook(home, "claude", told(project, ANSWER["claude"], **{FIELD["claude"]: "Staging is on 5433."}))
+    with at(home, project) as client:
+        (start,) = client.given()
+        assert {it.id: (it.used, it.now) for it in start.memories} == {
+            port: (True, "shown"), tea: (False, "shown"), boat: (False, "shown"), old: (False, "shown"),
+            plain: (False, "shown"),
+        }  # fmt: skip
+        client.use([tea], start.id)
+        client.forget(boat)
+        client.update(old, "The billing gateway listens on port 7002.")
+        (start,) = client.given(session="s-1", since="1h")
+        states = {it.id: (it.used, it.now, it.line) for it in start.memories}
+        assert states[port][:2] == (True, "shown") and states[tea][:2] == (True, "shown")
+        assert states[boat] == (False, "forgotten", "The boat of Otto is called Seahorse.")
+        assert states[old][:2] == (False, "replaced")
+        assert client.given(session="another") == [] == client.given(since="2030-01-01")
+    done = CliRunner().invoke(main, ["erase", plain, "--yes", "--home", str(home), "--scope", start.scope])
+    assert done.exit_code == 0, done.output
+    with at(home, project) as client:
+        (start,) = client.given()
+        assert {it.id: (it.line, it.now) for it in start.memories}[plain] == (None, "erased")
+    shown = CliRunner().invoke(main, ["given", "--home", str(home), "--scope", start.scope])
+    assert "start: 5 memories" in shown.output and "[used]" in shown.output and "forgotten since" in shown.output
+    printed = CliRunner().invoke(main, ["given", "--json", "--home", str(home), "--scope", start.scope])
+    assert json.loads(printed.output)["given"][0]["memories"][0].keys() == {"id", "scope", "line", "used", "now"}
+
+
+def test_a_search_of_an_agent_is_not_listed_and_a_start_is_no_search(home: Path, project: Path) -> None:
+    remembered(home, project, PORT)
+    hook(home, "claude", told(project, "SessionStart", source="startup"))
+    hook(home, "claude", told(project, PROMPT["claude"], prompt=QUESTION))
+    with at(home, project) as client:
+        client.session = "s-1"
+        assert client.search("staging kayak").recall_id is not None
+        bodies = [event.body for event in events_of(home, project, "recalled")]
+        assert [unasked_by(body.lanes) for body in bodies if isinstance(body, Recalled)] == ["start", "prompt", None]
+        assert len(client.given()) == 2
+        # What was asked can be asked again, and a start asked nothing.
+        assert [asked.query for asked in recalls_of(client.log, client.scope)] == [QUESTION, "staging kayak"]
+
+
+def test_what_an_agent_repeats_of_its_start_confirms_nothing(home: Path, project: Path) -> None:
+    (id,) = remembered(home, project, PORT)
+    hook(home, "claude", told(project, "SessionStart", source="startup"))
+    with Client(home, folder=project, origin="agent", session="s-1") as client:
+        client.capture("the staging kayak listens on port 5433")
+        row = client.show(id).memory
+    assert row is not None and (len(row.echoes), row.confirmations) == (1, 0)
+
+
+def test_no_project_is_told_of_what_another_was_given(home: Path, project: Path, tmp_path: Path) -> None:
+    remembered(home, project, PORT)
+    hook(home, "claude", told(project, "SessionStart", source="startup"))
+    other = tmp_path / "other"
+    other.mkdir()
+    with Client(home, folder=other) as client:
+        client.capture("Another thing.")
+        assert client.given() == []
+
+
+@given(st.integers(0, 400), st.integers(1, 5))
+@settings(max_examples=20, deadline=None)
+def test_the_latest_of_a_log_come_first_and_each_once(count: int, every: int) -> None:
+    log = MemoryLog()
+    log.append([captured(f"Text {n}.", n, "turn" if n % every else "fact") for n in range(count)])
+    (partition,) = {partition_of("project:test", log.partitions)}
+    kept = log.read(partition, 0, 10_000, scope="project:test", types=("captured",))
+    assert list(backwards(log, partition, "project:test", ("captured",))) == kept[::-1]
+    assert list(backwards(log, partition)) == log.read(partition, 0, 10_000)[::-1]
+
+
+@given(st.sampled_from(UNASKED), st.integers(0, 10**9), st.lists(st.sampled_from(LANES), unique=True))
+def test_what_gave_it_and_how_long_it_was_stand_among_the_lanes(by: Unasked, tokens: int, lanes: list[str]) -> None:
+    told = (*lanes, *unasked_lanes(by, tokens))
+    assert (unasked_by(told), tokens_given(told)) == (by, tokens)
+    assert (unasked_by(lanes), tokens_given(lanes)) == (None, None)
+
+
+@pytest.mark.parametrize("lane", ["tokens:", "tokens:-1", "tokens:²", "tokens:1e3", "token:5"])
+def test_a_length_that_is_none_is_not_told(lane: str) -> None:
+    assert tokens_given(["sparse", lane]) is None

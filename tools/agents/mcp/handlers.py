@@ -1,0 +1,268 @@
+"""What a client of the MCP server asks for, and what it is answered: tools, prompts and resources in the SDK's types.
+
+Each is done in the project that the client works in, by its roots. What a tool, prompt or resource means stands in
+files of their own; how a client reaches the server stands in `server`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.visible import visible
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+from memtape.tools.agents.errors import note_error
+from memtape.tools.agents.mcp.bounds import bounded, sentence
+from memtape.tools.agents.mcp.progress import with_progress
+from memtape.tools.agents.mcp.prompts import PROMPTS, Prompt, prompted
+from memtape.tools.agents.mcp.resources import RESOURCES, TEMPLATES, Resource, read
+from memtape.tools.agents.mcp.schemas import short_schema
+from memtape.tools.agents.mcp.tools import TOOLS, Answered, Tool, answered
+from memtape.tools.agents.ready import Ready
+from memtape.tools.client import Client
+
+Context = ServerRequestContext[Any, Any]
+Params = types.CallToolRequestParams | types.GetPromptRequestParams | types.ReadResourceRequestParams
+"""What a client asks with that is answered from its project."""
+ResultT = TypeVar("ResultT")
+
+ROOTS_WAIT_S = 2
+MARKDOWN = "text/markdown"
+DEFAULT_ACTOR = "mcp"
+NO_PROJECT = (
+    "This server cannot tell which project you work in: your client names no root folder that is here. Nothing was"
+    " read or stored. Start it for one project, as `memtape mcp --http --scope project:x`, or use a client that"
+    " tells its roots."
+)
+"""What every tool answers over HTTP to a client whose project is not known, who would else be given another's."""
+ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
+"""One host hides tools until they are searched for, unless they say so."""
+MAX_ACTOR_CHARS = 4_000
+"""Of a longer name the rest is nothing; what is kept of it is cut when secrets are out of it."""
+
+
+class Memory(Protocol):
+    """What does what is asked for: the clients of one server."""
+
+    @property
+    def home(self) -> Path: ...
+
+    @property
+    def scope(self) -> str | None: ...
+
+    @property
+    def actor(self) -> str | None: ...
+
+    @property
+    def ready(self) -> Ready: ...
+
+    def do(self, action: Callable[[Client], ResultT], project: str | Path, actor: str) -> ResultT: ...
+
+
+class Handlers:
+    """Answers the requests of clients; every error is a sentence.
+
+    A client without roots works in the project of the `fallback`; where that is None its calls are refused, unless the
+    memory has a scope.
+    """
+
+    def __init__(self, memory: Memory, fallback: Path | None) -> None:
+        self._memory = memory
+        self._roots = Roots(fallback)
+        self._likely = memory.scope or fallback or GLOBAL
+
+    async def initialized(self, ctx: Context, params: types.NotificationParams) -> None:
+        """Have ready what the session's first prompt needs, so that nobody waits for it at the start."""
+        self._memory.ready.refresh(self._likely)
+
+    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """Tell which tools there are: those used often, or every one where the settings say so."""
+        # Since the protocol of 2026-07-28 clients do not say that they are initialized.
+        self._memory.ready.refresh(self._likely)
+        every = local_settings(Home(self._memory.home)).every_tool
+        return types.ListToolsResult(
+            tools=[_described(name, tool, every) for name, tool in TOOLS.items() if every or tool.offer.common]
+        )
+
+    async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Run a tool, listed or not."""
+        name, arguments = params.name, params.arguments or {}
+        try:
+            done = await self._do(ctx, params, name, lambda client: answered(client, name, arguments))
+        except MemtapeError as error:
+            told = types.TextContent(type="text", text=_sentence(error))
+            return types.CallToolResult(content=[told], is_error=True)
+        return _result(done) if isinstance(done, Answered) else done
+
+    async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        """Tell which prompts there are."""
+        return types.ListPromptsResult(prompts=[_prompt(name, prompt) for name, prompt in PROMPTS.items()])
+
+    async def get_prompt(
+        self, ctx: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult | types.InputRequiredResult:
+        """Do what a prompt is for, and answer with its message."""
+        name, arguments = params.name, params.arguments or {}
+        try:
+            text = await self._do(ctx, params, name, lambda client: prompted(client, name, arguments))
+        except MemtapeError as error:
+            raise MCPError(types.INVALID_PARAMS, _sentence(error)) from None
+        if not isinstance(text, str):
+            return text
+        message = types.TextContent(type="text", text=bounded(text))
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=message)])
+
+    async def list_resources(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """Tell which resources there are that have one address."""
+        told = [types.Resource(**one._asdict(), mime_type=MARKDOWN) for one in RESOURCES]
+        return types.ListResourcesResult(resources=told)
+
+    async def list_templates(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """Tell which resources are addressed by an id."""
+        return types.ListResourceTemplatesResult(resource_templates=[_template(one) for one in TEMPLATES])
+
+    async def read_resource(
+        self, ctx: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult | types.InputRequiredResult:
+        """Read a resource as Markdown."""
+        uri = str(params.uri)
+        try:
+            text = await self._do(ctx, params, "a resource", lambda client: read(client, uri))
+        except MemtapeError as error:
+            raise MCPError(types.INVALID_PARAMS, _sentence(error)) from None
+        if not isinstance(text, str):
+            return text
+        found = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=bounded(text))
+        return types.ReadResourceResult(contents=[found])
+
+    async def _do(
+        self, ctx: Context, params: Params, what: str, action: Callable[[Client], ResultT]
+    ) -> ResultT | types.InputRequiredResult:
+        """Return what an action makes of the client's project, or what the client is to be asked first.
+
+        Raises `MemtapeError` alone. `what` names the action, for the notes of errors and for who waits.
+        """
+        memory = self._memory
+        project = memory.scope or await self._roots.folder(ctx, params)
+        if isinstance(project, types.InputRequiredResult):
+            return project
+        if project is None:
+            raise MemtapeError(NO_PROJECT)
+        actor = memory.actor or _actor_of(ctx)
+        try:
+            return await with_progress(
+                ctx.session.report_progress, f"memtape: {what[:100]}", lambda: memory.do(action, project, actor)
+            )
+        except MemtapeError:
+            raise
+        except Exception as error:
+            note_error(memory.home, f"mcp {what}", error)
+            failed = f"Memtape could not do {what[:100]} ({type(error).__name__})."
+            raise MemtapeError(failed, "For the user: `memtape doctor` says more.") from error
+
+
+class Roots:
+    """Which folder a client works in: its first root where it has any, else the `fallback`.
+
+    Who serves one client that has started it falls back on its own working directory; who serves any client has no
+    fallback, since a client may work anywhere.
+    """
+
+    KEY = "roots"
+
+    def __init__(self, fallback: Path | None) -> None:
+        self._fallback = fallback
+        self._silent = False
+
+    async def folder(self, ctx: Context, params: Params) -> Path | types.InputRequiredResult | None:
+        capabilities = ctx.session.client_capabilities
+        if capabilities is None or capabilities.roots is None or self._silent:
+            return self._fallback
+        if ctx.session.can_send_request:
+            return await self._asked(ctx)
+        # From 2026-07-28 on a server asks by its answer, and the client calls again with what it was asked for.
+        if params.input_responses is None:
+            return types.InputRequiredResult(input_requests={self.KEY: types.ListRootsRequest()})
+        answered = params.input_responses.get(self.KEY)
+        return self._folder_of(answered.roots) if isinstance(answered, types.ListRootsResult) else self._fallback
+
+    async def _asked(self, ctx: Context) -> Path | None:
+        with anyio.move_on_after(ROOTS_WAIT_S):
+            try:
+                answered = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
+                return self._folder_of(answered.roots)
+            except Exception:  # A client that says it has roots and then has none, in whatever way.
+                pass
+        # The one client that there is need not be asked again; of many, another may answer.
+        self._silent = self._fallback is not None
+        return self._fallback
+
+    def _folder_of(self, roots: list[types.Root]) -> Path | None:
+        for root in roots:
+            path = Path(unquote(urlsplit(str(root.uri)).path))
+            if path.is_dir():
+                return path
+        return self._fallback
+
+
+def _described(name: str, tool: Tool, every: bool) -> types.Tool:
+    reads = tool.offer.effect == "reads"
+    return types.Tool(
+        name=name,
+        title=tool.offer.title,
+        description=tool.offer.description,
+        input_schema=short_schema(tool.arguments, rare=every),
+        output_schema=tool.data,
+        annotations=types.ToolAnnotations(
+            title=tool.offer.title,
+            read_only_hint=reads,
+            destructive_hint=tool.offer.effect == "hides",
+            idempotent_hint=tool.offer.idempotent,
+            open_world_hint=False,
+        ),
+        _meta=ALWAYS_SHOWN if name in ("search_memories", "add_memory") else None,
+    )
+
+
+def _result(done: Answered) -> types.CallToolResult:
+    # Two hosts show structured content instead of the text.
+    text = types.TextContent(type="text", text=bounded(done.text))
+    return types.CallToolResult(content=[text], structured_content=done.data)
+
+
+def _prompt(name: str, prompt: Prompt) -> types.Prompt:
+    argument = types.PromptArgument(name=prompt.argument, description=prompt.about, required=True)
+    return types.Prompt(name=name, title=prompt.title, description=prompt.description, arguments=[argument])
+
+
+def _template(one: Resource) -> types.ResourceTemplate:
+    return types.ResourceTemplate(
+        uri_template=one.uri, name=one.name, title=one.title, description=one.description, mime_type=MARKDOWN
+    )
+
+
+def _sentence(error: MemtapeError) -> str:
+    return sentence(f"{error} {error.hint}".strip())
+
+
+def _actor_of(ctx: Context) -> str:
+    """Return how the client calls itself, which the log keeps as who spoke."""
+    params = ctx.session.client_params
+    name = params.client_info.name if params is not None else ""
+    return visible(name[:MAX_ACTOR_CHARS]).strip() or DEFAULT_ACTOR

@@ -1,0 +1,199 @@
+"""What agents were given unasked, at a start or with a prompt: read from the log, with what has come of it since.
+
+A memory was of use where a `used` event says so, or where the session's next answer carried it, which its use at the
+time of that answer tells. Nothing is ranked or changed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Literal, NamedTuple
+
+import msgspec
+import numpy as np
+
+from memtape.schemas.codec import body_of_capture, event_of
+from memtape.schemas.events import Event, Origin, Recalled, Used
+from memtape.schemas.lanes import Unasked, tokens_given, unasked_by
+from memtape.schemas.log import Log, backwards
+from memtape.schemas.rows import MemoryRow, UseRow
+from memtape.schemas.scopes import partition_of, scopes_read
+from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.state.index.entries import ORIGINS, TURN
+from memtape.state.index.parts import Ints
+from memtape.state.index.sorted_values import is_one_of
+from memtape.state.subjects.usage import ANSWERING, HOT_WINDOW_US, other_row_id
+from memtape.tools.ask.found import Found
+from memtape.tools.ask.retrieval import Retriever
+
+PAGE_SLOTS = 5_000
+
+Since = Literal["shown", "replaced", "forgotten", "erased"]
+"""How a memory that was given stands now; `forgotten` is all that is hidden."""
+
+
+class GivenMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that an agent was given. `line` is the first of its text, None where that is erased.
+
+    `used` is None where that is no longer known: times of use are kept for 18 days.
+    """
+
+    id: str
+    scope: str
+    line: str | None
+    used: bool | None
+    now: Since
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """What one session was given at one time. `id` is that of the recall that says so.
+
+    `by` says at what: a start, or a prompt. `actor` is the host's name. `tokens` is the length of the text that was
+    given, None where nobody counted it.
+    """
+
+    id: str
+    at: int
+    by: Unasked
+    scope: str
+    actor: str
+    origin: Origin
+    session: str | None
+    tokens: int | None
+    memories: tuple[GivenMemory, ...]
+
+
+class _Of(NamedTuple):
+    """What is read of one scope: its texts, its uses by row, its erasures."""
+
+    name: str
+    found: Found
+    uses: Mapping[str, UseRow]
+    erasures: Erasures
+
+
+def given_of(
+    retriever: Retriever, log: Log, scope: str, limit: int, session: str | None, since: int | None
+) -> list[Given]:
+    """Return what agents were given unasked in a scope, the latest first: to one session or any, from a time on."""
+    of = [_read(retriever, log, name) for name in scopes_read(scope)]
+    wanted = list(islice(_recalls(log, of[0], session, since), limit))
+    told = _told_used(log, scope, min((offset for offset, _ in wanted), default=0)) if wanted else []
+    return [_given(log, of, event, told) for _, event in wanted]
+
+
+def _read(retriever: Retriever, log: Log, name: str) -> _Of:
+    found = retriever.found(name)[0]
+    uses = {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}
+    return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
+
+
+def _recalls(log: Log, of: _Of, session: str | None, since: int | None) -> Iterator[tuple[int, Event]]:
+    """Yield the recalls of a scope that nobody asked for with their offsets, the latest first."""
+    for slot in backwards(log, partition_of(of.name, log.partitions), of.name, ("recalled",)):
+        event = event_of(slot.payload)
+        if event is None or not isinstance(event.body, Recalled) or of.erasures.covers(event):
+            continue
+        if since is not None and event.at < since:
+            return
+        if unasked_by(event.body.lanes) and session in (None, event.session):
+            yield slot.offset, event
+
+
+def _told_used(log: Log, scope: str, offset: int) -> list[Event]:
+    """Return the `used` events of a scope from an offset on."""
+    partition, told = partition_of(scope, log.partitions), list[Event]()
+    while slots := log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("used",)):
+        told += [event for slot in slots if (event := event_of(slot.payload)) is not None]
+        offset = slots[-1].offset + 1
+    return told
+
+
+def _given(log: Log, of: Sequence[_Of], event: Event, told: Sequence[Event]) -> Given:
+    body, by = event.body, None
+    assert isinstance(body, Recalled)
+    by = unasked_by(body.lanes)
+    assert by is not None
+    answered = _next_answer(of[0].found, event.session, event.at)
+    used = {
+        id
+        for one in told
+        if isinstance(one.body, Used) and (one.body.recall == event.id or _is_after(one, event))
+        for id in one.body.ids
+    }
+    return Given(
+        id=event.id,
+        at=event.at,
+        by=by,
+        scope=of[0].name,
+        actor=event.actor.name,
+        origin=event.actor.origin,
+        session=event.session,
+        tokens=tokens_given(body.lanes),
+        memories=tuple(_memory(log, of, id, event.at, answered, id in used) for id in body.results),
+    )
+
+
+def _is_after(used: Event, given: Event) -> bool:
+    """Whether a use that names no recall was said in a session after it was given something."""
+    assert isinstance(used.body, Used)
+    own = used.session is not None and used.session == given.session
+    return used.body.recall is None and own and used.at >= given.at
+
+
+def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: int | None, told: bool) -> GivenMemory:
+    text, now, scope = _shown(of, id) or _hidden(log, of, id)
+    use = of[0].uses.get(id if scope == of[0].name else other_row_id(id))
+    used = True if told else _is_used(use, at, answered)
+    return GivenMemory(id=id, scope=scope, line=None if text is None else _first_line(text), used=used, now=now)
+
+
+def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
+    """Return the text of what is shown, whether it holds, and in which scope it stands; None of what is not shown."""
+    for one in of:
+        if (place := one.found.texts.called(id)) is not None:
+            row = one.found.row(place)
+            replaced = isinstance(row, MemoryRow) and (row.replaced or row.valid_to is not None)
+            return one.found.result(place).text, "replaced" if replaced else "shown", one.name
+    return None
+
+
+def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, str]:
+    """Return the text of what is not shown, where it is not erased, and in which scope it stands."""
+    for one in of:
+        offset = log.known(one.name, [id]).get(id)
+        if offset is None or id in one.erasures.named.get(one.name, {}):
+            continue
+        for slot in log.read(partition_of(one.name, log.partitions), offset, 1):
+            event = event_of(slot.payload)
+            body = None if event is None or one.erasures.covers(event) else body_of_capture(slot.payload)
+            if body is not None:
+                return body.text, "forgotten", one.name
+    return None, "erased", of[0].name
+
+
+def _is_used(use: UseRow | None, at: int, answered: int | None) -> bool | None:
+    """Whether the answer that came at a time carried something; None where times of use no longer tell it."""
+    if use is None or answered is None or use.last_at < at:
+        return False
+    if answered in use.times:
+        return True
+    return None if len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US else False
+
+
+def _next_answer(found: Found, session: str | None, at: int) -> int | None:
+    """Return when a session answered first from a time on, None where it did not yet."""
+    number = None if session is None else found.texts.sessions.number_of(session)
+    if number is None:
+        return None
+    answering = np.array([ORIGINS.index(origin) for origin in ANSWERING])
+    turns = (found.texts.flags & TURN != 0) & (found.texts.sessions.number == number)
+    places: Ints = np.flatnonzero(turns & is_one_of(found.texts.whole("origins"), answering))
+    times = found.texts.column("at", places)
+    later = times[times >= at]
+    return int(later.min()) if len(later) else None
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -1,0 +1,146 @@
+"""Looking through a scope without a question: what came last, what came around a moment, and its sessions.
+
+All of it is read from the texts that can be found, in the order in which they were said. Nothing is ranked or changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import PEOPLE, Kind
+from memtape.schemas.times import parse_time
+from memtape.state.index.entries import KINDS, ORIGINS, TURN
+from memtape.state.index.parts import Ints, joined
+from memtape.state.index.segments import NO_SESSION
+from memtape.state.index.sorted_values import is_one_of
+from memtape.state.text.courtesies import is_goodbye, is_nod
+from memtape.tools.ask.found import Found
+from memtape.tools.ask.naming import is_whole
+from memtape.tools.ask.results import Result
+from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.standing import judged
+
+MOST = 1_000
+REQUESTS, AGENTS_AMONG = 5, 20
+"""Among so many of a session's first turns of people its first request is looked for, and among so many of agents who
+they are."""
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """One session: its agents, when its first and its last turn were said, how many there are, and the first request.
+
+    `asked` is the first line of that, empty where nobody asked anything.
+    """
+
+    id: str
+    scope: str
+    agents: tuple[str, ...]
+    since: int
+    until: int
+    turns: int
+    asked: str
+
+
+def recent_of(retriever: Retriever, scope: str, limit: int, kinds: Sequence[Kind]) -> list[Result]:
+    """Return what was said last in a scope, the latest first: of these kinds, by default all but turns."""
+    check_limit(limit)
+    found, view = retriever.found(scope)
+    places = np.array(found.places(), np.int64)
+    wanted = [KINDS.index(kind) for kind in kinds or [kind for kind in KINDS if kind != "turn"]]
+    places = places[is_one_of(found.texts.column("kinds", places), np.array(wanted))]
+    return _told(found, _by_time(found, places)[: -limit - 1 : -1], retriever.now([view]))
+
+
+def timeline_of(retriever: Retriever, scope: str, around: str, limit: int, now_us: int) -> list[Result]:
+    """Return what was said in a scope around what has an id, or around a time, in its order: at most so many texts.
+
+    Raises `NotFound` for an id that is not shown in the scope.
+    """
+    check_limit(limit)
+    found, view = retriever.found(scope)
+    places = np.array(found.places(), np.int64)
+    ordered = _by_time(found, places)
+    if is_whole(around):
+        place = found.texts.called(around)
+        if place is None:
+            raise NotFound(f"{scope} shows nothing with the id {around}.", "`memtape search` shows ids.")
+        middle = int(np.flatnonzero(ordered == found.texts.head(place))[0])
+    else:
+        middle = int(np.searchsorted(np.sort(found.texts.column("at", places)), parse_time(around, now_us)))
+    first = max(0, min(middle - limit // 2, len(ordered) - limit))
+    return _told(found, ordered[first : first + limit], retriever.now([view]))
+
+
+def sessions_of(retriever: Retriever, scope: str, limit: int) -> list[Session]:
+    """Return the sessions of a scope, the one that was spoken in last first."""
+    check_limit(limit)
+    found = retriever.found(scope)[0]
+    ordered = _turns(found)
+    numbers = found.texts.sessions.number[ordered]
+    # Of each session the place of its last turn, the latest of these first.
+    last = {int(number): n for n, number in enumerate(numbers.tolist())}
+    latest = sorted(last, key=lambda number: -last[number])[:limit]
+    return [_session(found, scope, ordered[numbers == number]) for number in latest]
+
+
+def session_of(retriever: Retriever, scope: str, session: str) -> list[Result]:
+    """Return the turns of a session in their order. Raises `NotFound` where the scope shows none."""
+    found, view = retriever.found(scope)
+    number = found.texts.sessions.number_of(session)
+    ordered = _turns(found)
+    own = ordered[found.texts.sessions.number[ordered] == number] if number is not None else ordered[:0]
+    if not len(own):
+        raise NotFound(f"{scope} has no session {session[:60]}.", "`memtape sessions` shows their ids.")
+    return _told(found, own, retriever.now([view]))
+
+
+def check_limit(limit: int) -> None:
+    """Raise `MemtapeError` for a number of things that nobody can be shown."""
+    if not 1 <= limit <= MOST:
+        raise MemtapeError(f"A limit of {limit} is not between 1 and {MOST:,}.", "Give another.")
+
+
+def _turns(found: Found) -> Ints:
+    """Return the places of the turns of sessions that are shown, in the order in which they were said."""
+    segments = [part.segment for part in found.texts.parts]
+    alone = joined([(each.session_keys == NO_SESSION)[each.sessions] for each in segments], np.bool_)
+    return _by_time(found, np.flatnonzero(found.texts.shown & (found.texts.flags & TURN != 0) & ~alone))
+
+
+def _by_time(found: Found, places: Ints) -> Ints:
+    """Return places, given in ascending order, by when what stands there was said."""
+    ordered: Ints = places[np.argsort(found.texts.column("at", places), kind="stable")]
+    return ordered
+
+
+def _told(found: Found, places: Ints, now: int) -> list[Result]:
+    return [judged(found.result(place), found.row(place), now) for place in places.tolist()]
+
+
+def _session(found: Found, scope: str, ordered: Ints) -> Session:
+    origins = [ORIGINS[number] for number in found.texts.whole("origins")[ordered].tolist()]
+    people = [int(place) for place, origin in zip(ordered, origins, strict=True) if origin in PEOPLE]
+    answers = [int(place) for place, origin in zip(ordered, origins, strict=True) if origin == "agent"]
+    agents = dict.fromkeys(found.result(place).actor for place in answers[:AGENTS_AMONG])
+    first, last = found.row(int(ordered[0])), found.row(int(ordered[-1]))
+    return Session(
+        id=first.session or "",
+        scope=scope,
+        agents=tuple(agents),
+        since=first.at,
+        until=last.at,
+        turns=len(ordered),
+        asked=next(_requests(found, people), ""),
+    )
+
+
+def _requests(found: Found, people: Sequence[int]) -> Iterator[str]:
+    """Yield the first lines of what people asked for first in a session."""
+    for place in people[:REQUESTS]:
+        text = found.text(place)
+        if text.strip() and not is_goodbye(text) and not is_nod(text):
+            yield next(line.strip() for line in text.splitlines() if line.strip())

@@ -1,0 +1,128 @@
+"""The commands that look through a project without a question: recent, sessions, timeline, given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from memtape.schemas.events import Kind
+from memtape.schemas.times import format_time
+from memtape.schemas.visible import many, one_line
+from memtape.tools.client import Client
+from memtape.tools.commands.options import print_json, say, with_arguments, with_client, with_speaker
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.given import Given, GivenMemory
+    from memtape.tools.ask.looking import Session
+    from memtape.tools.ask.results import Result
+
+TEXT_CHARS, LINE_CHARS = 300, 120
+
+
+@click.command()
+@with_arguments("recent")
+@with_client
+def recent(client: Client, limit: int, kinds: tuple[Kind, ...], as_json: bool) -> None:
+    """List what was remembered last in this project, the latest first: memories, documents and pages, no turns.
+
+    \b
+    Example:
+      memtape recent --limit 5
+      memtape recent --kind turn
+    """
+    _print("recent", client.recent(limit, kinds=kinds), as_json)
+
+
+@click.command()
+@with_arguments("timeline")
+@with_client
+def timeline(client: Client, around: str, limit: int, as_json: bool) -> None:
+    """List what was said and remembered around a memory or turn, by its id, or around a time, in order.
+
+    \b
+    Example:
+      memtape timeline 019ab0c4-9a3c-7000-8000-0123456789ab
+      memtape timeline 2026-11-20T14:00:00Z --limit 20
+    """
+    _print("timeline", client.timeline(around, limit), as_json)
+
+
+@click.command()
+@with_arguments("sessions")
+@with_client
+def sessions(client: Client, limit: int, as_json: bool) -> None:
+    """List the sessions of this project, the one that was spoken in last first: when, who, and what was asked first.
+
+    \b
+    Example:
+      memtape sessions --limit 3
+    """
+    found = client.sessions(limit)
+    if as_json:
+        print_json({"sessions": found})
+        return
+    for session in found:
+        say("\n".join(_session(session)))
+    if not found:
+        say("No session was kept yet.")
+
+
+@click.command()
+@with_arguments("given")
+@with_speaker
+def given(client: Client, limit: int, session: str | None, since: str | None, as_json: bool) -> None:
+    """List what agents were given that did not ask, at starts and with prompts, and what came of it, the latest first.
+
+    A memory was used where an agent said so, or where its next answer carried what the memory says in particular. What
+    an agent searched for by itself is not listed.
+
+    \b
+    Example:
+      memtape given --limit 5
+      memtape given --since 1d --json
+    """
+    found = client.given(limit, session=session, since=since)
+    if as_json:
+        print_json({"given": found})
+        return
+    for one in found:
+        say("\n".join(_given(one)))
+    if not found:
+        say("Nothing was given to an agent unasked.")
+
+
+def _print(name: str, found: Sequence[Result], as_json: bool) -> None:
+    if as_json:
+        print_json({name: found})
+        return
+    for result in found:
+        about = f"{result.kind} · {one_line(result.actor, 40)} ({result.origin})"
+        marks = "".join(f" · {one_line(mark, TEXT_CHARS)}" for mark in result.marks)
+        say(f"{format_time(result.at)}  {result.id}  {about}{marks}")
+        say(f"    {one_line(result.text, TEXT_CHARS)}")
+    if not found:
+        say("Nothing is remembered yet. `memtape recent --kind turn` lists what was said.")
+
+
+def _session(session: Session) -> list[str]:
+    agents = ", ".join(one_line(agent, 40) for agent in session.agents) or "no agent"
+    when = f"{format_time(session.since)} to {format_time(session.until)}"
+    asked = [f"    {one_line(session.asked, TEXT_CHARS)}"] if session.asked else []
+    return [f"{one_line(session.id, 80)}  {agents}, {many(session.turns, 'turn')}, {when}", *asked]
+
+
+def _given(one: Given) -> list[str]:
+    tokens = "" if one.tokens is None else f", {many(one.tokens, 'token')}"
+    count = f"{many(len(one.memories), 'memory', 'memories')}{tokens}"
+    session = f", session {one_line(one.session, 80)}" if one.session else ""
+    head = f"{format_time(one.at)}  {one.by}: {count} to {one_line(one.actor, 40)} in {one.scope}{session}"
+    return [head, *map(_memory, one.memories)]
+
+
+def _memory(memory: GivenMemory) -> str:
+    used = {True: "used", False: "not used", None: "use unknown"}[memory.used]
+    now = "" if memory.now == "shown" else f", {memory.now} since"
+    line = "(erased)" if memory.line is None else one_line(memory.line, LINE_CHARS)
+    return f"    {memory.id}  {line}  [{used}{now}]"
