@@ -408,13 +408,13 @@ class Scope:
 
     def _decide(self, body: dict[str, Any]) -> None:
         """Let each operation of a decision hold, or wait for its text, if everything is as it was seen."""
-        texts = [operation["by"] for operation in body["operations"] if operation["op"] != "remove"]
+        texts = [operation["by"] for operation in body["operations"] if operation["op"] in ("add", "replace")]
         self.texts += [id for id in texts if id not in self.known]
         captured = [capture["id"] for capture in self.captures]
         if any(id in captured or id in self.awaited for id in texts) or not all(map(self._as_seen, body["inputs"])):
             return
         seqs = {given["id"]: given["seq"] for given in body["inputs"]}
-        for operation in body["operations"]:
+        for operation in (it for it in body["operations"] if it["op"] != "conflict"):
             own = [*operation["ids"], operation["by"]] if operation["op"] == "remove" else operation["ids"]
             kept = {"add": operation["ids"], "replace": operation["ids"][:1], "remove": [operation["by"]]}
             cover = {**operation, "seen": {id: seqs[id] for id in own}, "kept": kept[operation["op"]]}

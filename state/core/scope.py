@@ -68,7 +68,7 @@ def _subject(
 
 
 SUBJECTS = (
-    _subject("decisions", 1, Decisions, decisions, ("memories", "pages"), sparse=True),
+    _subject("decisions", 2, Decisions, decisions, ("memories", "pages"), sparse=True),
     _subject("captures", 1, Captures, captures, ALL_FED),
     _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
@@ -82,7 +82,7 @@ SUBJECTS = (
     _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
     _subject("usage", 1, Usage, usage, _BY_MEMORIES),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
-    _subject("conflicts", 1, Conflicts, conflicts, ("conflicts", "pages"), sparse=True),
+    _subject("conflicts", 2, Conflicts, conflicts, ("conflicts", "pages"), sparse=True),
 )
 """Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
 
