@@ -190,6 +190,20 @@ def test_a_start_and_memory_md_tell_what_holds_alone(client: Client) -> None:
         assert OLD not in text
 
 
+def test_the_items_of_a_context_say_since_when_they_hold_and_what_they_replaced(client: Client) -> None:
+    old, new = (client.capture(f"The staging database listens on port {port}.").id for port in (5433, 5434))
+    goal = client.capture("Ship it.", kind="goal").id
+    items = {item.id: item for item in client.context().items}
+    rows = {id: client.show(id).memory for id in (new, goal)}
+    assert items.keys() == rows.keys(), "what was replaced is no item"
+    for id, row in rows.items():
+        item = items[id]
+        assert row is not None
+        assert (item.valid_from, item.valid_to, item.replaced_by) == (row.valid_from, None, None)
+        assert (item.replaces, item.wordings) == (row.replaces, row.wordings)
+    assert items[new].replaces == (old,)
+
+
 def test_where_the_last_session_was_left_says_what_was_replaced_since(client: Client) -> None:
     client.capture(OLD, "turn", at=at(2))
     client.capture(OLD, at=at(1))
