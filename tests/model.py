@@ -742,8 +742,15 @@ class Scope:
             words = [word for word in words if word["trust"] >= TRUST.index("user")]
         for word in words:
             other = None if word["to"] is None else self.memory_of(word["to"])
-            if word["to"] is None or (other is not None and other is not memory and self.living(other)):
-                found.append({**word, "other": other})
+            if word["to"] is None:
+                found.append({**word, "other": None})
+            elif other is not None and other is not memory and self.living(other):
+                least = TRUST.index(spoken(self.living(other))["origin"])
+                least = max(least, TRUST.index("user")) if word["settled"] else least
+                back = [self.words[id] for id in ids_of(other) if id in self.words]
+                back = [it for it in back if it["seq"] > word["seq"] and it["trust"] >= least and it["to"]]
+                if not any(self.memory_of(it["to"]) is memory for it in back):
+                    found.append({**word, "other": other})
         return max(found, key=lambda word: word["seq"], default=None)
 
     def _ties(self, memory: Memory) -> list[tuple[str, Memory, Memory]]:

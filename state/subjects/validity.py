@@ -251,7 +251,7 @@ def _say(state: Validity, id: str, word: Said) -> None:
 def _said_of(of: HasValidity, memory: Memory) -> Said | None:
     """Return what was said last of a memory by somebody who is trusted as much as who said the memory.
 
-    That another replaced it counts while that one lives.
+    That another replaced it counts while that one lives, and nobody said later that it was the other way round.
     """
     known = of.validity.said
     if not known or memory.canonical < 0:
@@ -262,10 +262,24 @@ def _said_of(of: HasValidity, memory: Memory) -> Said | None:
     if any(word.settled for word in found):
         found = [word for word in found if word.trust >= TRUST["user"]]
     for word in sorted(found, key=lambda word: -word.seq):
-        other = None if word.to is None else _of_id(of, word.to)
-        if word.to is None or (other is not None and other is not memory and other.canonical >= 0):
+        if word.to is None:
+            return word
+        other = _of_id(of, word.to)
+        is_there = other is not None and other is not memory and other.canonical >= 0
+        if other is not None and is_there and not _is_turned_round(of, word, memory, other):
             return word
     return None
+
+
+def _is_turned_round(of: HasValidity, word: Said, memory: Memory, other: Memory) -> bool:
+    """Whether somebody said after a word that it is the other memory which was replaced by this one."""
+    known, least = of.validity.said, _trust(of.captures.by_seq[other.canonical])
+    ids = (of.captures.by_seq[join.seq].id for join in other.joins)
+    later = (it for id in ids if (it := known.get(id)) is not None and it.seq > word.seq and it.trust >= least)
+    return any(
+        it.to is not None and _of_id(of, it.to) is memory and (it.trust >= TRUST["user"] or not word.settled)
+        for it in later
+    )
 
 
 def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[int, None]) -> None:
