@@ -41,7 +41,7 @@ from memtape.state.ranking.wording import Reading, Weighed
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
-from memtape.state.text.orders import is_about
+from memtape.state.text.orders import is_about, named_by
 from memtape.state.views.effects import TAIL_TYPES
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.choosing import Told, best, said_of
@@ -378,9 +378,9 @@ class Retriever:
                 weighed |= zip([result.id for result in results], ready.corpus.weighed(prompt, places), strict=True)
         return answer._replace(results=sure(answer.results, [weighed[result.id] for result in answer.results], limit))
 
-    def _left_out(self, scope: str) -> list[tuple[str, ...]]:
+    def _left_out(self, scope: str) -> list[frozenset[str]]:
         """Return the terms of what people want left out, by each of their orders in what a scope reads."""
-        return [order.about for name in scopes_read(scope) for order in orders_among(self._ready[name].found)]
+        return [named_by(order.text) for name in scopes_read(scope) for order in orders_among(self._ready[name].found)]
 
     def _ranking(
         self,
