@@ -730,6 +730,21 @@ class Scope:
         times = [time for other in others if (time := self._when(other)[0]) < at]
         return min(c["at"] for c in living if (not times or max(times) < c["at"]) and c["at"] <= at)
 
+    def _held(self, memory: Memory) -> list[dict[str, int]]:
+        """Return when a memory held before other values came between: of each time that it was said, until one did."""
+        if not self.living(memory):
+            return []
+        others = [it for how, *pair in self._ties(memory) if how == "replaced" for it in pair if it is not memory]
+        own = sorted(c["at"] for c, _, _ in memory["members"] if not self.hidden(c))
+        ends = sorted(c["at"] for it in others for c, _, _ in it["members"] if not self.hidden(c))
+        ends = [end for end in ends if end <= self._since(memory)]
+        found: dict[int, int] = {}
+        for at in own:
+            end = min((end for end in ends if end >= at), default=None)
+            if end is not None and end not in found:
+                found[end] = at
+        return [{"valid_from": at, "valid_to": end} for end, at in found.items() if at < end]
+
     def _say(self, id: str, to: str | None, trust: int, seq: int, settled: bool = False) -> None:
         self.words[id] = {"to": to, "trust": trust, "seq": seq, "settled": settled}
 
@@ -816,6 +831,7 @@ class Scope:
             "valid_to": None if after is None else max(self._since(memory), self._since(after)),
             "replaced_by": None if after is None else self.name_of(after)["id"],
             "replaces": [self.name_of(it)["id"] for it in replaced],
+            "held": self._held(memory),
             "before": "" if told is None or told.how == "ended" else told.older,
             "outdated_by": None if outdated is None else self.name_of(outdated)["id"],
             "contradicts": None if stronger is None else self.name_of(stronger)["id"],
@@ -857,11 +873,11 @@ class Scope:
         if not self.living(memory):
             return []
         said = [capture for capture, _, _ in (*memory["members"], *memory["echoes"]) if not self.hidden(capture)]
-        texts = {normal_text(spoken(self.living(memory))["body"]["text"])}
+        texts = {" ".join(spoken(self.living(memory))["body"]["text"].split())}
         wordings = []
-        while others := [capture for capture in said if normal_text(capture["body"]["text"]) not in texts]:
+        while others := [capture for capture in said if " ".join(capture["body"]["text"].split()) not in texts]:
             best = spoken(others)
-            texts.add(normal_text(best["body"]["text"]))
+            texts.add(" ".join(best["body"]["text"].split()))
             wordings.append({"id": best["id"], "text": best["body"]["text"]})
         return wordings
 

@@ -79,6 +79,15 @@ def test_a_value_that_comes_back_holds_again() -> None:
     assert found[NEW].valid_to == BEGIN + 3 * DAY
 
 
+def test_a_value_that_came_back_held_twice() -> None:
+    told = [(OLD, 1), (OLD, 2), (NEW, 4), (NEW, 5), (OLD, 7), (NEWEST, 8), (OLD, 9), (OLD, 10)]
+    found = rows([said(text, day, id=f"{text} {day}") for text, day in told])
+    times = [(it.valid_from, it.valid_to) for it in found[OLD].held]
+    assert times == [(BEGIN + DAY, BEGIN + 4 * DAY), (BEGIN + 7 * DAY, BEGIN + 8 * DAY)]
+    assert (found[OLD].valid_from, found[OLD].valid_to) == (BEGIN + 9 * DAY, None)
+    assert found[NEW].held == () and found[NEW].valid_from == BEGIN + 4 * DAY
+
+
 @pytest.mark.parametrize(("older", "newer"), [*itertools.product(("operator", "user", "agent", "model"), repeat=2)])
 def test_who_is_trusted_less_replaces_nothing(older: str, newer: str) -> None:
     trust = ("model", "agent", "user", "operator")
@@ -222,6 +231,15 @@ def test_what_held_then_is_asked_for_by_its_time(client: Client) -> None:
         found = client.search("staging database port", valid_at=time)
         assert [result.text for result in found.results] == texts
         assert found.recall_id is None
+
+
+def test_what_held_before_it_came_back_is_asked_for_by_its_time_too(client: Client) -> None:
+    for day, text in ((1, OLD), (5, NEW), (9, OLD), (12, OLD)):
+        client.capture(text, at=at(day))
+    client.project()
+    for day, text in ((1, OLD), (4, OLD), (5, NEW), (8, NEW), (9, OLD), (20, OLD)):
+        time = 1_772_359_200_000_000 + (day - 1) * DAY
+        assert [it.text for it in client.search("staging database port", valid_at=time).results] == [text]
 
 
 def test_deciding_by_hand_says_what_it_did_and_refuses_what_cannot_be(client: Client) -> None:

@@ -147,6 +147,29 @@ def valid_from(of: HasValidity, memory: Memory) -> int:
     return min(since, default=spoken)
 
 
+def held(of: HasValidity, memory: Memory) -> list[tuple[int, int]]:
+    """Return the times in which a memory held before it holds now, half open, the earliest first.
+
+    Each begins where the memory was said, and ends where one that it replaced since, or that replaced it, was said.
+    """
+    by_seq, state = of.captures.by_seq, of.validity
+    if memory.canonical < 0 or len(memory.members) < 2:
+        return []
+    older = [it for it in state.older.get(memory.birth, ()) if state.newer[it][memory.birth] == "replaced"]
+    newer = [it for it, tie in state.newer.get(memory.birth, {}).items() if tie == "replaced"]
+    told = ((it is memory, join.seq) for it in (memory, *_living(of, (*older, *newer))) for join in it.members)
+    said = [(by_seq[seq].at, not own) for own, seq in told if not by_seq[seq].hidden]
+    until = valid_from(of, memory)
+    found, since = list[tuple[int, int]](), None
+    for at, is_other in sorted(it for it in said if it[0] <= until):
+        if since is None and not is_other:
+            since = at
+        elif since is not None and is_other:
+            found += [(since, at)] if since < at else []
+            since = None
+    return found
+
+
 def holds(of: HasValidity, memory: Memory) -> bool:
     """Whether nothing replaced a memory."""
     return successor(of, memory) is None
