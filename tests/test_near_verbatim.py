@@ -31,7 +31,7 @@ TYPED = lexicon.ABOUT_TYPING | lexicon.ABOUT_WORDS
 PLAIN = [text for text in SENTENCES if TYPED.isdisjoint(re.findall(r"\w+", text.lower()))]
 WORDS = re.compile(r"(?<=[a-z] )[a-z]{4,}(?= [a-z])")
 LEAD_INS = ("Note", "Remember", "Please", "Actually,", "FYI:", "Don't", "Make", "Be")
-SAID_ALONG = ("please", "already", "located", "actually", "called")
+SAID_ALONG = ("please", "already", "located", "actually", "called", "named")
 Change = Callable[[str, int], str]
 
 

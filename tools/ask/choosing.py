@@ -6,7 +6,7 @@ Nothing is ranked here, and no view is read but the texts that were found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from memtape.schemas.rows import MemoryRow, replaced
 from memtape.state.index.entries import TAGGED, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
-from memtape.state.ranking.currency import AMONG, Memory, Placed, about, latest_first
+from memtape.state.ranking.currency import AMONG, Memory, Placed, about, held_by_kin, latest_first, values
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking
@@ -99,9 +99,9 @@ def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int,
 def _in_order(found: Found, corpus: Corpus, ranking: Ranking, query: str) -> Iterator[Placed]:
     """Yield what a ranking found with the latest first of those about the same thing."""
     places = ranking.places[:AMONG].tolist()
-    shares = corpus.shares(query, places)
+    shares, asked = corpus.shares(query, places), corpus.weights(query)
     yields = [ranking.hit(number).yields < 1 for number in range(len(places))]
-    told = [_memory_at(found, place, held) for place, held in zip(places, shares, strict=True)]
+    told = [_memory_at(found, place, held, asked) for place, held in zip(places, shares, strict=True)]
     # What stands below what answers the same stays there, however late it was said.
     yield from latest_first([None if low else it for it, low in zip(told, yields, strict=True)])
     yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
@@ -112,14 +112,15 @@ def _index(heads: Sequence[int], place: int) -> int | None:
     return heads.index(place) if place in heads else None
 
 
-def _memory_at(found: Found, place: int, held: float) -> Memory | None:
+def _memory_at(found: Found, place: int, held: float, asked: Mapping[str, float]) -> Memory | None:
     if found.texts.flags[place] & TURN != 0:
         return None
     it = found.result(place)
     family = FAMILIES.get(it.kind)
     if family is None or it.polarity == "meta":
         return None
-    return Memory(family, TRUST[it.origin], it.at, about(found.text(place)), held)
+    text = found.text(place)
+    return Memory(family, TRUST[it.origin], it.at, about(text), held + held_by_kin(text, asked), values(text))
 
 
 def _closed(found: Found, place: int) -> Result | None:

@@ -73,7 +73,7 @@ class Result(Displayed, frozen=True, kw_only=True):
     `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
     the latest confirmation of what folds, else None. `again` is how many more turns that were found say the same.
     `valid_from`, `valid_to`, `replaced_by`, `replaces`, `held` and `before` are those of a memory's row; a turn holds
-    since it was said. `newer` is the id of a memory above it that is about the same thing and was said later.
+    since it was said. `newer` is the id of a memory above it that may be about the same thing and was said later.
     `wordings` are the other living texts of a memory; `matched` is the one by which it was found where it stands, None
     where that is `text`, and `passage` is of it.
     `importance_confirmed`, `status`, `category` and `polarity` are those of a memory's row; a turn has its polarity.
