@@ -300,7 +300,7 @@ class DeadLetter(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a daily log."""
+    """One line of a daily log; `mark` tells where what it says was replaced."""
 
     id: str
     at: int
@@ -309,6 +309,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None
     text: str
     captions: tuple[str, ...]
+    mark: str = ""
 
 
 class IndexPage(msgspec.Struct, frozen=True, kw_only=True):

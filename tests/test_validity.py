@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.rows import MemoryRow
+from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.rows import memory_row
+from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 
 DAY, SECOND = 86_400_000_000, 1_000_000
@@ -186,6 +188,20 @@ def test_a_turn_that_says_what_was_replaced_is_marked(client: Client) -> None:
     client.project()
     turn = next(it for it in client.search("staging database port").results if it.kind == "turn")
     assert turn.marks == (f"says what was replaced on 2026-03-09 by {newer.id}",)
+
+
+def test_a_daily_log_marks_the_turn_that_says_what_was_replaced(client: Client) -> None:
+    """The mark comes and goes with what is known of the value, also long after the day; and a rebuild writes the same."""
+    client.capture_many([Line(text=f"Remember that {OLD[0].lower()}{OLD[1:]}", kind="turn", session="s", at=BEGIN)])
+    client.project()
+    page = client.home.scope_folder("project:test") / "logs" / f"{format_day(BEGIN)}.md"
+    assert OLD[1:-1] in page.read_text() and "says what was" not in page.read_text()
+    newer = client.capture(NEW, at=BEGIN + DAY).id
+    client.project()
+    assert f"(says what was replaced on {format_day(BEGIN + DAY)} by {newer})" in page.read_text().replace("\\", "")
+    client.say_holds(client.show(newer).memory.replaces[0])  # type: ignore[union-attr]
+    client.project()
+    assert "says what was" not in page.read_text() and client.verify().ok
 
 
 def test_a_start_and_memory_md_tell_what_holds_alone(client: Client) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from memtape.schemas.events import PEOPLE, Event, Linked, Settled
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures
+from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures, entries_with
 from memtape.state.subjects.memories import Memories, Memory
 from memtape.state.text.replacing import replaces
 from memtape.state.text.sharing import Sharing
@@ -196,8 +196,12 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
     for family in REPLACING:
         if family in families:
             _choose_current(state, family, of, touched)
-    names = (of.memories.by_birth[birth].name for birth in touched if birth in of.memories.by_birth)
-    return [Change("memories", context.scope, of.captures.by_seq[name].id) for name in dict.fromkeys(names)]
+    found = [of.memories.by_birth[birth] for birth in touched if birth in of.memories.by_birth]
+    names = dict.fromkeys(memory.name for memory in found)
+    # In daily logs stands what is marked where it was replaced.
+    entries = dict.fromkeys(id for memory in found for join in memory.joins for id in entries_with(of, join.seq))
+    changes = [Change("memories", context.scope, of.captures.by_seq[name].id) for name in names]
+    return changes + [Change("journal", context.scope, id) for id in entries]
 
 
 def snapshot(state: Validity) -> bytes:
