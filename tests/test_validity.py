@@ -191,7 +191,7 @@ def test_a_turn_that_says_what_was_replaced_is_marked(client: Client) -> None:
 
 
 def test_a_daily_log_marks_the_turn_that_says_what_was_replaced(client: Client) -> None:
-    """The mark comes and goes with what is known of the value, also long after the day; and a rebuild writes the same."""
+    """The mark comes and goes with what is known of the value, also long after the day; a rebuild writes the same."""
     client.capture_many([Line(text=f"Remember that {OLD[0].lower()}{OLD[1:]}", kind="turn", session="s", at=BEGIN)])
     client.project()
     page = client.home.scope_folder("project:test") / "logs" / f"{format_day(BEGIN)}.md"
