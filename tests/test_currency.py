@@ -75,3 +75,21 @@ def test_a_search_serves_the_later_value_and_marks_the_earlier(tmp_path: Path) -
         found = client.search("Who owns the search indexer?").results
         assert [(it.id, it.newer) for it in found] == [(newer, None), (older, newer)]
         assert f"older than {newer}" in found[1].marks and found[1].valid_to is None
+
+
+def test_what_a_project_tells_otherwise_stands_above_what_holds_everywhere(tmp_path: Path) -> None:
+    texts = [f"The staging database listens on port {port}." for port in (5433, 5434)]
+    with Client(tmp_path, scope="global", origin="operator") as everywhere:
+        older = everywhere.capture(texts[0], at=AT).id
+    for origin, is_first in (("agent", False), ("user", True)):
+        with Client(tmp_path, scope=f"project:{origin}", origin=origin) as client:
+            newer = client.capture(texts[1], at=AT + 3 * DAY_US).id
+            client.project()
+            found = {it.id: it for it in client.search("Which port has the staging database?").results}
+            assert found.keys() == {older, newer} and found[older].valid_to is None
+            told = f"project:{origin} tells otherwise since 2023-11-17: {newer}"
+            assert (told in found[older].marks, found[older].newer == newer) == (is_first, is_first)
+            assert list(found) == [newer, older] or not is_first
+    with Client(tmp_path, scope="project:other", origin="user") as other:
+        (only,) = other.search("Which port has the staging database?").results
+        assert only.id == older and not any("otherwise" in mark for mark in only.marks)

@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
-from memtape.schemas.events import STATED_TAG
+from memtape.schemas.events import PEOPLE, STATED_TAG
 from memtape.schemas.rows import MemoryRow, replaced
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.times import format_day
 from memtape.state.index.entries import TAGGED, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
@@ -23,11 +26,14 @@ from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking
 from memtape.state.ranking.yielding import LEAST_STEP
 from memtape.state.subjects.captures import FAMILIES, TRUST
+from memtape.state.text.replacing import replaces
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.results import Result
 
 TAKEN_FROM = 200
 """Among so many of the best, statements are brought together with their turns."""
+AMONG_SCOPES = 10
+"""So many results of a project are compared with those of `global`."""
 
 
 class Told(NamedTuple):
@@ -127,6 +133,28 @@ def _closed(found: Found, place: int) -> Result | None:
     """Return a memory that was replaced, None for all else."""
     it = None if found.texts.flags[place] & TURN != 0 else found.result(place)
     return it if it is not None and it.valid_to is not None else None
+
+
+def told_otherwise(found: Sequence[tuple[Result, int | None]]) -> list[tuple[Result, int | None]]:
+    """Return results with what holds everywhere below what people said later for the project, another value of it.
+
+    It still holds elsewhere, so that it is marked, and not closed.
+    """
+    here = [it for it, _ in found if it.scope != GLOBAL and it.kind in FAMILIES and it.origin in PEOPLE]
+    here = [it for it in here if it.valid_to is None][:AMONG_SCOPES]
+    told = list[tuple[Result, int | None]]()
+    for it, same in found:
+        may_differ = it.scope == GLOBAL and it.kind in FAMILIES and it.valid_to is None
+        after = (own for own in here if own.at > it.at and FAMILIES[own.kind] == FAMILIES.get(it.kind))
+        other = next((own for own in after if replaces(it.text, own.text)), None) if may_differ else None
+        if other is not None:
+            score = max(0.0, min(it.score, other.score - LEAST_STEP))
+            marks = (*it.marks, f"{other.scope} tells otherwise since {format_day(other.valid_from)}: {other.id}")
+            share = score / it.score if it.score else 1.0
+            why = None if it.why is None else msgspec.structs.replace(it.why, yields=it.why.yields * share)
+            it = msgspec.structs.replace(it, score=score, why=why, newer=other.id, marks=marks)
+        told.append((it, same))
+    return told
 
 
 def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:
