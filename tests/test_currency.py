@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.ranking.currency import Memory, about, held_by_kin, latest_first, values
+from memtape.state.ranking.currency import Memory, latest_first, memory
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -17,7 +17,7 @@ AT = 1_700_000_000_000_000
 
 
 def told(text: str, at: int, held: float, origin: Any = "user") -> Memory:
-    return Memory("fact", TRUST[origin], AT + at, about(text), held, values(text))
+    return memory("fact", TRUST[origin], AT + at, text, held, {})
 
 
 def order(*found: Memory) -> list[int]:
@@ -57,11 +57,14 @@ def test_what_people_said_stands_above_another_value_by_who_is_trusted_less(weak
 
 
 def test_words_of_one_family_hold_of_a_question_what_a_text_has_not() -> None:
+    def by_kin(text: str, asked: dict[str, float]) -> float:
+        return memory("fact", 1, AT, text, 0, asked).held
+
     asked = {"own": 0.5, "search": 0.25, "index": 0.25}
-    assert held_by_kin("For the search indexer, Tomasz is the owner.", asked) == 0.5
-    assert held_by_kin("He owns the search indexer.", asked) == 0
-    assert held_by_kin("The CRM admin is Sofia.", {"administ": 1.0}) == 1
-    assert held_by_kin("The port is open.", {"portal": 1.0}) == 0
+    assert by_kin("For the search indexer, Tomasz is the owner.", asked) == 0.5
+    assert by_kin("He owns the search indexer.", asked) == 0
+    assert by_kin("The CRM admin is Sofia.", {"administ": 1.0}) == 1
+    assert by_kin("The port is open.", {"portal": 1.0}) == 0
 
 
 def test_a_search_serves_the_later_value_and_marks_the_earlier(tmp_path: Path) -> None:

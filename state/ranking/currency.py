@@ -8,7 +8,7 @@ one that is asked for answers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtape.schemas.times import HOUR_US
@@ -60,9 +60,14 @@ class Memory(NamedTuple):
     values: tuple[Value, ...] = ()
 
 
-def about(text: str) -> frozenset[str]:
-    """Return the terms that tell what a text is about."""
-    return frozenset(terms(text)) - GENERIC - SAYS_NOTHING
+def memory(family: str, trust: int, at: int, text: str, held: float, asked: Mapping[str, float]) -> Memory:
+    """Return a memory that says a text, of which its own words hold a share of a question.
+
+    `asked` has the share of each term of the question.
+    """
+    words = frozenset(terms(text))
+    held += sum(share for term, share in asked.items() if term not in words and has_kin(term, words))
+    return Memory(family, trust, at, words - GENERIC - SAYS_NOTHING, held, values(text))
 
 
 def values(text: str) -> tuple[Value, ...]:
@@ -85,13 +90,9 @@ def _classed(cls: str, tokens: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     return CODE + "".join(filter(str.isalpha, "".join(bare))), bare
 
 
-def held_by_kin(text: str, asked: Mapping[str, float]) -> float:
-    """Return what share of a question a text holds by words of one family alone, as `owner` of who owns something.
-
-    `asked` has the share of each term of the question.
-    """
-    held = frozenset(terms(text))
-    return sum(share for term, share in asked.items() if term not in held and any(_are_kin(term, it) for it in held))
+def has_kin(term: str, words: Iterable[str]) -> bool:
+    """Whether one of these terms is of the family of a term, as `owner` of who owns something."""
+    return any(_are_kin(term, word) for word in words)
 
 
 def _are_kin(one: str, other: str) -> bool:
@@ -136,22 +137,24 @@ def _when(told: Memory | None) -> int:
 
 def _is_later(one: Memory | None, other: Memory | None) -> bool:
     """Whether one that stands above another may tell what holds instead of that: of this a reader is told."""
-    if _may_precede(one, other):
+    if one is None or other is None or not _may_follow(one, other):
+        return _may_precede(one, other)
+    if one.held >= LEAST_TOLD * other.held > 0 and not one.about.isdisjoint(other.about):
         return True
-    if one is None or other is None or one.family != other.family:
-        return False
-    if one.trust < other.trust or one.at < other.at + SITTING_US:
-        return False
-    return one.held >= LEAST_TOLD * other.held > 0 and not one.about.isdisjoint(other.about)
+    return _may_precede(one, other)
+
+
+def _may_follow(one: Memory, other: Memory) -> bool:
+    """Whether one was said after another, in another sitting, of no source that is trusted less."""
+    return one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
 
 
 def _may_precede(one: Memory | None, other: Memory | None) -> bool:
-    if one is None or other is None or one is other or one.family != other.family:
+    if one is None or other is None or one is other:
         return False
-    if one.trust >= TRUST["user"] > other.trust and one.held and _is_another_value(one, other):
-        return True
-    if one.trust < other.trust or one.at < other.at + SITTING_US:
-        return False
+    if not _may_follow(one, other):
+        is_of_people = one.trust >= TRUST["user"] > other.trust and one.family == other.family
+        return is_of_people and one.held > 0 and _is_another_value(one, other)
     if one.held >= LEAST_HELD * other.held and not one.about.isdisjoint(other.about):
         return True
     return one.held > 0 and _is_another_value(one, other)

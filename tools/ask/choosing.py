@@ -20,7 +20,7 @@ from memtape.schemas.times import format_day
 from memtape.state.index.entries import TAGGED, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
-from memtape.state.ranking.currency import AMONG, Memory, Placed, about, held_by_kin, latest_first, values
+from memtape.state.ranking.currency import AMONG, Memory, Placed, latest_first, memory
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking
@@ -125,8 +125,7 @@ def _memory_at(found: Found, place: int, held: float, asked: Mapping[str, float]
     family = FAMILIES.get(it.kind)
     if family is None or it.polarity == "meta":
         return None
-    text = found.text(place)
-    return Memory(family, TRUST[it.origin], it.at, about(text), held + held_by_kin(text, asked), values(text))
+    return memory(family, TRUST[it.origin], it.at, found.text(place), held, asked)
 
 
 def _closed(found: Found, place: int) -> Result | None:
