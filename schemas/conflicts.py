@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-ConflictWhy = Literal["both_affirmed", "weaker"]
+ConflictWhy = Literal["both_affirmed", "weaker", "model"]
 Severity = Literal["high", "medium", "low"]
 ConflictStatus = Literal["pending", "accepted", "dismissed", "expired"]
 """`accepted`: one side is kept. `dismissed`: both are. `expired`: a side is gone, or something else replaced one."""
@@ -17,13 +17,15 @@ ConflictStatus = Literal["pending", "accepted", "dismissed", "expired"]
 TOLD_WHY: dict[ConflictWhy, str] = {
     "both_affirmed": "both were affirmed",
     "weaker": "who is trusted less says otherwise",
+    "model": "a model says that both cannot hold",
 }
 
 
 class ConflictRow(msgspec.Struct, frozen=True, kw_only=True):
     """A conflict between the memories of two captured ids, `a` the one that was said first; their texts stand there.
 
-    `a_evidence` and `b_evidence` are the ids of the events that affirmed each side before the conflict was `raised_at`.
+    `a_evidence` and `b_evidence` are the ids of the events that affirmed each side before the conflict was `raised_at`,
+    or of the decision in which a model says that both cannot hold.
     `kept` is `a` or `b` where one of them was kept. `settled_at` is when people answered, or when it expired.
     """
 

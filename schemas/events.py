@@ -19,7 +19,7 @@ from memtape.schemas.ids import ID_PATTERN, derived_id
 from memtape.schemas.scopes import GLOBAL, SCOPE_PATTERN
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
-from memtape.schemas.upcasts import Step, recalled_2
+from memtape.schemas.upcasts import Step, decided_2, recalled_2
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
@@ -247,12 +247,19 @@ class Operation(_Body, frozen=True):
 
     `replace`: the text of the capture `by` stands for these memories, of which the first holds what is so now and the
     others what was before. `remove`: the memory of the input `by` says the same and stands for these. `add`: the text
-    of the capture `by` was drawn from these, which stand as they did.
+    of the capture `by` was drawn from these, which stand as they did. `conflict`: the memory of the input `by` and each
+    of these cannot both hold, and people are asked which does.
     """
 
     by: Id
     ids: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MAX_INPUTS)]
-    op: Literal["add", "replace", "remove"]
+    op: Literal["add", "conflict", "replace", "remove"]
+
+
+MAKING = ("add", "replace")
+"""The operations that have a text made; the others are about inputs alone."""
+COVERING = ("remove", "replace")
+"""The operations after which something else stands for the inputs that they name."""
 
 
 class Decided(_Body, frozen=True):
@@ -324,7 +331,7 @@ EVENT_TYPES: dict[str, EventType] = {
     "linked": EventType(Linked, effect="answers"),
     "settled": EventType(Settled, effect="answers"),
     "withdrawn": EventType(Withdrawn),
-    "decided": EventType(Decided),
+    "decided": EventType(Decided, (decided_2,)),
     "embedded": EventType(Embedded, of_anyone=True, effect="views"),
     "configured": EventType(Configured, has_scope=False, can_be_blank=False, effect="nothing"),
     "ticked": EventType(Ticked, has_scope=False, can_be_blank=False, effect="nothing"),
@@ -495,8 +502,9 @@ def _check_embedded(embedded: Embedded, refs: tuple[str, ...]) -> None:
 
 def _check_decided(decided: Decided) -> None:
     inputs = {input.id for input in decided.inputs}
-    covered = [id for operation in decided.operations if operation.op != "add" for id in operation.ids]
+    covered = [id for operation in decided.operations if operation.op in COVERING for id in operation.ids]
     named = [id for operation in decided.operations for id in operation.ids]
+    opposed = [id for it in decided.operations if it.op == "conflict" for id in (it.by, *it.ids)]
     fault = ""
     if (decided.until is None) is not bool(decided.inputs):
         fault = "A decision has inputs, or ends a pass with until."
@@ -506,10 +514,14 @@ def _check_decided(decided: Decided) -> None:
         fault = "No memory is named twice."
     elif not inputs.issuperset(named):
         fault = "An operation names what is no input."
-    elif any((operation.op == "remove") is not (operation.by in inputs) for operation in decided.operations):
-        fault = "An input alone survives what is removed, and no input is a text that was made."
+    elif any((operation.op not in MAKING) is not (operation.by in inputs) for operation in decided.operations):
+        fault = "An input alone survives what is removed or is in conflict, and no input is a text that was made."
     elif any(operation.by in covered for operation in decided.operations):
         fault = "What stands for others is not itself removed or replaced."
+    elif any(id in covered for id in opposed):
+        fault = "What is removed or replaced is in conflict with nothing."
+    elif any(it.by in it.ids for it in decided.operations if it.op == "conflict"):
+        fault = "Nothing is in conflict with itself."
     if fault:
         raise InvalidEvent("invalid", fault, "$.body")
 

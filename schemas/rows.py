@@ -59,6 +59,13 @@ class Provenance(msgspec.Struct, frozen=True):
     session: str | None
 
 
+class Held(msgspec.Struct, frozen=True):
+    """A time in which a memory held, half open, in microseconds."""
+
+    valid_from: int
+    valid_to: int
+
+
 class Wording(msgspec.Struct, frozen=True):
     """One text of a memory that is not its canonical one, and the capture that says it best (trust, time, order)."""
 
@@ -91,12 +98,13 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     captured id of the memory that this one revises. `replaced` marks a goal or plan that a later one
     took over from. A hidden memory is forgotten and can be restored. `valid_from` and `valid_to` say when it held, half
     open; `valid_to` is None while it does, and `replaced_by` is a captured id of the memory that replaced it then.
+    `held` are the times before in which it held, where another value came between, the earliest first.
     `replaces` are captured ids of those that it replaced, the latest first, and `before` is the value that the first of
     these told, as it was said (nothing where no value is told from the rest). `outdated_by` is
     a captured id of a memory that replaced a part of what this one tells. `contradicts` is a captured id of a memory
     that tells another value of the same thing, holds, and is trusted more. `into` is a captured id of the memory that
     stands for this one, and `made_of` are captured ids of the memories that a text was made of, at any remove.
-    `wordings` are its other living texts, echoes' included, each once as texts are normalised, that of the greatest
+    `wordings` are its other living texts, echoes' included, each once but for its white space, that of the greatest
     (trust, time, order) first.
     `importance_confirmed` is in thousandths. `uses` counts how often its captures were used in its scope, the last time
     at `used_at`. Whether it is stale follows from `category`, `last_at` and `used_at` at any time.
@@ -125,6 +133,7 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     valid_to: int | None = None
     replaced_by: str | None = None
     replaces: tuple[str, ...] = ()
+    held: tuple[Held, ...] = ()
     before: str = ""
     outdated_by: str | None = None
     contradicts: str | None = None
@@ -291,7 +300,7 @@ class DeadLetter(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a daily log."""
+    """One line of a daily log; `mark` tells where what it says was replaced."""
 
     id: str
     at: int
@@ -300,6 +309,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None
     text: str
     captions: tuple[str, ...]
+    mark: str = ""
 
 
 class IndexPage(msgspec.Struct, frozen=True, kw_only=True):

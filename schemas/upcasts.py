@@ -25,6 +25,16 @@ def recalled_2(old: dict[str, Any]) -> dict[str, Any]:
     return {**old, "body": {**body, "filters": {**filters, "origins": [], "sessions": []}}}
 
 
+def decided_2(old: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 could not say that memories are in conflict. What is no such body is left to its type to refuse."""
+    body = old["body"]
+    operations = body.get("operations") if isinstance(body, dict) else None
+    if isinstance(operations, list) and any(isinstance(it, dict) and it.get("op") == "conflict" for it in operations):
+        message = "$.body.operations: no operation of version 1 is a conflict."
+        raise InvalidEvent("invalid", message, "$.body.operations")
+    return old
+
+
 def upcast(payload: dict[str, Any], steps: Sequence[Step]) -> dict[str, Any]:
     """Return the decoded object at the newest version of its type, one step at a time; `steps` are those from 1 on.
 

@@ -313,7 +313,8 @@ def _answered(listed: ListedConflict) -> str:
 def _entry(entry: Entry) -> Iterator[str]:
     kind = "" if entry.kind == "turn" else f" {entry.kind}"
     who = f"{escape(one_line(entry.actor.name))}** ({entry.actor.origin})"
-    yield f"**{format_time(entry.at)[11:16]} {who}{kind} `{entry.id}`"
+    noted = f" ({escape(entry.mark)})" if entry.mark else ""
+    yield f"**{format_time(entry.at)[11:16]} {who}{kind} `{entry.id}`{noted}"
     yield ""
     yield from _quote(entry.text)
     for caption in entry.captions:

@@ -229,14 +229,14 @@ def decisions(draw: st.DrawFn, events: list[Event], number: int, common: dict[st
     known = [said.id for said in events if isinstance(said.body, Captured) and said.body.kind != "turn"]
     names = [name for name in met(events) if make_id(name) in known]
     chosen = draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True)) if names else []
-    what = draw(st.sampled_from(("replace", "replace", "remove", "add", "fail", "end")))
+    what = draw(st.sampled_from(("replace", "replace", "remove", "conflict", "add", "fail", "end")))
     if what == "end" or not chosen:
         return [decided((), (), f"c{number}", until=draw(st.integers(0, 30)), **common)]
     if what == "fail":
         return [decided(chosen, (), f"c{number}", attempt=draw(st.integers(1, 3)), reason="it was late", **common)]
-    if what == "remove":
+    if what in ("remove", "conflict"):
         by, ids = make_id(chosen[0]), tuple(map(make_id, chosen[1:]))
-        operations = [Operation(by=by, ids=ids, op="remove")] if ids else []
+        operations = [Operation(by=by, ids=ids, op=what)] if ids else []
         return [decided(chosen, operations, f"c{number}", **common)]
     operation = Operation(by=make_id(MADE + number), ids=tuple(map(make_id, chosen)), op=what)
     said = decided(chosen, [operation], f"c{number}", **common)

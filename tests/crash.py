@@ -570,8 +570,8 @@ def _decided(seed: int, number: int, facts: dict[str, int], rng: random.Random, 
     ids = tuple(given.id for given in inputs)
     text = make_id(f"{seed}-{number}-made")
     operation = Operation(by=text, ids=ids, op="replace")
-    if rng.random() < 0.3:
-        operation = Operation(by=ids[0], ids=ids[1:], op="remove")
+    if rng.random() < 0.4:
+        operation = Operation(by=ids[0], ids=ids[1:], op=rng.choice(("remove", "conflict")))
     body = Decided(attempt=1, inputs=inputs, operations=(operation,), reason=None, until=None)
     said = event("decided", body, f"{seed}-{number}", **common)
     yield msgspec.structs.replace(said, refs=ids)

@@ -1,4 +1,4 @@
-"""How `log-v2` to `log-v6` were made, each with every type of event that the codec knew then. No test runs it."""
+"""How `log-v2` to `log-v7` were made, each with every type of event that the codec knew then. No test runs it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from golden_making import PARTITIONS, SCOPES, TEXTS, Maker
 from memtape.schemas.codec import canonical
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import (
+    MAKING,
     Decided,
     Embedded,
     Erased,
@@ -82,6 +83,19 @@ def make_v6() -> list[list[bytes]]:
     _withdrawals(m)
     _decisions(m)
     _values(m)
+    _blank(m, "pinned", "withdrawn", "decided", "linked", "settled")
+    _crowd(m, 20)
+    return m.payloads
+
+
+def make_v7() -> list[list[bytes]]:
+    """Return the payloads of the golden log of version 7, by partition: version 6 and a model's conflicts."""
+    m = _made("log-v7")
+    _pins(m)
+    _withdrawals(m)
+    _decisions(m)
+    _values(m)
+    _opposed(m)
     _blank(m, "pinned", "withdrawn", "decided", "linked", "settled")
     _crowd(m, 20)
     return m.payloads
@@ -220,6 +234,24 @@ def _values(m: Maker) -> None:
     m.say(m.captured(scope, "The tide gauge listens on port 8080!"))
 
 
+def _opposed(m: Maker) -> None:
+    """What a model says cannot both hold: once, again, of what was replaced or has changed, and what becomes of it."""
+    scope = SCOPES[2]
+    pairs = [
+        [_fact(m, f"The {name} is painted by Ada."), _fact(m, f"Ben has the {name} coated in May.")]
+        for name in ("hull", "mast", "keel", "rudder")
+    ]
+    for pair in pairs[:3]:
+        _decide(m, pair, "conflict", None)
+    _decide(m, pairs[0], "conflict", None)
+    _decide(m, [pairs[3][0], (pairs[3][1][0], 0)], "conflict", None)
+    gates = [_fact(m, f"The sluice gate is set to level {n}.") for n in (2, 3)]
+    _decide(m, gates, "conflict", None)  # The second replaced the first.
+    keep = pairs[0][1][0]
+    m.say(m.event("settled", scope, Settled(ids=(pairs[0][0][0], keep), keep=(keep,), note=None)))
+    m.say(m.event("forgotten", scope, Forgotten(ids=(pairs[1][0][0],), reason=None)))
+
+
 def _fact(m: Maker, text: str, kind: str = "fact") -> tuple[str, int]:
     """Say something and return its id and seq."""
     seq = _seq(m)
@@ -239,8 +271,8 @@ def _inputs(said: Iterable[tuple[str, int]]) -> tuple[Input, ...]:
 def _decide(m: Maker, said: Sequence[tuple[str, int]], op: Any, text: str | None) -> str:
     """Decide about what was said, and say the text that was made of it; return the id of what stands for it."""
     ids = tuple(id for id, _ in said)
-    by = ids[0] if op == "remove" else m.id(f"made {_seq(m)}")
-    operation = Operation(by=by, ids=ids[1:] if op == "remove" else ids[::-1], op=op)
+    by = m.id(f"made {_seq(m)}") if op in MAKING else ids[0]
+    operation = Operation(by=by, ids=ids[::-1] if op in MAKING else ids[1:], op=op)
     body = Decided(attempt=1, inputs=_inputs(said), operations=(operation,), reason=None, until=None)
     decided = m.say(msgspec.structs.replace(m.event("decided", SCOPES[2], body), refs=ids))
     if text is not None:

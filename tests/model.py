@@ -408,13 +408,13 @@ class Scope:
 
     def _decide(self, body: dict[str, Any]) -> None:
         """Let each operation of a decision hold, or wait for its text, if everything is as it was seen."""
-        texts = [operation["by"] for operation in body["operations"] if operation["op"] != "remove"]
+        texts = [operation["by"] for operation in body["operations"] if operation["op"] in ("add", "replace")]
         self.texts += [id for id in texts if id not in self.known]
         captured = [capture["id"] for capture in self.captures]
         if any(id in captured or id in self.awaited for id in texts) or not all(map(self._as_seen, body["inputs"])):
             return
         seqs = {given["id"]: given["seq"] for given in body["inputs"]}
-        for operation in body["operations"]:
+        for operation in (it for it in body["operations"] if it["op"] != "conflict"):
             own = [*operation["ids"], operation["by"]] if operation["op"] == "remove" else operation["ids"]
             kept = {"add": operation["ids"], "replace": operation["ids"][:1], "remove": [operation["by"]]}
             cover = {**operation, "seen": {id: seqs[id] for id in own}, "kept": kept[operation["op"]]}
@@ -730,6 +730,21 @@ class Scope:
         times = [time for other in others if (time := self._when(other)[0]) < at]
         return min(c["at"] for c in living if (not times or max(times) < c["at"]) and c["at"] <= at)
 
+    def _held(self, memory: Memory) -> list[dict[str, int]]:
+        """Return when a memory held before other values came between: of each time that it was said, until one did."""
+        if not self.living(memory):
+            return []
+        others = [it for how, *pair in self._ties(memory) if how == "replaced" for it in pair if it is not memory]
+        own = sorted(c["at"] for c, _, _ in memory["members"] if not self.hidden(c))
+        ends = sorted(c["at"] for it in others for c, _, _ in it["members"] if not self.hidden(c))
+        ends = [end for end in ends if end <= self._since(memory)]
+        found: dict[int, int] = {}
+        for at in own:
+            end = min((end for end in ends if end >= at), default=None)
+            if end is not None and end not in found:
+                found[end] = at
+        return [{"valid_from": at, "valid_to": end} for end, at in found.items() if at < end]
+
     def _say(self, id: str, to: str | None, trust: int, seq: int, settled: bool = False) -> None:
         self.words[id] = {"to": to, "trust": trust, "seq": seq, "settled": settled}
 
@@ -742,8 +757,15 @@ class Scope:
             words = [word for word in words if word["trust"] >= TRUST.index("user")]
         for word in words:
             other = None if word["to"] is None else self.memory_of(word["to"])
-            if word["to"] is None or (other is not None and other is not memory and self.living(other)):
-                found.append({**word, "other": other})
+            if word["to"] is None:
+                found.append({**word, "other": None})
+            elif other is not None and other is not memory and self.living(other):
+                least = TRUST.index(spoken(self.living(other))["origin"])
+                least = max(least, TRUST.index("user")) if word["settled"] else least
+                back = [self.words[id] for id in ids_of(other) if id in self.words]
+                back = [it for it in back if it["seq"] > word["seq"] and it["trust"] >= least and it["to"]]
+                if not any(self.memory_of(it["to"]) is memory for it in back):
+                    found.append({**word, "other": other})
         return max(found, key=lambda word: word["seq"], default=None)
 
     def _ties(self, memory: Memory) -> list[tuple[str, Memory, Memory]]:
@@ -809,6 +831,7 @@ class Scope:
             "valid_to": None if after is None else max(self._since(memory), self._since(after)),
             "replaced_by": None if after is None else self.name_of(after)["id"],
             "replaces": [self.name_of(it)["id"] for it in replaced],
+            "held": self._held(memory),
             "before": "" if told is None or told.how == "ended" else told.older,
             "outdated_by": None if outdated is None else self.name_of(outdated)["id"],
             "contradicts": None if stronger is None else self.name_of(stronger)["id"],
@@ -850,11 +873,11 @@ class Scope:
         if not self.living(memory):
             return []
         said = [capture for capture, _, _ in (*memory["members"], *memory["echoes"]) if not self.hidden(capture)]
-        texts = {normal_text(spoken(self.living(memory))["body"]["text"])}
+        texts = {" ".join(spoken(self.living(memory))["body"]["text"].split())}
         wordings = []
-        while others := [capture for capture in said if normal_text(capture["body"]["text"]) not in texts]:
+        while others := [capture for capture in said if " ".join(capture["body"]["text"].split()) not in texts]:
             best = spoken(others)
-            texts.add(normal_text(best["body"]["text"]))
+            texts.add(" ".join(best["body"]["text"].split()))
             wordings.append({"id": best["id"], "text": best["body"]["text"]})
         return wordings
 

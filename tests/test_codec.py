@@ -147,7 +147,8 @@ def decisions(draw: st.DrawFn) -> Decided:
     by = draw(ids.filter(lambda id: id not in named))
     operations = [Operation(by=by, ids=tuple(named[:2]), op=draw(st.sampled_from(("add", "replace"))))]
     if len(named) > 3:
-        operations.append(Operation(by=named[2], ids=tuple(named[3:]), op="remove"))
+        op = draw(st.sampled_from(("remove", "conflict")))
+        operations.append(Operation(by=named[2], ids=tuple(named[3:]), op=op))
     chosen = tuple(operations[draw(st.integers(0, 1)) :])
     return Decided(attempt=attempt, inputs=inputs, operations=chosen, reason=None, until=None)
 

@@ -11,8 +11,10 @@ import pytest
 from builders import (
     MINUTE,
     START,
+    as_seen,
     captured,
     configured,
+    decided,
     erased,
     event,
     forgotten,
@@ -34,7 +36,7 @@ from msgspec.structs import replace
 from memtape import Client
 from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Event, Settled
+from memtape.schemas.events import Event, Input, Operation, Settled
 from memtape.schemas.rows import Change
 from memtape.schemas.settings import Settings
 from memtape.sinks.vault import render
@@ -187,6 +189,61 @@ def test_the_order_in_which_sides_arrive_changes_neither_the_id_nor_the_sides() 
     assert (one.id, one.ids) == (other.id, other.ids)
 
 
+# --- A model says so ---
+
+KILN, FRIDAY = "The kiln is fired on Mondays by Mira.", "On Fridays Tomas has the kiln burning."
+ALIKE = [said(KILN, "old", 1), said(FRIDAY, "new", 2)]
+
+
+def opposed(by: object, *others: object, id: object = "model", minute: int = 5, seqs: Sequence[int] = (0, 1)) -> Event:
+    """Return the decision that these captures cannot both hold, as they were seen."""
+    ids = tuple(map(make_id, (by, *others)))
+    said = decided((by, *others), [Operation(by=ids[0], ids=ids[1:], op="conflict")], id, origin="model",
+                   sent=START + minute * MINUTE)  # fmt: skip
+    inputs = tuple(Input(id=id, seq=seq) for id, seq in zip(ids, seqs, strict=True))
+    return replace(said, body=replace(said.body, inputs=inputs))
+
+
+def test_people_are_asked_once_where_a_model_says_that_both_cannot_hold() -> None:
+    said_so = opposed("new", "old", seqs=(1, 0))
+    (conflict,) = raised(*ALIKE, said_so)
+    assert conflict.ids == (make_id("old"), make_id("new")), "whichever the model named first"
+    assert (conflict.why, conflict.severity, conflict.status) == ("model", "medium", "pending")
+    assert conflict.evidence == ((said_so.id,), (said_so.id,))
+    again = [opposed("old", "new", id="again", minute=6), uses(["old", "new"], 7)]
+    assert state_of(*ALIKE, said_so, *again) == [("model", "medium", "pending")]
+    kept = settled(("old", "new"), ["old"], "done", sent=START + 8 * MINUTE)
+    assert state_of(*ALIKE, said_so, kept, opposed("old", "new", id="more", minute=9)) == [
+        ("model", "medium", "accepted")
+    ]
+    scope = world(*ALIKE, said_so, kept)
+    one, other = (scope.memory_of(make_id(name)) for name in ("old", "new"))
+    assert one is not None and other is not None and holds(scope, one) and successor(scope, other) is one
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [*ALIKE, opposed("old", "new", seqs=(0, 7))],
+        [*ALIKE, forgotten(["old"], "gone"), opposed("old", "new")],
+        [*PAIR, opposed("old", "new")],
+        [*ALIKE, linked("old", "holds", None, "word"), opposed("old", "new")],
+        [*ALIKE, said(KILN, "again", 3), opposed("old", "again", seqs=(0, 0))],
+        [*ALIKE, opposed("old", "nobody")],
+    ],
+    ids=["changed", "hidden", "replaced by rule", "said", "one memory", "never said"],
+)
+def test_what_a_model_says_of_what_is_not_as_it_saw_it_or_is_settled_asks_nobody(events: list[Event]) -> None:
+    assert raised(*events) == []
+
+
+def test_a_side_of_a_models_conflict_stands_as_it_did() -> None:
+    before, after = world(*ALIKE), world(*ALIKE, opposed("old", "new"))
+    for name in ("old", "new"):
+        assert memory_row(before, make_id(name)) == memory_row(after, make_id(name))
+    assert list(world(*ALIKE, opposed("old", "new"), forgotten(["old"], "gone")).conflicts.pending) == []
+
+
 # --- Once ever ---
 
 AFTER: list[list[Event]] = [
@@ -221,13 +278,18 @@ def disputes(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
         pair = tuple(draw(st.lists(names, min_size=2, max_size=2, unique=True)))
         what = draw(
             st.sampled_from(
-                ("captured",) * 5 + ("used",) * 4 + ("forgotten", "restored", "unfolded", "linked", "settled")
+                ("captured",) * 5
+                + ("used",) * 4
+                + ("forgotten", "restored", "unfolded", "linked", "settled")
+                + ("decided",) * 2
             )
         )
         match what:
             case "captured":
                 at = sent - draw(st.sampled_from((0, 0, 3_000 * MINUTE)))
-                events.append(captured(draw(st.sampled_from((OLD, NEW, THIRD))), draw(names), at=at, **common))
+                events.append(
+                    captured(draw(st.sampled_from((OLD, NEW, THIRD, KILN, FRIDAY))), draw(names), at=at, **common)
+                )
             case "used":
                 events.append(used(list(some), f"w{number}", **common))
             case "forgotten":
@@ -240,10 +302,13 @@ def disputes(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
                 to = pair[1] if draw(st.booleans()) else None
                 relation = "holds" if to is None else "replaced_by"
                 events.append(linked(pair[0], relation, to, f"l{number}", draw(st.booleans()), **common))
+            case "decided":
+                sides = Operation(by=make_id(pair[0]), ids=(make_id(pair[1]),), op="conflict")
+                events.append(decided(pair, [sides], f"d{number}", **common))
             case _:
                 keep = draw(st.sampled_from((pair[:1], pair[1:], pair)))
                 events.append(settled((pair[0], pair[1]), list(keep), f"s{number}", **common))
-    return events
+    return as_seen(events)
 
 
 anything = st.one_of(disputes(), histories())

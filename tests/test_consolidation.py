@@ -391,6 +391,26 @@ def test_a_model_decides_what_the_rules_leave(asking: Client, model: Scripted) -
     assert asking.status().model.today.calls == 1
 
 
+def test_people_are_asked_where_a_model_says_that_two_cannot_both_hold(asking: Client, model: Scripted) -> None:
+    ids = say(asking, *ALIKE[1:])
+    answering(model, [{"op": "conflict", "ids": [1, 2]}])
+    done = asking.consolidate(at_once=True)
+    assert not done.problems and set(held(asking)) == set(ALIKE[1:])
+    (body,) = decided(asking)
+    assert [(it.op, {it.by, *it.ids}) for it in body.operations] == [("conflict", set(ids))]
+    (found,) = asking.conflicts().conflicts
+    assert (found.why, found.status, found.a.text, found.b.text) == ("model", "pending", *ALIKE[1:])
+    asking.settle(found.id, "B")
+    assert CliRunner().invoke(main, ["rebuild", "--home", str(asking.home.path)]).exit_code == 0
+    (after,) = asking.conflicts(settled=True).conflicts
+    assert (after.id, after.status, after.kept) == (found.id, "accepted", "B")
+    assert held(asking)[ALIKE[1]].replaced_by == ids[1]
+    asking.capture(f"{ALIKE[2][:-1]} and Tomas.")
+    answering(model, [{"op": "conflict", "ids": [1, 2]}])
+    asking.consolidate(at_once=True)
+    assert len(asking.conflicts(settled=True).conflicts) == 1, "nobody is asked twice"
+
+
 BADLY: dict[str, Any] = {
     "prose": "I would keep them all.",
     "not JSON": "[{",
@@ -417,6 +437,12 @@ BADLY: dict[str, Any] = {
     ],
     "an addition that denies": [{"op": "add", "ids": [1, 2], "text": "The kiln is not fired on Mondays by Mira."}],
     "a removal of more": [{"op": "remove", "id": 2, "survivor": 1}],
+    "a conflict of one": [{"op": "conflict", "ids": [1]}],
+    "a conflict with itself": [{"op": "conflict", "ids": [1, 1]}],
+    "a conflict of three": [{"op": "conflict", "ids": [1, 2, 3]}],
+    "a conflict with nobody": [{"op": "conflict", "ids": [1, 4]}],
+    "a conflict of what says more": [{"op": "conflict", "ids": [1, 2]}],
+    "a conflict of what is replaced": [{"op": "conflict", "ids": [2, 3]}],
     "from nowhere": [{"op": "add", "ids": [], "text": "The kiln is fired."}],
     "another scope": [{"op": "replace", "id": 1, "scope": "global", "text": "The kiln is fired on Mondays by Mira."}],
     "delete everything": [{"op": "remove", "id": n, "survivor": (n % 3) + 1} for n in (1, 2, 3)],

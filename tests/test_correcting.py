@@ -126,6 +126,24 @@ def test_what_was_said_last_is_put_right_without_a_recall(client: Client) -> Non
     )
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_value_is_taken_back_within_a_session(at_once: bool, client: Client) -> None:
+    old = client.capture(PORT, origin="agent").id
+    client.project()
+    client.search("staging database port")
+    for said in ("No, it is 5434.", "No, it is 5433.", "No, it's 5434.", "No, it is 5433."):
+        turn(client, said)
+        if not at_once:
+            client.project()
+    client.project()
+    best = client.search("staging database port").results
+    assert (best[0].text, best[0].valid_to) == (PORT, None)
+    right = next(result for result in best if result.text == RIGHT)
+    assert right.valid_to is not None and best[0].id == old
+    assert [item.text for item in client.context().items if item.section == "facts"] == [PORT]
+    assert client.verify().ok
+
+
 def test_another_session_or_an_agent_corrects_nothing(client: Client) -> None:
     client.capture(PORT, origin="agent")
     client.project()

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memtape.schemas.codec import canonical, content_digest, decode, encode
+from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import (
     EVENT_TYPES,
     SYSTEM,
@@ -391,7 +392,7 @@ DIGESTS = {
     "withdrawn": ["68d2c776cab0618d", "7e33b38cb65d0ff0"],
     "linked": ["2f6c1cd7dd0ff376", "16932f355567640d"],
     "settled": ["f1f47e8a5078926b", "b9d5be8795c1a82f"],
-    "decided": ["dd1a979bd8503767", "628cfa9c57d8ac59", "2ec03fdf3399d52a"],
+    "decided": ["ab2eb2b1e650b799", "9101d2d6bc429016", "a39d10f82c0e942c"],
     "embedded": ["23a72c53b3f6702b", "d47dcf5680e0a058"],
     "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
     "ticked": ["ee9dd0abaa1e5451", "3d743b2599b866ed", "44667fd35841a873"],
@@ -429,6 +430,21 @@ VALUES_OF_VERSION: dict[tuple[str, int], list[Event]] = {
         ),
         golden_event("recalled", None, "019a7b3c-0014-7d2e-9f10-5c8e4b2a0014", scope="global"),
     ],
+    ("decided", 2): [
+        VALUES["decided"][0],
+        golden_event(
+            "decided",
+            Decided(
+                attempt=2,
+                inputs=(Input(id=PORT, seq=3), Input(id=PHOTO, seq=7)),
+                operations=(Operation(by=PHOTO, ids=(PORT,), op="conflict"),),
+                reason=None,
+                until=None,
+            ),
+            "019a7b3c-00a4-7d2e-9f10-5c8e4b2a00a4",
+            actor=Actor(name="qwen3", origin="model"),
+        ),
+    ],
 }
 """What the files of later versions than the first say."""
 
@@ -456,6 +472,13 @@ def test_a_recall_of_version_1_was_narrowed_to_no_origin_and_session() -> None:
     assert canonical(decode(golden("recalled")[0])) == golden("recalled", 2)[0]
     blank = {**orjson.loads(golden("recalled")[0]), "body": None}
     assert decode(canonical(blank)) == replace(VALUES["recalled"][0], body=None)
+
+
+def test_a_decision_of_version_1_is_that_of_version_2_and_holds_no_conflict() -> None:
+    assert canonical(decode(golden("decided")[0])) == golden("decided", 2)[0]
+    old = {**orjson.loads(golden("decided", 2)[1]), "v": 1}
+    with pytest.raises(InvalidEvent, match="no operation of version 1 is a conflict"):
+        decode(canonical(old))
 
 
 @pytest.mark.parametrize(("type", "version"), FILES)

@@ -410,11 +410,11 @@ class Life:
         ids = tuple(given.id for given in inputs)
         by, op = self.new_id(), self.rng.choice(("replace", "replace", "add"))
         operations = (Operation(by=by, ids=ids, op=op),)
-        if self.rng.random() < 0.3:
-            operations = (Operation(by=ids[0], ids=ids[1:], op="remove"),)
+        if self.rng.random() < 0.4:
+            operations = (Operation(by=ids[0], ids=ids[1:], op=self.rng.choice(("remove", "conflict"))),)
         body = Decided(attempt=1, inputs=inputs, operations=operations, reason=None, until=None)
         said = [self._raw_event("decided", body, scope, "tool")]
-        if operations[0].op != "remove" and self.rng.random() < 0.8:
+        if operations[0].by == by and self.rng.random() < 0.8:
             kind = world.name_of(facts[0])["body"]["kind"]
             text = Captured(branch=None, importance_given=None, kind=kind, media=(), part=None, path=None, source=None,
                             tags=("consolidated",), text=self.rng.choice(list(self.texts)))  # fmt: skip

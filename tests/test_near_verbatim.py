@@ -31,7 +31,7 @@ TYPED = lexicon.ABOUT_TYPING | lexicon.ABOUT_WORDS
 PLAIN = [text for text in SENTENCES if TYPED.isdisjoint(re.findall(r"\w+", text.lower()))]
 WORDS = re.compile(r"(?<=[a-z] )[a-z]{4,}(?= [a-z])")
 LEAD_INS = ("Note", "Remember", "Please", "Actually,", "FYI:", "Don't", "Make", "Be")
-SAID_ALONG = ("please", "already", "located", "actually", "called")
+SAID_ALONG = ("please", "already", "located", "actually", "called", "named")
 Change = Callable[[str, int], str]
 
 
@@ -168,6 +168,10 @@ def test_comparing_is_symmetric(a: str, b: str) -> None:
         ("NEVER FORCE PUSH TO MAIN", "never force push to main"),
         ("It costs $40 a month", "It costs 40 dollars per month"),
         ("It's a read-only replica", "It is a read only replica"),
+        ("Run `make check` before the push", "Run make check before the push"),
+        ("The header is `no-cache` there", "The header is no-cache there"),
+        ("The call is at 5 PM on Monday", "The call is at 5 pm on Monday"),
+        ("Mark the page as done", "mark the page as done"),
         ("Der Server steht **in** Frankfurt, nicht in Bonn", "Der Server steht in Frankfurt nicht in Bonn"),
     ],
 )
@@ -190,6 +194,12 @@ def test_forms_that_are_one(a: str, b: str) -> None:
         ("Er mag die Leiter", "Er mag Leiter"),
         ("Delete *.py there", "Delete .py there"),
         ("Use `a_b_c` there", "Use `abc` there"),
+        ("The dose is 5 mg of it", "The dose is 5 Mg of it"),
+        ("The disk has 5 MB for it", "The disk has 5 Mb for it"),
+        ("Mark approved the release", "mark approved the release"),
+        ("The header is no-cache there", "The header is no cache there"),
+        ("Use `the` there", "Use the there"),
+        ("The header is `No-Cache` there", "The header is `no-cache` there"),
     ],
 )
 def test_forms_that_are_not_one(a: str, b: str) -> None:

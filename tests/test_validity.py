@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.rows import MemoryRow
+from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.rows import memory_row
+from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 
 DAY, SECOND = 86_400_000_000, 1_000_000
@@ -77,6 +79,15 @@ def test_a_value_that_comes_back_holds_again() -> None:
     found = rows([said(OLD, 1), said(NEW, 2), said(OLD, 3, id="again")])
     assert (found[OLD].valid_from, found[OLD].valid_to) == (BEGIN + 3 * DAY, None)
     assert found[NEW].valid_to == BEGIN + 3 * DAY
+
+
+def test_a_value_that_came_back_held_twice() -> None:
+    told = [(OLD, 1), (OLD, 2), (NEW, 4), (NEW, 5), (OLD, 7), (NEWEST, 8), (OLD, 9), (OLD, 10)]
+    found = rows([said(text, day, id=f"{text} {day}") for text, day in told])
+    times = [(it.valid_from, it.valid_to) for it in found[OLD].held]
+    assert times == [(BEGIN + DAY, BEGIN + 4 * DAY), (BEGIN + 7 * DAY, BEGIN + 8 * DAY)]
+    assert (found[OLD].valid_from, found[OLD].valid_to) == (BEGIN + 9 * DAY, None)
+    assert found[NEW].held == () and found[NEW].valid_from == BEGIN + 4 * DAY
 
 
 @pytest.mark.parametrize(("older", "newer"), [*itertools.product(("operator", "user", "agent", "model"), repeat=2)])
@@ -179,6 +190,20 @@ def test_a_turn_that_says_what_was_replaced_is_marked(client: Client) -> None:
     assert turn.marks == (f"says what was replaced on 2026-03-09 by {newer.id}",)
 
 
+def test_a_daily_log_marks_the_turn_that_says_what_was_replaced(client: Client) -> None:
+    """The mark comes and goes with what is known of the value, also long after the day; a rebuild writes the same."""
+    client.capture_many([Line(text=f"Remember that {OLD[0].lower()}{OLD[1:]}", kind="turn", session="s", at=BEGIN)])
+    client.project()
+    page = client.home.scope_folder("project:test") / "logs" / f"{format_day(BEGIN)}.md"
+    assert OLD[1:-1] in page.read_text() and "says what was" not in page.read_text()
+    newer = client.capture(NEW, at=BEGIN + DAY).id
+    client.project()
+    assert f"(says what was replaced on {format_day(BEGIN + DAY)} by {newer})" in page.read_text().replace("\\", "")
+    client.say_holds(client.show(newer).memory.replaces[0])  # type: ignore[union-attr]
+    client.project()
+    assert "says what was" not in page.read_text() and client.verify().ok
+
+
 def test_a_start_and_memory_md_tell_what_holds_alone(client: Client) -> None:
     client.capture(OLD, at=at(1))
     client.capture(NEW, at=at(9))
@@ -188,6 +213,20 @@ def test_a_start_and_memory_md_tell_what_holds_alone(client: Client) -> None:
     for text in (context, page):
         assert "since 2026-03-09; before: 5433" in text.replace("\\", "")
         assert OLD not in text
+
+
+def test_the_items_of_a_context_say_since_when_they_hold_and_what_they_replaced(client: Client) -> None:
+    old, new = (client.capture(f"The staging database listens on port {port}.").id for port in (5433, 5434))
+    goal = client.capture("Ship it.", kind="goal").id
+    items = {item.id: item for item in client.context().items}
+    rows = {id: client.show(id).memory for id in (new, goal)}
+    assert items.keys() == rows.keys(), "what was replaced is no item"
+    for id, row in rows.items():
+        item = items[id]
+        assert row is not None
+        assert (item.valid_from, item.valid_to, item.replaced_by) == (row.valid_from, None, None)
+        assert (item.replaces, item.wordings) == (row.replaces, row.wordings)
+    assert items[new].replaces == (old,)
 
 
 def test_where_the_last_session_was_left_says_what_was_replaced_since(client: Client) -> None:
@@ -208,6 +247,15 @@ def test_what_held_then_is_asked_for_by_its_time(client: Client) -> None:
         found = client.search("staging database port", valid_at=time)
         assert [result.text for result in found.results] == texts
         assert found.recall_id is None
+
+
+def test_what_held_before_it_came_back_is_asked_for_by_its_time_too(client: Client) -> None:
+    for day, text in ((1, OLD), (5, NEW), (9, OLD), (12, OLD)):
+        client.capture(text, at=at(day))
+    client.project()
+    for day, text in ((1, OLD), (4, OLD), (5, NEW), (8, NEW), (9, OLD), (20, OLD)):
+        time = 1_772_359_200_000_000 + (day - 1) * DAY
+        assert [it.text for it in client.search("staging database port", valid_at=time).results] == [text]
 
 
 def test_deciding_by_hand_says_what_it_did_and_refuses_what_cannot_be(client: Client) -> None:

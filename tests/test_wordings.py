@@ -118,9 +118,9 @@ def test_the_texts_of_a_memory_are_all_that_lives_of_it_each_once(events: list[E
             if row.hidden:
                 assert row.wordings == ()
                 continue
-            normals = [capture.normal for capture in spoken if capture is not None]
-            assert len(set(normals)) == len(normals) == 1 + len(row.wordings)
-            assert set(normals) == {capture.normal for capture in captures}
+            texts = [" ".join(scope.captures.body(it).text.split()) for it in spoken if it is not None]
+            assert len(set(texts)) == len(texts) == 1 + len(row.wordings)
+            assert set(texts) == {" ".join(scope.captures.body(it).text.split()) for it in captures}
             for wording in row.wordings:
                 capture = scope.captures.get(wording.id)
                 assert capture in captures and scope.captures.body(capture).text == wording.text

@@ -63,12 +63,11 @@ def may_correct(event: Event) -> bool:
 def resolved(log: Log, number: int, said: Event, erasures: Erasures, now_us: int) -> Resolved | None:
     """Return what an event of a partition corrects; None where nothing can be told for sure."""
     assert isinstance(said.body, Captured)
-    found = corrections_in(said.body.text)
-    correction = correction_of(found[0]) if len(found) == 1 else None
+    correction = _correction(said)
     if correction is None:
         return None
     offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
-    before = _before(log, number, offset, said, erasures)
+    before = _before(log, number, offset, said, erasures, now_us)
     one = _shown_that_is_meant(before, correction) or _said_that_is_meant(before, correction)
     if one is None:
         return None
@@ -78,11 +77,20 @@ def resolved(log: Log, number: int, said: Event, erasures: Erasures, now_us: int
     # A capture that only corrects says nothing by itself.
     replaced = [one.memory] if said.body.kind == "turn" else [one.memory, said.id]
     links = [_linked(said, id, statement.id, one.source.id, now_us) for id in replaced if id is not None]
-    return Resolved((statement, *links), found[0])
+    return Resolved((statement, *links), corrections_in(said.body.text)[0])
 
 
-def _before(log: Log, number: int, offset: int, said: Event, erasures: Erasures) -> _Before:
-    """Return what a session was about before an event of it at an offset."""
+def _correction(event: Event) -> Correction | None:
+    """Return what an event says that corrects; None where it says nothing that does, or several things."""
+    found = corrections_in(_text(event)) if may_correct(event) else ()
+    return correction_of(found[0]) if len(found) == 1 else None
+
+
+def _before(log: Log, number: int, offset: int, said: Event, erasures: Erasures, now_us: int) -> _Before:
+    """Return what a session was about before an event of it at an offset.
+
+    What its last correction made was told last, in place of what that corrected: so a value can be taken back.
+    """
     slots: list[Slot] = []
     start, window = offset, LOOKED_AT
     while start and len(slots) < LOOKED_AT:
@@ -96,6 +104,11 @@ def _before(log: Log, number: int, offset: int, said: Event, erasures: Erasures)
     since = 0 if len(turns) < LAST_TURNS else of_session.index(turns[-LAST_TURNS])
     recalls = [event.body for event in of_session[since:] if isinstance(event.body, Recalled)]
     shown = _captured(log, number, said.scope or "", recalls[-1].results, erasures) if recalls else ()
+    correcting = (event for event in reversed(of_session[since:]) if _correction(event) is not None)
+    corrected_last = next((resolved(log, number, event, erasures, now_us) for event in correcting), None)
+    if corrected_last is not None:
+        made = corrected_last.events[0]
+        shown = (made, *(event for event in shown if event.id not in made.refs))
     return _Before(shown, turns[-1] if turns else None)
 
 

@@ -23,10 +23,11 @@ _END = ".!"
 class Operation(NamedTuple):
     """What is to become of some candidates: `text` stands for them, or the candidate `survivor` does.
 
-    Of what is replaced the first holds, and the others are what was before.
+    Of what is replaced the first holds, and the others are what was before. In a conflict they and the survivor stand
+    as they did.
     """
 
-    op: Literal["add", "replace", "remove"]
+    op: Literal["add", "conflict", "replace", "remove"]
     of: tuple[Candidate, ...]
     text: str = ""
     survivor: Candidate | None = None

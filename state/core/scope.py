@@ -68,21 +68,21 @@ def _subject(
 
 
 SUBJECTS = (
-    _subject("decisions", 1, Decisions, decisions, ("memories", "pages"), sparse=True),
-    _subject("captures", 1, Captures, captures, ALL_FED),
+    _subject("decisions", 2, Decisions, decisions, ("memories", "pages"), sparse=True),
+    _subject("captures", 2, Captures, captures, ALL_FED),
     _subject("withdrawals", 1, Withdrawals, withdrawals, ("turns", *_BY_MEMORIES), sparse=True),
     _subject("tombstones", 1, Tombstones, tombstones, ("tombstones", "turns", *_BY_MEMORIES)),
     _subject("embeddings", 1, Embeddings, embeddings, ("vectors", *_BY_MEMORIES)),
     _subject("paraphrases", 1, Paraphrases, paraphrases, _BY_MEMORIES, sparse=True),
     _subject("recalls", 3, Recalls, recalls, _BY_MEMORIES),
-    _subject("memories", 5, Memories, memories, _BY_MEMORIES),
-    _subject("validity", 1, Validity, validity, ("memories", "conflicts", "pages"), sparse=True),
+    _subject("memories", 6, Memories, memories, _BY_MEMORIES),
+    _subject("validity", 2, Validity, validity, ("memories", "conflicts", "pages"), sparse=True),
     _subject("covers", 1, Covers, covers, ("memories", "pages"), sparse=True),
     _subject("passes", 1, Passes, passes, (), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
     _subject("usage", 2, Usage, usage, _BY_MEMORIES),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
-    _subject("conflicts", 1, Conflicts, conflicts, ("conflicts", "pages"), sparse=True),
+    _subject("conflicts", 2, Conflicts, conflicts, ("conflicts", "pages"), sparse=True),
 )
 """Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
 

@@ -13,7 +13,7 @@ from memtape.schemas.patterns import lazy
 from memtape.state.fold.amounts import is_number, with_amounts
 from memtape.state.text import lexicon
 from memtape.state.text.markup import without_markup
-from memtape.state.text.normal import content_key
+from memtape.state.text.normal import content_key, is_unit
 from memtape.state.text.terms import ENGLISH, language_of
 
 Tokens = tuple[str, ...]
@@ -37,6 +37,8 @@ _ABOUT_WORDS = lexicon.ABOUT_WORDS - _words(
 """Of a text with one of these the form is what the text is about."""
 _QUOTES = _words("\" ' « » “ ” 「 」 『 』")
 _HYPHENATED = lazy(r"[a-z]{2,}(?:-[a-z]{2,})+")
+_CODE = lazy(r"`([a-z][a-z\d]*(?:[-_./][a-z\d]+)*(?: [a-z][a-z\d]*(?:[-_./][a-z\d]+)*)*)`")
+"""Words without capitals or other marks: of these, backticks say only that they are typed."""
 _LETTERS = lazy(r"[^\W\d_]+")
 _NO_VOWEL = lazy(r"[B-DF-HJ-NP-TV-XZ]{2,}s?")
 _SHOUTED = _words(
@@ -69,7 +71,10 @@ def read(text: str) -> tuple[list[str], bool]:
     shouting = _is_shouting(text)
     read: list[str] = []
     for index, token in enumerate(tokens):
-        read += _forms(token if not shouting else token.lower(), typed and _is_literal(tokens, index))
+        if is_unit(tokens[index - 1] if index else "", token) and not shouting:
+            read.append(token)
+        else:
+            read += _forms(token if not shouting else token.lower(), typed and _is_literal(tokens, index))
     return with_amounts(_contracted(read)), True
 
 
@@ -94,9 +99,12 @@ def _forms(token: str, literal: bool) -> tuple[str, ...]:
         return (lower,)
     if token != lower and token.isascii() and token.replace("-", "").isalpha():
         token = _lowered(token, lower, literal)
-    if "-" in token and _HYPHENATED.fullmatch(token):
+    if "-" in token and _HYPHENATED.fullmatch(token) and token.partition("-")[0] not in _NEGATIONS:
         return tuple(token.split("-"))
-    return (token,)
+    code = _CODE.fullmatch(token)
+    words = () if code is None else tuple(code[1].split())
+    told = not lexicon.ENGLISH.issuperset(words) and not {"a", "an", "the"} & frozenset(words)
+    return words if words and told else (token,)
 
 
 def _lowered(token: str, lower: str, literal: bool) -> str:

@@ -8,9 +8,13 @@ one that is asked for answers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from memtape.schemas.times import HOUR_US
+from memtape.state.subjects.captures import TRUST
+from memtape.state.text.claims import singles_of
+from memtape.state.text.replacing import without_serial
 from memtape.state.text.slots import GENERIC, SAYS_NOTHING
 from memtape.state.text.terms import terms
 
@@ -18,12 +22,34 @@ AMONG = 50
 """So many of the best are put in order."""
 LEAST_HELD = 0.8
 """A later text holds at least so much of the question, as a share of what the one before it holds."""
+LEAST_TOLD = 0.2
+"""What stands above anyway need hold but so much of the question for a reader to be told that it is later."""
+SITTING_US = HOUR_US
+"""What was said in one sitting stands side by side, unless a text says a change: nobody moves house within the hour."""
+LEAST_SHARED = 0.5
+"""Values of one class are of one thing where the texts share more than half of what the shorter one says besides."""
+
+
+CODE = "code "
+"""What the classes of names with a number begin with: a code says by itself what it is a value of."""
+LEAST_KIN, LEAST_STEM = 5, 3
+"""Words are of one family where one begins with the other, of so many letters; fewer, with one of these endings."""
+ENDINGS = ("er", "or", "ment", "ing")
+
+
+class Value(NamedTuple):
+    """A value, its class, and the terms of what it is a value of."""
+
+    cls: str
+    tokens: tuple[str, ...]
+    subject: frozenset[str]
 
 
 class Memory(NamedTuple):
     """A memory that was found: its family, how far it is trusted, when its text was said, and what it is about.
 
-    `held` is the share of the question's weight that it holds.
+    `held` is the share of the question's weight that it holds. `values` has by class the only value of its text with a
+    digit, and what that is a value of.
     """
 
     family: str
@@ -31,11 +57,49 @@ class Memory(NamedTuple):
     at: int
     about: frozenset[str]
     held: float
+    values: tuple[Value, ...] = ()
 
 
-def about(text: str) -> frozenset[str]:
-    """Return the terms that tell what a text is about."""
-    return frozenset(terms(text)) - GENERIC - SAYS_NOTHING
+def memory(family: str, trust: int, at: int, text: str, held: float, asked: Mapping[str, float]) -> Memory:
+    """Return a memory that says a text, of which its own words hold a share of a question.
+
+    `asked` has the share of each term of the question.
+    """
+    words = frozenset(terms(text))
+    held += sum(share for term, share in asked.items() if term not in words and has_kin(term, words))
+    return Memory(family, trust, at, words - GENERIC - SAYS_NOTHING, held, values(text))
+
+
+def values(text: str) -> tuple[Value, ...]:
+    """Return the values of a text that are the only one of their class; none of a text without digits."""
+    text = without_serial(text)
+    if not any(map(str.isdigit, text)):
+        return ()
+    return tuple(
+        Value(*_classed(it.cls, it.tokens), it.subject - GENERIC)
+        for it in singles_of(text)
+        if it.cls != "name" or any(map(str.isdigit, it.value))
+    )
+
+
+def _classed(cls: str, tokens: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the class of a value, and what it is compared by: of a name with a number, as SEV2, both are its own."""
+    if cls != "name":
+        return cls, tokens
+    bare = tuple("".join(filter(str.isalnum, token)) for token in tokens)
+    return CODE + "".join(filter(str.isalpha, "".join(bare))), bare
+
+
+def has_kin(term: str, words: Iterable[str]) -> bool:
+    """Whether one of these terms is of the family of a term, as `owner` of who owns something."""
+    return any(_are_kin(term, word) for word in words)
+
+
+def _are_kin(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    if not long.startswith(short):
+        return False
+    return len(short) >= LEAST_KIN or (len(short) >= LEAST_STEM and long[len(short) :] in ENDINGS)
 
 
 class Placed(NamedTuple):
@@ -61,7 +125,7 @@ def latest_first(found: Sequence[Memory | None]) -> list[Placed]:
         chosen = max(
             (n for n in left if _may_precede(found[n], found[first])), key=lambda n: _when(found[n]), default=first
         )
-        above = [it.number for it in order if _may_precede(found[it.number], found[chosen])]
+        above = [it.number for it in order if _is_later(found[it.number], found[chosen])]
         order.append(Placed(chosen, first, tuple(sorted(above, key=lambda n: _when(found[n])))))
         left.remove(chosen)
     return order
@@ -71,9 +135,47 @@ def _when(told: Memory | None) -> int:
     return 0 if told is None else told.at
 
 
+def _is_later(one: Memory | None, other: Memory | None) -> bool:
+    """Whether one that stands above another may tell what holds instead of that: of this a reader is told."""
+    if one is None or other is None or not _may_follow(one, other):
+        return _may_precede(one, other)
+    if one.held >= LEAST_TOLD * other.held > 0 and not one.about.isdisjoint(other.about):
+        return True
+    return _may_precede(one, other)
+
+
+def _may_follow(one: Memory, other: Memory) -> bool:
+    """Whether one was said after another, in another sitting, of no source that is trusted less."""
+    return one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
+
+
 def _may_precede(one: Memory | None, other: Memory | None) -> bool:
-    if one is None or other is None or one is other or one.family != other.family:
+    if one is None or other is None or one is other:
         return False
-    if one.trust < other.trust or one.at < other.at:
-        return False
-    return one.held >= LEAST_HELD * other.held and not one.about.isdisjoint(other.about)
+    if not _may_follow(one, other):
+        is_of_people = one.trust >= TRUST["user"] > other.trust and one.family == other.family
+        return is_of_people and one.held > 0 and _is_another_value(one, other)
+    if one.held >= LEAST_HELD * other.held and not one.about.isdisjoint(other.about):
+        return True
+    return one.held > 0 and _is_another_value(one, other)
+
+
+def _are_of_one(one: Value, other: Value) -> bool:
+    """Whether two values may be of one thing: most of what one is of is shared, or what has a number or is a code."""
+    shared = one.subject & other.subject
+    if one.cls.startswith(CODE) and shared:
+        return True
+    return len(shared) > LEAST_SHARED * min(len(one.subject), len(other.subject)) or any(map(_has_digit, shared))
+
+
+def _has_digit(term: str) -> bool:
+    return any(map(str.isdigit, term))
+
+
+def _is_another_value(one: Memory, other: Memory) -> bool:
+    """Whether two memories give two values of one class of the same thing, as far as words tell."""
+    return any(
+        its.cls == that.cls and its.tokens != that.tokens and _are_of_one(its, that)
+        for its in one.values
+        for that in other.values
+    )

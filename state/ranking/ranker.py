@@ -154,12 +154,18 @@ class Corpus:
 
     def shares(self, query: str, places: Sequence[int]) -> list[float]:
         """Return what share of a question's weight each of some texts holds in its own words, from 0 to 1."""
-        weights, here = self._words.weights(query), np.array(places, np.int64)
+        weights, here = self.weights(query), np.array(places, np.int64)
         held = np.zeros(len(places))
         for term, weight in weights.items():
             held += weight * stands(self._texts.found(term).rows, here)
-        shares: list[float] = np.round(held / (sum(weights.values()) or 1), DIGITS).tolist()
+        shares: list[float] = np.round(held, DIGITS).tolist()
         return shares
+
+    def weights(self, query: str) -> dict[str, float]:
+        """Return what share of a question's weight each of its terms has, from 0 to 1."""
+        weights = self._words.weights(query)
+        whole = sum(weights.values()) or 1
+        return {term: weight / whole for term, weight in weights.items()}
 
     def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
         """Return how much of a prompt each of some texts holds."""

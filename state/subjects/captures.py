@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from memtape.schemas.events import Actor, Captured, Event, Kind
+from memtape.schemas.events import STATED_TAG, Actor, Captured, Event, Kind
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.rows import Change
 from memtape.schemas.times import format_day
@@ -48,6 +48,7 @@ class Capture(msgspec.Struct, gc=False, omit_defaults=True):
     `ordinal` counts the scope's captures that are not turns, for the pages of the vault; a turn has -1.
     What was said is asked of `Captures.body`: `own` is None of a turn, whose body stands in the log alone.
     `made` is of a text that a consolidation made, which is no entry of the daily log.
+    `turn` is the seq of the turn that a statement was taken from, -1 of all else.
     Captures hold no cycles, so that the garbage collector need not walk a million of them.
     """
 
@@ -63,6 +64,7 @@ class Capture(msgspec.Struct, gc=False, omit_defaults=True):
     ordinal: int
     hidden: bool = False
     made: bool = False
+    turn: int = -1
 
     @property
     def family(self) -> str | None:
@@ -78,7 +80,8 @@ class Capture(msgspec.Struct, gc=False, omit_defaults=True):
 class Captures:
     """The captures of a scope in log order, with the ways to find them; `seen` is that of the scope.
 
-    `zones` has by the path of a page the seqs of what was captured from its zone.
+    `zones` has by the path of a page the seqs of what was captured from its zone, and `stated` by the seq of a turn the
+    seqs of the statements that were taken from it.
     """
 
     def __init__(self) -> None:
@@ -87,6 +90,7 @@ class Captures:
         self.days: dict[str, list[int]] = {}
         self.ordinals: list[int] = []
         self.zones: dict[str, list[int]] = {}
+        self.stated: dict[int, list[int]] = {}
         self.bodies: Bodies = KeptBodies()
         self.seen: Seen = {}
         self._once: dict[object, Any] = {}
@@ -137,11 +141,27 @@ def evolve(state: Captures, event: Event, context: Context[HasDecisions]) -> lis
         normal=normal_digest(body.text) if body.kind in FAMILIES else b"",
         ordinal=-1 if body.kind == "turn" else len(state.ordinals),
         made=body.kind != "turn" and event.id in context.of.decisions.texts,
+        turn=_turn_of(state, event, body),
     )
     if capture.own is None:
         state.bodies.put(capture.offset, body)
     _take(state, capture)
     return shown_changes(context.scope, capture)
+
+
+def _turn_of(state: Captures, event: Event, body: Captured) -> int:
+    """Return the seq of the turn from which a statement was taken, -1 of what was taken from none."""
+    turn = state.get(event.refs[0]) if body.tags[:1] == (STATED_TAG,) and event.refs else None
+    return turn.seq if turn is not None and turn.kind == "turn" else -1
+
+
+def entries_with(of: HasCaptures, seq: int) -> Iterator[str]:
+    """Yield the id of the entry of a daily log that says what a capture says: itself, or the turn it was taken from."""
+    capture = of.captures.by_seq[seq]
+    if capture.turn >= 0:
+        yield of.captures.by_seq[capture.turn].id
+    elif capture.kind == "journal" and not capture.made:
+        yield capture.id
 
 
 def shown_changes(scope: str, capture: Capture) -> list[Change]:
@@ -193,6 +213,8 @@ def _take(state: Captures, capture: Capture) -> None:
         state.seqs_of_normal.setdefault(capture.normal, []).append(capture.seq)
     if capture.kind in ENTRY_KINDS and not capture.made:
         state.days.setdefault(format_day(capture.at), []).append(capture.seq)
+    if capture.turn >= 0:
+        state.stated.setdefault(capture.turn, []).append(capture.seq)
     if capture.ordinal >= 0:
         state.ordinals.append(capture.seq)
     if capture.own is not None and (path := zone_path(capture.own.source, capture.actor.origin)) is not None:

@@ -1,7 +1,8 @@
 """Conflicts: pairs of memories that tell different values of one thing, of which people are asked which one holds.
 
-A pair is asked about once ever, and only where both sides were affirmed since both are known, or where the side that is
-trusted less would win. An answer (`settled`) is a word on both sides; what that means is the subject of `validity`.
+A pair is asked about once ever, and only where both sides were affirmed since both are known, where the side that is
+trusted less would win, or where a model says that both cannot hold (`decided`). An answer (`settled`) is a word on both
+sides; what that means is the subject of `validity`.
 Nothing here hides, ranks or replaces a memory.
 """
 
@@ -13,13 +14,13 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from memtape.schemas.conflicts import ConflictStatus, ConflictWhy, Severity
-from memtape.schemas.events import PEOPLE, Event, Linked, Settled, Used
+from memtape.schemas.events import PEOPLE, Decided, Event, Linked, Settled, Used
 from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memory
-from memtape.state.subjects.validity import HasValidity, is_told, predecessors, successor
+from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor
 from memtape.state.text.opposing import oppose
 
 Pair: TypeAlias = tuple[Memory, Memory]
@@ -30,8 +31,9 @@ MAX_EVIDENCE = 10
 class Conflict(msgspec.Struct):
     """A question to people: which of two captured ids `ids`, the earlier said first, tells what holds.
 
-    `evidence` has for each side the events that affirmed it before the question was raised, at `raised_at`. `kept` is
-    the one of `ids` that was kept. `settled_at` is when somebody answered, or when the question expired.
+    `evidence` has for each side the events that affirmed it before the question was raised, at `raised_at`, or the
+    decision in which a model says so. `kept` is the one of `ids` that was kept. `settled_at` is when somebody answered,
+    or when the question expired.
     """
 
     id: str
@@ -80,7 +82,8 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
     """Note what affirms, take in an answer, and raise and end what is to be; return the rows that this touched."""
     of, body = context.of, event.body
     told = (body.id, body.to) if isinstance(body, Linked) else body.ids if isinstance(body, Settled) else ()
-    if not (context.touched or context.used or told or context.gone):
+    said = list(_said_to_conflict(event, context))
+    if not (context.touched or context.used or told or context.gone or said):
         return []
     named = (_memory(of, id) for id in (*context.touched, *(id for id in told if id is not None)))
     touched = dict.fromkeys((*context.gone, *(memory.birth for memory in named if memory is not None)))
@@ -100,6 +103,11 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
             if memory is not None and (raised := _judge(state, (memory, other), context)) is not None:
                 _put(state, raised)
                 changed[raised.id] = None
+    for pair in said:
+        if _may_be_asked(state, of, pair):
+            raised = _raised(pair, "model", ((event.id,), (event.id,)), context)
+            _put(state, raised)
+            changed[raised.id] = None
     return [Change("conflicts", context.scope, id) for id in changed]
 
 
@@ -198,11 +206,9 @@ def _affirmed(state: Conflicts, of: HasValidity, memory: Memory, after: int) -> 
 def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> Conflict | None:
     """Return the conflict that a pair of memories is to raise now, None where people need not be asked, or were."""
     of = context.of
-    one, other = sorted(pair, key=lambda memory: (of.captures.by_seq[memory.name].at, memory.name))
-    if one.canonical < 0 or other.canonical < 0 or is_told(of, one, other) or is_told(of, other, one):
+    if not _may_be_asked(state, of, pair):
         return None
-    if _is_replaced(of, one, other) or _is_replaced(of, other, one) or next(_about(state, of, (one, other)), None):
-        return None
+    one, other = _by_time(of, pair)
     since = max(one.birth, other.birth)
     evidence = _affirmed(state, of, one, since), _affirmed(state, of, other, since)
     why: ConflictWhy = "both_affirmed"
@@ -215,6 +221,43 @@ def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> Confl
             return None
         why = "weaker"
         evidence = (own, evidence[1]) if weaker is one else (evidence[0], own)
+    return _raised((one, other), why, evidence, context)
+
+
+def _may_be_asked(state: Conflicts, of: HasValidity, pair: Pair) -> bool:
+    """Whether both sides live, nothing else replaced one of them, and neither people nor a question spoke of them."""
+    one, other = pair
+    if one.canonical < 0 or other.canonical < 0 or is_told(of, one, other) or is_told(of, other, one):
+        return False
+    return not (_is_replaced(of, one, other) or _is_replaced(of, other, one) or next(_about(state, of, pair), None))
+
+
+def _by_time(of: HasValidity, pair: Pair) -> Pair:
+    one, other = sorted(pair, key=lambda memory: (of.captures.by_seq[memory.name].at, memory.name))
+    return one, other
+
+
+def _said_to_conflict(event: Event, context: Context[HasValidity]) -> Iterator[Pair]:
+    """Yield the pairs that a decision says cannot both hold, unless it was dropped.
+
+    Of a pair with a replaced side it is known what holds, and a text that was made says what its memories say.
+    """
+    of, body = context.of, event.body
+    if not isinstance(body, Decided) or tuple(input.id for input in body.inputs) in context.dropped:
+        return
+    for operation in body.operations:
+        one = _memory(of, operation.by) if operation.op == "conflict" else None
+        for other in (_memory(of, id) for id in operation.ids):
+            if one is None or other is None or one is other or one.made or other.made:
+                continue
+            if holds(of, one) and holds(of, other):
+                yield _by_time(of, (one, other))
+
+
+def _raised(
+    pair: Pair, why: ConflictWhy, evidence: tuple[tuple[str, ...], tuple[str, ...]], context: Context[HasValidity]
+) -> Conflict:
+    of, (one, other) = context.of, pair
     ids = of.captures.by_seq[one.name].id, of.captures.by_seq[other.name].id
     return Conflict(
         id=derived_id("conflict", context.scope, None, "~".join(sorted(ids))),

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from memtape.schemas.events import Captured, Decided, Event, Input, Operation, Pinned, Unfolded
+from memtape.schemas.events import MAKING, Captured, Decided, Event, Input, Pinned, Unfolded
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
@@ -179,13 +179,16 @@ def _decide(state: Covers, decided: Decided, context: Context[Others], touched: 
     """Let what was decided hold, or wait for its texts; all of it is dropped where an input is not as it was seen."""
     of, seen = context.of, {input.id: input.seq for input in decided.inputs}
     cluster = tuple(seen)
-    texts = [operation.by for operation in decided.operations if operation.op != "remove"]
+    texts = [operation.by for operation in decided.operations if operation.op in MAKING]
     unknown = all(of.captures.get(id) is None and id not in state.awaited for id in texts)
     if not unknown or not all(_is_as_seen(state, of, input) for input in decided.inputs):
         context.dropped.append(cluster)
         return
     for operation in decided.operations:
-        cover = _cover(operation, seen, cluster)
+        if operation.op == "conflict":  # Both sides stand as they did; `conflicts` asks of them.
+            continue
+        own = (*operation.ids, operation.by) if operation.op == "remove" else operation.ids
+        cover = Cover(operation.op, operation.by, operation.ids, {id: seen[id] for id in own}, cluster)
         if operation.op == "remove":
             state.hold(cover)
             touched.append(cover)
@@ -216,11 +219,6 @@ def _end(state: Covers, number: int, cover: Cover, context: Context[Others], tou
     state.end(number)
     touched.append(cover)
     context.dropped.append(cover.cluster)
-
-
-def _cover(operation: Operation, seen: dict[str, int], cluster: tuple[str, ...]) -> Cover:
-    own = (*operation.ids, operation.by) if operation.op == "remove" else operation.ids
-    return Cover(operation.op, operation.by, operation.ids, {id: seen[id] for id in own}, cluster)
 
 
 def _is_as_seen(state: Covers, of: Others, input: Input) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from memtape.schemas.events import Decided, Event
+from memtape.schemas.events import MAKING, Decided, Event
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
@@ -32,7 +32,7 @@ class Decisions:
 def evolve(state: Decisions, event: Event, context: Context[Others]) -> list[Change]:
     """Take in a `decided` event; it touches no row by itself."""
     if isinstance(event.body, Decided):
-        texts = [operation.by for operation in event.body.operations if operation.op != "remove"]
+        texts = [operation.by for operation in event.body.operations if operation.op in MAKING]
         state.texts.update((id, None) for id in texts if id_bytes(id) not in context.of.seen)
     return []
 

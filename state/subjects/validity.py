@@ -14,7 +14,7 @@ import msgspec
 from memtape.schemas.events import PEOPLE, Event, Linked, Settled
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures
+from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures, entries_with
 from memtape.state.subjects.memories import Memories, Memory
 from memtape.state.text.replacing import replaces
 from memtape.state.text.sharing import Sharing
@@ -147,6 +147,29 @@ def valid_from(of: HasValidity, memory: Memory) -> int:
     return min(since, default=spoken)
 
 
+def held(of: HasValidity, memory: Memory) -> list[tuple[int, int]]:
+    """Return the times in which a memory held before it holds now, half open, the earliest first.
+
+    Each begins where the memory was said, and ends where one that it replaced since, or that replaced it, was said.
+    """
+    by_seq, state = of.captures.by_seq, of.validity
+    if memory.canonical < 0 or len(memory.members) < 2:
+        return []
+    older = [it for it in state.older.get(memory.birth, ()) if state.newer[it][memory.birth] == "replaced"]
+    newer = [it for it, tie in state.newer.get(memory.birth, {}).items() if tie == "replaced"]
+    told = ((it is memory, join.seq) for it in (memory, *_living(of, (*older, *newer))) for join in it.members)
+    said = [(by_seq[seq].at, not own) for own, seq in told if not by_seq[seq].hidden]
+    until = valid_from(of, memory)
+    found, since = list[tuple[int, int]](), None
+    for at, is_other in sorted(it for it in said if it[0] <= until):
+        if since is None and not is_other:
+            since = at
+        elif since is not None and is_other:
+            found += [(since, at)] if since < at else []
+            since = None
+    return found
+
+
 def holds(of: HasValidity, memory: Memory) -> bool:
     """Whether nothing replaced a memory."""
     return successor(of, memory) is None
@@ -173,8 +196,12 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
     for family in REPLACING:
         if family in families:
             _choose_current(state, family, of, touched)
-    names = (of.memories.by_birth[birth].name for birth in touched if birth in of.memories.by_birth)
-    return [Change("memories", context.scope, of.captures.by_seq[name].id) for name in dict.fromkeys(names)]
+    found = [of.memories.by_birth[birth] for birth in touched if birth in of.memories.by_birth]
+    names = dict.fromkeys(memory.name for memory in found)
+    # In daily logs stands what is marked where it was replaced.
+    entries = dict.fromkeys(id for memory in found for join in memory.joins for id in entries_with(of, join.seq))
+    changes = [Change("memories", context.scope, of.captures.by_seq[name].id) for name in names]
+    return changes + [Change("journal", context.scope, id) for id in entries]
 
 
 def snapshot(state: Validity) -> bytes:
@@ -251,7 +278,7 @@ def _say(state: Validity, id: str, word: Said) -> None:
 def _said_of(of: HasValidity, memory: Memory) -> Said | None:
     """Return what was said last of a memory by somebody who is trusted as much as who said the memory.
 
-    That another replaced it counts while that one lives.
+    That another replaced it counts while that one lives, and nobody said later that it was the other way round.
     """
     known = of.validity.said
     if not known or memory.canonical < 0:
@@ -262,10 +289,24 @@ def _said_of(of: HasValidity, memory: Memory) -> Said | None:
     if any(word.settled for word in found):
         found = [word for word in found if word.trust >= TRUST["user"]]
     for word in sorted(found, key=lambda word: -word.seq):
-        other = None if word.to is None else _of_id(of, word.to)
-        if word.to is None or (other is not None and other is not memory and other.canonical >= 0):
+        if word.to is None:
+            return word
+        other = _of_id(of, word.to)
+        is_there = other is not None and other is not memory and other.canonical >= 0
+        if other is not None and is_there and not _is_turned_round(of, word, memory, other):
             return word
     return None
+
+
+def _is_turned_round(of: HasValidity, word: Said, memory: Memory, other: Memory) -> bool:
+    """Whether somebody said after a word that it is the other memory which was replaced by this one."""
+    known, least = of.validity.said, _trust(of.captures.by_seq[other.canonical])
+    ids = (of.captures.by_seq[join.seq].id for join in other.joins)
+    later = (it for id in ids if (it := known.get(id)) is not None and it.seq > word.seq and it.trust >= least)
+    return any(
+        it.to is not None and _of_id(of, it.to) is memory and (it.trust >= TRUST["user"] or not word.settled)
+        for it in later
+    )
 
 
 def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[int, None]) -> None:

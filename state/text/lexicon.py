@@ -45,6 +45,15 @@ NAMES = _words(
 
 # The same, but they open so many sentences that a capital at the start says nothing: there they become plain words.
 # Within one it says a title, a product, a surname: `watches The Office`, `uses Word`, `asked Cook`.
+FIRST_NAMES = _words(
+    "mark will grant max may june april august miles norm rich chase clay cole drake earl charity mason tyler"
+)
+"""Names of people that are other words at the beginning of a sentence."""
+BEHIND_VERBS = _words(
+    "the a an this that these those it them all each every any as my our your his her its their i you he she we they us"
+    " me not be no everything everyone out off up down for to in on at with"
+)
+"""What stands behind a word at the beginning of a sentence that is no name."""
 NAMES_INSIDE = _words(
     """
     the an it who us may will mark march go in on or me hi oh ma am do be by to is as at if of so up we my no he her him

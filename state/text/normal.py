@@ -49,11 +49,31 @@ def normal_text(text: str) -> str:
     chunks = _chunks(text)
     before = ""
     for index, chunk in enumerate(chunks):
-        if chunk != chunk.lower() and "`" not in chunk:
+        if chunk != chunk.lower() and "`" not in chunk and not is_unit(before, chunk):
             lower = _lower_chunk if len(chunk) <= _SHORT else _lower_chunk.__wrapped__
-            chunks[index] = lower(chunk, _opens_sentence(index, before), plain)
+            opens = _opens_sentence(index, before) and not _is_named(chunk, chunks[index + 1 : index + 2])
+            chunks[index] = lower(chunk, opens, plain)
         before = chunk
     return unicodedata.normalize("NFC", " ".join(chunks))
+
+
+_UNIT = lazy(r"[^\W\d_]{1,3}[.,;:!?)]*")
+_NO_CASE = frozenset(
+    "am pm usd eur gbp min sec hr hrs kb mb gb tb jan feb mar apr may jun jul aug sep oct nov dec".split()
+)
+"""What is written in capitals or not, and says the same behind a number."""
+
+
+def is_unit(before: str, word: str) -> bool:
+    """Tell whether a word may be a unit behind a number, of which capitals tell: `5 mg` is not `5 Mg`."""
+    return before[-1:].isdigit() and _UNIT.fullmatch(word) is not None and word.strip(".,;:!?)").lower() not in _NO_CASE
+
+
+def _is_named(word: str, after: list[str]) -> bool:
+    """Tell whether a word that opens a sentence is a name: Mark approved, but `Mark the page` is no person."""
+    if word.lower().removesuffix("'s") not in lexicon.FIRST_NAMES or not after:
+        return False
+    return after[0].lower().strip(_CLOSERS) not in lexicon.BEHIND_VERBS
 
 
 def _is_english(found: frozenset[str]) -> bool:

@@ -101,6 +101,15 @@ def is_order(sentence: str) -> bool:
 
 def named_by(sentence: str) -> frozenset[str]:
     """Return the terms that tell what an order is about; none where it names nothing, as "forget what I said"."""
+    return frozenset(term for _, term in _named(sentence))
+
+
+def words_named_by(sentence: str) -> tuple[str, ...]:
+    """Return the words that tell what an order is about, each term once, in their order, as people are shown them."""
+    return tuple({term: word for word, term in reversed(_named(sentence))}.values())[::-1]
+
+
+def _named(sentence: str) -> list[tuple[str, str]]:
     sentence = sentence.replace("’", "'")
     found = next((match for form in _FORM if (match := form.search(sentence))), None)
     if found is not None:
@@ -113,7 +122,7 @@ def named_by(sentence: str) -> frozenset[str]:
     language = ENGLISH if found is not None else language_of(sentence)
     told = (pair for pair in worded_terms(named, language) if pair[0] not in SEARCH_STOP and pair[0] not in _GENERIC)
     # Of English no more is left out, since "my old address" is not every address.
-    return frozenset(term for word, term in told if language == ENGLISH or not is_common(word))
+    return [(word, term) for word, term in told if language == ENGLISH or not is_common(word)]
 
 
 def is_about(text: str, named: Sequence[Collection[str]]) -> bool:

@@ -74,6 +74,12 @@ class Replacement(NamedTuple):
     frame: Value | None = None
 
 
+def without_serial(text: str) -> str:
+    """Return a text without the number of its place in a row."""
+    found = _SERIAL.match(text)
+    return text if found is None else text[found.end() :]
+
+
 def replaces(older: str, newer: str) -> Replacement | None:
     """Return why the newer of two texts of one family replaces the older, None where both may hold."""
     first, second = _SERIAL.match(older), _SERIAL.match(newer)

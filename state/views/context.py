@@ -55,7 +55,8 @@ Count = Callable[[str], int]
 class Known(msgspec.Struct, frozen=True, kw_only=True):
     """A memory or turn as a reader has it, of the scope that is asked or of `global`.
 
-    `ended` is whether another replaced it, and `notes` is what a reader is told of it beside the text.
+    `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of a memory's row; what is no memory holds since it
+    was said. `notes` is what a reader is told of it beside the text.
     `last_at` is when it was last confirmed, `order` stands for the order of capture, `importance_given` is in
     hundredths.
     """
@@ -74,7 +75,10 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     confirmations: int = 0
     importance_given: int | None = None
     replaced: bool = False
-    ended: bool = False
+    valid_from: int = 0
+    valid_to: int | None = None
+    replaced_by: str | None = None
+    replaces: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     wordings: tuple[Wording, ...] = ()
@@ -84,7 +88,7 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a context. `text` is a memory's whole, or of a turn the sentence that instructs, unless `cut`.
 
     `ends` marks the end of a conversation, of which the last sentences say most. `wordings` are the other texts of a
-    memory, which the context does not say.
+    memory, which the context does not say. `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of `Known`.
     """
 
     section: Section
@@ -98,6 +102,10 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True):
     source: str | None = None
     cut: bool = False
     ends: bool = False
+    valid_from: int = 0
+    valid_to: int | None = None
+    replaced_by: str | None = None
+    replaces: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     wordings: tuple[Wording, ...] = ()
 
@@ -128,7 +136,7 @@ def items_of(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]] =
     is an item, and nothing that one of a person wants left out.
     """
     names = [named_by(order) for it in known if it.origin in INSTRUCTING for order in orders_in(it.text)]
-    items = _all_items([it for it in known if not it.ended], now, last)
+    items = _all_items([it for it in known if it.valid_to is None], now, last)
     return [item for item in items if not (orders_in(item.text) or is_about(item.text, names))]
 
 
@@ -318,6 +326,10 @@ def _item(section: Section, known: Known, text: str) -> ContextItem:
         origin=known.origin,
         source=known.source,
         ends=known.kind == "journal" and FLUSH_TAG in known.tags,
+        valid_from=known.valid_from,
+        valid_to=known.valid_to,
+        replaced_by=known.replaced_by,
+        replaces=known.replaces,
         notes=known.notes,
         wordings=known.wordings,
     )

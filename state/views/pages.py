@@ -20,6 +20,7 @@ from memtape.schemas.rows import (
     Page,
     PageLink,
     ScopeMark,
+    replaced,
 )
 from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
@@ -28,7 +29,7 @@ from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import has_ended, is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
 from memtape.state.subjects.memories import Memory
-from memtape.state.subjects.validity import holds
+from memtape.state.subjects.validity import holds, successor, valid_from
 from memtape.state.views.rows import captions, conflict_row, memory_row
 
 MEMORIES_PER_PAGE = 500
@@ -259,6 +260,19 @@ def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
     return MemoryPage(scope=scope.name, path=path, number=number, rows=rows, links=links, zone=zone)
 
 
+def _entry_mark(scope: Scope, entry: Capture) -> str:
+    """Return what is told of an entry of a daily log that says what was replaced: itself, or in a statement of it."""
+    seqs = (entry.seq,) if entry.family else scope.captures.stated.get(entry.seq, ())
+    for seq in (seq for seq in seqs if not scope.captures.by_seq[seq].hidden):
+        memory = scope.memories.of(seq)
+        after = None if memory is None or memory.canonical < 0 else successor(scope, memory)
+        if memory is not None and after is not None:
+            time = max(valid_from(scope, memory), valid_from(scope, after))
+            told = replaced(time, scope.captures.by_seq[after.name].id)
+            return told if entry.family else f"says what was {told}"
+    return ""
+
+
 def _day_page(scope: Scope, path: str, name: str) -> DayPage:
     day, _, part = name.partition(".")
     first = (int(part or 1) - 1) * ENTRIES_PER_PAGE
@@ -273,6 +287,7 @@ def _day_page(scope: Scope, path: str, name: str) -> DayPage:
             session=capture.session,
             text=body.text,
             captions=captions(body),
+            mark=_entry_mark(scope, capture),
         )
         for capture in sorted(said, key=lambda capture: (capture.at, capture.seq))
         if not capture.hidden and (body := scope.captures.body(capture))

@@ -16,6 +16,7 @@ from memtape.schemas.rows import (
     EdgeRow,
     GoneRow,
     Guarded,
+    Held,
     MemberRow,
     MemoryRow,
     Polarity,
@@ -131,6 +132,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         valid_to=None if after is None else max(since, validity.valid_from(scope, after)),
         replaced_by=None if after is None else by_seq[after.name].id,
         replaces=tuple(by_seq[other.name].id for other in before),
+        held=tuple(Held(*times) for times in validity.held(scope, memory)),
         outdated_by=None if outdated is None else by_seq[outdated.name].id,
         contradicts=None if stronger is None else by_seq[stronger.name].id,
         before=_value_before(scope, before[0], spoken) if before else "",
@@ -189,11 +191,10 @@ def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:
     by_seq = scope.captures.by_seq
     spoken = by_seq[memory.canonical]
     living = [capture for join in memory.joins if not (capture := by_seq[join.seq]).hidden]
-    best: dict[bytes, Capture] = {}
-    for capture in sorted(living, key=lambda capture: capture.rank, reverse=True):
-        best.setdefault(capture.normal, capture)
-    others = (capture for normal, capture in best.items() if normal != spoken.normal)
-    return tuple(Wording(capture.id, scope.captures.body(capture).text) for capture in others)
+    best: dict[str, Capture] = {}
+    for capture in (spoken, *sorted(living, key=lambda capture: capture.rank, reverse=True)):
+        best.setdefault(" ".join(scope.captures.body(capture).text.split()), capture)
+    return tuple(Wording(it.id, scope.captures.body(it).text) for it in best.values() if it is not spoken)
 
 
 def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:

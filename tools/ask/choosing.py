@@ -6,28 +6,34 @@ Nothing is ranked here, and no view is read but the texts that were found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
-from memtape.schemas.events import STATED_TAG
+from memtape.schemas.events import PEOPLE, STATED_TAG
 from memtape.schemas.rows import MemoryRow, replaced
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.times import format_day
 from memtape.state.index.entries import TAGGED, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import numbered
-from memtape.state.ranking.currency import AMONG, Memory, Placed, about, latest_first
+from memtape.state.ranking.currency import AMONG, Memory, Placed, latest_first, memory
 from memtape.state.ranking.lanes import Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking
 from memtape.state.ranking.yielding import LEAST_STEP
 from memtape.state.subjects.captures import FAMILIES, TRUST
+from memtape.state.text.replacing import replaces
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.results import Result
 
 TAKEN_FROM = 200
 """Among so many of the best, statements are brought together with their turns."""
+AMONG_SCOPES = 10
+"""So many results of a project are compared with those of `global`."""
 
 
 class Told(NamedTuple):
@@ -99,9 +105,9 @@ def best(found: Found, corpus: Corpus, ranking: Ranking, query: str, limit: int,
 def _in_order(found: Found, corpus: Corpus, ranking: Ranking, query: str) -> Iterator[Placed]:
     """Yield what a ranking found with the latest first of those about the same thing."""
     places = ranking.places[:AMONG].tolist()
-    shares = corpus.shares(query, places)
+    shares, asked = corpus.shares(query, places), corpus.weights(query)
     yields = [ranking.hit(number).yields < 1 for number in range(len(places))]
-    told = [_memory_at(found, place, held) for place, held in zip(places, shares, strict=True)]
+    told = [_memory_at(found, place, held, asked) for place, held in zip(places, shares, strict=True)]
     # What stands below what answers the same stays there, however late it was said.
     yield from latest_first([None if low else it for it, low in zip(told, yields, strict=True)])
     yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
@@ -112,20 +118,42 @@ def _index(heads: Sequence[int], place: int) -> int | None:
     return heads.index(place) if place in heads else None
 
 
-def _memory_at(found: Found, place: int, held: float) -> Memory | None:
+def _memory_at(found: Found, place: int, held: float, asked: Mapping[str, float]) -> Memory | None:
     if found.texts.flags[place] & TURN != 0:
         return None
     it = found.result(place)
     family = FAMILIES.get(it.kind)
     if family is None or it.polarity == "meta":
         return None
-    return Memory(family, TRUST[it.origin], it.at, about(found.text(place)), held)
+    return memory(family, TRUST[it.origin], it.at, found.text(place), held, asked)
 
 
 def _closed(found: Found, place: int) -> Result | None:
     """Return a memory that was replaced, None for all else."""
     it = None if found.texts.flags[place] & TURN != 0 else found.result(place)
     return it if it is not None and it.valid_to is not None else None
+
+
+def told_otherwise(found: Sequence[tuple[Result, int | None]]) -> list[tuple[Result, int | None]]:
+    """Return results with what holds everywhere below what people said later for the project, another value of it.
+
+    It still holds elsewhere, so that it is marked, and not closed.
+    """
+    here = [it for it, _ in found if it.scope != GLOBAL and it.kind in FAMILIES and it.origin in PEOPLE]
+    here = [it for it in here if it.valid_to is None][:AMONG_SCOPES]
+    told = list[tuple[Result, int | None]]()
+    for it, same in found:
+        may_differ = it.scope == GLOBAL and it.kind in FAMILIES and it.valid_to is None
+        after = (own for own in here if own.at > it.at and FAMILIES[own.kind] == FAMILIES.get(it.kind))
+        other = next((own for own in after if replaces(it.text, own.text)), None) if may_differ else None
+        if other is not None:
+            score = max(0.0, min(it.score, other.score - LEAST_STEP))
+            marks = (*it.marks, f"{other.scope} tells otherwise since {format_day(other.valid_from)}: {other.id}")
+            share = score / it.score if it.score else 1.0
+            why = None if it.why is None else msgspec.structs.replace(it.why, yields=it.why.yields * share)
+            it = msgspec.structs.replace(it, score=score, why=why, newer=other.id, marks=marks)
+        told.append((it, same))
+    return told
 
 
 def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:

@@ -174,7 +174,10 @@ def _known(rows: list[MemoryRow | TurnRow], captured: list[Event], now: int) -> 
             confirmations=memory.confirmations if memory else 0,
             importance_given=memory.importance_given if memory else None,
             replaced=memory.replaced if memory else False,
-            ended=memory is not None and memory.valid_to is not None,
+            valid_from=memory.valid_from if memory else row.at,
+            valid_to=memory.valid_to if memory else None,
+            replaced_by=memory.replaced_by if memory else None,
+            replaces=memory.replaces if memory else (),
             notes=_notes(memory, now) if memory else (),
             tags=row.tags,
             wordings=memory.wordings if memory else (),
@@ -194,6 +197,7 @@ def _known(rows: list[MemoryRow | TurnRow], captured: list[Event], now: int) -> 
             source=event.body.source,
             path=event.body.path,
             importance_given=event.body.importance_given,
+            valid_from=event.at,
             tags=event.body.tags,
         )
 

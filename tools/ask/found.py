@@ -232,15 +232,23 @@ def holding_at(found: Found, time: int) -> Among:
     """Return what gives those of some places that held at a time, in microseconds: of turns, those said by then."""
 
     def among(places: Ints) -> Ints:
-        said = places[found.texts.column("at", places) <= time]
-        turns = found.texts.flags[said] & TURN != 0
-        ends = [
-            None if turn else found.result(place).valid_to for place, turn in zip(said.tolist(), turns, strict=True)
+        said = found.texts.column("at", places) <= time
+        turns = found.texts.flags[places] & TURN != 0
+        held: Ints = places[
+            [
+                by_then if turn else _held_at(found.result(place), time)
+                for place, by_then, turn in zip(places.tolist(), said.tolist(), turns.tolist(), strict=True)
+            ]
         ]
-        held: Ints = said[[end is None or time < end for end in ends]]
         return held
 
     return among
+
+
+def _held_at(result: Result, time: int) -> bool:
+    """Whether a memory held at a time, now as before another value came between."""
+    times = ((result.valid_from, result.valid_to), *((it.valid_from, it.valid_to) for it in result.held))
+    return any(since <= time and (end is None or time < end) for since, end in times)
 
 
 def among_of(found: Found, filters: Filters) -> Among:

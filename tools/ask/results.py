@@ -8,7 +8,18 @@ import msgspec
 
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.lanes import Lane
-from memtape.schemas.rows import Category, Displayed, MemoryRow, Polarity, Provenance, Status, TurnRow, Wording, marks
+from memtape.schemas.rows import (
+    Category,
+    Displayed,
+    Held,
+    MemoryRow,
+    Polarity,
+    Provenance,
+    Status,
+    TurnRow,
+    Wording,
+    marks,
+)
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.polarity import polarity
 
@@ -61,8 +72,8 @@ class Result(Displayed, frozen=True, kw_only=True):
     `provenance` has the origin and session of each capture behind it that lives, each once.
     `projected` is False for a capture that no view holds yet, which therefore is not folded. `last_at` is the time of
     the latest confirmation of what folds, else None. `again` is how many more turns that were found say the same.
-    `valid_from`, `valid_to`, `replaced_by`, `replaces` and `before` are those of a memory's row; a turn holds since it
-    was said. `newer` is the id of a memory above it that is about the same thing and was said later.
+    `valid_from`, `valid_to`, `replaced_by`, `replaces`, `held` and `before` are those of a memory's row; a turn holds
+    since it was said. `newer` is the id of a memory above it that may be about the same thing and was said later.
     `wordings` are the other living texts of a memory; `matched` is the one by which it was found where it stands, None
     where that is `text`, and `passage` is of it.
     `importance_confirmed`, `status`, `category` and `polarity` are those of a memory's row; a turn has its polarity.
@@ -86,6 +97,7 @@ class Result(Displayed, frozen=True, kw_only=True):
     valid_to: int | None = None
     replaced_by: str | None = None
     replaces: tuple[str, ...] = ()
+    held: tuple[Held, ...] = ()
     before: str = ""
     newer: str | None = None
     wordings: tuple[Wording, ...] = ()
@@ -98,7 +110,7 @@ class Result(Displayed, frozen=True, kw_only=True):
 
 
 _OF_MEMORY = (
-    *("valid_from", "valid_to", "replaced_by", "replaces", "before"),
+    *("valid_from", "valid_to", "replaced_by", "replaces", "held", "before"),
     *("importance_confirmed", "status", "category", "polarity"),
 )
 

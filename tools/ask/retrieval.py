@@ -41,10 +41,10 @@ from memtape.state.ranking.wording import Reading, Weighed
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
 from memtape.state.subjects.usage import hot, times_of
-from memtape.state.text.orders import is_about
+from memtape.state.text.orders import is_about, named_by
 from memtape.state.views.effects import TAIL_TYPES
 from memtape.state.views.filters import NO_FILTERS
-from memtape.tools.ask.choosing import Told, best, said_of
+from memtape.tools.ask.choosing import Told, best, said_of, told_otherwise
 from memtape.tools.ask.found import Found, among_of, found_of, holding_at
 from memtape.tools.ask.naming import erased_for_good, nowhere
 from memtape.tools.ask.results import Read, Result, Why
@@ -347,6 +347,8 @@ class Retriever:
             counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
             if explain and ready.corpus.count:
                 reads.append(_read(name, ready, query, ranking))
+        if not repeats and len(readies) > 1:
+            found = told_otherwise(found)
         found.sort(key=lambda its: (-its[0].score, its[0].kind, its[0].id))
         return Answer(
             ([result for result, _ in found] if repeats else _once(found))[:limit],
@@ -378,9 +380,9 @@ class Retriever:
                 weighed |= zip([result.id for result in results], ready.corpus.weighed(prompt, places), strict=True)
         return answer._replace(results=sure(answer.results, [weighed[result.id] for result in answer.results], limit))
 
-    def _left_out(self, scope: str) -> list[tuple[str, ...]]:
+    def _left_out(self, scope: str) -> list[frozenset[str]]:
         """Return the terms of what people want left out, by each of their orders in what a scope reads."""
-        return [order.about for name in scopes_read(scope) for order in orders_among(self._ready[name].found)]
+        return [named_by(order.text) for name in scopes_read(scope) for order in orders_among(self._ready[name].found)]
 
     def _ranking(
         self,

@@ -13,7 +13,7 @@ from memtape.schemas.events import PEOPLE, Captured, Event, Origin
 from memtape.schemas.rows import ORDER, MemoryRow, Polarity, TurnRow, marks, stale
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.categories import is_stale
-from memtape.state.text.orders import named_by
+from memtape.state.text.orders import words_named_by
 from memtape.state.text.polarity import orders_in, polarity
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.results import Result
@@ -22,8 +22,8 @@ from memtape.tools.ask.results import Result
 class Order(msgspec.Struct, frozen=True, kw_only=True):
     """An order of a person about memory. `ids` are all that say it: it ends where all of them are forgotten.
 
-    `about` are the terms of what it is about: what holds all of them is left out of what agents are told unasked. An
-    order that names nothing, as "forget what I said", has none.
+    `about` are the words that say what it is about, in lower case: what holds all of them, in any form, is left out of
+    what agents are told unasked. An order that names nothing, as "forget what I said", has none.
     """
 
     ids: tuple[str, ...]
@@ -51,7 +51,7 @@ def orders_among(found: Found) -> Iterator[Order]:
                 at=said.at,
                 actor=actor,
                 origin=origin,
-                about=tuple(sorted(named_by(sentence))),
+                about=words_named_by(sentence),
             )
 
 

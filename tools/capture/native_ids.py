@@ -139,9 +139,9 @@ def note(path: str, text: str) -> str:
     return f"{path}:{digest(text)}"
 
 
-def in_zone(text: str, occurrence: int) -> str:
-    """A text in the zone of a page: what it says, and which of those it is, from 1, that say so there."""
-    return digest(text) if occurrence == 1 else f"{digest(text)}:{occurrence}"
+def in_zone(text: str) -> str:
+    """A text in the zone of a page: what it says, however often it stands there."""
+    return digest(text)
 
 
 def digest(text: str) -> str:

@@ -13,7 +13,12 @@ from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, print_json, say, with_client
 
 SHOWN_CHARS = 300
-_STANDS = {"add": "drawn from", "replace": "stands for", "remove": "says the same as, and stands for"}
+_STANDS = {
+    "add": "drawn from",
+    "conflict": "cannot hold beside (`memtape conflicts` asks people which holds)",
+    "replace": "stands for",
+    "remove": "says the same as, and stands for",
+}
 
 
 @click.command()

@@ -16,7 +16,7 @@ import msgspec
 
 from memtape.flows.workers.consolidate import consolidate, is_wanted
 from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
-from memtape.schemas.events import MAX_INPUTS, Actor
+from memtape.schemas.events import COVERING, MAX_INPUTS, Actor
 from memtape.schemas.log import Log
 from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL, partition_of
@@ -48,9 +48,10 @@ Say what should become of them, as a JSON list of operations; a memory that none
 tells the current value with "since" and its day, and then "previously" with each earlier one, and loses nothing else
 that they say. {{"op": "remove", "id": 3, "survivor": 2}} where
 memory 3 says nothing that memory 2 does not say too: true duplicates only. {{"op": "add", "ids": [1, 4], "text": "…"}}
-where several together say something that none says alone. `text` is one statement of at most {chars} characters that
-stands by itself, in words that these memories have and no others. If nothing is to be done, and where you are in doubt,
-write []."""
+where several together say something that none says alone. {{"op": "conflict", "ids": [1, 4]}} where two say of one
+thing what cannot both hold, and neither words nor days tell which of them does; then people are asked. `text` is one
+statement of at most {chars} characters that stands by itself, in words that these memories have and no others. If
+nothing is to be done, and where you are in doubt, write []."""
 _VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
 _TURNING = re.compile(
     r"\b(?:no|not|never|none|nothing|nobody|without|except|unless|only|cannot|neither|nor|kein\w*|nicht|nie|ohne|nur)\b"
@@ -63,7 +64,7 @@ _TELLING = "since previously previous before earlier until formerly now currentl
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One operation as a model states it, by numbers from 1."""
 
-    op: Literal["keep", "add", "replace", "remove"]
+    op: Literal["keep", "add", "conflict", "replace", "remove"]
     id: int | None = None
     ids: tuple[int, ...] = ()
     previous: tuple[int, ...] = ()
@@ -130,8 +131,9 @@ def operations_of(answer: str, cluster: Cluster) -> tuple[Operation, ...]:
     if len(found) > MAX_INPUTS:
         raise BadAnswer("The model's answer has more operations than it was given memories.")
     operations = [_operation(it, cluster) for it in found]
-    covered = Counter(it.id for operation in operations if operation.op != "add" for it in operation.of)
-    if any(count > 1 for count in covered.values()):
+    covered = Counter(it.id for operation in operations if operation.op in COVERING for it in operation.of)
+    opposed = [it.id for operation in operations if operation.op == "conflict" for it in _sides(operation)]
+    if any(count > 1 for count in covered.values()) or any(id in covered for id in opposed):
         raise BadAnswer("The model's answer decides about one memory twice.")
     return _joined(operations)
 
@@ -153,11 +155,30 @@ def _operation(answer: Answer, cluster: Cluster) -> Operation:
         case "replace":
             of = tuple(dict.fromkeys([named(answer.id), *map(named, answer.previous)]))
             return Operation("replace", of, text=_whole(_checked(answer.text, of), of))
+        case "conflict":
+            return _conflict(tuple(dict.fromkeys(map(named, answer.ids))))
         case _:
             of = tuple(dict.fromkeys(map(named, answer.ids)))
             if len(of) < 2:
                 raise BadAnswer("The model's answer adds what it has from nowhere.", "Try another model.")
             return Operation("add", of, text=_checked(answer.text, of))
+
+
+def _conflict(of: Cluster) -> Operation:
+    """Return the conflict of two candidates. Raises `BadAnswer` where they cannot be in one."""
+    if len(of) != 2 or any(it.made or it.family != "fact" for it in of):
+        raise BadAnswer("The model's answer opposes what are no two facts.", "Try another model.")
+    one, other = of
+    tells = _is_told_by(one.text, other.text) or _is_told_by(other.text, one.text)
+    if tells and frozenset(_turning(one.text)) == frozenset(_turning(other.text)):
+        raise BadAnswer("The model's answer opposes what says the same.", "Try another model.")
+    if not frozenset(terms(one.text)) & frozenset(terms(other.text)):
+        raise BadAnswer("The model's answer opposes what has no word in common.", "Try another model.")
+    return Operation("conflict", (other,), survivor=one)
+
+
+def _sides(operation: Operation) -> Cluster:
+    return operation.of if operation.survivor is None else (operation.survivor, *operation.of)
 
 
 def _joined(operations: list[Operation]) -> tuple[Operation, ...]:

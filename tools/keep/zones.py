@@ -46,11 +46,10 @@ NO_OPERATOR = (
 
 
 class _Text(NamedTuple):
-    """A text of a zone: its line there, the id that it has on the log, and that of the first that says so."""
+    """A text of a zone: its line there, and the id that it has on the log."""
 
     line: int
     id: str
-    first_id: str
     native_id: str
     text: str
 
@@ -139,8 +138,11 @@ class _ScopeZones:
         return _Read(PageNote(page.stamp, digest, len(texts)), texts)
 
     def _texts(self, path: str, markdown: str) -> Iterator[_Text]:
-        """Yield what a zone says without its secrets, each text with the id that it has wherever it is read again."""
-        source, occurrences = zone_source(path), dict[str, int]()
+        """Yield what a zone says without its secrets, each text once, with the id that it has wherever it is read.
+
+        Who writes a line twice confirms nothing by that.
+        """
+        source, said = zone_source(path), dict[str, None]()
         # A private part may reach over several points.
         for line, words in points(without_private(markdown, keeps_lines=True)):
             told = without_injected(words).strip()
@@ -149,11 +151,10 @@ class _ScopeZones:
             text = self._writer.redactor.text(told)
             if is_private(text):
                 continue
-            once = in_zone(text, 1)
-            occurrences[once] = occurrences.get(once, 0) + 1
-            native_id = in_zone(text, occurrences[once])
-            id, first_id = (derived_id("captured", self._scope, source, name) for name in (native_id, once))
-            yield _Text(line, id, first_id, native_id, text)
+            native_id = in_zone(text)
+            if native_id not in said:
+                said[native_id] = None
+                yield _Text(line, derived_id("captured", self._scope, source, native_id), native_id, text)
 
     def _append(self, path: str, note: PageNote, texts: list[_Text]) -> PageNote:
         """Append what a zone says that is new, what it says again, and what it says no longer; return the page's note.
@@ -185,7 +186,7 @@ class _ScopeZones:
         problems: list[str] = []
         at = min(stamp[2] // 1_000, now_us())
         for text in texts:
-            if text.first_id in erased[self._scope]:
+            if text.id in erased[self._scope]:
                 continue
             line = Line(text=text.text, kind="fact", source=zone_source(path), native_id=text.native_id, at=at)
             try:

@@ -1,0 +1,98 @@
+"""Of memories about the same thing the latest stands first: by words of one family, by values of one class, by whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.state.ranking.currency import Memory, latest_first, memory
+from memtape.state.subjects.captures import TRUST
+from memtape.tools.capture.lines import Line
+from memtape.tools.client import Client
+
+AT = 1_700_000_000_000_000
+
+
+def told(text: str, at: int, held: float, origin: Any = "user") -> Memory:
+    return memory("fact", TRUST[origin], AT + at, text, held, {})
+
+
+def order(*found: Memory) -> list[int]:
+    return [placed.number for placed in latest_first(found)]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "is_first"),
+    [
+        ("Worker pods have a memory limit of 512Mi.", "The limit for worker pods is 1.5Gi.", True),
+        ("The draft of the grant report is due on 12 April.", "Grant report has to be in by 26 April.", True),
+        ("The incident severity is SEV2.", "Incident downgraded to SEV3.", True),
+        ("postgres --version on db1: 14.9", "db1: psql reports server 16.2", True),
+        ("Worker pods have a memory limit of 512Mi.", "Worker pods are restarted every 2 hours.", False),
+        ("The grant report is due on 12 April.", "The grant meeting with Ines is on 3 May.", False),
+        ("7. Ada is a citizen of Norway.", "12. Ada is employed by Northpine.", False),
+        ("The incident severity is SEV2.", "The incident severity is SEV2, as said.", False),
+    ],
+)
+def test_another_value_of_one_class_of_the_same_thing_stands_first(older: str, newer: str, is_first: bool) -> None:
+    """Though it holds less of the question; what else is told of the thing stands where it was found."""
+    assert order(told(older, 0, 1.0), told(newer, DAY_US, 0.3)) == ([1, 0] if is_first else [0, 1])
+
+
+def test_what_is_said_in_one_sitting_stands_side_by_side() -> None:
+    texts = "The main database is MariaDB.", "The database password is in the vault under db/main."
+    assert order(told(texts[0], 0, 1.0), told(texts[1], HOUR_US - 1, 1.0)) == [0, 1]
+    assert order(told(texts[0], 0, 1.0), told(texts[1], HOUR_US, 1.0)) == [1, 0]
+
+
+@pytest.mark.parametrize("weaker", ["agent", "tool", "web", "model"])
+def test_what_people_said_stands_above_another_value_by_who_is_trusted_less(weaker: str) -> None:
+    said = told("The payments API listens on 7001.", 0, 0.6)
+    guessed = told("The payments API is probably served on port 3000.", DAY_US, 1.0, weaker)
+    assert order(guessed, said) == [1, 0]
+    assert order(guessed._replace(values=()), said) == [0, 1]
+
+
+def test_words_of_one_family_hold_of_a_question_what_a_text_has_not() -> None:
+    def by_kin(text: str, asked: dict[str, float]) -> float:
+        return memory("fact", 1, AT, text, 0, asked).held
+
+    asked = {"own": 0.5, "search": 0.25, "index": 0.25}
+    assert by_kin("For the search indexer, Tomasz is the owner.", asked) == 0.5
+    assert by_kin("He owns the search indexer.", asked) == 0
+    assert by_kin("The CRM admin is Sofia.", {"administ": 1.0}) == 1
+    assert by_kin("The port is open.", {"portal": 1.0}) == 0
+
+
+def test_a_search_serves_the_later_value_and_marks_the_earlier(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:p", origin="user") as client:
+        texts = "Priya owns the search indexer.", "For anything about the search indexer, Tomasz is the owner."
+        older, newer = (
+            client.capture_many([Line(text=text, kind="fact", at=AT + n * DAY_US)])[0].id
+            for n, text in enumerate(texts)
+        )
+        client.project()
+        found = client.search("Who owns the search indexer?").results
+        assert [(it.id, it.newer) for it in found] == [(newer, None), (older, newer)]
+        assert f"older than {newer}" in found[1].marks and found[1].valid_to is None
+
+
+def test_what_a_project_tells_otherwise_stands_above_what_holds_everywhere(tmp_path: Path) -> None:
+    texts = [f"The staging database listens on port {port}." for port in (5433, 5434)]
+    with Client(tmp_path, scope="global", origin="operator") as everywhere:
+        older = everywhere.capture(texts[0], at=AT).id
+    for origin, is_first in (("agent", False), ("user", True)):
+        with Client(tmp_path, scope=f"project:{origin}", origin=origin) as client:
+            newer = client.capture(texts[1], at=AT + 3 * DAY_US).id
+            client.project()
+            found = {it.id: it for it in client.search("Which port has the staging database?").results}
+            assert found.keys() == {older, newer} and found[older].valid_to is None
+            told = f"project:{origin} tells otherwise since 2023-11-17: {newer}"
+            assert (told in found[older].marks, found[older].newer == newer) == (is_first, is_first)
+            assert list(found) == [newer, older] or not is_first
+    with Client(tmp_path, scope="project:other", origin="user") as other:
+        (only,) = other.search("Which port has the staging database?").results
+        assert only.id == older and not any("otherwise" in mark for mark in only.marks)
