@@ -17,7 +17,7 @@ from memtape.schemas.errors import BudgetSpent, MemtapeError
 from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
-from memtape.schemas.model import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
+from memtape.schemas.variables import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error

@@ -26,9 +26,13 @@ INLINE_EVENTS = 2_000
 
 
 class Reader:
-    """Reads the views of one home. `notes` has what projectors said on the way, until somebody was told."""
+    """Reads the views of one home. `notes` has what projectors said on the way, until somebody was told.
+
+    One that is `small` leaves all projecting to other processes, which end and give back what it takes.
+    """
 
     def __init__(self, home: Home, log: Log) -> None:
+        self.small = False
         self._home = home
         self._log = log
         self.retriever = Retriever(home, log, dense=RecordedVectors(home))
@@ -88,7 +92,7 @@ class Reader:
             due = True
         if not due:
             self._work_later()
-        elif sum(self._log.ends()) < INLINE_EVENTS:
+        elif not self.small and sum(self._log.ends()) < INLINE_EVENTS:
             try:
                 self.project()
             except Locked:

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 @click.option("--port", default=8642, show_default=True, type=click.IntRange(0, 65_535), help="0 takes a free one.")
 @click.option("--scope", help="project:NAME, by default the client's root, else this folder.")
 @click.option("--actor", help="Who speaks, by default what the client calls itself.")
+@click.option("--for", "host", type=int, hidden=True, help="The pid of the host, by default of what started this.")
 @with_folder
-def mcp(home: Path, http: bool, port: int, scope: str | None, actor: str | None, as_json: bool) -> None:
+def mcp(
+    home: Path, http: bool, port: int, scope: str | None, actor: str | None, host: int | None, as_json: bool
+) -> None:
     """Serve this memory to agents over the Model Context Protocol.
 
     Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure, or write
@@ -53,7 +56,7 @@ def mcp(home: Path, http: bool, port: int, scope: str | None, actor: str | None,
         token_of,
     )
 
-    memory = ServedMemory(home, scope=check_scope(scope) if scope else None, actor=actor)
+    memory = ServedMemory(home, scope=check_scope(scope) if scope else None, actor=actor, host=host)
     if not http:
         serve_stdio(memory)
         return
