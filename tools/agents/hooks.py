@@ -246,7 +246,7 @@ def _start(turn: Turn) -> bytes:
             if answered.by_a_server:
                 note_told(*name, began)
                 return in_form(turn, answered.text)
-        _spare_threads()
+        spare_threads()
         # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
         since = asked.get("since")
         context = client.context(CONTEXT_TOKENS, as_is=True, since=None if since is None else int(since))
@@ -278,7 +278,7 @@ def _prompt(turn: Turn) -> bytes:
         return in_form(turn, _recalled(client, asked["prompt"]))
 
 
-def _spare_threads() -> None:
+def spare_threads() -> None:
     """Let numpy start no threads for its algebra: that takes longer than a search, which has no use for them."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -288,7 +288,7 @@ def _recalled(client: Client, prompt: str) -> str:
 
     Vectors are left to a server, since no prompt can wait for an embedder.
     """
-    _spare_threads()
+    spare_threads()
     settings = local_settings(client.home)
     if not settings.prompt_recall or client.reader.unread() > MOST_UNREAD:
         return ""

@@ -7,13 +7,14 @@ when no session is there and no hook came for some time, when its home or socket
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ STAY_S = 20 * 60
 """So long after the last hook or session it ends. The time that a machine sleeps does not count."""
 LOOK_S = 15.0
 """So often it looks whether it should end."""
+M_ARENA_MAX = -8
+"""The number of that option in glibc's `malloc.h`."""
 
 
 def stay(host: str, home: Path, data: bytes) -> None:
@@ -42,11 +45,19 @@ def stay(host: str, home: Path, data: bytes) -> None:
     except (Locked, OSError):  # Another answers, or the home is gone.
         return
     try:
+        _share_heap()
         _answer(home, read(host, data) if data else None)
     except Exception as error:
         note_error(home, "server of hooks", error)
     finally:
         lock.release()
+
+
+def _share_heap() -> None:
+    """Let all threads have one heap, where the C library can: those of ten sessions would keep ten, half empty."""
+    hooks.spare_threads()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 def _answer(home: Path, told: Told | None) -> None:
