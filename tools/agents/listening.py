@@ -20,8 +20,8 @@ import orjson
 
 from memtape import __version__
 from memtape.schemas.variables import SESSION_VARIABLE
-from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, SHOWN, read_line
-from memtape.tools.agents.taking import NOT_MINE, is_as_here, take
+from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, NOT_MINE, SHOWN, read_line
+from memtape.tools.agents.taking import is_as_here, take
 from memtape.tools.agents.warm import Asked, Offered
 
 SERVED_WAIT_S = 5

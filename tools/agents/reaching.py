@@ -24,6 +24,8 @@ from memtape.tools.keep.starting import NOWHERE, python_of
 START_WAIT_S = 10.0
 """So long a server may take to listen and to take a session; it loads the SDK for the first."""
 LOOK_S = 0.02
+CUT_WAIT_S, MAX_CUTS = 0.1, 5
+"""A server that is killed may be met before its lock is free. One that cuts so many sessions short cannot serve any."""
 
 
 class Link:
@@ -66,17 +68,18 @@ def reached(home: str, line: bytes) -> Link | None:
     """Return a connection to the server of a home that has taken a session, started where there was none; else None."""
     if not os.path.isdir(home) or len(os.fsencode(_socket(home, 1234567))) > MAX_ADDRESS_BYTES:
         return None
-    deadline = time.monotonic() + START_WAIT_S
+    deadline, cuts = time.monotonic() + START_WAIT_S, 0
     lock, started = Home(Path(home), make=False).hook_server_lock(), None
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and cuts < MAX_CUTS:
         holder = lock.holder()
         if holder is not None and os.path.exists(path := _socket(home, holder)):
             try:
                 return _taken(path, line, deadline)
             except ConnectionRefusedError:
                 discard(path)  # It has died.
-            except FileNotFoundError:
-                pass
+            except (OSError, ValueError):
+                cuts += 1  # It is dying, or cannot serve.
+                time.sleep(CUT_WAIT_S)
         elif holder is None and started is None:
             if not _may_start(home):
                 return None
@@ -92,7 +95,10 @@ def _socket(home: str, pid: int) -> str:
 
 
 def _taken(path: str, line: bytes, deadline: float) -> Link | None:
-    """Return a connection to a server that takes the session, None to one that does not. Raises where none is there."""
+    """Return a connection to a server that takes the session, None where it says that it does not.
+
+    Raises `OSError` and `ValueError` where nobody says anything.
+    """
     talking = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         talking.settimeout(max(deadline - time.monotonic(), LOOK_S))
@@ -101,12 +107,10 @@ def _taken(path: str, line: bytes, deadline: float) -> Link | None:
         reads = json.loads(read_line(talking, deadline))
         if reads is not None:
             talking.settimeout(None)
-            return Link(talking, list(reads))
-    except (ConnectionRefusedError, FileNotFoundError):
+            return Link(talking, reads)
+    except BaseException:
         talking.close()
         raise
-    except (OSError, ValueError, TypeError):
-        pass
     talking.close()
     return None
 

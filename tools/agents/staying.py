@@ -131,7 +131,8 @@ def _serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socke
 def _has_gone(talking: socket.socket) -> bool:
     """Whether the other side has closed; what could not be said then is no error."""
     try:
-        return not talking.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        talking.setblocking(False)
+        return not talking.recv(1, socket.MSG_PEEK)
     except BlockingIOError:
         return False
     except OSError:

@@ -16,15 +16,13 @@ import orjson
 from memtape import __version__
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
 from memtape.tools.agents import hooks
-from memtape.tools.agents.handing import DONE, GO, SHOWN, environment
+from memtape.tools.agents.handing import DONE, GO, NOT_MINE, SHOWN, environment
 from memtape.tools.agents.hook_hosts import read
 from memtape.tools.agents.starts import note_told
 from memtape.tools.agents.warm import Asked, Offered, tell_session
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-
-NOT_MINE = b"null\n"
 
 Exchange = Callable[[bytes], bytes]
 """Says a line to a hook and returns the line that it answers."""
@@ -67,7 +65,7 @@ def _finish(
 ) -> bool:
     """Capture what was said once the hook agrees; return whether the host was told what is offered."""
     told = hooks.in_form(turn, offered.text) if offered is not None else b""
-    if exchange(orjson.dumps({"native": native, "told": told.decode()}) + b"\n") != GO:
+    if exchange(orjson.dumps(native) + orjson.dumps(told.decode()) + b"\n") != GO:
         return False
     if native:
         hooks.capture(turn, client, text, native)

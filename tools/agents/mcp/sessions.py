@@ -17,7 +17,9 @@ import msgspec
 import orjson
 from mcp.server.stdio import stdio_server
 
+from memtape.schemas.errors import InvalidScope
 from memtape.schemas.scopes import GLOBAL, check_scope
+from memtape.tools.agents.handing import NOT_MINE
 from memtape.tools.agents.mcp.server import ServedMemory, make_server
 from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.agents.ready import Ready
@@ -31,12 +33,17 @@ READS = orjson.dumps([name for name, tool in TOOLS.items() if tool.offer.effect 
 
 
 def serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socket) -> None:
-    """Serve one session until its host closes it. Raises where what was told makes no session."""
-    scope = told["scope"]
-    if scope is not None and check_scope(scope) == GLOBAL:
-        raise ValueError("an agent's scope is never global")
+    """Serve one session until its host closes it; none of a scope that the command itself refuses, and says why."""
+    if not _may_serve(told["scope"]):
+        talking.sendall(NOT_MINE)
+        return
     memory = ServedMemory(
-        home, scope=scope, actor=told["actor"], ready=ready, session=told["session"], host=int(told["host"])
+        home,
+        scope=told["scope"],
+        actor=told["actor"],
+        ready=ready,
+        session=told["session"],
+        host=int(told["host"]),
     )
     server = make_server(memory, fallback=Path(told["folder"]))
 
@@ -54,3 +61,10 @@ def serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socket
         anyio.run(run)
     finally:
         memory.close()
+
+
+def _may_serve(scope: str | None) -> bool:
+    try:
+        return scope is None or check_scope(scope) != GLOBAL
+    except InvalidScope:
+        return False
