@@ -63,9 +63,11 @@ def _share_heap() -> None:
 def _answer(home: Path, told: Told | None) -> None:
     ready = Ready(home, small=True)
     use = _Use()
+    asked_of: dict[str, None] = {}
 
     def after(asked: Asked) -> None:
         use.note()
+        asked_of[asked["scope"]] = None
         ready.refresh(asked["scope"])
 
     def serve(told: dict[str, Any], talking: socket.socket) -> None:
@@ -84,6 +86,8 @@ def _answer(home: Path, told: Told | None) -> None:
         ready.refresh(Path(told.folder))
     while not use.is_over() and warm.path.exists() and hooks.may_leave_server(home):
         time.sleep(LOOK_S)
+        while asked_of:  # What came too soon after a projector was left to the next.
+            ready.refresh(asked_of.popitem()[0])
     warm.stop()
     ready.close()
 
