@@ -1,7 +1,7 @@
 """Run the command line: the installed `memtape`, and `python -m memtape` under the same name.
 
-A hook runs at every prompt of an agent. In the form in which `connect` installs it, it does without the library that
-reads the options of commands, which would take a tenth of its time.
+A hook runs at every prompt of an agent, and a server as long as its session. In the form in which `connect` installs
+them, they do without the library that reads the options of commands.
 """
 
 import sys
@@ -14,7 +14,11 @@ def main() -> None:
             from memtape.tools.agents.hook_process import serve_hook
 
             serve_hook(host, home)
-        case _:
+        case words:
+            if words[:1] == ["mcp"]:
+                from memtape.tools.agents.forwarding import forward
+
+                forward(words[1:])
             from memtape.tools.commands.cli import main as command
 
             command(prog_name="memtape")

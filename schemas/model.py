@@ -7,10 +7,6 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-HOOKS_VARIABLE, HOOKS_OFF, HOOKS_ALONE = "MEMTAPE_HOOKS", "off", "alone"
-"""By which a process and its children do without hooks: an agent that is used as a model has nothing to remember."""
-
-
 Step = Literal["flush", "extract", "gate", "consolidate"]
 """What a model is asked for: the end of a conversation distilled, facts of talk, whether talk holds any, and what to
 make of memories that are alike."""

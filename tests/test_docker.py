@@ -23,11 +23,11 @@ from click.testing import CliRunner
 from kafka_broker import Broker, free_ports, make_broker
 
 from memtape import __version__
+from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.sinks.home.folders import HOME_VARIABLE
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
 from memtape.sinks.logs.opening import LOG_VARIABLE
-from memtape.tools.capture.writing import SESSION_VARIABLE
 from memtape.tools.commands.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -22,7 +22,7 @@ from test_hooks import ANSWER, FIELD, PROMPT, ROOT, Live, events_of, hook, told
 from test_warm import PORT, QUESTION, WAIT_S, said, until, warm
 
 from memtape.schemas.events import Event
-from memtape.schemas.model import HOOKS_VARIABLE
+from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks, listening, taking
 from memtape.tools.agents.errors import latest_errors

@@ -186,6 +186,15 @@ class Client(Writer):
         """Hold ready what another client of the same home has read."""
         self.reader.retriever.take_over(other.reader.retriever)
 
+    @property
+    def has_read(self) -> bool:
+        """Whether it has opened the views, so that it may hold what it has read of them."""
+        return "reader" in vars(self)
+
+    def let_go(self) -> None:
+        """Hold nothing of what was read; the next search reads it again, or takes it over."""
+        self.reader.retriever.let_go()
+
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
         """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
         return self._asking.show(id, as_of)

@@ -18,7 +18,7 @@ from typing import IO
 
 from memtape.flows.model.model import ANSWER_MAX_BYTES, COMMAND_VARIABLE, within
 from memtape.schemas.errors import BadAnswer, MemtapeError
-from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
+from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
 
 
 class CommandModel:

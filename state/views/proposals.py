@@ -45,7 +45,11 @@ def proposal_id(text: str) -> str:
 def proposed(known: Iterable[Known]) -> list[Proposal]:
     """Return the rules for all projects that people said in what is shown of projects, the latest first."""
     found: dict[str, Proposal] = {}
-    said = [it for it in known if it.origin in PEOPLE and it.scope != GLOBAL and it.valid_to is None and it.kind not in _READ]
+    said = [
+        it
+        for it in known
+        if it.origin in PEOPLE and it.scope != GLOBAL and it.valid_to is None and it.kind not in _READ
+    ]
     for it in sorted(said, key=lambda it: (-it.at, -it.order, it.id)):
         for text in filter(is_for_all_projects, standing(it.text)):
             id = proposal_id(text)

@@ -1,7 +1,8 @@
 """Handing a hook over to a server of its home, which has loaded all that a hook needs.
 
-A hook that a server takes loads this file and nothing else of Memtape, so that only the standard library's least is
-imported here. What the server does with it is in `taking`; where none takes it the hook does all by itself (`hooks`).
+A hook that a server takes loads this file and nothing else of Memtape. Of `socket` and `json` the file takes what is
+compiled, since importing the rest takes as long as Python takes to start. What the server does with a hook is in
+`taking`; where none takes it the hook does all by itself (`hooks`).
 
 Each side speaks a line at a time. The hook tells what it was told. The server says under which id it would capture
 that, and what the host is to be told. The hook says that it waits, and only then the server captures. So the hook knows
@@ -10,11 +11,12 @@ the id of whatever may have been captured, and captures it again under that id w
 
 from __future__ import annotations
 
-import json
 import os
-import socket
 import time
-from contextlib import suppress
+from _json import encode_basestring_ascii as quoted
+from _json import scanstring
+from _socket import AF_UNIX, SOCK_STREAM
+from _socket import socket as Socket
 
 from memtape import __version__
 
@@ -27,7 +29,7 @@ LARGE_BYTES = 256 * 1024
 HAND_WAIT_S = 0.5
 """A server that has not said by then what it would do is too busy; so long it then has to capture."""
 MAX_LINE_BYTES = 1024 * 1024
-GO, DONE, SHOWN = b"go\n", b"done\n", b"shown\n"
+GO, DONE, SHOWN, NOT_MINE = b"go\n", b"done\n", b"shown\n", b"null\n"
 PREFIXES = ("MEMTAPE_", "GIT_")
 NAMES = ("HOME", "LOGNAME", "PATH", "TMPDIR", "USER", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 OTHERS_NAMES = ("MEMTAPE_HOME", "GIT_ASKPASS", "GIT_EDITOR", "GIT_PAGER", "GIT_SEQUENCE_EDITOR", "GIT_TERMINAL_PROMPT")
@@ -55,34 +57,46 @@ def hand_over(host: str, home: str, data: bytes) -> Handed:
     if not paths:
         return handed
     try:
-        given = {"hook": host, "told": data.decode(), "folder": os.getcwd(), "host": os.getppid()}
+        line = _told(host, data.decode(), os.getcwd())
     except (OSError, ValueError):  # The folder is gone, or what was told is no text.
         return handed
-    line = json.dumps(given | {"version": __version__, "environment": environment()}).encode() + b"\n"
     deadline = time.monotonic() + HAND_WAIT_S
     for path in paths:
+        talking = Socket(AF_UNIX, SOCK_STREAM)
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as talking:
-                _hand(talking, path, line, deadline, handed)
+            _hand(talking, path, line, deadline, handed)
         except ConnectionRefusedError:
             discard(path)
         except TimeoutError:
             handed.late = True
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError):
             pass
+        finally:
+            talking.close()
         if handed.done or handed.late or handed.taken:
             break
     return handed
 
 
-def _hand(talking: socket.socket, path: str, line: bytes, deadline: float, handed: Handed) -> None:
+def _told(host: str, told: str, folder: str) -> bytes:
+    """Return what a hook tells a server, a line of JSON."""
+    given = {"hook": host, "told": told, "folder": folder, "version": __version__}
+    texts = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in given.items())
+    variables = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in environment().items())
+    return f'{{{texts}, "host": {os.getppid()}, "environment": {{{variables}}}}}\n'.encode()
+
+
+def _hand(talking: Socket, path: str, line: bytes, deadline: float, handed: Handed) -> None:
     talking.settimeout(max(deadline - time.monotonic(), 0.001))
     talking.connect(path)
     talking.sendall(line)
-    offered = json.loads(read_line(talking, deadline))
-    if offered is None:
-        return  # It is not for this hook.
-    handed.native, handed.told = str(offered["native"]), str(offered["told"]).encode()
+    offered = read_line(talking, deadline).decode()
+    if offered.encode() == NOT_MINE:
+        return
+    if not offered.startswith('"'):
+        raise ValueError("no offer")
+    handed.native, end = scanstring(offered, 1)
+    handed.told = scanstring(offered, end + 1)[0].encode()
     handed.taken = True
     talking.sendall(GO)
     handed.done = read_line(talking, time.monotonic() + HAND_WAIT_S) == DONE
@@ -103,18 +117,23 @@ def environment() -> dict[str, str]:
 def addresses(home: str) -> list[str]:
     """Return the sockets of a home's servers, the latest first."""
     found = []
-    with suppress(OSError), os.scandir(os.path.join(home, FOLDER)) as entries:
-        found = [(entry.stat().st_mtime_ns, entry.path) for entry in entries if entry.name.endswith(".sock")]
+    try:
+        with os.scandir(os.path.join(home, FOLDER)) as entries:
+            found = [(entry.stat().st_mtime_ns, entry.path) for entry in entries if entry.name.endswith(".sock")]
+    except OSError:
+        pass
     return [path for _, path in sorted(found, reverse=True)]
 
 
 def discard(path: str) -> None:
     """Delete the socket of a server that has died."""
-    with suppress(OSError):
+    try:
         os.unlink(path)
+    except OSError:  # Another was faster.
+        return
 
 
-def read_line(talking: socket.socket, deadline: float) -> bytes:
+def read_line(talking: Socket, deadline: float) -> bytes:
     """Return the line that comes until then. Raises `OSError` and `ValueError` where none does."""
     data = bytearray()
     while not data.endswith(b"\n"):

@@ -17,7 +17,7 @@ from memtape.schemas.errors import BudgetSpent, MemtapeError
 from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
-from memtape.schemas.model import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
+from memtape.schemas.variables import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.pauses import leave_out, stores_nothing
 from memtape.sinks.home.settings import local_settings
@@ -261,7 +261,7 @@ def _start(turn: Turn) -> bytes:
                 answered.shown()
                 note_told(*name, began)
                 return in_form(turn, answered.text, answered.note)
-        _spare_threads()
+        spare_threads()
         # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
         since = asked.get("since")
         context = client.context(CONTEXT_TOKENS, as_is=True, since=None if since is None else int(since))
@@ -299,7 +299,7 @@ def _prompt(turn: Turn) -> bytes:
         return in_form(turn, *_recalled(client, asked["prompt"]))
 
 
-def _spare_threads() -> None:
+def spare_threads() -> None:
     """Let numpy start no threads for its algebra: that takes longer than a search, which has no use for them."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -310,7 +310,7 @@ def _recalled(client: Client, prompt: str) -> tuple[str, str]:
     Both are empty where nothing is needed, and where the views are far behind.
     Vectors are left to a server, since no prompt can wait for an embedder.
     """
-    _spare_threads()
+    spare_threads()
     settings = local_settings(client.home)
     if not settings.prompt_recall or client.reader.unread() > MOST_UNREAD:
         return "", ""

@@ -1,7 +1,7 @@
-"""The socket on which a server hears hooks: `serving/<pid>.sock` in its home, which only the owner can open.
+"""The socket on which a server hears hooks, and sessions of hosts: `serving/<pid>.sock`, which only the owner can open.
 
-What a hook is answered stands elsewhere: in `ready` what is searched for, in `taking` what is done for a hook that is
-handed over.
+What they are answered stands elsewhere: in `ready` what is searched for, in `taking` what is done for a hook that is
+handed over, in `mcp.sessions` what a session is answered.
 """
 
 from __future__ import annotations
@@ -14,27 +14,42 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import orjson
 
+from memtape import __version__
+from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.sinks.home.pauses import stores_nothing
-from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, SHOWN, read_line
-from memtape.tools.agents.taking import take
+from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, NOT_MINE, SHOWN, read_line
+from memtape.tools.agents.taking import is_as_here, take
 from memtape.tools.agents.warm import Asked, Offered
 
 SERVED_WAIT_S = 5
+BACKLOG = 64
+
+Sessions = Callable[[dict[str, Any], socket.socket], None]
+"""Serves a session of a host, as it was told of it, until its host closes it."""
 
 
 class Warm:
     """Listens for hooks as long as a server lives. Where no socket can be made, hooks do without.
 
-    Each hook has a thread of its own, so that none waits for another, and `after` its answer nobody waits.
+    Each hook has a thread of its own, so that none waits for another, and `after` its answer nobody waits. Without
+    `sessions` no session of a host is taken.
     """
 
-    def __init__(self, home: Path, answer: Callable[[Asked], Offered], after: Callable[[Asked], None]) -> None:
+    def __init__(
+        self,
+        home: Path,
+        answer: Callable[[Asked], Offered],
+        after: Callable[[Asked], None],
+        sessions: Sessions | None = None,
+    ) -> None:
         self._home = home
         self._answer = answer
         self._after = after
+        self._sessions = sessions
         self.path = home / FOLDER / f"{os.getpid()}.sock"
         self._listening: socket.socket | None = None
 
@@ -49,10 +64,13 @@ class Warm:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if len(os.fsencode(self.path)) > MAX_ADDRESS_BYTES:
                 return
-            self.path.unlink(missing_ok=True)
+            # It takes its name when it listens: who is refused takes the server for dead.
+            growing = self.path.with_suffix(".new")
+            growing.unlink(missing_ok=True)
             listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            listening.bind(str(self.path))
-            listening.listen(16)
+            listening.bind(str(growing))
+            listening.listen(BACKLOG)
+            growing.replace(self.path)
         except OSError:
             return
         self._listening = listening
@@ -74,7 +92,7 @@ class Warm:
             threading.Thread(target=self._talk, args=(asking,), name="warm-hook", daemon=True).start()
 
     def _talk(self, asking: socket.socket) -> None:
-        """Serve one hook, which may go at any time or ask nonsense."""
+        """Serve one hook or session, which may go at any time or ask nonsense."""
         with suppress(Exception), asking:
             asking.settimeout(SERVED_WAIT_S)
             asked = orjson.loads(read_line(asking, time.monotonic() + SERVED_WAIT_S))
@@ -82,6 +100,10 @@ class Warm:
                 if (took := take(self._home, asked, self._answer, partial(_exchange, asking))) is not None:
                     self._after(took)
                 return
+            if "mcp" in asked:
+                return self._take_session(asked["mcp"], asking)
+            if asked["version"] != __version__:
+                return  # Else the hooks of a later version would keep this server.
             try:
                 offered = self._answer(asked)
                 # A hook says so, or closes, when it has captured its prompt, which is then read with all else.
@@ -89,6 +111,12 @@ class Warm:
                     offered.shown()
             finally:
                 self._after(asked)
+
+    def _take_session(self, told: dict[str, Any], asking: socket.socket) -> None:
+        if self._sessions is None or not is_as_here(told, apart_from=SESSION_VARIABLE):
+            asking.sendall(NOT_MINE)
+        else:
+            self._sessions(told, asking)
 
 
 def _exchange(talking: socket.socket, line: bytes) -> bytes:

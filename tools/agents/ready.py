@@ -24,7 +24,7 @@ from memtape.tools.client import Client
 if TYPE_CHECKING:
     from memtape.tools.ask.context import ProjectContext
 
-MAX_SCOPES = 4
+MAX_SCOPES = 8
 """The texts of so many scopes are kept ready; the one that was not asked for longest is given up."""
 CLOSE_WAIT_S = 2.0
 _ACTOR = "memtape"
@@ -61,6 +61,18 @@ class _Held:
         if (ready := self._client) is not None:
             client.take_over(ready)
 
+    def keep(self, client: Client) -> bool:
+        """Take what another client has read, and return whether that could be done at once."""
+        if not self._using.acquire(blocking=False):
+            return False
+        try:
+            if self._client is None:
+                self._client = Client(self._home, scope=self._scope, actor=_ACTOR)
+            self._client.take_over(client)
+            return True
+        finally:
+            self._using.release()
+
     def close(self) -> None:
         """Close the client as soon as nobody uses it; who comes later has another."""
         with self._using:
@@ -70,10 +82,11 @@ class _Held:
 
 
 class Ready:
-    """Answers hooks, from any thread."""
+    """Answers hooks, from any thread. One that is `small` leaves all projecting to other processes."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *, small: bool = False) -> None:
         self._home = home
+        self._small = small
         self._changed = threading.Condition()
         self._due: dict[str | Path, None] = {}
         self._told: list[Asked] = []
@@ -136,8 +149,17 @@ class Ready:
                 self._told.append(asked)
         self.refresh(asked["scope"])
 
-    def lend(self, client: Client) -> None:
-        """Give a client what is ready of its scope."""
+    @contextmanager
+    def lent(self, client: Client) -> Iterator[None]:
+        """Give a client what is ready of its scope while it is used; what it reads is kept here, once for all."""
+        self._lend(client)
+        yield
+        if client.has_read and self._of(client.scope).keep(client):
+            client.let_go()
+
+    def _lend(self, client: Client) -> None:
+        if self._small:
+            client.reader.small = True
         with self._changed:
             held = self._held.get(client.scope)
         if held is not None:
@@ -218,7 +240,7 @@ class Ready:
         """Project what is pending, and have ready what there is then."""
         scope, folder = (None, project) if isinstance(project, Path) else (project, None)
         with Client(self._home, scope=scope, folder=folder, actor=_ACTOR) as client:
-            self.lend(client)  # What has not changed is not read again.
+            self._lend(client)  # What has not changed is not read again.
             client.catch_up()
             client.prepare()
             with self._of(client.scope).used() as answering:

@@ -1,15 +1,22 @@
-"""The server of hooks that a hook leaves behind where it found none, so that the next ones need not load a search.
+"""The one server of a home, which a hook or a session of a host leaves behind, so that the next need not load a search.
 
-There is at most one in a home, which a lock tells. It holds no other lock but while it projects, as any reader does,
-and ends by itself: when no hook came for some time, when its home or its socket is gone, or when the setting says so.
+It answers hooks, and serves every session of a host that reaches it (`reaching`, `mcp.sessions`). There is at most one
+in a home, which a lock tells. It holds no other lock, and leaves projecting to processes that end. It ends by itself:
+when no session is there and no hook came for some time, when its home or socket is gone, or when the setting says so.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
+import socket
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from memtape.schemas.errors import Locked
 from memtape.sinks.home.folders import Home
@@ -21,36 +28,53 @@ from memtape.tools.agents.ready import Ready
 from memtape.tools.agents.warm import Asked
 
 STAY_S = 20 * 60
-"""So long after the last hook it ends. The time that a machine sleeps does not count."""
+"""So long after the last hook or session it ends. The time that a machine sleeps does not count."""
 LOOK_S = 15.0
 """So often it looks whether it should end."""
+M_ARENA_MAX = -8
+"""The number of that option in glibc's `malloc.h`."""
 
 
 def stay(host: str, home: Path, data: bytes) -> None:
-    """Answer the hooks of a home until nobody needs that any more; first read the project that a hook was told of."""
+    """Serve a home until nobody needs that any more; first read the project that a hook was told of, if any was."""
+    if not hooks.may_leave_server(home):
+        return
     lock = Home(home, make=False).hook_server_lock()
     try:
         lock.acquire(0)
     except (Locked, OSError):  # Another answers, or the home is gone.
         return
     try:
-        _answer(home, read(host, data))
+        _share_heap()
+        _answer(home, read(host, data) if data else None)
     except Exception as error:
         note_error(home, "server of hooks", error)
     finally:
         lock.release()
 
 
+def _share_heap() -> None:
+    """Let all threads have one heap, where the C library can: those of ten sessions would keep ten, half empty."""
+    hooks.spare_threads()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
+
+
 def _answer(home: Path, told: Told | None) -> None:
-    ready = Ready(home)
-    last = time.monotonic()
+    ready = Ready(home, small=True)
+    use = _Use()
+    asked_of: dict[str, None] = {}
 
     def after(asked: Asked) -> None:
-        nonlocal last
-        last = time.monotonic()
+        use.note()
+        asked_of[asked["scope"]] = None
         ready.after(asked)
 
-    warm = Warm(home, ready.offer, after)
+    def serve(told: dict[str, Any], talking: socket.socket) -> None:
+        with use.held():
+            _serve(ready, home, told, talking)
+
+    warm = Warm(home, ready.offer, after, serve)
 
     def end(*_: object) -> None:
         warm.stop()
@@ -60,7 +84,60 @@ def _answer(home: Path, told: Told | None) -> None:
     warm.start()
     if told is not None and told.folder:
         ready.refresh(Path(told.folder))
-    while time.monotonic() - last < STAY_S and warm.path.exists() and hooks.may_leave_server(home):
+    while not use.is_over() and warm.path.exists() and hooks.may_leave_server(home):
         time.sleep(LOOK_S)
+        while asked_of:  # What came too soon after a projector was left to the next.
+            ready.refresh(asked_of.popitem()[0])
     warm.stop()
     ready.close()
+
+
+class _Use:
+    """Who uses a server: the sessions that are there, and when it was last used."""
+
+    def __init__(self) -> None:
+        self._changing = threading.Lock()
+        self._sessions = 0
+        self._last = time.monotonic()
+
+    def note(self) -> None:
+        """Note that it was used now."""
+        self._last = time.monotonic()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold it for a session."""
+        with self._changing:
+            self._sessions += 1
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._sessions -= 1
+                self.note()
+
+    def is_over(self) -> bool:
+        """Whether nobody has used it for long."""
+        with self._changing:
+            return not self._sessions and time.monotonic() - self._last >= STAY_S
+
+
+def _serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socket) -> None:
+    try:
+        from memtape.tools.agents.mcp.sessions import serve  # The SDK is loaded for who needs it.
+
+        serve(ready, home, told, talking)
+    except Exception as error:
+        if not _has_gone(talking):
+            note_error(home, "server: a session", error)
+
+
+def _has_gone(talking: socket.socket) -> bool:
+    """Whether the other side has closed; what could not be said then is no error."""
+    try:
+        talking.setblocking(False)
+        return not talking.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True

@@ -14,17 +14,15 @@ from typing import Any
 import orjson
 
 from memtape import __version__
-from memtape.schemas.model import HOOKS_OFF, HOOKS_VARIABLE
+from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
 from memtape.tools.agents import hooks
-from memtape.tools.agents.handing import DONE, GO, SHOWN, environment
+from memtape.tools.agents.handing import DONE, GO, NOT_MINE, SHOWN, environment
 from memtape.tools.agents.hook_hosts import read
 from memtape.tools.agents.starts import note_told
 from memtape.tools.agents.warm import Asked, Offered, tell_session
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-
-NOT_MINE = b"null\n"
 
 Exchange = Callable[[bytes], bytes]
 """Says a line to a hook and returns the line that it answers."""
@@ -69,7 +67,7 @@ def _finish(
 ) -> bool:
     """Capture what was said once the hook agrees; return whether the host was told what is offered."""
     told = hooks.in_form(turn, offered.text, offered.note) if offered is not None else b""
-    if exchange(orjson.dumps({"native": native, "told": told.decode()}) + b"\n") != GO:
+    if exchange(orjson.dumps(native) + orjson.dumps(told.decode()) + b"\n") != GO:
         return False
     if native:
         hooks.capture(turn, client, text, native)
@@ -81,7 +79,7 @@ def _finish(
 
 def _turn(home: Path, given: dict[str, Any]) -> hooks.Turn | None:
     """Return what a hook was told, None where that is not for a server, or not for this one."""
-    if not _is_as_here(given) or os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
+    if not is_as_here(given) or os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return None
     data = given["told"].encode()
     told = read(given["hook"], data)
@@ -90,9 +88,14 @@ def _turn(home: Path, given: dict[str, Any]) -> hooks.Turn | None:
     return hooks.Turn(told, home, data, alone=False, began_in=Path(given["folder"]))
 
 
-def _is_as_here(given: dict[str, Any]) -> bool:
-    """Whether a hook is of this version, and its environment gives what that of this process gives."""
+def is_as_here(given: dict[str, Any], apart_from: str = "") -> bool:
+    """Whether who asks is of this version, and its environment gives what that of this process gives.
+
+    A variable that it is served by may differ: `apart_from`.
+    """
     theirs, own = dict(given["environment"]), environment()
+    for each in (theirs, own):
+        each.pop(apart_from, None)
     # Which places are searched for programs differs from terminal to terminal. Only one of the programs is called.
     gits = [shutil.which("git", path=each.pop("PATH", "")) for each in (theirs, own)]
     return given["version"] == __version__ and theirs == own and gits[0] == gits[1]

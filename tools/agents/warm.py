@@ -19,6 +19,7 @@ from typing import Protocol
 
 import orjson
 
+from memtape import __version__
 from memtape.schemas.placeholders import head_of
 from memtape.sinks.home.folders import write_whole
 from memtape.tools.agents.handing import FOLDER, SHOWN, addresses, discard, read_line
@@ -70,7 +71,9 @@ def ask(home: Path, asked: Asked, wait_s: float) -> Answered:
     start, or where `since` is asked too, what is new in it since that time in microseconds.
     """
     deadline = time.monotonic() + wait_s
-    line = orjson.dumps(asked | {"prompt": head_of(asked.get("prompt", ""), PROMPT_CHARS)}) + b"\n"
+    line = (
+        orjson.dumps(asked | {"prompt": head_of(asked.get("prompt", ""), PROMPT_CHARS), "version": __version__}) + b"\n"
+    )
     for path in addresses(str(home)):
         left_s = deadline - time.monotonic()
         if left_s <= 0:
@@ -105,13 +108,15 @@ def tell_session(home: Path, scope: str, session: str, host: int | None = None) 
                 path.unlink(missing_ok=True)
 
 
-def told_session(home: Path, scope: str) -> str | None:
-    """Return the id that the host which has started this process gives its latest session, None where no hook told it.
+def told_session(home: Path, scope: str, host: int | None = None) -> str | None:
+    """Return the id that a host gives its latest session, None where no hook told it.
+
+    `host` is the pid of what has started a server or what speaks for it, by default of what has started this process.
 
     A host may have sessions in several projects; that of another is not this one.
     """
     try:
-        project, session = orjson.loads((home / FOLDER / _of_host()).read_bytes())
+        project, session = orjson.loads((home / FOLDER / _of_host(host)).read_bytes())
     except (OSError, ValueError, TypeError):
         return None
     return session or None if project == scope else None

@@ -26,7 +26,9 @@ def answers_of(retriever: Retriever, known: list[Known]) -> list[tuple[Proposal,
         return []
     found, view = retriever.found(GLOBAL)
     held = {
-        same_instruction(it.text): None for it in known if it.scope == GLOBAL and it.valid_to is None and it.kind != "turn"
+        same_instruction(it.text): None
+        for it in known
+        if it.scope == GLOBAL and it.valid_to is None and it.kind != "turn"
     }
     banned: dict[str, bool] = {}
     for event in retriever.tail(GLOBAL, view.mark.offset):

@@ -21,14 +21,20 @@ ReadT = TypeVar("ReadT")
 
 WORK_AGAIN_S = 60
 """So long after work was done, or tried, no projector is started for it: the embedder or model may not answer."""
+AGAIN_S = 10
+"""A server that stays small starts no projector sooner after another: each takes half a second of processor time."""
 INLINE_EVENTS = 2_000
 """A search projects by itself what is pending while the whole log is shorter than this."""
 
 
 class Reader:
-    """Reads the views of one home. `notes` has what projectors said on the way, until somebody was told."""
+    """Reads the views of one home. `notes` has what projectors said on the way, until somebody was told.
+
+    One that is `small` leaves all projecting to other processes, which end and give back what it takes.
+    """
 
     def __init__(self, home: Home, log: Log) -> None:
+        self.small = False
         self._home = home
         self._log = log
         self.retriever = Retriever(home, log, dense=RecordedVectors(home))
@@ -86,16 +92,26 @@ class Reader:
         except DamagedViews as error:
             self.retriever.note_damage(error)
             due = True
+        short = sum(self._log.ends()) < INLINE_EVENTS
         if not due:
             self._work_later()
-        elif sum(self._log.ends()) < INLINE_EVENTS:
+        elif short and not self.small:
             try:
                 self.project()
             except Locked:
                 return  # Whoever holds the lock is projecting; the tail covers what is not there yet.
             self._work_later()
-        elif local_settings(self._home).catch_up and self._home.projector_lock().holder() is None:
+        elif (short or local_settings(self._home).catch_up) and not self._is_projected():
             self._start()
+
+    def _is_projected(self) -> bool:
+        """Whether a projector works, or for one that stays small, began within `AGAIN_S`: it writes into its lock."""
+        lock = self._home.projector_lock()
+        if lock.holder() is not None:
+            return True
+        with suppress(FileNotFoundError):
+            return self.small and time.time() - lock.path.stat().st_mtime < AGAIN_S
+        return False
 
     def marks(self) -> Iterator[Watermark]:
         """Yield the watermarks of the partitions whose views can be read."""

@@ -482,6 +482,10 @@ class Retriever:
         """Hold what another retriever of the same home has read, which neither changes."""
         self._ready |= other._ready
 
+    def let_go(self) -> None:
+        """Hold nothing ready."""
+        self._ready.clear()
+
     def _get_ready(self, scope: str) -> _Ready:
         """Return a scope's texts. The watermark is read first: the index may only be newer than it."""
         partition = partition_of(scope, self._log.partitions)

@@ -22,6 +22,7 @@ from memtape.schemas.log import Log, Position
 from memtape.schemas.private import is_private
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
+from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.lines import Line, check_size, chunks
 from memtape.tools.capture.native_ids import BEFORE_PARTS, DOCUMENT
@@ -30,8 +31,6 @@ from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
-
-SESSION_VARIABLE = "MEMTAPE_SESSION"
 
 Erased = dict[str, dict[str, None]]
 """The erased ids of each scope that was asked for, so that many lines look them up once."""

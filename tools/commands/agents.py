@@ -29,9 +29,17 @@ if TYPE_CHECKING:
 @click.option("--scope", help="project:NAME, by default the client's root, else this folder.")
 @click.option("--actor", help="Who speaks, by default what the client calls itself.")
 @click.option("--no-capture", is_flag=True, help="Store nothing: neither captures nor what was recalled or used.")
+@click.option("--for", "host", type=int, hidden=True, help="The pid of the host, by default of what started this.")
 @with_folder
 def mcp(
-    home: Path, http: bool, port: int, scope: str | None, actor: str | None, no_capture: bool, as_json: bool
+    home: Path,
+    http: bool,
+    port: int,
+    scope: str | None,
+    actor: str | None,
+    no_capture: bool,
+    host: int | None,
+    as_json: bool,
 ) -> None:
     """Serve this memory to agents over the Model Context Protocol.
 
@@ -60,7 +68,7 @@ def mcp(
         token_of,
     )
 
-    memory = ServedMemory(home, scope=check_scope(scope) if scope else None, actor=actor)
+    memory = ServedMemory(home, scope=check_scope(scope) if scope else None, actor=actor, host=host)
     if not http:
         serve_stdio(memory)
         return

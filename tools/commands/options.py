@@ -18,9 +18,9 @@ from msgspec import inspect
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.schemas.visible import visible, visible_json
 from memtape.sinks.home.folders import HOME_VARIABLE, default_home
-from memtape.tools.capture.writing import SESSION_VARIABLE
 from memtape.tools.client import Client
 from memtape.tools.verbs import VERBS
 

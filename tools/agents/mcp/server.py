@@ -28,6 +28,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtape import __version__
 from memtape.schemas.errors import LogGone, MemtapeError
+from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.listening import Warm
@@ -36,7 +37,6 @@ from memtape.tools.agents.mcp.tools import INSTRUCTIONS, call
 from memtape.tools.agents.ready import Offer, Ready
 from memtape.tools.agents.warm import Asked, told_session
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.capture.writing import SESSION_VARIABLE
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
 
@@ -53,13 +53,29 @@ MAX_CLIENTS = 8
 
 
 class ServedMemory:
-    """The clients of one server: one for each project and speaker, each used by one thread at a time."""
+    """The clients of one server: one for each project and speaker, each used by one thread at a time.
 
-    def __init__(self, home: Path, *, scope: str | None = None, actor: str | None = None) -> None:
+    `host` and `session` are those of whom it serves, by default of this process; with `ready` it shares what is ready
+    with others of its home, and does not close that.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        scope: str | None = None,
+        actor: str | None = None,
+        host: int | None = None,
+        session: str | None = None,
+        ready: Ready | None = None,
+    ) -> None:
         self.home = home
         self.scope = scope
         self.actor = actor
-        self.ready = Ready(home)
+        self.ready = ready or Ready(home)
+        self._shares = ready is not None
+        self._host = host
+        self._named = os.environ.get(SESSION_VARIABLE) if session is None else session
         # Recalls and captures of one server belong together, also where no hook of its host tells the session.
         self._session = f"mcp:{uuid_utils.uuid7()}"
         self._lock = threading.Lock()
@@ -73,8 +89,9 @@ class ServedMemory:
         """Return what an action makes of the client for a project, by its scope or a folder."""
         with self._using():
             client = self._client(self.scope or project, actor)
-            client.session = os.environ.get(SESSION_VARIABLE) or told_session(self.home, client.scope) or self._session
-            return action(client)
+            client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
+            with self.ready.lent(client):
+                return action(client)
 
     def offer(self, asked: Asked) -> Offer:
         """Return what a hook may put before an agent: the context of a start, or what a prompt surely needs."""
@@ -88,7 +105,7 @@ class ServedMemory:
         """Close every client, and return whether nothing is being done any more."""
         with self._lock:
             self._close()
-        return self.ready.close()
+        return self._shares or self.ready.close()
 
     def _close(self) -> None:
         while self._clients:
@@ -114,7 +131,6 @@ class ServedMemory:
             scope, folder = (None, project) if isinstance(project, Path) else (project, None)
             name = Redactor(Home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
             client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", confined=True)
-            self.ready.lend(client)
         self._clients[key] = client  # The last used stands last.
         while len(self._clients) > MAX_CLIENTS:
             self._clients.pop(next(iter(self._clients))).close()

@@ -1,0 +1,7 @@
+"""Variables of the environment that several rooms read. It imports nothing: the lightest processes load it."""
+
+SESSION_VARIABLE = "MEMTAPE_SESSION"
+"""By which whoever starts a process says to which session its captures and recalls belong."""
+
+HOOKS_VARIABLE, HOOKS_OFF, HOOKS_ALONE = "MEMTAPE_HOOKS", "off", "alone"
+"""By which a process and its children do without hooks: an agent that is used as a model has nothing to remember."""

@@ -1,0 +1,411 @@
+"""One server of a home serves the sessions of all hosts: what reaches it is small, and outlives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_handing import STAY, end_by_setting
+from test_hooks import events_of
+from test_mcp import environment
+from test_warm import PORT, QUESTION, WAIT_S, said, until
+
+from memtape import __version__
+from memtape.schemas.variables import HOOKS_VARIABLE, SESSION_VARIABLE
+from memtape.sinks.home.folders import Home
+from memtape.tools.agents import listening
+from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.handing import FOLDER
+from memtape.tools.agents.handing import environment as told_environment
+from memtape.tools.agents.listening import Warm
+from memtape.tools.agents.mcp import sessions
+from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.ready import Offer, Ready
+from memtape.tools.agents.warm import ask, tell_session
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.client import Client
+
+IS_LINUX = Path("/proc/self/maps").exists()
+HEAVY = {"numpy", "mcp", "msgspec", "pydantic", "orjson", "click", "anyio", "lance", "pyarrow", "asyncio"}
+
+
+class Host:
+    """A host that has started `memtape mcp`, and speaks with it a line at a time."""
+
+    def __init__(self, home: Path, folder: Path, *words: str, **variables: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "memtape", "mcp", *words],
+            env=environment(home) | {HOOKS_VARIABLE: ""} | variables, cwd=folder,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self._number = 0
+        info = {"name": "tester", "version": "1"}
+        self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=info)
+        self.send(method="notifications/initialized")
+
+    def send(self, **message: Any) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    def begin(self, method: str, **params: Any) -> int:
+        self._number += 1
+        self.send(id=self._number, method=method, params=params)
+        return self._number
+
+    def hear(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        heard: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return heard
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        number = self.begin(method, **params)
+        heard = self.hear()
+        assert heard["id"] == number
+        return heard
+
+    def call(self, name: str, **arguments: Any) -> str:
+        result = self.ask("tools/call", name=name, arguments=arguments)["result"]
+        assert not result.get("isError"), result
+        text: str = result["content"][0]["text"]
+        return text
+
+    def serves_itself(self) -> bool:
+        """Whether the process has loaded what serves."""
+        return "pydantic_core" in Path(f"/proc/{self.process.pid}/maps").read_text()
+
+    def close(self) -> None:
+        self.process.communicate(timeout=WAIT_S)
+        assert self.process.returncode == 0
+
+
+@pytest.fixture
+def host(home: Path, project: Path) -> Iterator[Callable[..., Host]]:
+    """Start hosts of a home, and end them and its server."""
+    Home(home)
+    started: list[Host] = []
+
+    def start(*words: str, folder: Path = project, at: Path = home, **variables: str) -> Host:
+        started.append(Host(at, folder, *words, **variables))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.close()
+    while (pid := server_of(home)) is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def server_of(home: Path) -> int | None:
+    return Home(home, make=False).hook_server_lock().holder()
+
+
+def other_folder(tmp_path: Path, name: str) -> Path:
+    folder = tmp_path / name
+    folder.mkdir()
+    return folder
+
+
+# --- Sessions of one server ---
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not IS_LINUX, reason="what a process has loaded is only told by Linux")
+def test_ten_sessions_have_one_server(home: Path, host: Callable[..., Host]) -> None:
+    with ThreadPoolExecutor(10) as together:
+        hosts = list(together.map(lambda _: host(), range(10)))
+        pid = server_of(home)
+        assert pid is not None and len(list(home.glob("serving/*.sock"))) == 1
+        list(together.map(lambda n: hosts[n].call("add_memory", text=f"{PORT} That is gauge {n}."), range(10)))
+        found = list(together.map(lambda each: each.call("search_memories", query="gauge", limit=20), hosts))
+    assert server_of(home) == pid and not any(each.serves_itself() for each in hosts)
+    assert all(f"gauge {number}" in text for text in found for number in range(10))
+    with Client(home) as client:
+        assert client.status().hook_server_pid == pid
+    assert not latest_errors(home, 5)
+
+
+def test_what_hands_on_loads_nothing_heavy(home: Path, project: Path, host: Callable[..., Host]) -> None:
+    host()  # Its server is there.
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "memtape", "mcp", "--home", str(home)],
+        env=environment(home) | {HOOKS_VARIABLE: ""}, cwd=project, input=b"", capture_output=True, timeout=WAIT_S,
+        check=True,
+    )  # fmt: skip
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
+    assert "memtape.tools.agents.forwarding" in loaded and not {name.partition(".")[0] for name in loaded} & HEAVY
+    assert "memtape.tools.agents.mcp" not in loaded
+
+
+def test_projects_of_one_server_do_not_see_each_other(home: Path, tmp_path: Path, host: Callable[..., Host]) -> None:
+    one, two = host(), host(folder=other_folder(tmp_path, "two"))
+    named = host("--scope", "project:three", "--actor", "Third")
+    texts = {"5433": one, "5434": two, "5435": named}
+    ids = {}
+    for port, each in texts.items():
+        ids[port] = each.call("add_memory", text=f"The staging database listens on port {port}.").split("`")[1]
+    assert server_of(home) is not None
+    for port, each in texts.items():
+        for asked in (("search_memories", {"query": "staging port"}), ("get_context", {}), ("memory_status", {})):
+            answered = each.call(asked[0], **asked[1])
+            assert not any(other in answered for other in {*texts, *ids.values()} - {port, ids[port]}), asked
+        assert port in each.call("search_memories", query="staging port")
+        refused = each.ask("tools/call", name="get_memory", arguments={"id": next(ids[o] for o in texts if o != port)})
+        assert refused["result"]["isError"]
+    assert "by Third (agent)" in named.call("search_memories", query="staging port")
+    assert "by tester (agent)" in two.call("search_memories", query="staging port")
+
+
+def test_each_session_is_that_of_its_own_host(home: Path, project: Path, host: Callable[..., Host]) -> None:
+    """As the environment names it, else as a hook of the same host has told it, else one of its own."""
+    named, other = host(**{SESSION_VARIABLE: "s-named"}), host(**{SESSION_VARIABLE: "s-other"})
+    by_host = host()
+    named.call("add_memory", text="Port one.")
+    other.call("add_memory", text="Port two.")
+    by_host.call("add_memory", text="Port three.")
+    tell_session(home, scope_of_folder(project, Home(home)), "s-told", os.getpid())
+    by_host.call("add_memory", text="Port four.")
+    assert server_of(home) is not None
+    of = [event.session for event in events_of(home, project, "captured")]
+    assert of[:2] == ["s-named", "s-other"] and str(of[2]).startswith("mcp:") and of[3] == "s-told"
+
+
+def test_a_slow_call_of_one_session_holds_no_other(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready, begun, go_on = Ready(home, small=True), threading.Event(), threading.Event()
+    search = Client.search
+
+    def slowly(client: Client, query: str, *more: Any, **named: Any) -> Any:
+        if query == "slowly":
+            begun.set()
+            assert go_on.wait(WAIT_S)
+        return search(client, query, *more, **named)
+
+    monkeypatch.setattr(Client, "search", slowly)
+    told = {"scope": None, "actor": None, "session": "", "host": os.getpid(), "folder": str(project)}
+    spoken, threads = [], []
+    for _ in range(2):
+        ours, theirs = socket.socketpair()
+        threads.append(threading.Thread(target=sessions.serve, args=(ready, home, told, theirs)))
+        threads[-1].start()
+        spoken.append((ours, ours.makefile("rw")))
+        assert "search_memories" in json.loads(spoken[-1][1].readline())
+        say(spoken[-1][1], id=0, method="initialize", params=HANDSHAKE)
+    say(spoken[0][1], id=1, method="tools/call", params={"name": "search_memories", "arguments": {"query": "slowly"}})
+    assert begun.wait(WAIT_S)
+    say(spoken[1][1], id=1, method="tools/call", params={"name": "search_memories", "arguments": {"query": "fast"}})
+    assert [json.loads(spoken[1][1].readline())["id"] for _ in range(2)] == [0, 1] and not go_on.is_set()
+    go_on.set()
+    assert [json.loads(spoken[0][1].readline())["id"] for _ in range(2)] == [0, 1]
+    for (ours, file), thread in zip(spoken, threads, strict=True):
+        ours.shutdown(socket.SHUT_WR)
+        thread.join(WAIT_S)
+        assert not thread.is_alive()
+        file.close()
+        ours.close()
+    ready.close()
+
+
+HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tester", "version": "1"}}
+
+
+def say(file: Any, **message: Any) -> None:
+    file.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    file.flush()
+
+
+def test_sessions_of_a_project_hold_its_texts_once(home: Path, project: Path) -> None:
+    said(home, project, PORT)
+    ready = Ready(home)
+    memories = [ServedMemory(home, ready=ready) for _ in range(3)]
+    for memory in memories:
+        assert "5433" in memory.call("search_memories", {"query": QUESTION}, project, "x")
+        memory.call("add_memory", {"text": "The gauge stands at the pier."}, project, "x")
+        assert "gauge" in memory.call("search_memories", {"query": "gauge"}, project, "x")
+    scope = scope_of_folder(project, Home(home))
+    held = ready._held[scope]._client
+    assert held is not None and set(held.reader.retriever._ready) == {scope, "global"}
+    clients = [client for memory in memories for client in memory._clients.values()]
+    assert len(clients) == 3 and not any(client.reader.retriever._ready for client in clients)
+    for memory in memories:
+        assert memory.close()
+    assert ready._held and ready.close() and not ready._held
+
+
+# --- When the server goes ---
+
+
+@pytest.mark.slow
+def test_a_session_outlives_its_server(home: Path, project: Path, host: Callable[..., Host]) -> None:
+    (id,) = said(home, project, PORT)
+    one, two = host(), host()
+    for _ in range(2):
+        assert id in one.call("search_memories", query=QUESTION)
+        pid = server_of(home)
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        assert id in one.call("search_memories", query=QUESTION)  # The handshake is known, else it would be refused.
+        assert server_of(home) not in (pid, None)
+    one.call("add_memory", text="Ship in November.")
+    assert "by tester (agent)" in two.call("search_memories", query="November")
+    assert not latest_errors(home, 5)
+
+
+@pytest.mark.slow
+def test_what_reads_is_asked_again_and_what_writes_is_told(
+    home: Path, project: Path, host: Callable[..., Host]
+) -> None:
+    """The server is stopped, so that it has answered nothing when it is killed."""
+    (id,) = said(home, project, PORT)
+    one = host()
+    pid = server_of(home)
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    reads = one.begin("tools/call", name="search_memories", arguments={"query": QUESTION})
+    writes = one.begin("tools/call", name="add_memory", arguments={"text": "Ship in November."})
+    lists = one.begin("tools/list")
+    time.sleep(0.5)  # Until they are handed on.
+    os.kill(pid, signal.SIGKILL)
+    heard = [one.hear() for _ in range(3)]
+    answers = {each["id"]: each for each in heard}
+    assert set(answers) == {reads, writes, lists}
+    assert id in str(answers[reads]["result"]) and answers[lists]["result"]["tools"]
+    assert "not known" in answers[writes]["error"]["message"]
+    one.call("add_memory", text="Ship in December.")
+    assert [event.body.text for event in events_of(home, project, "captured")][1:] == ["Ship in December."]  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+def test_a_session_whose_server_may_not_come_again_serves_itself(
+    home: Path, project: Path, host: Callable[..., Host]
+) -> None:
+    (id,) = said(home, project, PORT)
+    one = host()
+    pid = server_of(home)
+    assert pid is not None
+    end_by_setting(home)
+    os.kill(pid, signal.SIGKILL)
+    assert id in one.call("search_memories", query=QUESTION)
+    assert server_of(home) is None
+    one.call("add_memory", text="Ship in November.")
+    tell_session(home, scope_of_folder(project, Home(home)), "s-told", os.getpid())
+    one.call("add_memory", text="Ship in December.")
+    assert events_of(home, project, "captured")[-1].session == "s-told"
+
+
+# --- Who is served by no other ---
+
+
+@contextmanager
+def staying(home: Path, stay_s: float = WAIT_S, change: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """The server of a home, as what hands on starts it."""
+    running = subprocess.Popen(
+        [sys.executable, "-c", change + STAY, str(stay_s), "hook", "--host", "claude", "--stay", "--home", str(home)],
+        env=environment(home) | {HOOKS_VARIABLE: ""}, stdin=subprocess.DEVNULL, cwd="/",
+    )  # fmt: skip
+    try:
+        until(lambda: list(home.glob("serving/*.sock")))
+        yield running
+    finally:
+        running.terminate()
+        running.wait(WAIT_S)
+
+
+ANOTHER_VERSION = "import memtape\nmemtape.__version__ = '0.0.0'\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not IS_LINUX, reason="what a process has loaded is only told by Linux")
+@pytest.mark.parametrize("why", ["version", "environment", "setting", "alone", "path", "words"])
+def test_a_session_serves_itself(why: str, home: Path, tmp_path: Path, host: Callable[..., Host]) -> None:
+    place, words, variables = home, ("--scope=project:a",) if why == "words" else (), {}
+    if why == "path":
+        place = tmp_path / ("long " * 20) / "home"
+        Home(place)
+    elif why == "setting":
+        end_by_setting(home)
+    elif why == "alone":
+        variables = {HOOKS_VARIABLE: "alone"}
+    if why in ("version", "environment"):
+        variables = {"GIT_CEILING_DIRECTORIES": "/nowhere"} if why == "environment" else {}
+        with staying(home, change=ANOTHER_VERSION if why == "version" else ""):
+            one = host(at=place, **variables)
+            assert one.serves_itself()
+    else:
+        one = host(*words, at=place, **variables)
+        assert one.serves_itself() and server_of(place) is None
+    assert "Remembered" in one.call("add_memory", text=PORT)
+    assert "5433" in one.call("search_memories", query=QUESTION)
+
+
+def test_a_wrong_scope_is_told_as_ever(home: Path, project: Path, host: Callable[..., Host]) -> None:
+    host()
+    for words in (["--scope", "global"], ["--scope", "Nonsense"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "memtape", "mcp", *words], env=environment(home) | {HOOKS_VARIABLE: ""},
+            cwd=project, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1 and done.stderr.startswith("Error: ") and not done.stdout
+    assert not latest_errors(home, 5)
+
+
+@pytest.mark.slow
+def test_the_server_ends_when_nobody_uses_it(home: Path, host: Callable[..., Host]) -> None:
+    with staying(home, 0.5) as running:
+        one = host()
+        time.sleep(2)
+        assert server_of(home) == running.pid and "Remembered" in one.call("add_memory", text=PORT)
+        one.close()
+        assert running.wait(WAIT_S) == 0
+    assert server_of(home) is None and not list(home.glob("serving/*.sock"))
+
+
+def test_a_hook_of_another_version_does_not_keep_a_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    after: list[str] = []
+    served = Warm(home, lambda _: Offer("Something."), lambda asked: after.append(asked["scope"]))
+    served.start()
+    asked = {"scope": "project:a", "session": "", "actor": "x", "prompt": "?"}
+    with ask(home, asked, WAIT_S) as answered:
+        assert answered.text == "Something."
+    until(lambda: after == ["project:a"])
+    monkeypatch.setattr(listening, "__version__", "0.0.0")
+    with ask(home, asked, WAIT_S) as answered:
+        assert not answered.by_a_server
+    served.stop()
+    assert after == ["project:a"]
+
+
+def test_what_is_no_session_disturbs_nobody(home: Path, project: Path, host: Callable[..., Host]) -> None:
+    """Whoever can open the socket may tell nonsense, or nothing; the server goes on, and its sessions too."""
+    one = host()
+    pid = server_of(home)
+    with_all = {
+        "version": __version__,
+        "environment": told_environment() | {HOOKS_VARIABLE: ""},
+        "folder": "/",
+        "host": 1,
+    }
+    for told in ({}, {"mcp": {}}, {"mcp": None}, {"mcp": with_all | {"scope": 3, "actor": [], "session": {}}}, []):
+        with socket.socket(socket.AF_UNIX) as talking:
+            talking.settimeout(WAIT_S)
+            talking.connect(str(home / FOLDER / f"{pid}.sock"))
+            talking.sendall(json.dumps(told).encode() + b"\n")
+            assert talking.recv(100) in (b"", b"null\n")
+    one.send(id=7)  # An answer to what nobody asked.
+    assert one.process.stdin is not None
+    one.process.stdin.write("no JSON\n")
+    assert "Remembered" in one.call("add_memory", text=PORT)
+    assert server_of(home) == pid and not re.search("Traceback", str(latest_errors(home, 5)))

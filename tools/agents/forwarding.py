@@ -1,0 +1,219 @@
+"""`memtape mcp` over stdin and stdout: a process that hands lines on between a host and the one server of a home.
+
+It imports the least of the standard library, and nothing of what serves. The server is the one that answers hooks
+(`staying`), and is started where there is none (`reaching`). Where the server does not take a session nothing was read
+yet, and the command serves by itself: for another version or environment, under `hook_server = false`, or where a path
+is too long for a socket.
+
+A session outlives its server. Where the server goes, another is found or started, else a process of this session's own,
+and is told the handshake that the first was told. What was asked and not answered is asked again where it only reads,
+once. Any other call is answered with an error, since nobody knows whether it was done. What the host answers to
+questions of the server that went is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from memtape import __version__
+from memtape.schemas.variables import SESSION_VARIABLE
+from memtape.sinks.home.folders import default_home
+from memtape.tools.agents.handing import environment
+from memtape.tools.agents.reaching import Link, reached
+from memtape.tools.keep.starting import python_of
+
+END_WAIT_S = 2.0
+"""What is still being answered when the host closes its end is cut short after this."""
+TRIES = 3
+"""So many servers may go one after another without an answer; then the session ends."""
+OPTIONS = ("--home", "--scope", "--actor")
+LOST = -32_603
+LOST_WORDS = (
+    "The server of this memory went away before it answered. Whether the call was done is not known: look before you"
+    " call again."
+)
+
+
+def forward(words: list[str]) -> None:
+    """Serve a host by the home's server and end the process; where none takes the session return, with nothing read."""
+    if len(words) % 2 or not set(words[::2]) <= {*OPTIONS}:
+        return
+    asked = dict(zip(words[::2], words[1::2], strict=True))
+    home = os.path.abspath(asked.get("--home") or default_home())
+    try:
+        line = _introduction(asked)
+        link = reached(home, line)
+    except (OSError, ValueError):  # The folder is gone, or the home cannot be read.
+        return
+    if link is not None:
+        signal.signal(signal.SIGTERM, _end)
+        signal.signal(signal.SIGINT, _end)
+        Session(home, line, words, link).run()
+
+
+def _introduction(asked: dict[str, str]) -> bytes:
+    """Return the line that says who is served: what `sessions` needs to serve as this process would."""
+    told = environment()
+    session = told.pop(SESSION_VARIABLE, "")
+    here = {"folder": os.getcwd(), "host": os.getppid(), "version": __version__, "environment": told}
+    named = {"session": session, "scope": asked.get("--scope"), "actor": asked.get("--actor")}
+    return json.dumps({"mcp": here | named}).encode() + b"\n"
+
+
+class Session:
+    """One host's session: one thread hears the host, and the other tells it what the server says."""
+
+    def __init__(self, home: str, line: bytes, words: list[str], link: Link) -> None:
+        self._home = home
+        self._line = line
+        self._words = words
+        self._link = link
+        self._lock = threading.Lock()
+        self._handshake: list[bytes] = []
+        self._waiting: dict[Any, tuple[bytes, dict[str, Any]]] = {}
+        self._again: set[Any] = set()
+        self._asked: set[Any] = set()
+        self._tries = 0
+        self._over = False
+
+    def run(self) -> NoReturn:
+        """Hand on until the host or every server has gone; then end the process."""
+        threading.Thread(target=self._hear, name="host", daemon=True).start()
+        try:
+            while True:
+                for line in self._link.lines():
+                    self._answered(line)
+                if self._over:
+                    os._exit(0)
+                self._reconnect()
+        except BrokenPipeError:  # The host has gone.
+            os._exit(0)
+        finally:
+            os._exit(1)
+
+    def _hear(self) -> None:
+        with suppress(OSError):
+            for line in sys.stdin.buffer:
+                self._heard(line)
+        with self._lock:
+            self._over = True
+            self._link.finish()
+        time.sleep(END_WAIT_S)
+        os._exit(0)
+
+    def _heard(self, line: bytes) -> None:
+        """Hand on what the host says, and keep what another server would have to be told."""
+        message = _read(line)
+        method, id = message.get("method"), message.get("id")
+        with self._lock:
+            link = self._link
+            if method is not None and id is not None:
+                self._waiting[id] = line, message
+            elif method is None and id is not None and id not in self._asked:
+                return
+            if method == "initialize":
+                self._handshake = [line]
+            elif method == "notifications/initialized":
+                self._handshake.append(line)
+        # Outside of the lock: a server may read no more until what it says is read.
+        link.send(line)
+
+    def _answered(self, line: bytes) -> None:
+        """Tell the host what the server says."""
+        message = _read(line)
+        id = message.get("id")
+        with self._lock:
+            if id is not None and "method" in message:
+                self._asked.add(id)
+            elif id is not None:
+                self._waiting.pop(id, None)
+                self._again.discard(id)
+                self._tries = 0
+        _tell(line)
+
+    def _reconnect(self) -> None:
+        """Go on with another server."""
+        with self._lock:
+            self._tries += 1
+            if self._tries > TRIES:
+                self._give_up(list(self._waiting))
+                os._exit(1)
+            reads = self._link.reads
+            self._link = self._other() or Link(_own(self._words), reads)
+            self._asked.clear()
+            self._give_up([id for id, (_, message) in self._waiting.items() if not self._may_repeat(id, message)])
+            if self._handshake:
+                self._shake_hands()
+            for id, (line, message) in self._waiting.items():
+                if message["method"] != "initialize":
+                    self._again.add(id)
+                    self._link.send(line)
+
+    def _other(self) -> Link | None:
+        """Return a connection to the home's server; where servers go one after another the last try is without."""
+        with suppress(OSError, ValueError):
+            return reached(self._home, self._line) if self._tries < TRIES else None
+        return None
+
+    def _may_repeat(self, id: Any, message: dict[str, Any]) -> bool:
+        if message["method"] == "initialize":
+            return True
+        tool = (message.get("params") or {}).get("name")
+        return id not in self._again and (message["method"] != "tools/call" or tool in self._link.reads)
+
+    def _shake_hands(self) -> None:
+        """Tell the new server the handshake; the host has its answer, or is given it now."""
+        first, *rest = self._handshake
+        id = _read(first).get("id")
+        self._link.send(first)
+        for line in self._link.lines():
+            answered = _read(line).get("id") == id
+            if not answered or self._waiting.pop(id, None) is not None:
+                _tell(line)
+            if answered:
+                break
+        for line in rest:
+            self._link.send(line)
+
+    def _give_up(self, ids: list[Any]) -> None:
+        """Answer requests with an error."""
+        for id in ids:
+            del self._waiting[id]
+            error = {"code": LOST, "message": LOST_WORDS}
+            _tell(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode() + b"\n")
+
+
+def _own(words: list[str]) -> socket.socket:
+    """Return a connection to a process that serves this session alone, for the host that has started this one."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        command = [*python_of(), "mcp", *words, "--for", str(os.getppid())]
+        subprocess.Popen(command, stdin=theirs.fileno(), stdout=theirs.fileno())
+    return ours
+
+
+def _read(line: bytes) -> dict[str, Any]:
+    """Return a message, empty where a line is none: what that means the server says."""
+    with suppress(ValueError):
+        message = json.loads(line)
+        if isinstance(message, dict) and not isinstance(message.get("id"), (dict, list)):
+            return message
+    return {}
+
+
+def _tell(line: bytes) -> None:
+    while line:
+        line = line[os.write(1, line) :]
+
+
+def _end(*_: object) -> NoReturn:
+    os._exit(0)

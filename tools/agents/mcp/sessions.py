@@ -1,0 +1,70 @@
+"""The sessions of hosts that the one server of a home serves, each over a connection of its own (`forwarding`).
+
+Each session has a thread, an event loop and an SDK's server, its own memory with its own clients, and is served as its
+own process would serve it: for its folder, its scope and the session of its host. So a slow call of one holds no other.
+What was read of a scope's texts all share, by `Ready`. The SDK is loaded for the first session, and not for hooks.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+import orjson
+from mcp.server.stdio import stdio_server
+
+from memtape.schemas.errors import InvalidScope
+from memtape.schemas.scopes import GLOBAL, check_scope
+from memtape.tools.agents.handing import NOT_MINE
+from memtape.tools.agents.mcp.server import ServedMemory, make_server
+from memtape.tools.agents.mcp.tools import TOOLS
+from memtape.tools.agents.ready import Ready
+
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+for _tool in TOOLS.values():
+    msgspec.json.Decoder(_tool.arguments)
+
+READS = orjson.dumps([name for name, tool in TOOLS.items() if tool.offer.effect == "reads"]) + b"\n"
+"""What a forwarder is told when its session is taken: the tools that may be called again where no answer came."""
+
+
+def serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socket) -> None:
+    """Serve one session until its host closes it; none of a scope that the command itself refuses, and says why."""
+    if not _may_serve(told["scope"]):
+        talking.sendall(NOT_MINE)
+        return
+    memory = ServedMemory(
+        home,
+        scope=told["scope"],
+        actor=told["actor"],
+        ready=ready,
+        session=told["session"],
+        host=int(told["host"]),
+    )
+    server = make_server(memory, fallback=Path(told["folder"]))
+
+    async def run() -> None:
+        with (
+            os.fdopen(os.dup(talking.fileno()), "r", encoding="utf-8", errors="replace") as hears,
+            os.fdopen(os.dup(talking.fileno()), "w", encoding="utf-8") as says,
+        ):
+            async with stdio_server(anyio.wrap_file(hears), anyio.wrap_file(says)) as (incoming, outgoing):
+                await server.run(incoming, outgoing, server.create_initialization_options())
+
+    try:
+        talking.settimeout(None)
+        talking.sendall(READS)
+        anyio.run(run)
+    finally:
+        memory.close()
+
+
+def _may_serve(scope: str | None) -> bool:
+    try:
+        return scope is None or check_scope(scope) != GLOBAL
+    except InvalidScope:
+        return False

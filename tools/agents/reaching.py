@@ -1,0 +1,145 @@
+"""Reaching the one server of a home, for a session of a host: where it listens, and its start where there is none.
+
+Only the least of the standard library is imported here, as in `forwarding`. The server is the process that holds the
+home's `hook-server.lock` (`staying`); no other takes sessions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from memtape.schemas.variables import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE, SESSION_VARIABLE
+from memtape.sinks.home.folders import Home
+from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, discard, read_line
+from memtape.tools.keep.starting import NOWHERE, python_of
+
+START_WAIT_S = 10.0
+"""So long a server may take to listen and to take a session; it loads the SDK for the first."""
+LOOK_S = 0.02
+CUT_WAIT_S, MAX_CUTS = 0.1, 5
+"""A server that is killed may be met before its lock is free. One that cuts so many sessions short cannot serve any."""
+
+
+class Link:
+    """A connection to who serves; `reads` names the tools that change nothing."""
+
+    def __init__(self, talking: socket.socket, reads: list[str]) -> None:
+        self._talking = talking
+        self._data = bytearray()
+        self.reads = reads
+
+    def send(self, line: bytes) -> None:
+        """Send a line; where the server has gone, whoever reads meets that."""
+        with suppress(OSError):
+            self._talking.sendall(line)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield whole lines until the server goes; what is read of a last one is no line."""
+        while True:
+            end = self._data.find(b"\n") + 1
+            while not end:
+                try:
+                    part = self._talking.recv(65_536)
+                except OSError:
+                    part = b""
+                if not part:
+                    return
+                end = (found := part.find(b"\n") + 1) and found + len(self._data)
+                self._data += part
+            line = bytes(self._data[:end])
+            del self._data[:end]
+            yield line
+
+    def finish(self) -> None:
+        """Say that nothing more comes."""
+        with suppress(OSError):
+            self._talking.shutdown(socket.SHUT_WR)
+
+
+def reached(home: str, line: bytes) -> Link | None:
+    """Return a connection to the server of a home that has taken a session, started where there was none; else None."""
+    if not os.path.isdir(home) or len(os.fsencode(_socket(home, 1234567))) > MAX_ADDRESS_BYTES:
+        return None
+    deadline, cuts = time.monotonic() + START_WAIT_S, 0
+    lock, started = Home(Path(home), make=False).hook_server_lock(), None
+    while time.monotonic() < deadline and cuts < MAX_CUTS:
+        holder = lock.holder()
+        if holder is not None and os.path.exists(path := _socket(home, holder)):
+            try:
+                return _taken(path, line, deadline)
+            except ConnectionRefusedError:
+                discard(path)  # It has died.
+            except (OSError, ValueError):
+                cuts += 1  # It is dying, or cannot serve.
+                time.sleep(CUT_WAIT_S)
+        elif holder is None and started is None:
+            if not _may_start(home):
+                return None
+            started = _start(home)
+        elif holder is None and started is not None and started.poll() is not None:
+            return None  # It found that it may not stay.
+        time.sleep(LOOK_S)
+    return None
+
+
+def _socket(home: str, pid: int) -> str:
+    return os.path.join(home, FOLDER, f"{pid}.sock")
+
+
+def _taken(path: str, line: bytes, deadline: float) -> Link | None:
+    """Return a connection to a server that takes the session, None where it says that it does not.
+
+    Raises `OSError` and `ValueError` where nobody says anything.
+    """
+    talking = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        talking.settimeout(max(deadline - time.monotonic(), LOOK_S))
+        talking.connect(path)
+        talking.sendall(line)
+        reads = json.loads(read_line(talking, deadline))
+        if reads is not None:
+            talking.settimeout(None)
+            return Link(talking, reads)
+    except BaseException:
+        talking.close()
+        raise
+    talking.close()
+    return None
+
+
+def _may_start(home: str) -> bool:
+    """Whether a server may be started, as `hooks.may_leave_server` says it."""
+    if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF):
+        return False
+    try:
+        with open(os.path.join(home, "settings.toml"), "rb") as file:
+            text = file.read()
+    except FileNotFoundError:
+        return True
+    if b"hook_server" not in text:
+        return True
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib.loads(text.decode()).get("hook_server") is not False
+
+
+def _start(home: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*python_of(), "hook", "--host", "claude", "--stay", "--home", home],
+        env={name: value for name, value in os.environ.items() if name != SESSION_VARIABLE},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd=NOWHERE,
+    )
