@@ -79,7 +79,7 @@ class _NeverWrong(click.Command):
 
 
 @click.command(cls=_NeverWrong)
-@click.option("--host", default="", help="Whose hook this is: claude, codex or gemini.")
+@click.option("--host", default="", help="Whose hook this is, as `connect` names it.")
 @click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default the user's own.")
 @click.option("--alone", is_flag=True, help="Nobody waits for the answer.")
 @click.option("--stay", is_flag=True, hidden=True, help="Stay to answer the hooks that come.")
@@ -101,7 +101,8 @@ def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_
     serve_hook(host, home, alone=alone, stay=stay, distill=distill)
 
 
-host_argument = click.argument("host", type=click.Choice(("claude", "codex", "gemini")))
+HOST_NAMES = ("claude", "codex", "copilot", "gemini", "opencode", "qwen")
+host_argument = click.argument("host", type=click.Choice(HOST_NAMES))
 
 
 @click.command()
@@ -118,7 +119,7 @@ def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
       memtape connect claude
       memtape connect codex --print
     """
-    from memtape.tools.agents.connecting import CONNECTABLE, install_steps, own_command, plugin_folder
+    from memtape.tools.agents.connecting import CONNECTABLE, install_steps, own_command, place_of
     from memtape.tools.agents.connecting import connect as install
     from memtape.tools.agents.plugins import plugin_files
 
@@ -130,7 +131,7 @@ def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
             print_json({"commands": steps, "files": {path: data.decode() for path, data in files.items()}})
             return
         for path, data in files.items():
-            say(f"# {plugin_folder(folder, host) / path}\n{data.decode()}")
+            say(f"# {place_of(folder, host, path)}\n{data.decode()}")
         say("\n".join(steps))
         return
     ran = install(folder, host)
