@@ -169,7 +169,8 @@ def disconnect(home: Home, host: str) -> tuple[list[Ran], Leftovers]:
 
     Raises `MemtapeError` where something of ours is left in the host's own lists.
     """
-    check_installed(host)
+    if CONNECTABLE[host].remove:
+        check_installed(host)
     ran, gone = _remove(home, host)
     if not gone:
         raise MemtapeError(
@@ -177,6 +178,16 @@ def disconnect(home: Home, host: str) -> tuple[list[Ran], Leftovers]:
             f"Once that is mended: `memtape disconnect {host}`.",
         )
     return ran, _left(home, host)
+
+
+def has_anything(home: Home, host: str) -> bool:
+    """Whether a host may have anything of ours, of this home or another."""
+    about = CONNECTABLE[host]
+    if not about.install:
+        return own_files.is_placed()
+    if plugin_folder(home, host).exists():
+        return True
+    return shutil.which(about.program) is not None and _is_listed(host) is True
 
 
 def _left(home: Home, host: str) -> Leftovers:

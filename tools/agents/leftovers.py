@@ -83,7 +83,7 @@ def _of_copilot(home: Home, found: Leftovers) -> None:
     if isinstance(enabled, dict) and enabled.get(SELECTOR) is False:
         if path.read_text().rstrip("\n") == _host_form(settings).rstrip("\n"):
             del enabled[SELECTOR]
-            _rewrite(path, _host_form(settings))
+            rewrite(path, _host_form(settings))
         else:
             found.left.append(f"{SELECTOR} in {path}, switched off: somebody has edited that file.")
     _take_empty(home, "copilot", found)
@@ -98,7 +98,7 @@ def _take_empty(home: Home, host: str, found: Leftovers) -> None:
     rest = {key: value for key, value in settings.items() if key not in ours}
     if ours and path.read_text().rstrip("\n") == _host_form(settings).rstrip("\n"):  # Else somebody has edited it.
         if rest or not noted["file"]:
-            _rewrite(path, _host_form(rest))
+            rewrite(path, _host_form(rest))
         else:
             path.unlink()
         found.taken.append(f"{' and '.join(ours)}, empty, from {path}.")
@@ -133,7 +133,7 @@ def _of_codex(home: Home, found: Leftovers) -> None:
     for table, key in ((document["hooks"], "state"), (document, "hooks")):
         if not table[key].as_string().strip():  # Neither a key nor somebody's comment.
             del table[key]
-    _rewrite(path, tomlkit.dumps(document))
+    rewrite(path, tomlkit.dumps(document))
     found.taken.append(f"Trust in {len(ours)} hooks of ours, from {path}.")
 
 
@@ -175,7 +175,7 @@ def _take_keys(path: Path, is_ours: Callable[[str], bool], what: str, found: Lef
         found.left.append(f"{named}, in {path}: somebody has edited that file, so that it is left alone.")
         return
     rest = {key: value for key, value in document.items() if key not in ours}
-    _rewrite(path, json.dumps(rest, indent=2, ensure_ascii=False) + "\n" * written.endswith("\n"))
+    rewrite(path, json.dumps(rest, indent=2, ensure_ascii=False) + "\n" * written.endswith("\n"))
     found.taken.append(f"{named}, from {path}.")
 
 
@@ -257,11 +257,11 @@ def _json(path: Path) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _rewrite(path: Path, text: str) -> None:
+def rewrite(path: Path, text: str) -> None:
     """Write somebody's file whole or not at all, where it really lies and with the rights that it has."""
     path = path.resolve()
     temporary = path.with_name(f".{path.name}{UNFINISHED}")
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline="") as file:
         file.write(text)
     shutil.copymode(path, temporary)
     temporary.replace(path)

@@ -61,4 +61,4 @@ def take(home: Home) -> None:
 
 
 def _noted(home: Home) -> Path:
-    return home.path / "plugins" / "opencode-before.json"
+    return home.path / "plugins" / "opencode-made.json"
