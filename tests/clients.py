@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 from fake_model import FakeModel
 
 from memtape.tools.agents.mcp.answers import DATA_NOT_ORDERS
+from memtape.tools.agents.plugins import MARKETPLACE
 
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code",
@@ -85,6 +87,13 @@ SEEN_AS = {
     "qwen": ("/chat/completions", "Qwen Code"),
 }
 """A path of each host's requests, and words of its own."""
+
+
+OURS = MARKETPLACE.encode()
+KEPT = re.compile(
+    r"/(projects|sessions|chats|session-state|logs?|debug|telemetry|backups|tmp|shell-snapshots)/|\.(db|wal)"
+)
+"""What hosts keep of conversations, and their logs, which say what was run."""
 
 
 def opencode_settings(url: str) -> dict[str, object]:
@@ -178,6 +187,7 @@ class Trial:
         for host in self.hosts:
             done = self.ran([str(self.installed), "disconnect", host])
             self.check(f"{host} is disconnected", done.returncode == 0, done.stderr)
+        self.check_left()
         print("All is well." if not self.failures else f"{self.failures} checks failed.")
         return 1 if self.failures else 0
 
@@ -193,6 +203,16 @@ class Trial:
         findings = json.loads(self.ran([str(self.installed), "doctor", "--json"]).stdout)["findings"]
         gone = [finding for finding in findings if f"gone at {self.command}" in finding["seen"]]
         self.check("the doctor of another installation says so", len(gone) == len(self.hosts), str(findings))
+
+    def check_left(self) -> None:
+        """Nothing in the user's folder or the project names our plugin but what hosts keep of conversations and runs."""
+        done = self.ran([str(self.installed), "disconnect", "--all"])
+        self.check("nothing is left to disconnect", done.returncode == 0, done.stderr)
+        found = [
+            path for top in (Path(self.environment["HOME"]), self.project) for path in top.rglob("*")
+            if not KEPT.search(str(path)) and path.is_file() and not path.is_symlink() and OURS in path.read_bytes()
+        ]  # fmt: skip
+        self.check("no host's file names our plugin", not found, "\n".join(map(str, found)))
 
     def check_hooks(self) -> None:
         """Prompts and answers are on the log under each host's name, and a start was given the memory."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.agents import own_files
-from memtape.tools.agents.leftovers import Leftovers, drop_dangling_link, note_before, take_away
+from memtape.tools.agents.leftovers import Leftovers, drop_dangling_link, has_traces, note_before, take_away
 from memtape.tools.agents.plugins import MARKETPLACE, OPENCODE_FILE, PLUGIN, SELECTOR, plugin_files
 from memtape.tools.keep.starting import python_of
 
@@ -164,9 +164,10 @@ def connect(home: Home, host: str) -> list[Ran]:
     return ran
 
 
-def disconnect(home: Home, host: str) -> tuple[list[Ran], Leftovers]:
+def disconnect(home: Home, host: str, *, every: bool = False) -> tuple[list[Ran], Leftovers]:
     """Have the host remove our plugin, and delete what was written and what is left of it.
 
+    Where `every` host is disconnected, repositories are left to `leaving`.
     Raises `MemtapeError` where something of ours is left in the host's own lists.
     """
     if CONNECTABLE[host].remove:
@@ -177,7 +178,7 @@ def disconnect(home: Home, host: str) -> tuple[list[Ran], Leftovers]:
             _why([step for step in ran if step.failed]) or f"{CONNECTABLE[host].name} still lists {PLUGIN}.",
             f"Once that is mended: `memtape disconnect {host}`.",
         )
-    return ran, _left(home, host)
+    return ran, _left(home, host, every)
 
 
 def has_anything(home: Home, host: str) -> bool:
@@ -185,13 +186,13 @@ def has_anything(home: Home, host: str) -> bool:
     about = CONNECTABLE[host]
     if not about.install:
         return own_files.is_placed()
-    if plugin_folder(home, host).exists():
-        return True
-    return shutil.which(about.program) is not None and _is_listed(host) is True
+    return plugin_folder(home, host).exists() or (shutil.which(about.program) is not None and has_traces(host))
 
 
-def _left(home: Home, host: str) -> Leftovers:
-    last = not (any(plugin_folder(home, other).exists() for other in CONNECTABLE) or own_files.is_placed())
+def _left(home: Home, host: str, every: bool = False) -> Leftovers:
+    last = not every and not (
+        any(plugin_folder(home, other).exists() for other in CONNECTABLE) or own_files.is_placed()
+    )
     return take_away(home, host, Path.cwd(), last=last)
 
 

@@ -56,6 +56,17 @@ def take_away(home: Home, host: str, folder: Path, *, last: bool) -> Leftovers:
     return found
 
 
+def has_traces(host: str) -> bool:
+    """Whether a host's own files name us. The host is not asked: whoever is asked for the first time writes files."""
+    for path in _TRACES[host]():
+        try:
+            if path.is_dir() or MARKETPLACE in path.read_text(errors="replace"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
 def drop_dangling_link(host: str) -> None:
     """Take away a link of ours to a home that is gone: Gemini CLI neither lists nor removes it, and refuses another."""
     folder = _gemini() / "extensions" / PLUGIN
@@ -240,6 +251,17 @@ _PLACES: dict[str, Callable[[], list[Path]]] = {
     "qwen": lambda: _below(qwen_home(), "extensions/extension-enablement.json", "extensions", ""),
 }
 """What hosts make to install something, the inner before the outer: taken where it is empty and was not there."""
+
+
+_TRACES: dict[str, Callable[[], list[Path]]] = {
+    "claude": lambda: _below(_claude_settings().parent, "settings.json", "plugins/known_marketplaces.json"),
+    "codex": lambda: _below(_codex(), "config.toml"),
+    "copilot": lambda: _below(_copilot_settings().parent, "settings.json"),
+    "gemini": lambda: _below(_gemini(), f"extensions/{PLUGIN}"),
+    "opencode": list,
+    "qwen": lambda: _below(qwen_home(), f"extensions/{PLUGIN}"),
+}
+"""Files of a host that name us where it has our plugin, and folders that are ours."""
 
 
 def _host_form(settings: dict[str, Any]) -> str:

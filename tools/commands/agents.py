@@ -240,7 +240,7 @@ def _disconnect(home: Home, host: str, every: bool, told: dict[str, Any], as_jso
         return
     if every and not has_anything(home, host):
         return
-    ran, leftovers = remove(home, host)
+    ran, leftovers = remove(home, host, every=every)
     if as_json:
         ran_words = [shlex.join(step.command) for step in ran]
         told.setdefault("hosts", []).append({"host": host, "ran": ran_words} | leftovers._asdict())
