@@ -205,7 +205,7 @@ class Trial:
         self.check("the doctor of another installation says so", len(gone) == len(self.hosts), str(findings))
 
     def check_left(self) -> None:
-        """Nothing in the user's folder or the project names our plugin but what hosts keep of conversations and runs."""
+        """Nothing of the user or the project names our plugin but what hosts keep of conversations and runs."""
         done = self.ran([str(self.installed), "disconnect", "--all"])
         self.check("nothing is left to disconnect", done.returncode == 0, done.stderr)
         found = [

@@ -1,4 +1,4 @@
-"""Hosts whose transcripts are not read: their hooks are told all that is captured, and a first prompt may be a start."""
+"""Hosts whose transcripts are not read: their hooks are told all that is captured; a first prompt may be a start."""
 
 from __future__ import annotations
 
