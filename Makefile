@@ -5,6 +5,8 @@ PYTHON ?= python3
 PYTEST_FLAGS ?=
 # More words for the benchmarks, such as BENCH_FLAGS="--events 100000".
 BENCH_FLAGS ?=
+# What `make bench-agents` measures with, such as AGENTS_FLAGS="--facts updates.jsonl --corpus locomo.json".
+AGENTS_FLAGS ?=
 # More words for the soaks, such as SOAK_FLAGS="--hypothesis-seed=7 -k kafka".
 SOAK_FLAGS ?=
 # How many kills `make crash` and `make soak` are for.
@@ -23,7 +25,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients lint types wheel bench bench-scale one-day one-day-anew crash soak soak-short mutants \
+.PHONY: help venv demo dense test test-fast test-clients bench-agents lint types wheel bench bench-scale one-day one-day-anew crash soak soak-short mutants \
 	schemas lock clean
 
 help: ## List the targets.
@@ -67,6 +69,9 @@ test-fast: venv ## Run the fast tests only, on every core.
 
 test-clients: venv ## Let the real hosts, installed by npm, share one memory over a model on loopback.
 	$(BIN)/python tests/clients.py
+
+bench-agents: venv ## Measure what real hosts are given, and what that costs; write docs/hosts.md. AGENTS_FLAGS names the data.
+	$(BIN)/python tests/bench_agents.py $(AGENTS_FLAGS)
 
 lint: venv ## Check style and format.
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,19 +20,28 @@ from pathlib import Path
 from fake_model import FakeModel
 
 from memtape.tools.agents.mcp.answers import DATA_NOT_ORDERS
+from memtape.tools.agents.plugins import MARKETPLACE
 
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code",
     "codex": "@openai/codex",
     "gemini": "@google/gemini-cli",
+    "copilot": "@github/copilot",
+    "opencode": "opencode-ai",
+    "qwen": "@qwen-code/qwen-code",
 }
 SAID = {
     "claude": "The staging database listens on port 5433.",
     "codex": "Releases are cut on Tuesdays by Mira.",
     "gemini": "The tide service is written in Elixir.",
+    "copilot": "The harbour desk opens at seven.",
+    "opencode": "Backups of the ledger are kept in Tromsø.",
+    "qwen": "The buoy firmware is signed with Ed25519.",
 }
 GREETING, ANSWER = "HELLO", "Noted by the model."
 QUESTIONS = {"claude": "staging database port", "codex": "releases Tuesdays Mira", "gemini": "tide service Elixir"}
+QUESTIONS |= {"copilot": "harbour desk opens", "opencode": "backups ledger kept", "qwen": "buoy firmware signed"}
+SOURCES = {"claude": "claude-code"}
 TURN_TIMEOUT_S = 180
 
 
@@ -68,6 +78,32 @@ def install(cache: Path, hosts: list[str]) -> Path:
     return programs
 
 
+SEEN_AS = {
+    "claude": ("/messages", ""),
+    "codex": ("/responses", ""),
+    "gemini": ("GenerateContent", ""),
+    "copilot": ("/chat/completions", "GitHub Copilot CLI"),
+    "opencode": ("/chat/completions", "You are opencode"),
+    "qwen": ("/chat/completions", "Qwen Code"),
+}
+"""A path of each host's requests, and words of its own."""
+
+
+OURS = MARKETPLACE.encode()
+KEPT = re.compile(
+    r"/(projects|sessions|chats|session-state|logs?|debug|telemetry|backups|tmp|shell-snapshots)/|\.(db|wal)"
+)
+"""What hosts keep of conversations, and their logs, which say what was run."""
+
+
+def opencode_settings(url: str) -> dict[str, object]:
+    """Return settings by which OpenCode asks the model at `url`, and nobody for a newer version of itself."""
+    models = {"fake": {"name": "Fake", "tool_call": True, "limit": {"context": 128_000, "output": 4_096}}}
+    fake = {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "models": models}
+    fake |= {"options": {"baseURL": f"{url}/v1", "apiKey": "none"}}
+    return {"provider": {"fake": fake}, "model": "fake/fake", "autoupdate": False}
+
+
 class Trial:
     """One run: homes of its own, one project, and the hosts one after another."""
 
@@ -85,6 +121,8 @@ class Trial:
         user = folder / "user"
         (user / ".codex").mkdir(parents=True)
         (user / ".gemini").mkdir()
+        (user / ".config" / "opencode").mkdir(parents=True)
+        (user / ".config" / "opencode" / "opencode.json").write_text(json.dumps(opencode_settings(model.url)))
         (user / ".gemini" / "settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
         # What the environment says of hosts and keys of the user's own stays outside.
         kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TERM", "TMPDIR") if key in os.environ}
@@ -103,6 +141,10 @@ class Trial:
             "GEMINI_API_KEY": "none",
             "GOOGLE_GEMINI_BASE_URL": model.url,
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1",
+            "COPILOT_MODEL": "gpt-fake",
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
         }
         provider = f'name="fake", base_url="{model.url}/v1", env_key="FAKE_KEY", wire_api="responses"'
         self.words = {
@@ -114,6 +156,12 @@ class Trial:
                 "{prompt}",
             ],
             "gemini": ["gemini", "--yolo", "-m", "gemini-2.5-flash", "-p", "{prompt}"],
+            "copilot": ["copilot", "--allow-all-tools", "-s", "-p", "{prompt}"],
+            "opencode": ["opencode", "run", "--auto", "{prompt}"],
+            "qwen": [
+                "qwen", "--auth-type", "openai", "--openai-api-key", "none", "--openai-base-url", f"{model.url}/v1",
+                "-m", "fake", "-y", "-p", "{prompt}",
+            ],
         }  # fmt: skip
 
     def run(self) -> int:
@@ -139,6 +187,7 @@ class Trial:
         for host in self.hosts:
             done = self.ran([str(self.installed), "disconnect", host])
             self.check(f"{host} is disconnected", done.returncode == 0, done.stderr)
+        self.check_left()
         print("All is well." if not self.failures else f"{self.failures} checks failed.")
         return 1 if self.failures else 0
 
@@ -155,6 +204,16 @@ class Trial:
         gone = [finding for finding in findings if f"gone at {self.command}" in finding["seen"]]
         self.check("the doctor of another installation says so", len(gone) == len(self.hosts), str(findings))
 
+    def check_left(self) -> None:
+        """Nothing of the user or the project names our plugin but what hosts keep of conversations and runs."""
+        done = self.ran([str(self.installed), "disconnect", "--all"])
+        self.check("nothing is left to disconnect", done.returncode == 0, done.stderr)
+        found = [
+            path for top in (Path(self.environment["HOME"]), self.project) for path in top.rglob("*")
+            if not KEPT.search(str(path)) and path.is_file() and not path.is_symlink() and OURS in path.read_bytes()
+        ]  # fmt: skip
+        self.check("no host's file names our plugin", not found, "\n".join(map(str, found)))
+
     def check_hooks(self) -> None:
         """Prompts and answers are on the log under each host's name, and a start was given the memory."""
         self.memtape("import", "--all")  # What hooks have captured, an import of the transcripts does not add again.
@@ -164,20 +223,24 @@ class Trial:
             bodies = [(event["event"]["body"], event["event"]["actor"]) for event in log["events"]]
             missing = []
             for host in self.hosts:
-                source = "claude-code" if host == "claude" else host
+                source = SOURCES.get(host, host)
                 turns = [(body["text"], actor) for body, actor in bodies if body["source"] == source]
-                prompts = [text for text, actor in turns if actor["origin"] == "user" and text.startswith("REMEMBER: ")]
+                prompts = [
+                    text
+                    for text, actor in turns
+                    if actor["origin"] == "user" and text.strip('"').startswith("REMEMBER: ")
+                ]
                 answers = [text for text, actor in turns if actor["origin"] == "agent" and "The tool said" in text]
                 missing += [f"{host}: {prompts=} {answers=}"] * (len(prompts) != 1 or not answers)
             if not missing or time.monotonic() > deadline:
                 break
             time.sleep(0.5)
         self.check("each host's prompts and answers are captured once by its hooks", not missing, "\n".join(missing))
-        for host, path in (("claude", "/messages"), ("codex", "/responses"), ("gemini", "GenerateContent")):
+        for host, (path, system) in SEEN_AS.items():
             # What a tool has answered says of itself that it is quoted; the context of a start does not.
             given = [
                 seen for seen in self.model.seen
-                if path in seen.path and DATA_NOT_ORDERS not in seen.body
+                if path in seen.path and system in seen.body and DATA_NOT_ORDERS not in seen.body
                 and ("<memtape>" in seen.body or "&lt;memtape&gt;" in seen.body)
             ]  # fmt: skip
             self.check(f"{host}'s model is given the context of a start", bool(given) or host not in self.hosts)

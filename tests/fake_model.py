@@ -1,7 +1,8 @@
-"""A model on loopback that three hosts take for theirs: it calls a tool where a prompt says so and repeats the answer.
+"""A model on loopback that hosts take for theirs: it calls a tool where a prompt says so and repeats the answer.
 
 `REMEMBER: text` calls `add_memory`, `RECALL: words` calls `search_memories`; anything else is answered with one
-sentence. It speaks the streams of Anthropic's Messages, OpenAI's Responses and Gemini's generateContent.
+sentence. It speaks the streams of Anthropic's Messages, OpenAI's Chat Completions and Responses, and Gemini's
+generateContent.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-_ORDER = re.compile(r"^(REMEMBER|RECALL): ([^\n<\"\\]+)", re.MULTILINE)
+_ORDER = re.compile(r"^\"?(REMEMBER|RECALL): ([^\n<\"\\]+)", re.MULTILINE)
+SEARCHING = "tool_search"
 NO_TOOL = "There is no such tool among"
 _TOOLS = {"REMEMBER": ("add_memory", "text"), "RECALL": ("search_memories", "query")}
 
@@ -75,6 +77,12 @@ class FakeModel:
                 send(to, "text/event-stream", b"".join(_sse(event["type"], event) for event in events))
             else:
                 send(to, "application/json", json.dumps(_whole_message(asked)).encode())
+        elif "/chat/completions" in to.path:
+            chunks = _chunks(asked, self.decide)
+            if asked.get("stream"):
+                send(to, "text/event-stream", b"".join(map(_data, chunks)) + b"data: [DONE]\n\n")
+            else:
+                send(to, "application/json", json.dumps(_whole_completion(chunks)).encode())
         elif "/responses" in to.path:
             send(
                 to,
@@ -104,21 +112,28 @@ def _sse(name: str, event: Any) -> bytes:
     return f"event: {name}\ndata: {json.dumps(event)}\n\n".encode()
 
 
+def _data(event: Any) -> bytes:
+    return f"data: {json.dumps(event)}\n\n".encode()
+
+
 def _decided(turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, dict[str, str]]:
     """Return (words, tool, arguments) for a conversation as (role, text): a tool to be called, or else words."""
-    order = None
+    order, answers = None, 0
     for role, text in turns:
         found = _ORDER.findall(text) if role == "user" else []
         if found:
-            order, answered = found[-1], ""
+            order, answered, answers = found[-1], "", 0
         elif role == "tool" and order is not None:
-            answered = text
+            answered, answers = text, answers + 1
     if order is None:
         return "Noted by the model.", "", {}
-    if answered:
-        return f"The tool said: {answered}", "", {}
     suffix, argument = _TOOLS[order[0]]
     name = next((tool for tool in tools if tool.endswith(suffix)), "")
+    # One host keeps the tools of servers back until they are searched for.
+    if SEARCHING in tools and not answers:
+        return "", SEARCHING, {"query": suffix}
+    if answers > (SEARCHING in tools) or (answers and not name):
+        return f"The tool said: {answered}", "", {}
     return (f"{NO_TOOL} {tools}.", "", {}) if not name else ("", name, {argument: order[1].strip()})
 
 
@@ -132,6 +147,8 @@ def _tool_names(asked: dict[str, Any]) -> Iterator[str]:
             yield from (inner["name"] for inner in tool["functionDeclarations"])
         elif "name" in tool:
             yield tool["name"]
+        elif "name" in (tool.get("function") or {}):
+            yield tool["function"]["name"]
 
 
 def _text(content: Any) -> str:
@@ -206,6 +223,34 @@ def _responses(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
         {"type": "response.output_item.done", "output_index": 0, "item": done},
         {"type": "response.completed", "response": {"id": "resp_1", "usage": usage, "output": []}},
     ]
+
+
+def _chunks(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
+    """Return the stream of a chat completion: what is said or called, why it ended, and what it took."""
+    turns = [(message["role"], _text(message.get("content"))) for message in asked.get("messages", [])]
+    words, tool, arguments = decide(turns, list(_tool_names(asked)))
+    delta: dict[str, Any] = {"role": "assistant", "content": words}
+    if tool:
+        called = {"name": tool, "arguments": json.dumps(arguments)}
+        delta = {
+            "role": "assistant", "content": None,
+            "tool_calls": [{"index": 0, "id": f"call_{len(turns)}", "type": "function", "function": called}],
+        }  # fmt: skip
+    reason = "tool_calls" if tool else "stop"
+    common = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": asked.get("model", "m")}
+    usage = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
+    return [
+        common | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        common | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]},
+        common | {"choices": [], "usage": usage},
+    ]
+
+
+def _whole_completion(chunks: list[dict[str, Any]]) -> dict[str, Any]:
+    said, ended, took = chunks
+    message = said["choices"][0]["delta"]
+    choice = {"index": 0, "message": message, "finish_reason": ended["choices"][0]["finish_reason"]}
+    return took | {"object": "chat.completion", "choices": [choice]}
 
 
 def _generated(asked: dict[str, Any], decide: Decide) -> dict[str, Any]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -23,7 +25,7 @@ from memtape.tools.agents.doctor import LOOKS, Finding
 from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
 from memtape.tools.agents.mcp.prompts import PROMPTS
 from memtape.tools.agents.mcp.tools import TOOLS
-from memtape.tools.agents.plugins import MARKETPLACE, plugin_files, started_by
+from memtape.tools.agents.plugins import HOOK_TIMEOUT_S, MARKETPLACE, plugin_files, started_by
 from memtape.tools.client import Client
 
 ROOT = Path(__file__).parent.parent
@@ -44,7 +46,10 @@ kind = "market" if "marketplace" in words else "plugin"
 if listing:
     if os.environ.get("NO_LIST"):
         sys.exit("no such option")
-    ours = "memtape-local" if kind == "market" else "memtape" if name == "gemini" else "memtape@memtape-local"
+    ours = "memtape-local" if kind == "market" else "memtape" if name in "gemini copilot" else "memtape@memtape-local"
+    if name == "qwen" or (name == "copilot" and kind == "market"):
+        print({"qwen": "\u2713 memtape (0.1.0)", "copilot": "  \u2022 memtape-local (Local: x)"}[name] * (kind in has))
+        sys.exit()
     print(json.dumps([{"id" if name == "claude" else "name": ours}] if kind in has else []))
 elif {"remove", "uninstall"} & set(words):
     if kind not in has and name != "codex":
@@ -82,7 +87,11 @@ def memtape(home: Path, *words: str, path: str | None = None) -> subprocess.Comp
     )
 
 
-@pytest.mark.parametrize("host", CONNECTABLE)
+INSTALLERS = [host for host, about in CONNECTABLE.items() if about.install]
+"""Hosts that install what we write by commands of their own."""
+
+
+@pytest.mark.parametrize("host", INSTALLERS)
 def test_a_host_installs_what_was_written_and_gives_it_back(host: str, said: Path, tmp_path: Path) -> None:
     home = Home(tmp_path / "a home")
     for times in (1, 2):
@@ -148,7 +157,7 @@ def test_what_could_not_be_undone_is_said_and_removed_once_it_can_be(
         assert held(said, "claude") == ""
 
 
-@pytest.mark.parametrize("host", CONNECTABLE)
+@pytest.mark.parametrize("host", INSTALLERS)
 def test_a_host_whose_list_cannot_be_read_is_judged_by_its_exit_codes(
     host: str, said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +170,7 @@ def test_a_host_whose_list_cannot_be_read_is_judged_by_its_exit_codes(
         disconnect(home, host)
     assert plugin_folder(home, host).exists()
     monkeypatch.delenv("FAIL_AT")
-    if host != "gemini":
+    if len(CONNECTABLE[host].remove) > 1:
         assert held(said, program) == "plugin"  # All steps were tried.
         said.with_name(f"held-{program}").write_text("plugin market")
     disconnect(home, host)
@@ -174,35 +183,47 @@ def test_print_says_all_and_does_nothing(host: str, said: Path, tmp_path: Path) 
     assert not said.read_text() and not (tmp_path / "home" / "plugins").exists()
     assert all(command.startswith(CONNECTABLE[host].program) for command in printed["commands"])
     words = memtape(tmp_path / "home", "connect", host, "--print").stdout
-    assert all(command in words for command in printed["commands"]) and "hooks.json" in words
+    assert all(command in words for command in printed["commands"]) and "mcp" in words and "hook" in words
+
+
+def parts(host: str, command: list[str], home: str) -> tuple[dict[str, list[dict[str, Any]]], dict[str, Any]]:
+    """Return the hooks of what a host installs, by event, and its server."""
+    files = plugin_files(host, command, home)
+    if host == "opencode":
+        text = files["memtape.js"].decode()
+        hook, server = (json.loads(text.partition(f"const {name} = ")[2].partition("\n")[0]) for name in NAMES_IN_JS)
+        called = {"type": "command", "command": shlex.join(hook), "timeout": HOOK_TIMEOUT_S}
+        told = {event for event in HOSTS_OF_HOOKS[host].actions if f'told("{event}"' in text}
+        return {event: [{"hooks": [called]}] for event in told}, {"command": server[0], "args": server[1:]}
+    under = "" if host in ("gemini", "qwen") else "memtape/"
+    hooks = json.loads(files[f"{under}hooks/hooks.json"])["hooks"]
+    told = json.loads(files[f"{host}-extension.json" if not under else "memtape/.mcp.json"])
+    return hooks, told["mcpServers"]["memtape"]
+
+
+NAMES_IN_JS = ("HOOK", "SERVER")
 
 
 @pytest.mark.parametrize("host", HOSTS_OF_HOOKS)
 def test_a_plugin_names_every_event_that_its_hook_knows_and_starts_us_in_full(host: str) -> None:
     home = "/a home/of 'mine'"
     files = plugin_files(host, ["/opt/a b/memtape"], home)
-    under = "" if host == "gemini" else "memtape/"
-    hooks = json.loads(files[f"{under}hooks/hooks.json"])["hooks"]
+    hooks, server = parts(host, ["/opt/a b/memtape"], home)
     assert set(hooks) == set(HOSTS_OF_HOOKS[host].actions)
     for groups in hooks.values():
         (called,) = groups[0]["hooks"]
         command, words = started_by(called["command"])
         assert command == ["/opt/a b/memtape"] and words == ["hook", "--host", host, "--home", home]
-        assert called["timeout"] >= (1_000 if host == "gemini" else 1)
-    told = json.loads(files["gemini-extension.json" if host == "gemini" else "memtape/.mcp.json"])
-    assert told["mcpServers"]["memtape"]["args"][-4:] == ["/opt/a b/memtape", "mcp", "--home", home]
-    if host != "gemini":
+        assert called["timeout"] >= (1_000 if host in ("gemini", "qwen") else 1)
+    assert server["args"][-4:] == ["/opt/a b/memtape", "mcp", "--home", home]
+    if ".claude-plugin/marketplace.json" in files:
         market = json.loads(files[".claude-plugin/marketplace.json"])
         assert market["name"] == MARKETPLACE and market["plugins"][0]["source"] == "./memtape"
 
 
 def installed_by(host: str, command: list[str], home: str) -> tuple[list[str], list[str]]:
     """Return what a host hands to a shell as a hook, once each, and the words that it runs as the server."""
-    files = plugin_files(host, command, home)
-    under = "" if host == "gemini" else "memtape/"
-    hooks = json.loads(files[f"{under}hooks/hooks.json"])["hooks"]
-    told = json.loads(files["gemini-extension.json" if host == "gemini" else "memtape/.mcp.json"])
-    server = told["mcpServers"]["memtape"]
+    hooks, server = parts(host, command, home)
     called = [group["hooks"][0]["command"] for groups in hooks.values() for group in groups]
     return list(dict.fromkeys(called)), [server["command"], *server["args"]]
 

@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home, write_whole
-from memtape.tools.agents.leftovers import Leftovers, drop_dangling_link, note_before, take_away
-from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, SELECTOR, plugin_files
+from memtape.tools.agents import own_files
+from memtape.tools.agents.leftovers import Leftovers, drop_dangling_link, has_traces, note_before, take_away
+from memtape.tools.agents.plugins import MARKETPLACE, OPENCODE_FILE, PLUGIN, SELECTOR, plugin_files
 from memtape.tools.keep.starting import python_of
 
 FOLDER = "plugins"
@@ -39,7 +40,8 @@ _LISTS = (
 class Connectable(NamedTuple):
     """A host by its program, the steps that install what stands in `{folder}` and remove it, and what is to do then.
 
-    `lists` has the commands that list in JSON what is installed, each with the name that ours has there.
+    `lists` has the commands that list what is installed, each with the name that ours has there: of an entry in JSON,
+    or the beginning of a line. Without steps the host reads a file that we write ourselves (`own_files`).
     """
 
     program: str
@@ -76,6 +78,25 @@ CONNECTABLE = {
         ((("extensions", "list", "--output-format", "json"), PLUGIN),),
         "Start `gemini` anew in your project; `/mcp` shows memtape.",
     ),
+    "copilot": Connectable(
+        "copilot",
+        "Copilot CLI",
+        (("plugin", "marketplace", "add", "{folder}"), ("plugin", "install", SELECTOR)),
+        (("plugin", "uninstall", SELECTOR), ("plugin", "marketplace", "remove", MARKETPLACE)),
+        ((("plugin", "list", "--json"), PLUGIN), (("plugin", "marketplace", "list"), f"• {MARKETPLACE} ")),
+        "Start `copilot` anew in your project; `/mcp` shows memtape.",
+    ),
+    "opencode": Connectable(
+        "opencode", "OpenCode", (), (), (), "Start `opencode` anew in your project; `opencode mcp list` shows memtape."
+    ),
+    "qwen": Connectable(
+        "qwen",
+        "Qwen Code",
+        (("extensions", "install", "{folder}", "--consent"),),
+        (("extensions", "uninstall", PLUGIN),),
+        ((("extensions", "list"), f"✓ {PLUGIN} "),),
+        "Start `qwen` anew in your project; `/mcp` shows memtape.",
+    ),
 }
 
 
@@ -90,6 +111,11 @@ class Ran(NamedTuple):
 def plugin_folder(home: Home, host: str) -> Path:
     """Where what a host installs is written."""
     return home.path.absolute() / FOLDER / host
+
+
+def place_of(home: Home, host: str, path: str) -> Path:
+    """Return where a file of what a host gets is written."""
+    return plugin_folder(home, host) / path if CONNECTABLE[host].install else own_files.own_file()
 
 
 def own_command() -> list[str]:
@@ -122,7 +148,11 @@ def connect(home: Home, host: str) -> list[Ran]:
     drop_dangling_link(host)
     _run_all(remove_steps(home, host))
     shutil.rmtree(folder, ignore_errors=True)
-    for path, data in plugin_files(host, own_command(), str(home.path.absolute())).items():
+    files = plugin_files(host, own_command(), str(home.path.absolute()))
+    if not CONNECTABLE[host].install:
+        own_files.place(home, files[OPENCODE_FILE])
+        return []
+    for path, data in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, data)
@@ -134,23 +164,35 @@ def connect(home: Home, host: str) -> list[Ran]:
     return ran
 
 
-def disconnect(home: Home, host: str) -> tuple[list[Ran], Leftovers]:
+def disconnect(home: Home, host: str, *, every: bool = False) -> tuple[list[Ran], Leftovers]:
     """Have the host remove our plugin, and delete what was written and what is left of it.
 
+    Where `every` host is disconnected, repositories are left to `leaving`.
     Raises `MemtapeError` where something of ours is left in the host's own lists.
     """
-    check_installed(host)
+    if CONNECTABLE[host].remove:
+        check_installed(host)
     ran, gone = _remove(home, host)
     if not gone:
         raise MemtapeError(
             _why([step for step in ran if step.failed]) or f"{CONNECTABLE[host].name} still lists {PLUGIN}.",
             f"Once that is mended: `memtape disconnect {host}`.",
         )
-    return ran, _left(home, host)
+    return ran, _left(home, host, every)
 
 
-def _left(home: Home, host: str) -> Leftovers:
-    last = not any(plugin_folder(home, other).exists() for other in CONNECTABLE)
+def has_anything(home: Home, host: str) -> bool:
+    """Whether a host may have anything of ours, of this home or another."""
+    about = CONNECTABLE[host]
+    if not about.install:
+        return own_files.is_placed()
+    return plugin_folder(home, host).exists() or (shutil.which(about.program) is not None and has_traces(host))
+
+
+def _left(home: Home, host: str, every: bool = False) -> Leftovers:
+    last = not every and not (
+        any(plugin_folder(home, other).exists() for other in CONNECTABLE) or own_files.is_placed()
+    )
     return take_away(home, host, Path.cwd(), last=last)
 
 
@@ -165,6 +207,9 @@ def _undone(home: Home, host: str) -> str:
 
 def _remove(home: Home, host: str) -> tuple[list[Ran], bool]:
     """Run every step of the removal, and return what they said and whether nothing of ours is left."""
+    if not CONNECTABLE[host].remove:
+        own_files.take(home)
+        return [], not own_files.is_placed()
     drop_dangling_link(host)
     ran = _run_all(remove_steps(home, host))
     folder = plugin_folder(home, host)
@@ -184,6 +229,9 @@ def _is_listed(host: str) -> bool | None:
 def _listed(words: list[str], name: str) -> bool | None:
     """Whether a host lists something by this name; None where its list cannot be read."""
     done = run_host(words)
+    if "json" not in words and "--json" not in words:
+        lines = [f"{line.strip()} " for line in done.stdout.splitlines()]
+        return None if done.returncode else any(line.startswith(name) for line in lines)
     try:
         listed = json.loads(done.stdout.strip() or done.stderr)
     except ValueError:

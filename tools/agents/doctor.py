@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -32,7 +33,9 @@ from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.connecting import CODEX_WAITS, CONNECTABLE, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
-from memtape.tools.agents.plugins import PLUGIN, SELECTOR, started_by
+from memtape.tools.agents.leftovers import qwen_home
+from memtape.tools.agents.own_files import own_file
+from memtape.tools.agents.plugins import PLUGIN, SELECTOR, opencode_words, started_by
 from memtape.tools.ask.telling import held
 from memtape.tools.capture.pausing import OF_RUN, silence_by
 from memtape.tools.capture.writing import now_us
@@ -220,6 +223,48 @@ def _gemini(subject: str, home: Home) -> Finding:
     return _of_host(subject, "gemini", state)
 
 
+def _copilot(subject: str, home: Home) -> Finding:
+    def state() -> Finding:
+        listed = json.loads(run_host(["copilot", "plugin", "list", "--json"]).stdout)
+        ours = [plugin for plugin in listed if plugin.get("name") == PLUGIN]
+        if not ours:
+            return _not_connected(subject, "copilot")
+        if not ours[0].get("enabled"):
+            return Finding(subject, "to do", "The plugin is disabled.", f"`copilot plugin enable {SELECTOR}`.")
+        hooks = _hooks_in(Path(ours[0].get("installedFrom", "")) / PLUGIN)
+        return _pointing_here(subject, home, "copilot", hooks) or Finding(
+            subject, "good", "Plugin, server and hooks are on."
+        )
+
+    return _of_host(subject, "copilot", state)
+
+
+def _opencode(subject: str, home: Home) -> Finding:
+    def state() -> Finding:
+        if not own_file().exists():
+            return _not_connected(subject, "opencode")
+        words = opencode_words(own_file().read_bytes())
+        if not words:
+            return Finding(subject, "to do", f"{own_file()} is not of Memtape.", "Give that file another name.")
+        return _pointing_here(subject, home, "opencode", [shlex.join(words)]) or Finding(
+            subject, "good", "The plugin, which brings server and hooks, is there."
+        )
+
+    return _of_host(subject, "opencode", state)
+
+
+def _qwen(subject: str, home: Home) -> Finding:
+    def state() -> Finding:
+        folder = qwen_home() / "extensions" / PLUGIN
+        if not folder.is_dir():
+            return _not_connected(subject, "qwen")
+        return _pointing_here(subject, home, "qwen", _hooks_in(folder)) or Finding(
+            subject, "good", "The extension is there."
+        )
+
+    return _of_host(subject, "qwen", state)
+
+
 def _errors(subject: str, home: Home) -> Finding:
     lines = latest_errors(home.path, SHOWN_ERRORS, now_us() - RECENT_US)
     counts = ", ".join(f"{name} {count:,}" for name, count in sorted(outcomes(home.path).items()))
@@ -243,6 +288,9 @@ LOOKS: dict[str, Callable[[str, Home], Finding]] = {
     "Claude Code": _claude,
     "Codex": _codex,
     "Gemini CLI": _gemini,
+    "Copilot CLI": _copilot,
+    "OpenCode": _opencode,
+    "Qwen Code": _qwen,
     "errors of hooks and servers": _errors,
 }
 
@@ -287,7 +335,7 @@ def _pointing_here(subject: str, home: Home, host: str, hooks: Sequence[str]) ->
         if command != own_command():
             seen = f"Its hooks start another installation of Memtape than this, {command[0]}."
             return Finding(subject, "to do", seen, f"`memtape connect {host}`, if this is the one to use.")
-    if hooks and not plugin_folder(home, host).exists():
+    if hooks and CONNECTABLE[host].install and not plugin_folder(home, host).exists():
         return Finding(subject, "to do", "What it installed is of a home that was here before.", _anew(host))
     return None
 

@@ -1,6 +1,7 @@
 """What each host tells its hooks and what it takes from them: names of events and fields, and the form of an answer.
 
-Nothing here acts or reads anything. Sources: the hooks of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, as they ran.
+Nothing here acts or reads anything. Sources: the hooks of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI
+1.0.102 and Qwen Code 0.15.10, as they ran, and the plugin that OpenCode 1.18 gets from us (`plugins`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-Action = Literal["start", "prompt", "answer", "subagent", "flush", "end"]
+Action = Literal["start", "prompt", "answer", "subagent", "flush", "retell", "end"]
 
 MAX_CONTEXT_CHARS = 10_000
 """Claude Code and Codex cut what is longer; Codex at 2,500 tokens of 4 bytes."""
@@ -22,11 +23,17 @@ CONTEXT_TOKENS = 1_200
 
 
 class Host(NamedTuple):
-    """A host: what its events mean to us, and the fields in which it tells a prompt and an answer."""
+    """A host: what its events mean to us, the fields in which it tells a prompt and an answer, and its form of ours.
+
+    `begins_at_prompt` where a start takes no context, so that the first prompt after it is given that of the start.
+    `flat` where the context to be added is a key of its own.
+    """
 
     actions: Mapping[str, Action]
     prompt: str
     answer: str
+    begins_at_prompt: bool = False
+    flat: bool = False
 
 
 _LIKE_CLAUDE = Host(
@@ -42,6 +49,14 @@ _LIKE_CLAUDE = Host(
     "last_assistant_message",
 )
 
+_TOLD_AT_PROMPTS = Host(
+    # What was told at the first prompt is gone after a compaction, so that the next prompt is told again.
+    {"UserPromptSubmit": "prompt", "Stop": "answer", "PreCompact": "retell", "SessionEnd": "end"},
+    "prompt",
+    "last_assistant_message",
+    begins_at_prompt=True,
+)
+
 HOSTS_OF_HOOKS: dict[str, Host] = {
     "claude": _LIKE_CLAUDE,
     "codex": _LIKE_CLAUDE,
@@ -51,6 +66,15 @@ HOSTS_OF_HOOKS: dict[str, Host] = {
         "prompt",
         "prompt_response",
     ),
+    # It tells no answer, but where its transcript is.
+    "copilot": Host(
+        {"SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "answer", "SessionEnd": "end"},
+        "prompt",
+        "",
+        flat=True,
+    ),
+    "opencode": _TOLD_AT_PROMPTS,
+    "qwen": _TOLD_AT_PROMPTS,
 }
 
 
@@ -113,12 +137,14 @@ def note_of(memories: int, tokens: int) -> str:
     return f"memory: {memories:,} given, {tokens:,} tokens" if memories else ""
 
 
-def answer(event: str, context: str, note: str = "") -> bytes:
+def answer(event: str, context: str, note: str = "", *, flat: bool = False) -> bytes:
     """Return a host's own form of a context to be added, and of a note that the host shows to the person.
 
-    It has these keys and no other, since one host drops all else. All hosts know them; what each shows is in
-    `docs/agents.md`.
+    It has these keys and no other, since one host drops all else. What each shows of a note is in `docs/agents.md`; a
+    host whose form is `flat` takes none.
     """
+    if flat:
+        return orjson.dumps({"additionalContext": context})
     told: dict[str, Any] = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
     return orjson.dumps(told | ({"systemMessage": note} if note else {}))
 

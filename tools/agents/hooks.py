@@ -24,10 +24,29 @@ from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.tallies import LEFT_OUT, count_one
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES, MAX_INPUT_BYTES, Handed, tell
-from memtape.tools.agents.hook_hosts import CONTEXT_TOKENS, MAX_CONTEXT_CHARS, Told, answer, note_of, placed, read
+from memtape.tools.agents.hook_hosts import (
+    CONTEXT_TOKENS,
+    HOSTS_OF_HOOKS,
+    MAX_CONTEXT_CHARS,
+    Told,
+    answer,
+    note_of,
+    placed,
+    read,
+)
 from memtape.tools.capture.injected import said, without_tags, wrap
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import HOSTS, Role, claude_prompt, digest, heard, of_hook
+from memtape.tools.capture.native_ids import (
+    HEARD,
+    HOSTS,
+    OPENCODE,
+    Role,
+    claude_prompt,
+    digest,
+    heard,
+    of_hook,
+    opencode_message,
+)
 from memtape.tools.capture.noise import noise_in
 from memtape.tools.capture.writing import Receipt, default_actor, now_us
 from memtape.tools.client import Client
@@ -42,6 +61,8 @@ LATE_START = (
     "The memory of this project could not be read in time. `get_context` and `search_memories` of memtape may answer"
     " later."
 )
+WRITTEN_WAIT_S = 5.0
+"""An answer that is not in its transcript yet is waited for so long, by a process of its own."""
 RECALL_WAIT_S = 0.3
 MOST_UNREAD = 2_000
 """Each process that searches takes the events behind the views apart anew: so many cost some tenths of a second."""
@@ -50,6 +71,7 @@ CONTEXT_WAIT_S = 0.7
 FLUSH_CHARS = 4_000
 FLUSH_LINES = 120
 TAIL_BYTES = 512 * 1024
+SOURCES = HOSTS | HEARD
 NICENESS = 10
 """What nobody waits for leaves the processor to the agent."""
 
@@ -80,7 +102,8 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
     turn = Turn(told, where, data, alone, handed)
     if len(data) > LARGE_BYTES and not alone and told.action != "start":
         return _left(turn)
-    late = threading.Timer(START_WAIT_S if told.action == "start" else WAIT_S, turn.give_up)
+    may_begin = told.action == "start" or (told.action == "prompt" and HOSTS_OF_HOOKS[host].begins_at_prompt)
+    late = threading.Timer(START_WAIT_S if may_begin else WAIT_S, turn.give_up)
     late.daemon = True
     if not alone:
         late.start()
@@ -181,6 +204,8 @@ class Turn:
     ) -> None:
         folder = (began_in or Path()) / told.folder
         self.told = told._replace(transcript=str(began_in / told.transcript)) if began_in and told.transcript else told
+        if told.host in HEARD:
+            self.told = _of_itself(self.told, alone)
         self.home = home
         self.alone = alone
         self.handed = handed or Handed()
@@ -191,7 +216,7 @@ class Turn:
 
     def client(self) -> Client:
         """Return a client of the project that the host works in."""
-        client = Client(self.home, folder=self.folder, began=self._began, actor=HOSTS[self.told.host], origin="agent")
+        client = Client(self.home, folder=self.folder, began=self._began, actor=SOURCES[self.told.host], origin="agent")
         client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
         return client
 
@@ -243,37 +268,60 @@ class Turn:
 
 
 def _start(turn: Turn) -> bytes:
-    from memtape.tools.agents.starts import note_told
-    from memtape.tools.agents.warm import ask, tell_session
-
     with turn.client() as client:
         if turn.alone:
             os.nice(NICENESS)
             _look_at_repository(turn, client)
             client.catch_up()
             return b""
-        tell_session(turn.home, client.scope, client.session or "")
-        began, name = now_us(), (turn.home, client.scope, client.session or "")
-        asked = asked_to_start(turn, client)
-        # A server does not know of a run that it is not to be stored, and could not tell that.
-        with ask(turn.home, asked, 0 if turn.handed.late or stores_nothing() else CONTEXT_WAIT_S) as answered:
-            if answered.by_a_server:
-                answered.shown()
-                note_told(*name, began)
-                return in_form(turn, answered.text, answered.note)
-        spare_threads()
-        # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
-        since = asked.get("since")
-        context = client.context(CONTEXT_TOKENS, as_is=True, since=None if since is None else int(since))
-        note_told(*name, began)
-        try:
-            client.handed_start(context)
-        except MemtapeError as error:  # A start that nobody can note is told all the same.
-            note_error(turn.home, f"hook {turn.told.host} {turn.told.event}", error)
-        if context.lag:
-            turn.go_on()
-        note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
-        return in_form(turn, context.text, note)
+        return _begun(turn, client)
+
+
+def _begun(turn: Turn, client: Client) -> bytes:
+    """Return the context of a start, and note that its session was told."""
+    from memtape.tools.agents.starts import note_told
+    from memtape.tools.agents.warm import ask, tell_session
+
+    tell_session(turn.home, client.scope, client.session or "")
+    began, name = now_us(), (turn.home, client.scope, client.session or "")
+    asked = asked_to_start(turn, client)
+    # A server does not know of a run that it is not to be stored, and could not tell that.
+    with ask(turn.home, asked, 0 if turn.handed.late or stores_nothing() else CONTEXT_WAIT_S) as answered:
+        if answered.by_a_server:
+            answered.shown()
+            note_told(*name, began)
+            return in_form(turn, answered.text, answered.note)
+    spare_threads()
+    # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
+    since = asked.get("since")
+    context = client.context(CONTEXT_TOKENS, as_is=True, since=None if since is None else int(since))
+    note_told(*name, began)
+    try:
+        client.handed_start(context)
+    except MemtapeError as error:  # A start that nobody can note is told all the same.
+        note_error(turn.home, f"hook {turn.told.host} {turn.told.event}", error)
+    if context.lag and turn.told.action == "start":
+        turn.go_on()
+    note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
+    return in_form(turn, context.text, note)
+
+
+def begins(turn: Turn, client: Client) -> bool:
+    """Whether a prompt is given the context of a start, since its session was told none."""
+    from memtape.tools.agents.starts import told_at
+
+    if turn.told.action != "prompt" or not HOSTS_OF_HOOKS[turn.told.host].begins_at_prompt:
+        return False
+    return told_at(turn.home, client.scope, client.session or "") is None
+
+
+def _retell(turn: Turn) -> bytes:
+    """Have the next prompt given the context of a start again, since a compaction takes that away."""
+    from memtape.tools.agents.starts import forget_told
+
+    with turn.client() as client:
+        forget_told(turn.home, client.scope, client.session or "")
+    return b""
 
 
 def _prompt(turn: Turn) -> bytes:
@@ -287,6 +335,10 @@ def _prompt(turn: Turn) -> bytes:
             capture(turn, client, text)
             return b""
         client.made_scope()  # The prompt is captured in any case, and git is asked for its scope once.
+        if begins(turn, client):
+            context = _begun(turn, client)
+            capture(turn, client, text)
+            return context
         asked = asked_by(client, text)
         # Asked first: what is ready was made before this prompt, and would have to be made anew for it.
         with ask(turn.home, asked, 0 if turn.handed.late else RECALL_WAIT_S) as answered:
@@ -353,6 +405,8 @@ def _answer(turn: Turn) -> bytes:
     if text:
         with turn.client() as client:
             capture(turn, client, text)
+    elif turn.told.host == "copilot" and not turn.alone:
+        turn.go_on()
     return b""
 
 
@@ -475,6 +529,7 @@ _ACTIONS: dict[str, Callable[[Turn], bytes]] = {
     "answer": _answer,
     "subagent": _subagent,
     "flush": _flush,
+    "retell": _retell,
     "end": _end,
 }
 
@@ -492,9 +547,9 @@ def capture(turn: Turn, client: Client, text: str, native: str | None = None) ->
     line = Line(
         text=text,
         kind="turn",
-        actor=default_actor() if user else HOSTS[turn.told.host],
+        actor=default_actor() if user else SOURCES[turn.told.host],
         origin="user" if user else "agent",
-        source=HOSTS[turn.told.host],
+        source=SOURCES[turn.told.host],
         native_id=native or native_of(turn, client, text),
         split=True,
     )
@@ -509,10 +564,12 @@ def native_of(turn: Turn, client: Client, text: str) -> str | None:
     role: Role = "user" if told.action == "prompt" else "assistant"
     if role == "user" and _has_prompt_id(told):
         return claude_prompt(told.prompt_id)
+    if SOURCES[told.host] == OPENCODE and told.prompt_id:
+        return opencode_message(told.prompt_id)
     if not told.session:
         return None
     heard_as = heard(told.session, role, text)
-    if not told.transcript:
+    if not told.transcript or told.host in HEARD:
         return heard_as
     from memtape.tools.importing.latest import find_turn
 
@@ -532,6 +589,15 @@ def native_of(turn: Turn, client: Client, text: str) -> str | None:
     return of_hook(heard_as, now, before, known, retried=turn.alone)
 
 
+def _of_itself(told: Told, alone: bool) -> Told:
+    """Return what a host told whose transcripts are not read, with the answer that only its transcript tells."""
+    from memtape.tools.agents.last_answers import copilot_answer
+
+    if told.host != "copilot" or told.action != "answer":
+        return told._replace(transcript="")
+    return told._replace(answer=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))
+
+
 def _has_prompt_id(told: Told) -> bool:
     return told.host == "claude" and bool(told.prompt_id)
 
@@ -542,4 +608,5 @@ def in_form(turn: Turn, text: str, note: str = "") -> bytes:
         return b""
     room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
     text = without_tags(text)
-    return answer(turn.told.event, wrap(text if len(text) <= room else text[: room - 1] + "…"), note)
+    told = wrap(text if len(text) <= room else text[: room - 1] + "…")
+    return answer(turn.told.event, told, note, flat=HOSTS_OF_HOOKS[turn.told.host].flat)

@@ -17,7 +17,7 @@ from memtape.sinks.home.folders import UNFINISHED, Home, write_whole
 from memtape.tools.agents.plugins import MARKETPLACE, PLUGIN, SELECTOR
 from memtape.tools.capture.project import GIT_KEY, unpin
 
-CLAUDE_KEYS = ("enabledPlugins", "extraKnownMarketplaces")
+PLUGIN_KEYS = ("enabledPlugins", "extraKnownMarketplaces")
 GEMINI_LINK = ".gemini-extension-install.json"
 
 
@@ -29,22 +29,42 @@ class Leftovers(NamedTuple):
 
 
 def note_before(home: Home, host: str) -> None:
-    """Note what of a host's settings is not there before we are installed; what is noted already counts."""
-    if host != "claude" or _noted(home).exists():
+    """Note what of a host is not there before we are installed; what is noted already counts."""
+    if _noted(home, host).exists():
         return
-    settings = _json(_claude_settings())
-    absent = [key for key in CLAUDE_KEYS if settings is not None and key not in settings]
-    _noted(home).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_whole(_noted(home), json.dumps({"keys": absent, "file": not _claude_settings().exists()}).encode())
+    note: dict[str, Any] = {"absent": [str(path) for path in _PLACES[host]() if not path.exists()]}
+    if host in _SETTINGS:
+        path = _SETTINGS[host]()
+        settings = _json(path)
+        absent = [key for key in PLUGIN_KEYS if settings is not None and key not in settings]
+        note |= {"keys": absent, "file": not path.exists()}
+    _noted(home, host).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_whole(_noted(home, host), json.dumps(note).encode())
 
 
 def take_away(home: Home, host: str, folder: Path, *, last: bool) -> Leftovers:
     """Take away what a host was left with; `last` where no other has our plugin, then also from this repository."""
     found = Leftovers([], [])
-    {"claude": _of_claude, "codex": _of_codex, "gemini": _of_gemini}[host](home, found)
+    if host in _OF_HOST:
+        _OF_HOST[host](home, found)
+    for path in map(Path, (_json(_noted(home, host)) or {}).get("absent", ())):
+        if _is_empty(path):
+            path.rmdir() if path.is_dir() else path.unlink()
+    _noted(home, host).unlink(missing_ok=True)
     if last:
         _of_repository(home, folder, found)
     return found
+
+
+def has_traces(host: str) -> bool:
+    """Whether a host's own files name us. The host is not asked: whoever is asked for the first time writes files."""
+    for path in _TRACES[host]():
+        try:
+            if path.is_dir() or MARKETPLACE in path.read_text(errors="replace"):
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def drop_dangling_link(host: str) -> None:
@@ -59,31 +79,58 @@ def drop_dangling_link(host: str) -> None:
 
 
 def _of_claude(home: Home, found: Leftovers) -> None:
-    path, noted = _claude_settings(), _json(_noted(home)) or {}
+    _take_empty(home, "claude", found)
+    copy = _claude_settings().parent / "plugins" / "cache" / MARKETPLACE
+    if copy.exists():
+        shutil.rmtree(copy, ignore_errors=True)
+        found.taken.append(f"{copy}: Claude Code's copy of the plugin.")
+    _named(("installed_plugins.json", "known_marketplaces.json"), copy.parent.parent, "Claude Code", found)
+
+
+def _of_copilot(home: Home, found: Leftovers) -> None:
+    path = _copilot_settings()
     settings = _json(path) or {}
-    empty = [key for key in CLAUDE_KEYS if settings.get(key) == {}]
+    enabled = settings.get("enabledPlugins")
+    if isinstance(enabled, dict) and enabled.get(SELECTOR) is False:
+        if path.read_text().rstrip("\n") == _host_form(settings).rstrip("\n"):
+            del enabled[SELECTOR]
+            rewrite(path, _host_form(settings))
+        else:
+            found.left.append(f"{SELECTOR} in {path}, switched off: somebody has edited that file.")
+    _take_empty(home, "copilot", found)
+
+
+def _take_empty(home: Home, host: str, found: Leftovers) -> None:
+    """Take the keys of a host's settings that are empty and were not there before."""
+    path, noted = _SETTINGS[host](), _json(_noted(home, host)) or {}
+    settings = _json(path) or {}
+    empty = [key for key in PLUGIN_KEYS if settings.get(key) == {}]
     ours = [key for key in empty if key in noted.get("keys", ())]
     rest = {key: value for key, value in settings.items() if key not in ours}
-    if ours and path.read_text() == _claude_form(settings):  # Else somebody has given the file a form of their own.
+    if ours and path.read_text().rstrip("\n") == _host_form(settings).rstrip("\n"):  # Else somebody has edited it.
         if rest or not noted["file"]:
-            _rewrite(path, _claude_form(rest))
+            rewrite(path, _host_form(rest))
         else:
             path.unlink()
         found.taken.append(f"{' and '.join(ours)}, empty, from {path}.")
         empty = [key for key in empty if key not in ours]
     if empty:
         found.left.append(f"{' and '.join(empty)} in {path}: empty, and perhaps not ours.")
-    copy = path.parent / "plugins" / "cache" / MARKETPLACE
-    if copy.exists():
-        found.left.append(f"{copy}: a copy of the plugin, which Claude Code deletes by itself.")
-    _noted(home).unlink(missing_ok=True)
+
+
+def _named(names: tuple[str, ...], folder: Path, host: str, found: Leftovers) -> None:
+    """Name files that a host keeps its own books in, in which nothing of ours is left."""
+    there = [name for name in names if (folder / name).exists()]
+    if there:
+        found.left.append(f"{' and '.join(there)} in {folder}: {host}'s own lists, without Memtape in them.")
 
 
 def _of_codex(home: Home, found: Leftovers) -> None:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    path = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml"
+    path = _codex() / "config.toml"
+    shutil.rmtree(_codex() / "plugins" / "cache" / MARKETPLACE, ignore_errors=True)
     try:
         document: Any = tomlkit.parse(path.read_text())
         state = document["hooks"]["state"]
@@ -97,7 +144,7 @@ def _of_codex(home: Home, found: Leftovers) -> None:
     for table, key in ((document["hooks"], "state"), (document, "hooks")):
         if not table[key].as_string().strip():  # Neither a key nor somebody's comment.
             del table[key]
-    _rewrite(path, tomlkit.dumps(document))
+    rewrite(path, tomlkit.dumps(document))
     found.taken.append(f"Trust in {len(ours)} hooks of ours, from {path}.")
 
 
@@ -113,6 +160,20 @@ def _of_gemini(home: Home, found: Leftovers) -> None:
         found.left.append(f"{path}: a hash of the extension, signed, so that Gemini CLI alone can change it.")
 
 
+def _of_qwen(home: Home, found: Leftovers) -> None:
+    enabled = qwen_home() / "extensions" / "extension-enablement.json"
+    _take_keys(enabled, lambda key: key == PLUGIN, "Where it was enabled, as", found)
+
+
+_OF_HOST: dict[str, Callable[[Home, Leftovers], None]] = {
+    "claude": _of_claude,
+    "codex": _of_codex,
+    "copilot": _of_copilot,
+    "qwen": _of_qwen,
+    "gemini": _of_gemini,
+}
+
+
 def _take_keys(path: Path, is_ours: Callable[[str], bool], what: str, found: Leftovers) -> None:
     """Take the keys that are ours out of a file that a host writes; name them where somebody has given it a form."""
     document = _json(path) or {}
@@ -125,7 +186,7 @@ def _take_keys(path: Path, is_ours: Callable[[str], bool], what: str, found: Lef
         found.left.append(f"{named}, in {path}: somebody has edited that file, so that it is left alone.")
         return
     rest = {key: value for key, value in document.items() if key not in ours}
-    _rewrite(path, json.dumps(rest, indent=2, ensure_ascii=False) + "\n" * written.endswith("\n"))
+    rewrite(path, json.dumps(rest, indent=2, ensure_ascii=False) + "\n" * written.endswith("\n"))
     found.taken.append(f"{named}, from {path}.")
 
 
@@ -141,19 +202,69 @@ def _of_repository(home: Home, folder: Path, found: Leftovers) -> None:
     found.left.append(f"{GIT_KEY} in the git configuration of other repositories that were captured in.")
 
 
-def _noted(home: Home) -> Path:
-    return home.path / "plugins" / "claude-before.json"
+def _noted(home: Home, host: str) -> Path:
+    return home.path / "plugins" / f"{host}-before.json"
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether a folder has nothing in it, or a file of settings says nothing."""
+    try:
+        return not any(path.iterdir()) if path.is_dir() else path.read_bytes().strip() in (b"", b"{}")
+    except OSError:
+        return False
 
 
 def _claude_settings() -> Path:
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "settings.json"
 
 
+def _codex() -> Path:
+    return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+
+
+def _copilot_settings() -> Path:
+    return Path(os.environ.get("COPILOT_HOME") or Path.home() / ".copilot") / "settings.json"
+
+
 def _gemini() -> Path:
     return Path(os.environ.get("GEMINI_CLI_HOME") or Path.home()) / ".gemini"
 
 
-def _claude_form(settings: dict[str, Any]) -> str:
+def qwen_home() -> Path:
+    """Return the folder of Qwen Code's settings and extensions."""
+    return Path(os.environ.get("QWEN_HOME") or Path.home() / ".qwen")
+
+
+def _below(folder: Path, *names: str) -> list[Path]:
+    return [folder / name for name in names]
+
+
+_SETTINGS: dict[str, Callable[[], Path]] = {"claude": _claude_settings, "copilot": _copilot_settings}
+"""Where a host writes which plugins it has, under `PLUGIN_KEYS`."""
+
+_PLACES: dict[str, Callable[[], list[Path]]] = {
+    "claude": lambda: _below(_claude_settings().parent, "plugins/cache", "plugins/marketplaces", "plugins"),
+    "codex": lambda: _below(_codex(), "config.toml", "plugins/cache", "plugins", ".tmp/marketplaces", ".tmp", ""),
+    "copilot": lambda: _below(_copilot_settings().parent, "installed-plugins", "plugin-data", ""),
+    "gemini": lambda: _below(_gemini(), "extensions/extension-enablement.json", "extensions"),
+    "opencode": list,
+    "qwen": lambda: _below(qwen_home(), "extensions/extension-enablement.json", "extensions", ""),
+}
+"""What hosts make to install something, the inner before the outer: taken where it is empty and was not there."""
+
+
+_TRACES: dict[str, Callable[[], list[Path]]] = {
+    "claude": lambda: _below(_claude_settings().parent, "settings.json", "plugins/known_marketplaces.json"),
+    "codex": lambda: _below(_codex(), "config.toml"),
+    "copilot": lambda: _below(_copilot_settings().parent, "settings.json"),
+    "gemini": lambda: _below(_gemini(), f"extensions/{PLUGIN}"),
+    "opencode": list,
+    "qwen": lambda: _below(qwen_home(), f"extensions/{PLUGIN}"),
+}
+"""Files of a host that name us where it has our plugin, and folders that are ours."""
+
+
+def _host_form(settings: dict[str, Any]) -> str:
     return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -168,11 +279,11 @@ def _json(path: Path) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _rewrite(path: Path, text: str) -> None:
+def rewrite(path: Path, text: str) -> None:
     """Write somebody's file whole or not at all, where it really lies and with the rights that it has."""
     path = path.resolve()
     temporary = path.with_name(f".{path.name}{UNFINISHED}")
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline="") as file:
         file.write(text)
     shutil.copymode(path, temporary)
     temporary.replace(path)

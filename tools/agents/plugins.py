@@ -1,4 +1,5 @@
-"""What Memtape gives a host to install: one plugin for Claude Code and Codex, an extension for Gemini CLI.
+"""What Memtape gives a host to install: one plugin for Claude Code, Codex and Copilot CLI, an extension for Gemini CLI
+and Qwen Code, and a file of JavaScript for OpenCode.
 
 The files are made for a machine, since a host starts our command from anywhere and with little of the environment: the
 command and the home stand in them in full. Where the command is gone, or does not start any more, a hook does nothing,
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
 from memtape import __version__
@@ -24,8 +26,11 @@ DESCRIPTION = "One memory for all agents of a project, which can be replayed."
 HOOK_TIMEOUT_S = 10
 
 _CLAUDE_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
+_COPILOT_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
+_QWEN_EVENTS = ("UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 _GEMINI_EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd")
 SERVER_START_S = 30
+OPENCODE_FILE = "memtape.js"
 _SHELL = ("/bin/sh", "-c")
 # The command comes as words of their own, so that no path needs quotes in here, whichever shell a host has.
 _HOOK_GUARD = '[ -x "$0" ] && "$0" "$@" 2>/dev/null; exit 0'
@@ -119,32 +124,37 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
     words = shlex.join([*_SHELL, _HOOK_GUARD, *command, "hook", "--host", host, "--home", home])
     about = {"name": PLUGIN, "version": __version__, "description": DESCRIPTION}
     skill = {f"skills/{PLUGIN}/SKILL.md": SKILL.encode()}
+    if host == "opencode":
+        return {OPENCODE_FILE: _opencode(shlex.split(words), [server["command"], *server["args"]])}
+    if host == "qwen":
+        return skill | {
+            "qwen-extension.json": _json(about | {"mcpServers": {PLUGIN: server}}),
+            "hooks/hooks.json": _json({"hooks": {event: [_in_ms(words)] for event in _QWEN_EVENTS}}),
+        }
     if host == "gemini":
         # Without it a server would start in the extension's own folder, whose project is not the user's.
         server["cwd"] = "${workspacePath}"
         commands = {f"commands/{PLUGIN}/{name}.toml": _gemini_command(name) for name in _COMMANDS}
-        return (
-            skill
-            | commands
-            | {
-                "gemini-extension.json": _json(about | {"mcpServers": {PLUGIN: server}}),
-                "hooks/hooks.json": _json({"hooks": {event: [_gemini_hook(words)] for event in _GEMINI_EVENTS}}),
-            }
-        )
+        extension = {
+            "gemini-extension.json": _json(about | {"mcpServers": {PLUGIN: server}}),
+            "hooks/hooks.json": _json({"hooks": {event: [_in_ms(words)] for event in _GEMINI_EVENTS}}),
+        }
+        return skill | commands | extension
     if host == "codex":
         # `required` would give the first turn its tools always, and would end Codex where we cannot start.
         server["startup_timeout_sec"] = SERVER_START_S
+    if host == "copilot":
+        # Without it a server would start in the plugin's own folder; this means that of the session.
+        server["cwd"] = "."
+    events = _COPILOT_EVENTS if host == "copilot" else _CLAUDE_EVENTS
     # Codex has no commands of plugins, and passes them over.
     commands = {f"commands/{name}.md": _claude_command(name) for name in _COMMANDS} if host == "claude" else {}
-    inside = (
-        skill
-        | commands
-        | {
-            ".claude-plugin/plugin.json": _json(about | {"author": {"name": "The Memtape contributors"}}),
-            ".mcp.json": _json({"mcpServers": {PLUGIN: server}}),
-            "hooks/hooks.json": _json({"hooks": {event: [_hook(host, event, words)] for event in _CLAUDE_EVENTS}}),
-        }
-    )
+    plugin = {
+        ".claude-plugin/plugin.json": _json(about | {"author": {"name": "The Memtape contributors"}}),
+        ".mcp.json": _json({"mcpServers": {PLUGIN: server}}),
+        "hooks/hooks.json": _json({"hooks": {event: [_hook(host, event, words)] for event in events}}),
+    }
+    inside = skill | commands | plugin
     market = {
         "name": MARKETPLACE,
         "owner": {"name": "The Memtape contributors"},
@@ -172,9 +182,34 @@ def _hook(host: str, event: str, words: str) -> dict[str, Any]:
     return {"hooks": [{"type": "command", "command": words, "timeout": timeout_s}]}
 
 
-def _gemini_hook(words: str) -> dict[str, Any]:
-    # This host counts in milliseconds.
+def _in_ms(words: str) -> dict[str, Any]:
+    """Return a hook for hosts that count in milliseconds."""
     return {"hooks": [{"name": PLUGIN, "type": "command", "command": words, "timeout": HOOK_TIMEOUT_S * 1_000}]}
+
+
+def _opencode(hook: list[str], server: list[str]) -> bytes:
+    """Return the plugin, in which the words of the hook and the server stand as JSON."""
+    text = files(__package__).joinpath("opencode_plugin.js").read_text("utf-8")
+    said = {
+        "__HOOK__": json.dumps(hook),
+        "__SERVER__": json.dumps(server),
+        "__WAIT_MS__": str(HOOK_TIMEOUT_S * 1_000),
+        "__START_MS__": str(SERVER_START_S * 1_000),
+    }
+    for name, value in said.items():
+        text = text.replace(name, value, 1)
+    return text.encode()
+
+
+def opencode_words(plugin: bytes) -> list[str]:
+    """Return the words that a plugin of ours for OpenCode starts its hook with; empty for one of others."""
+    for line in plugin.decode("utf-8", "replace").splitlines():
+        if line.startswith("const HOOK = "):
+            try:
+                return [str(word) for word in json.loads(line.removeprefix("const HOOK = "))]
+            except ValueError:
+                return []
+    return []
 
 
 def _json(value: Any) -> bytes:

@@ -39,6 +39,12 @@ def note_told(home: Path, scope: str, session: str, at_us: int) -> None:
                 path.unlink(missing_ok=True)
 
 
+def forget_told(home: Path, scope: str, session: str) -> None:
+    """Forget that a session was told, so that its next prompt is told all. Never raises."""
+    with suppress(OSError):
+        _mark(home, scope, session).unlink(missing_ok=True)
+
+
 def _mark(home: Path, scope: str, session: str) -> Path:
     name = blake2b(f"{scope}\n{session}".encode("utf-8", "replace"), digest_size=16).hexdigest()
     return home / FOLDER / f"{name}.told"

@@ -21,6 +21,7 @@ from memtape.tools.agents.hook_hosts import read
 from memtape.tools.agents.starts import note_told
 from memtape.tools.agents.warm import Asked, Offered, tell_session
 from memtape.tools.capture.injected import said
+from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
@@ -48,16 +49,18 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
                 exchange(NOT_MINE)
                 return None
         began = now_us()
+        tells_all = action == "start" or (bool(text) and hooks.begins(turn, client))
         asked = hooks.asked_by(client, text if action == "prompt" else "")
-        if action == "start":
+        if tells_all:
             asked = hooks.asked_to_start(turn, client)
-        asked |= {"host": turn.told.host, "folder": str(turn.folder), "transcript": turn.told.transcript}
+        transcript = turn.told.transcript if turn.told.host in HOSTS else ""
+        asked |= {"host": turn.told.host, "folder": str(turn.folder), "transcript": transcript}
         asked |= {"agent_transcript": turn.told.agent_transcript}
         offered = None
         if action == "start" or (action == "prompt" and text):
             tell_session(home, client.scope, client.session or "", int(given["host"]))
             offered = offer(asked)
-        if _finish(turn, client, text, native, offered, exchange) and action == "start":
+        if _finish(turn, client, text, native, offered, exchange) and tells_all:
             note_told(home, client.scope, client.session or "", began)
         return asked | {"action": action}
 
@@ -85,7 +88,9 @@ def _turn(home: Path, given: dict[str, Any]) -> hooks.Turn | None:
     told = read(given["hook"], data)
     if told is None or told.action not in ("start", "prompt", "answer", "subagent"):
         return None
-    return hooks.Turn(told, home, data, alone=False, began_in=Path(given["folder"]))
+    turn = hooks.Turn(told, home, data, alone=False, began_in=Path(given["folder"]))
+    # An answer that stands nowhere yet is left to who can wait for it.
+    return None if told.host == "copilot" and told.action == "answer" and not turn.told.answer else turn
 
 
 def is_as_here(given: dict[str, Any], apart_from: str = "") -> bool:

@@ -11,7 +11,9 @@ nor what `heard` says of it stands on the log, and a hook looks into the end of 
 | host, event | native id |
 | --- | --- |
 | Claude Code, UserPromptSubmit with `prompt_id` | `claude_prompt(prompt_id)` |
-| any host, a prompt or an answer | `of_hook`: that of its row, else `heard(session, role, text)` |
+| OpenCode, a prompt or an answer | `opencode_message(id)`: that of the message |
+| Copilot and Qwen Code, whose transcripts are not read | `heard(session, role, text)` |
+| any other host, a prompt or an answer | `of_hook`: that of its row, else `heard(session, role, text)` |
 
 What a session says again is told apart by the row that said it before (`again`), if that stands in what a hook reads of
 the transcript; else the same words of the same role in one session are one turn of those that were heard.
@@ -34,6 +36,9 @@ Role = Literal["user", "assistant", "tool"]
 CLAUDE_CODE = "claude-code"
 CODEX = "codex"
 GEMINI = "gemini"
+COPILOT = "copilot"
+OPENCODE = "opencode"
+QWEN = "qwen"
 CHATGPT = "chatgpt"
 CLAUDE_AI = "claude.ai"
 MEM0 = "mem0"
@@ -49,7 +54,10 @@ SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, 
 """The `source` of whatever is imported, which also names its format."""
 
 HOSTS = {"claude": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}
-"""The `source` of a capture by the name of the host that a hook is called with."""
+"""The `source` of a capture by the name of the host that a hook is called with, where its transcripts are read."""
+
+HEARD = {"copilot": COPILOT, "opencode": OPENCODE, "qwen": QWEN}
+"""The same of hosts whose transcripts are not read: what their hooks are told is all that is captured."""
 
 
 def heard(session: str, role: Role, text: str) -> str:
@@ -117,6 +125,11 @@ def gemini_message(session: str, id: str) -> str:
 def gemini_tool(session: str, call_id: str) -> str:
     """What a tool of Gemini answered: the session and the call's `id`."""
     return f"{session}:tool:{call_id}"
+
+
+def opencode_message(id: str) -> str:
+    """A message of OpenCode: its id, which a hook is told as `prompt_id`."""
+    return f"message:{id}"
 
 
 def chatgpt_message(id: str) -> str:

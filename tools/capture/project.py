@@ -24,6 +24,7 @@ from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import PROJECT_PREFIX, check_scope, slug
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.locks import FileLock
+from memtape.tools.capture import repositories
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -59,15 +60,18 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     pinned = _pinned(folder)
     if pinned:
         return check_scope(pinned)
+    common = _common(folder)
     origin = git(folder, "config", "--get", "remote.origin.url")
     name = _name_of(top, origin, _redactor(home, keeps_key=pin))
-    scope = _new_scope(name, origin)
+    before = repositories.read(home)["taken"].get(common)
+    scope = before or _new_scope(name, origin)
     if not pin:
-        return scope if origin else _unmade_scope(name)
+        return scope if origin or before else _unmade_scope(name)
     if git(folder, "config", "--local", GIT_KEY, scope) is None:
         raise MemtapeError(
             f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
         )
+    repositories.note_pinned(home, common, scope)
     return scope
 
 
@@ -88,6 +92,11 @@ def unpin(folder: Path, home: Home) -> tuple[str | None, bool]:
 def _pinned(folder: Path) -> str | None:
     """Return the scope in the configuration that all worktrees of a repository share, None where there is none."""
     return git(folder, "config", "--local", "--get", GIT_KEY)
+
+
+def _common(folder: Path) -> str:
+    """Return the git folder that all worktrees of a repository share."""
+    return str(git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
 
 
 def _is_in_tree(folder: Path) -> bool:
@@ -166,6 +175,8 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
             folders[redactor.name(str(place))] = scope
         elif git(place, "config", "--local", GIT_KEY, scope) is None:
             raise MemtapeError(f"The scope of {top} cannot be kept in its git configuration.", "See who owns it.")
+        else:
+            repositories.note_pinned(home, _common(place), scope)
         _keep(home, folders)
     return Adopted(str(place), scope, None if before == scope or is_unmade(before) else before)
 

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -94,7 +94,7 @@ class _NeverWrong(click.Command):
 
 
 @click.command(cls=_NeverWrong)
-@click.option("--host", default="", help="Whose hook this is: claude, codex or gemini.")
+@click.option("--host", default="", help="Whose hook this is, as `connect` names it.")
 @click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default the user's own.")
 @click.option("--alone", is_flag=True, help="Nobody waits for the answer.")
 @click.option("--stay", is_flag=True, hidden=True, help="Stay to answer the hooks that come.")
@@ -116,41 +116,77 @@ def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_
     serve_hook(host, home, alone=alone, stay=stay, distill=distill)
 
 
-host_argument = click.argument("host", type=click.Choice(("claude", "codex", "gemini")))
+HOST_NAMES = ("claude", "codex", "copilot", "gemini", "opencode", "qwen")
+GENERIC = "mcp"
+"""Any other host."""
+host_choice = click.Choice((*HOST_NAMES, GENERIC))
 
 
 @click.command()
-@host_argument
+@click.argument("host", type=host_choice)
 @click.option("--print", "only_print", is_flag=True, help="Show the commands and files, and do nothing.")
+@click.option(
+    "--instructions",
+    "instructions_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also add a block that tells an agent of its memory to this file, such as AGENTS.md.",
+)
 @with_folder
-def connect(home: Path, host: str, only_print: bool, as_json: bool) -> None:
+def connect(home: Path, host: str, only_print: bool, instructions_file: Path | None, as_json: bool) -> None:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
 
     Nothing of yours is overwritten; done again it replaces what it installed, and `memtape disconnect` removes it.
+    For any other client of MCP, `mcp` prints what goes into its settings.
 
     \b
     Example:
       memtape connect claude
       memtape connect codex --print
+      memtape connect mcp
+      memtape connect mcp --instructions AGENTS.md
     """
-    from memtape.tools.agents.connecting import CONNECTABLE, install_steps, own_command, plugin_folder
-    from memtape.tools.agents.connecting import connect as install
-    from memtape.tools.agents.plugins import plugin_files
-
     folder = Home(home, make=not only_print)
-    if only_print:
-        files = plugin_files(host, own_command(), str(home.absolute()))
-        steps = [shlex.join(words) for words in install_steps(folder, host)]
-        if as_json:
-            print_json({"commands": steps, "files": {path: data.decode() for path, data in files.items()}})
-            return
-        for path, data in files.items():
-            say(f"# {plugin_folder(folder, host) / path}\n{data.decode()}")
-        say("\n".join(steps))
+    if host == GENERIC or only_print:
+        _show(folder, host, as_json)
+    if instructions_file is not None and not only_print:
+        from memtape.tools.agents.generic import write_instructions
+
+        added = write_instructions(folder, instructions_file)
+        say(f"A block of instructions {'was added to' if added else 'is in'} {instructions_file}.", err=True)
+    if host == GENERIC or only_print:
         return
+    from memtape.tools.agents.connecting import CONNECTABLE
+    from memtape.tools.agents.connecting import connect as install
+
     ran = install(folder, host)
     done = f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}"
     _tell(host, ran, None, " ".join(filter(None, (done, _offered(host)))), as_json)
+
+
+def _show(home: Home, host: str, as_json: bool) -> None:
+    """Print what would be done for a host, or what goes into the settings of any other."""
+    from memtape.tools.agents.connecting import install_steps, own_command, place_of
+    from memtape.tools.agents.generic import instructions, server_forms
+    from memtape.tools.agents.plugins import plugin_files
+
+    where = str(home.path.absolute())
+    if host == GENERIC:
+        forms = server_forms(own_command(), where)
+        if as_json:
+            print_json(forms | {"instructions": instructions()})
+            return
+        say(f"# Settings in JSON\n{forms['json']}\n\n# Settings in TOML\n{forms['toml']}\n")
+        say(f"# The command of the server\n{forms['command']}\n")
+        say(f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{instructions()}", nl=False)
+        return
+    files = plugin_files(host, own_command(), where)
+    steps = [shlex.join(words) for words in install_steps(home, host)]
+    if as_json:
+        print_json({"commands": steps, "files": {path: data.decode() for path, data in files.items()}})
+        return
+    for path, data in files.items():
+        say(f"# {place_of(home, host, path)}\n{data.decode()}")
+    say("\n".join(steps))
 
 
 def _offered(host: str) -> str:
@@ -165,21 +201,77 @@ def _offered(host: str) -> str:
 
 
 @click.command()
-@host_argument
+@click.argument("host", type=host_choice, required=False)
+@click.option("--all", "every", is_flag=True, help="Every host, the scopes in repositories, and what runs by itself.")
 @with_folder
-def disconnect(home: Path, host: str, as_json: bool) -> None:
-    """Take from an agent what `connect` gave it. What was captured stays.
+def disconnect(home: Path, host: str | None, every: bool, as_json: bool) -> None:
+    """Take from an agent what `connect` gave it. What was captured stays, and it says where.
 
     It says what else of Memtape was taken out of the agent's files and this repository's, and what is left there.
+    With --all nothing of Memtape is left but the data folder and the program.
 
     \b
     Example:
       memtape disconnect claude
+      memtape disconnect --all
     """
-    from memtape.tools.agents.connecting import CONNECTABLE
-    from memtape.tools.agents.connecting import disconnect as remove
+    if every == (host is not None):
+        raise click.UsageError("Name one host, or --all.")
+    from memtape.tools.agents.leaving import data_told, leave
 
-    _tell(host, *remove(Home(home), host), f"{CONNECTABLE[host].name} is disconnected.", as_json)
+    folder, problems = Home(home), []
+    told: dict[str, Any] = {}
+    for name in HOST_NAMES if every else (str(host),):
+        try:
+            _disconnect(folder, name, every, told, as_json)
+        except MemtapeError as error:
+            if not every:
+                raise
+            problems.append(error)
+            say(f"Error: {visible(str(error))}", err=True)
+    if every:
+        from memtape.tools.agents.generic import take_instructions
+
+        gone = [take_instructions(folder)] + ([] if problems else [leave(folder)])
+        for leftovers in gone:
+            _tell_leftovers(leftovers, told, as_json)
+    if as_json:
+        of_one = {} if every else dict(*told.pop("hosts", ()))
+        print_json(told | of_one | {"data": str(folder.path.absolute())})
+    else:
+        say(data_told(folder))
+    if problems:
+        sys.exit(1)
+
+
+def _disconnect(home: Home, host: str, every: bool, told: dict[str, Any], as_json: bool) -> None:
+    """Disconnect one host and say so, of all those alone that have anything of ours."""
+    from memtape.tools.agents.connecting import CONNECTABLE, has_anything
+    from memtape.tools.agents.connecting import disconnect as remove
+    from memtape.tools.agents.generic import take_instructions
+
+    if host == GENERIC:
+        _tell_leftovers(take_instructions(home), told, as_json)
+        return
+    if every and not has_anything(home, host):
+        return
+    ran, leftovers = remove(home, host, every=every)
+    if as_json:
+        ran_words = [shlex.join(step.command) for step in ran]
+        told.setdefault("hosts", []).append({"host": host, "ran": ran_words} | leftovers._asdict())
+    else:
+        _tell(host, ran, leftovers, f"{CONNECTABLE[host].name} is disconnected.", as_json)
+
+
+def _tell_leftovers(leftovers: Leftovers, told: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        for key, sentences in leftovers._asdict().items():
+            told.setdefault(key, []).extend(sentences)
+        return
+    for sentence in leftovers.taken:
+        say(f"Taken away: {visible(sentence)}")
+    for sentence in leftovers.left:
+        say(f"Left: {visible(sentence)}")
 
 
 def _tell(host: str, ran: Sequence[Ran], leftovers: Leftovers | None, done: str, as_json: bool) -> None:
@@ -190,10 +282,8 @@ def _tell(host: str, ran: Sequence[Ran], leftovers: Leftovers | None, done: str,
         return
     for command in commands:
         say(f"$ {command}")
-    for sentence in leftovers.taken if leftovers else ():
-        say(f"Taken away: {visible(sentence)}")
-    for sentence in leftovers.left if leftovers else ():
-        say(f"Left: {visible(sentence)}")
+    if leftovers:
+        _tell_leftovers(leftovers, {}, as_json)
     say(done)
 
 

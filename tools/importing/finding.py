@@ -77,6 +77,8 @@ def host_files() -> Iterator[Source | Unfit]:
 def kept_by(host: str) -> tuple[int, int]:
     """Return how many sessions and how many memory files a host has kept on this machine."""
     formats = [source.format for source in host_files() if isinstance(source, Source)]
+    if host not in HOSTS:
+        return 0, 0
     own = (HOSTS[host], CLAUDE_MEMORY) if host == "claude" else (HOSTS[host],)
     found = [format for format in formats if format in own]
     return len(found) - found.count(CLAUDE_MEMORY), found.count(CLAUDE_MEMORY)

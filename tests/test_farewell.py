@@ -1,0 +1,179 @@
+"""Uninstalling: what `disconnect` leaves of Memtape in a user's folder, for hosts that can be simulated here.
+
+Hosts are scripts that keep no files. What the real ones write and leave is in `clients.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from memtape.schemas.model import HOOKS_VARIABLE
+from memtape.sinks.home.folders import Home
+from memtape.tools.agents.connecting import CONNECTABLE, connect
+from memtape.tools.agents.generic import instructions, server_forms, take_instructions, write_instructions
+from memtape.tools.agents.leftovers import note_before, take_away
+from memtape.tools.capture.project import git, scope_of_folder
+
+ROOT = Path(__file__).parent.parent
+HOST = """#!/bin/sh
+held="$NOTED/$(basename "$0")"
+case "$*" in
+*list*--json*) [ -e "$held" ] && echo '[{"id": "memtape@memtape-local", "name": "memtape"}]' || echo '[]' ;;
+*list*) [ -e "$held" ] && printf '\\342\\234\\223 memtape (0.1.0)\\n' ; exit 0 ;;
+*remove*|*uninstall*) rm -f "$held" ;;
+*) touch "$held" ;;
+esac
+"""
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a user who has every host, some settings, and a repository without an origin."""
+    folder = tmp_path / "user"
+    programs, noted = tmp_path / "bin", tmp_path / "noted"
+    for made in (folder, programs, noted):
+        made.mkdir()
+    for about in CONNECTABLE.values():
+        (programs / about.program).write_text(HOST)
+        (programs / about.program).chmod(0o755)
+    for name in [name for name in os.environ if name.startswith("XDG_") or name.endswith(("_HOME", "_CONFIG_DIR"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("NOTED", str(noted))
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    (folder / ".config" / "opencode").mkdir(parents=True)
+    (folder / ".config" / "opencode" / "opencode.jsonc").write_text('{\n  // Mine.\n  "model": "a/b",\n}\n')
+    (folder / ".claude").mkdir()
+    (folder / ".claude" / "settings.json").write_text('{"model": "opus"}')
+    (folder / "project").mkdir()
+    subprocess.run(["git", "init", "-q", str(folder / "project")], check=True)
+    return folder
+
+
+def tree(folder: Path, apart: Path) -> dict[str, bytes | None]:
+    """Return every file and folder of a user apart from the data folder, with what is in it."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+        if path != apart and apart not in path.parents and path not in apart.parents
+    }
+
+
+def memtape(home: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
+    return subprocess.run(
+        [sys.executable, "-m", "memtape", *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> None:
+    home = user / ".local" / "share" / "memtape"
+    before, project = tree(user, home), user / "project"
+    for host in CONNECTABLE:
+        assert memtape(home, "connect", host).returncode == 0
+    assert memtape(home, "capture", "Staging listens on port 5433.", cwd=project).returncode == 0
+    memtape(home, "connect", "mcp", "--instructions", "AGENTS.md", cwd=project)
+    scope = git(project, "config", "--get", "memtape.scope")
+    assert scope and tree(user, home) != before
+    done = memtape(home, "disconnect", "--all")
+    assert done.returncode == 0, done.stderr
+    assert tree(user, home) == before
+    assert f"rm -r {home}" in done.stdout and (home / "log.db").exists() and not (home / "plugins").exists()
+    again = memtape(home, "disconnect", "--all")
+    assert again.returncode == 0 and "Taken away" not in again.stdout
+    assert scope_of_folder(project, Home(home)) == scope  # Used there again, it is the same project.
+
+
+@pytest.mark.parametrize("host", CONNECTABLE)
+def test_one_host_leaves_nothing_and_may_be_connected_twice(host: str, user: Path) -> None:
+    home = user / ".local" / "share" / "memtape"
+    before = tree(user, home)
+    for _ in range(2):
+        assert memtape(home, "connect", host).returncode == 0
+    done = memtape(home, "disconnect", host)
+    assert done.returncode == 0 and str(home) in done.stdout
+    assert tree(user, home) == before
+    told = json.loads(memtape(home, "disconnect", host, "--json").stdout)
+    assert told["host"] == host and told["data"] == str(home)
+
+
+def test_a_file_of_somebody_else_is_neither_replaced_nor_deleted(user: Path) -> None:
+    home, theirs = Home(user / "data"), user / ".config" / "opencode" / "plugins" / "memtape.js"
+    theirs.parent.mkdir()
+    theirs.write_text("export const Mine = async () => ({})\n")
+    done = memtape(home.path, "connect", "opencode")
+    assert done.returncode == 1 and "is not of Memtape" in done.stderr
+    assert memtape(home.path, "disconnect", "opencode").returncode == 0 and theirs.exists()
+
+
+@pytest.mark.parametrize("before", [None, b"", b"# Mine\n", b"# Mine, without an end", b"# Mine\r\n\r\nDo.\r\n"])
+def test_a_block_of_instructions_goes_to_the_byte(before: bytes | None, user: Path) -> None:
+    home, path = Home(user / "data"), user / "AGENTS.md"
+    if before is not None:
+        path.write_bytes(before)
+    assert write_instructions(home, path) and not write_instructions(home, path)
+    assert path.read_text().count(instructions()) == 1
+    take_instructions(home)
+    assert (path.read_bytes() if path.exists() else None) == before
+
+
+def test_a_block_that_somebody_has_edited_is_left_and_named(user: Path) -> None:
+    home, path = Home(user / "data"), user / "AGENTS.md"
+    write_instructions(home, path)
+    edited = path.read_text().replace("No secrets.", "No names.")
+    path.write_text(edited)
+    assert "edited" in take_instructions(home).left[0] and path.read_text() == edited
+
+
+def test_any_other_host_is_told_where_this_installation_is(user: Path) -> None:
+    done = memtape(user / "data", "connect", "mcp", "--print", "--json")
+    told = json.loads(done.stdout)
+    server = json.loads(told["json"])["mcpServers"]["memtape"]
+    assert server["args"][-2:] == ["--home", str(user / "data")] and Path(server["command"]).is_absolute()
+    assert not (user / "data").exists()
+    words = server_forms(["/a b/memtape"], '/it\'s "x"')
+    assert json.loads(words["toml"].partition("args = ")[2]) == ["mcp", "--home", '/it\'s "x"']
+
+
+def test_what_hosts_made_for_us_goes_where_it_is_empty(user: Path) -> None:
+    home, codex = Home(user / "data"), user / ".codex"
+    note_before(home, "codex")
+    (codex / "plugins" / "cache" / "memtape-local").mkdir(parents=True)
+    (codex / "config.toml").touch()
+    take_away(home, "codex", user, last=False)
+    assert not codex.exists()
+    note_before(home, "copilot")
+    settings = user / ".copilot" / "settings.json"
+    settings.parent.mkdir()
+    left = {"extraKnownMarketplaces": {}, "enabledPlugins": {"memtape@memtape-local": False}}
+    settings.write_text(json.dumps(left, indent=2))
+    take_away(home, "copilot", user, last=False)
+    assert not settings.parent.exists()
+
+
+def test_a_server_of_hooks_is_stopped(user: Path) -> None:
+    # A socket's path may have a hundred bytes.
+    home = Home(Path("/tmp") / f"memtape-{os.getpid()}")
+    try:
+        connect(home, "opencode")
+        told = json.dumps({"hook_event_name": "SessionEnd", "cwd": str(user)}).encode()
+        words = [sys.executable, "-m", "memtape", "hook", "--host", "claude", "--home", str(home.path), "--stay"]
+        environment = {name: value for name, value in os.environ.items() if name != HOOKS_VARIABLE}
+        serving = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, env=environment)
+        assert serving.stdin is not None
+        serving.stdin.write(told)
+        serving.stdin.close()
+        deadline = time.monotonic() + 30
+        while not list(home.path.glob("serving/*.sock")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert "was stopped" in memtape(home.path, "disconnect", "--all").stdout
+        assert serving.wait(10) == 0 and home.hook_server_lock().holder() is None
+    finally:
+        subprocess.run(["rm", "-r", str(home.path)], check=False)
