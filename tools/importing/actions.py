@@ -81,6 +81,8 @@ _REFUSED = lazy(
     r"\s*(?:The user doesn't want to|\[Request interrupted|.{0,40}(?:rejected|aborted) by (?:the )?user)", re.IGNORECASE
 )
 _PATCHED = lazy(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_TAG = lazy(r"</?[\w-]{1,40}>")
+"""A line in which a host tells who speaks, as `<untrusted_context>` of Gemini CLI."""
 _ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 
 
@@ -193,7 +195,7 @@ def ran_text(ran: Ran, redactor: Redactor) -> str:
 
 def _line(output: str, ran: Ran) -> str:
     """Return the line of an output that says most: the count of tests, what failed, else the first."""
-    lines = [line for line in map(_one_line, output.splitlines()) if line.strip("-=*# ")]
+    lines = [line for line in map(_one_line, output.splitlines()) if line.strip("-=*# ") and not _TAG.fullmatch(line)]
     if not lines:
         return ""
     if ran.act == "test" and (counted := [line for line in lines if _COUNTED.search(line)]):
