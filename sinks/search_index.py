@@ -18,7 +18,7 @@ import numpy as np
 import uuid_utils
 
 from memtape.schemas.embedding import dimensions_of
-from memtape.schemas.rows import Guarded, LivingRow, TableName, VectorRow
+from memtape.schemas.rows import Guarded, LivingRow, MemoryRow, TableName, TurnRow, VectorRow
 from memtape.sinks.home.folders import write_whole
 from memtape.sinks.index_files import (
     FORMAT,
@@ -117,6 +117,11 @@ class Opened(NamedTuple):
         """Return (segment, row) of the texts that live and can be called by an id."""
         pairs = zip(self.segments, self.living, strict=True)
         return [(n, row) for n, (part, alive) in enumerate(pairs) for row in part.called(id).tolist() if alive[row]]
+
+    def rows_called(self, id: str) -> list[MemoryRow | TurnRow]:
+        """Return the rows that live and that an id resolves to, hidden ones included."""
+        found = [row_at(self.segments[n], place) for n, place in self.called(id)]
+        return [row for row in found if id == row.id or (isinstance(row, MemoryRow) and id in row.ids)]
 
     def knows(self, ids: Sequence[str]) -> dict[str, None]:
         """Return which of many ids a text can be called by, living or not."""

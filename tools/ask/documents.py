@@ -11,9 +11,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log
 from memtape.schemas.places import Place, place_in
-from memtape.schemas.rows import MemoryRow
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.tables import any_of
 from memtape.state.core.erasures import erasures_of
 from memtape.tools.ask.retrieval import Retriever
 
@@ -84,7 +82,8 @@ def _parts(retriever: Retriever, scope: str, place: Place) -> dict[str, _Part]:
     """Return the parts of a document that the views or the tail have, by their ids, in their order."""
     ids, partition = place.ids(scope), partition_of(scope, retriever.partitions)
     found: dict[str, _Part] = {}
-    for row in retriever.shard(partition).rows(MemoryRow, scope, any_of("id", ids)):
+    opened = retriever.opened(scope)
+    for row in (row for id in ids for row in opened.rows_called(id)):
         if own := place_in(row.path):
             found[row.id] = _Part(row.text, own, row.hidden)
     wanted = dict.fromkeys(ids)

@@ -34,6 +34,9 @@ TAIL_KEPT = 2_048
 """So many captures of tails are kept as the index takes them in, since a tail is read again after each capture."""
 
 
+_SPOKEN = np.array([ORIGINS.index(origin) for origin in SPEAKING])
+
+
 class Found(NamedTuple):
     """The texts of a scope that can be found, those of the tail last, and how what is shown of each is read."""
 
@@ -137,10 +140,9 @@ class Found(NamedTuple):
         agents said, and the last that tools put out.
         """
         texts = self.texts
-        speaking = np.array([ORIGINS.index(origin) for origin in SPEAKING])
         own = None if but is None else texts.sessions.number_of(but)
         turns = texts.shown & (texts.flags & TURN != 0)
-        spoken = is_one_of(texts.whole("origins"), speaking)
+        spoken = is_one_of(texts.whole("origins"), _SPOKEN)
         if own is not None:
             turns &= texts.sessions.number != own
         places = np.flatnonzero(turns & spoken)
@@ -151,7 +153,7 @@ class Found(NamedTuple):
             same = np.flatnonzero(turns & (texts.sessions.number == number))
             agent = self._agent_of(same[texts.column("origins", same) == ORIGINS.index("agent")])
             if not told or (agent is not None and agent not in agents):
-                told.append(self._ends_of(same, spoken))
+                told.append([self.row(place) for place in self.ends_of(same)])
                 agents |= {} if agent is None else {agent: None}
         return told
 
@@ -159,11 +161,14 @@ class Found(NamedTuple):
         """Return the name of the agent that spoke at some places first; those that it has started share it."""
         return None if not len(places) else self.result(int(places[0])).actor.partition(" ")[0]
 
-    def _ends_of(self, session: Ints, spoken: Flags) -> list[MemoryRow | TurnRow | Event]:
-        ordered = session[np.argsort(self.texts.column("at", session), kind="stable")]
+    def ends_of(self, session: Ints) -> list[int]:
+        """Return the places of a session's beginning and end, in the order of its turns; `session` has all of them."""
+        spoken = is_one_of(self.texts.column("origins", session), _SPOKEN)
+        ordered = np.argsort(self.texts.column("at", session), kind="stable")
         said, put_out = ordered[spoken[ordered]], ordered[~spoken[ordered]]
         kept = np.concatenate([said[:FIRST_TURNS], said[-LAST_TURNS:], put_out[-LAST_TURNS:]])
-        return [self.row(place) for place in ordered[is_one_of(ordered, kept)].tolist()]
+        places: list[int] = session[ordered[is_one_of(ordered, kept)]].tolist()
+        return places
 
     def places(self) -> list[int]:
         """Return the places of all that is shown, each memory once."""

@@ -29,7 +29,6 @@ from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.tallies import LEFT_OUT, tally_of
 from memtape.sinks.page_files import kept
-from memtape.sinks.tables import any_of
 from memtape.sinks.zone_notes import zone_problems
 from memtape.state.consolidation.gate import gate
 from memtape.state.subjects.usage import other_row_id
@@ -186,8 +185,8 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
 
 
 def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseRow]:
-    shard = retriever.shard(partition_of(scope, retriever.partitions))
-    return shard.rows(UseRow, scope, any_of("id", row_ids))
+    opened = retriever.opened(scope)
+    return [row for id in row_ids if isinstance(row := opened.row("uses", id), UseRow)]
 
 
 def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:

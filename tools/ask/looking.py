@@ -18,6 +18,7 @@ from memtape.state.index.parts import Ints, joined
 from memtape.state.index.segments import NO_SESSION
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.text.courtesies import is_goodbye, is_nod
+from memtape.state.views.last_session import left_of
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.naming import is_whole
 from memtape.tools.ask.results import Result
@@ -33,7 +34,7 @@ they are."""
 class Session(msgspec.Struct, frozen=True, kw_only=True):
     """One session: its agents, when its first and its last turn were said, how many there are, and the first request.
 
-    `asked` is the first line of that, empty where nobody asked anything.
+    `asked` is the first line of that, empty where nobody asked anything. `left` tells by rule where it was left.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     until: int
     turns: int
     asked: str
+    left: tuple[str, ...]
 
 
 def recent_of(retriever: Retriever, scope: str, limit: int, kinds: Sequence[Kind]) -> list[Result]:
@@ -135,6 +137,7 @@ def _session(found: Found, scope: str, ordered: Ints) -> Session:
         until=last.at,
         turns=len(ordered),
         asked=next(_requests(found, people), ""),
+        left=tuple(line.text for line in left_of([found.result(place) for place in found.ends_of(ordered)])),
     )
 
 

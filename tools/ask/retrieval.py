@@ -31,7 +31,8 @@ from memtape.schemas.rows import (
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.home.folders import Build, Home
-from memtape.sinks.tables import Shard, any_of, foreign, quoted
+from memtape.sinks.search_index import NOTHING, Opened
+from memtape.sinks.tables import Shard, foreign
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
@@ -422,6 +423,12 @@ class Retriever:
         ready = self._get_ready(scope)
         return ready.found, ready.view
 
+    def opened(self, scope: str) -> Opened:
+        """Return the search index of a scope as it is written now, from which its rows are read without any table."""
+        shard, ready = self.shard(partition_of(scope, self._log.partitions)), self._ready.get(scope)
+        opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
+        return opened or NOTHING
+
     def encoded(self, scope: str, query: str) -> str:
         """Return a question as a search in a scope has it encoded."""
         return self._get_ready(scope).corpus.to_encode(query) or query
@@ -433,18 +440,14 @@ class Retriever:
         """
         for name in scopes_read(scope):
             partition = partition_of(name, self._log.partitions)
-            shard = self.shard(partition)
-            memories = shard.rows(MemoryRow, name, f"array_has(ids, {quoted(id)})")
-            turns = shard.rows(TurnRow, name, any_of("id", [id]))
+            rows = self.opened(name).rows_called(id)
             erased = erasures_of(self._log.erased(partition)).named.get(name, {})
             if id in erased:
                 raise erased_for_good(id)
-            if any(known in erased for memory in memories for known in memory.ids):
+            if any(known in erased for row in rows if isinstance(row, MemoryRow) for known in row.ids):
                 raise NotFound(f"Some of what {id} is one with is being erased.", "Ask again in a moment.")
-            if memories:
-                return memories[0]
-            if turns:
-                return turns[0]
+            if rows:
+                return rows[0]
             for event in self.tail(name, self.offset(partition)):
                 if event.id == id and isinstance(event.body, Captured):
                     return event

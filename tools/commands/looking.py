@@ -53,7 +53,7 @@ def timeline(client: Client, around: str, limit: int, as_json: bool) -> None:
 @with_arguments("sessions")
 @with_client
 def sessions(client: Client, limit: int, as_json: bool) -> None:
-    """List the sessions of this project, the one that was spoken in last first: when, who, and what was asked first.
+    """List the sessions of this project, the one that was spoken in last first: when, who, and where it was left.
 
     \b
     Example:
@@ -109,8 +109,8 @@ def _print(name: str, found: Sequence[Result], as_json: bool) -> None:
 def _session(session: Session) -> list[str]:
     agents = ", ".join(one_line(agent, 40) for agent in session.agents) or "no agent"
     when = f"{format_time(session.since)} to {format_time(session.until)}"
-    asked = [f"    {one_line(session.asked, TEXT_CHARS)}"] if session.asked else []
-    return [f"{one_line(session.id, 80)}  {agents}, {many(session.turns, 'turn')}, {when}", *asked]
+    left = [f"    {one_line(line, TEXT_CHARS)}" for line in session.left]
+    return [f"{one_line(session.id, 80)}  {agents}, {many(session.turns, 'turn')}, {when}", *left]
 
 
 def _given(one: Given) -> list[str]:
