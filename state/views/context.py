@@ -34,8 +34,11 @@ TASKS, TASK_DAYS = 10, 30
 """Tasks are taken from talk, where hardly anybody says that one is done: so after 30 days they are no longer told."""
 LEFT_TOKENS, LEFT_SHARE, TASKS_SHARE = 600, 3, 8
 """Of what is left of the budget: sessions 600 tokens or a third, the repository and tasks an eighth each."""
-OF_OTHERS = ("asked: ", "then asked: ", "done: ", "edited: ", "files: ", "open: ", "last answer: ")
-"""What is told of the last session of an agent that was not the last to work; all is of the session that was last."""
+OF_OTHERS = ("asked: ", "done: ", "decided: ", "last answer: ")
+"""What is told of the last session of an agent that was not the last to work; all is of the session that was last.
+
+Files, commands and tests of it are mostly past by then: a reader who judged such lines one by one called them noise.
+"""
 FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
 """Recency falls by days of 180, from a thousand to no less than half of it."""
 FACTS_SHARE = 4

@@ -18,7 +18,7 @@ MAX_CONTEXT_CHARS = 10_000
 """Claude Code and Codex cut what is longer; Codex at 2,500 tokens of 4 bytes."""
 
 
-CONTEXT_TOKENS = 1_200
+CONTEXT_TOKENS = 800
 """What a start is given at most."""
 
 
