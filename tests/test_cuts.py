@@ -15,8 +15,8 @@ from memtape.schemas.codec import decode
 from memtape.schemas.events import Event
 from memtape.schemas.placeholders import PLACEHOLDER, head_of, placeholder, tail_of
 from memtape.sinks.home.folders import Home
+from memtape.tools.agents.afterwards import FLUSH_CHARS, FLUSH_LINES, TAIL_BYTES
 from memtape.tools.agents.flushing import latest
-from memtape.tools.agents.hooks import FLUSH_CHARS, FLUSH_LINES, TAIL_BYTES
 from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.server import ServedMemory
 from memtape.tools.agents.ready import Offer

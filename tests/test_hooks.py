@@ -27,6 +27,7 @@ from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import configure
 from memtape.tools.agents import hooks
+from memtape.tools.agents.afterwards import TAIL_BYTES
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.flushing import latest
 from memtape.tools.agents.hook_hosts import MAX_CONTEXT_CHARS, answer, read
@@ -482,14 +483,14 @@ def test_what_is_kept_of_a_conversation_is_whole_sentences_of_people_and_answers
     redactor, agent = Redactor(Home(home)), HOSTS[host]
     sentences = [re.split(r"(?<=\.) ", text) for role, text in CONVERSATION if role != "tool"]
     for chars in (4_000, 1_000, 333, 120, 80):
-        text = latest(host, transcript, hooks.TAIL_BYTES, 120, chars, redactor)
-        assert text == latest(host, transcript, hooks.TAIL_BYTES, 120, chars, redactor)
+        text = latest(host, transcript, TAIL_BYTES, 120, chars, redactor)
+        assert text == latest(host, transcript, TAIL_BYTES, 120, chars, redactor)
         assert len(text) <= chars and "noise" not in text
         assert text.endswith(f"User: Good. Now deploy it.\n{agent}: Deployed to staging at noon.")
         first = text.split("\n")[0].removeprefix("User: ").removeprefix(f"{agent}: ").removeprefix("… ")
         assert first.split(". ")[0].rstrip(".") + "." in [known for turn in sentences for known in turn]
-    assert f"{agent}: … It holds one entry" in latest(host, transcript, hooks.TAIL_BYTES, 120, 4_000, redactor)
-    whole = latest(host, transcript, hooks.TAIL_BYTES, 120, 400_000, redactor)
+    assert f"{agent}: … It holds one entry" in latest(host, transcript, TAIL_BYTES, 120, 4_000, redactor)
+    whole = latest(host, transcript, TAIL_BYTES, 120, 400_000, redactor)
     assert whole.startswith("User: The tide service keeps failing at night.")
 
 

@@ -8,13 +8,12 @@ imports what a capture needs and nothing else; a search is loaded where no serve
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
-from memtape.schemas.errors import BudgetSpent, MemtapeError
-from memtape.schemas.events import FLUSH_TAG
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Position
 from memtape.schemas.variables import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE
@@ -23,18 +22,16 @@ from memtape.sinks.home.pauses import leave_out, stores_nothing
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.tallies import LEFT_OUT, count_one
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES, MAX_INPUT_BYTES, Handed, tell
+from memtape.tools.agents.handing import FOLDER, LARGE_BYTES, MAX_ADDRESS_BYTES, MAX_INPUT_BYTES, Handed
 from memtape.tools.agents.hook_hosts import (
     CONTEXT_TOKENS,
     HOSTS_OF_HOOKS,
-    MAX_CONTEXT_CHARS,
     Told,
-    answer,
     note_of,
-    placed,
     read,
 )
-from memtape.tools.capture.injected import said, without_tags, wrap
+from memtape.tools.agents.turn import NICENESS, SOURCES, START_WAIT_S, Turn, in_form
+from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import (
     HEARD,
@@ -42,38 +39,21 @@ from memtape.tools.capture.native_ids import (
     OPENCODE,
     Role,
     claude_prompt,
-    digest,
     heard,
     of_hook,
     opencode_message,
 )
 from memtape.tools.capture.noise import noise_in
-from memtape.tools.capture.writing import Receipt, default_actor, now_us
+from memtape.tools.capture.writing import default_actor, now_us
 from memtape.tools.client import Client
-from memtape.tools.importing.records import MAX_NAME_CHARS
-from memtape.tools.keep.starting import NOWHERE, python_of
 
 WAIT_S = 1.5
 """A capture that has not happened by then, as where many write at once, is left to a process of its own."""
-START_WAIT_S = 8.0
-"""Hosts wait 10 s. A start that has no context by then is told so."""
-LATE_START = (
-    "The memory of this project could not be read in time. `get_context` and `search_memories` of memtape may answer"
-    " later."
-)
-WRITTEN_WAIT_S = 5.0
-"""An answer that is not in its transcript yet is waited for so long, by a process of its own."""
 RECALL_WAIT_S = 0.3
 MOST_UNREAD = 2_000
 """Each process that searches takes the events behind the views apart anew: so many cost some tenths of a second."""
 CONTEXT_WAIT_S = 0.7
 """A server that has not answered by then is too busy, and the views are read here."""
-FLUSH_CHARS = 4_000
-FLUSH_LINES = 120
-TAIL_BYTES = 512 * 1024
-SOURCES = HOSTS | HEARD
-NICENESS = 10
-"""What nobody waits for leaves the processor to the agent."""
 
 
 def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, handed: Handed | None = None) -> bytes:
@@ -187,91 +167,11 @@ def _is_gone(home: Path | None, where: str) -> bool:
     return True
 
 
-class Turn:
-    """One call of a hook: what was told, and the client for the project that it is about.
-
-    `handed` says how far a server came with it, `began_in` in which folder the hook was called, by default this one.
-    """
-
-    def __init__(
-        self,
-        told: Told,
-        home: Path,
-        data: bytes,
-        alone: bool,
-        handed: Handed | None = None,
-        began_in: Path | None = None,
-    ) -> None:
-        folder = (began_in or Path()) / told.folder
-        self.told = told._replace(transcript=str(began_in / told.transcript)) if began_in and told.transcript else told
-        if told.host in HEARD:
-            self.told = _of_itself(self.told, alone)
-        self.home = home
-        self.alone = alone
-        self.handed = handed or Handed()
-        self.folder = folder.absolute() if told.folder and folder.is_dir() else began_in or Path.cwd()
-        self.captured = False
-        self._data = data
-        self._ending = threading.Lock()
-
-    def client(self) -> Client:
-        """Return a client of the project that the host works in."""
-        client = Client(self.home, folder=self.folder, began=self._began, actor=SOURCES[self.told.host], origin="agent")
-        client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
-        return client
-
-    def _began(self) -> Path | None:
-        from memtape.tools.importing.finding import began_in
-
-        return began_in(Path(self.told.transcript)) if self.told.transcript else None
-
-    def end(self) -> None:
-        """End well; where `give_up` came first, it ends the process."""
-        self._ending.acquire()
-
-    def give_up(self) -> None:
-        """End here, since the agent should not wait; what is not captured yet is left to another process."""
-        if not self._ending.acquire(blocking=False):
-            return
-        try:
-            if self.told.action == "start":
-                late = MemtapeError(f"It gave no context within {START_WAIT_S:.0f} s.")
-                note_error(self.home, f"hook {self.told.host} {self.told.event}", late)
-                tell(in_form(self, LATE_START))
-            elif not self.captured:
-                # What is captured twice has one id and counts once.
-                self.go_on()
-        finally:
-            os._exit(0)
-
-    def go_on(self, word: str = "--alone") -> None:
-        """Have a process of its own do this, which is told of files and folders in full, since it works nowhere."""
-        self.start(word, data=placed(self._data, self.folder))
-
-    def start(self, *words: str, data: bytes = b"") -> None:
-        """Start a hook in a process of its own, which outlives this one and says nothing."""
-        started = subprocess.Popen(
-            self.command("hook", "--host", self.told.host, *words),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd=NOWHERE,
-        )
-        assert started.stdin is not None
-        started.stdin.write(data)
-        started.stdin.close()
-
-    def command(self, *words: str) -> list[str]:
-        """Return one of our commands, for this home."""
-        return [*python_of(), *words, "--home", str(self.home.absolute())]
-
-
 def _start(turn: Turn) -> bytes:
     with turn.client() as client:
         if turn.alone:
             os.nice(NICENESS)
-            _look_at_repository(turn, client)
+            _afterwards().look_at_repository(turn, client)
             client.catch_up()
             return b""
         return _begun(turn, client)
@@ -410,127 +310,21 @@ def _answer(turn: Turn) -> bytes:
     return b""
 
 
-def _subagent(turn: Turn) -> bytes:
-    """Take what an agent said and did that the session's own has started, once it has ended."""
-    if not turn.alone:
-        turn.go_on()
-    elif turn.told.transcript:
-        from memtape.tools.agents.transcripts import of_session, take_up
+def _afterwards() -> ModuleType:
+    """Return what does that for which nobody waits; it is loaded for that alone."""
+    from memtape.tools.agents import afterwards
 
-        os.nice(NICENESS)
-        paths = of_session(Path(turn.told.transcript), turn.told.agent_transcript)
-        take_up(turn.home, turn.told.host, turn.folder, paths)
-    return b""
-
-
-def _flush(turn: Turn) -> bytes:
-    """Keep the end of what was said, before the host makes a summary of it (C4).
-
-    Where a model is configured, a process of its own distils it once it is durable.
-    """
-    from memtape.sinks.home.flushes import count_outcome
-    from memtape.tools.agents.distilling import is_wanted
-    from memtape.tools.agents.flushing import latest
-
-    receipts: list[Receipt] = []
-    try:
-        transcript = Path(turn.told.transcript)
-        with turn.client() as client:
-            if client.silence():
-                return b""
-            text = latest(turn.told.host, transcript, TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS, client.redactor)
-            if text:
-                source, session = HOSTS[turn.told.host], turn.told.session
-                line = Line(
-                    text=text,
-                    kind="journal",
-                    source=source,
-                    native_id=f"flush:{session}:{digest(text)}",
-                    tags=(FLUSH_TAG,),
-                )
-                receipts = client.capture_many([line])
-        count_outcome(turn.home, "deterministic_ok")
-    except Exception:
-        count_outcome(turn.home, "error")
-        raise
-    if receipts and is_wanted(turn.home):
-        place = receipts[0].position
-        turn.start("--distill", f"{place.partition}:{place.offset}")
-    return b""
-
-
-def _end(turn: Turn) -> bytes:
-    """Take the rest of the transcript and fold it, so that the next start has nothing to wait for.
-
-    A model that is named takes facts from what was said last.
-    """
-    if not turn.alone:
-        from memtape.tools.agents.warm import end_session
-
-        end_session(turn.home)
-        turn.go_on()
-        return b""
-    os.nice(NICENESS)
-    with turn.client() as client:
-        if client.silence():
-            return b""
-    if turn.told.transcript and not _is_empty(Path(turn.told.transcript)):
-        command = turn.command("import", turn.told.transcript, "--format", HOSTS[turn.told.host])
-        done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
-        if done.returncode:
-            raise MemtapeError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
-    with turn.client() as client:
-        _look_at_repository(turn, client)
-        client.catch_up()
-        if client.session and client.is_made() and _told_to_model(client, client.session):
-            client.catch_up()
-    return b""
-
-
-def _look_at_repository(turn: Turn, client: Client) -> None:
-    """Capture what the repository says of the project, where that has changed."""
-    from memtape.tools.capture.repository import repository_lines
-
-    lines = [] if client.silence() else repository_lines(turn.folder)
-    if lines:
-        scope = client.made_scope()
-        ids = [derived_id("captured", scope, line.source, line.native_id or "") for line in lines]
-        known = client.log.known(scope, ids)
-        client.capture_many(line for line, id in zip(lines, ids, strict=True) if id not in known)
-
-
-def _told_to_model(client: Client, session: str) -> int:
-    """Have a model, if named, take facts from a session that has ended and sum it up; count what came."""
-    from memtape.flows.workers.distill import LATE_US
-    from memtape.flows.workers.summarise import sum_up
-    from memtape.tools.keep.models import is_named
-    from memtape.tools.keep.summaries import SummaryAsker
-
-    if not is_named(client.home):
-        return 0
-    try:
-        facts = client.distill(session, scope=client.scope, since_us=now_us() - LATE_US).events
-        return len(facts) + len(sum_up(client.log, SummaryAsker(client.home), session, client.scope))
-    except BudgetSpent:  # `memtape status` says so.
-        return 0
-
-
-def _is_empty(transcript: Path) -> bool:
-    """Whether nothing was said in a session: hosts name its transcript before they write one."""
-    try:
-        return (transcript.is_file() and not transcript.stat().st_size) or not transcript.exists()
-    except OSError:
-        return False
+    return afterwards
 
 
 _ACTIONS: dict[str, Callable[[Turn], bytes]] = {
     "start": _start,
     "prompt": _prompt,
     "answer": _answer,
-    "subagent": _subagent,
-    "flush": _flush,
+    "subagent": lambda turn: bytes(_afterwards().subagent(turn)),
+    "flush": lambda turn: bytes(_afterwards().flush(turn)),
     "retell": _retell,
-    "end": _end,
+    "end": lambda turn: bytes(_afterwards().end(turn)),
 }
 
 
@@ -589,24 +383,5 @@ def native_of(turn: Turn, client: Client, text: str) -> str | None:
     return of_hook(heard_as, now, before, known, retried=turn.alone)
 
 
-def _of_itself(told: Told, alone: bool) -> Told:
-    """Return what a host told whose transcripts are not read, with the answer that only its transcript tells."""
-    from memtape.tools.agents.last_answers import copilot_answer
-
-    if told.host != "copilot" or told.action != "answer":
-        return told._replace(transcript="")
-    return told._replace(answer=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))
-
-
 def _has_prompt_id(told: Told) -> bool:
     return told.host == "claude" and bool(told.prompt_id)
-
-
-def in_form(turn: Turn, text: str, note: str = "") -> bytes:
-    """Return a context in the host's form with a note for the person, empty where there is nothing to say."""
-    if not text.strip():
-        return b""
-    room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
-    text = without_tags(text)
-    told = wrap(text if len(text) <= room else text[: room - 1] + "…")
-    return answer(turn.told.event, told, note, flat=HOSTS_OF_HOOKS[turn.told.host].flat)

@@ -19,6 +19,7 @@ from memtape.tools.agents import hooks
 from memtape.tools.agents.handing import DONE, GO, NOT_MINE, SHOWN, environment
 from memtape.tools.agents.hook_hosts import read
 from memtape.tools.agents.starts import note_told
+from memtape.tools.agents.turn import Turn, in_form
 from memtape.tools.agents.warm import Asked, Offered, tell_session
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.native_ids import HOSTS
@@ -65,11 +66,9 @@ def take(home: Path, given: dict[str, Any], offer: Callable[[Asked], Offered], e
         return asked | {"action": action}
 
 
-def _finish(
-    turn: hooks.Turn, client: Client, text: str, native: str, offered: Offered | None, exchange: Exchange
-) -> bool:
+def _finish(turn: Turn, client: Client, text: str, native: str, offered: Offered | None, exchange: Exchange) -> bool:
     """Capture what was said once the hook agrees; return whether the host was told what is offered."""
-    told = hooks.in_form(turn, offered.text, offered.note) if offered is not None else b""
+    told = in_form(turn, offered.text, offered.note) if offered is not None else b""
     if exchange(orjson.dumps(native) + orjson.dumps(told.decode()) + b"\n") != GO:
         return False
     if native:
@@ -80,7 +79,7 @@ def _finish(
     return shown
 
 
-def _turn(home: Path, given: dict[str, Any]) -> hooks.Turn | None:
+def _turn(home: Path, given: dict[str, Any]) -> Turn | None:
     """Return what a hook was told, None where that is not for a server, or not for this one."""
     if not is_as_here(given) or os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return None
@@ -88,7 +87,7 @@ def _turn(home: Path, given: dict[str, Any]) -> hooks.Turn | None:
     told = read(given["hook"], data)
     if told is None or told.action not in ("start", "prompt", "answer", "subagent"):
         return None
-    turn = hooks.Turn(told, home, data, alone=False, began_in=Path(given["folder"]))
+    turn = Turn(told, home, data, alone=False, began_in=Path(given["folder"]))
     # An answer that stands nowhere yet is left to who can wait for it.
     return None if told.host == "copilot" and told.action == "answer" and not turn.told.answer else turn
 

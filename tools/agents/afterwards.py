@@ -1,0 +1,137 @@
+"""What a hook does that nobody waits for: what a subagent said, what a compaction takes, and the end of a session.
+
+It is loaded for these alone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from memtape.schemas.errors import BudgetSpent, MemtapeError
+from memtape.schemas.events import FLUSH_TAG
+from memtape.schemas.ids import derived_id
+from memtape.tools.agents.turn import NICENESS, Turn
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.native_ids import HOSTS, digest
+from memtape.tools.capture.writing import Receipt, now_us
+from memtape.tools.client import Client
+from memtape.tools.keep.starting import NOWHERE
+
+FLUSH_CHARS = 4_000
+FLUSH_LINES = 120
+TAIL_BYTES = 512 * 1024
+
+
+def subagent(turn: Turn) -> bytes:
+    """Take what an agent said and did that the session's own has started, once it has ended."""
+    if not turn.alone:
+        turn.go_on()
+    elif turn.told.transcript:
+        from memtape.tools.agents.transcripts import of_session, take_up
+
+        os.nice(NICENESS)
+        paths = of_session(Path(turn.told.transcript), turn.told.agent_transcript)
+        take_up(turn.home, turn.told.host, turn.folder, paths)
+    return b""
+
+
+def flush(turn: Turn) -> bytes:
+    """Keep the end of what was said, before the host makes a summary of it (C4).
+
+    Where a model is configured, a process of its own distils it once it is durable.
+    """
+    from memtape.sinks.home.flushes import count_outcome
+    from memtape.tools.agents.distilling import is_wanted
+    from memtape.tools.agents.flushing import latest
+
+    receipts: list[Receipt] = []
+    try:
+        transcript = Path(turn.told.transcript)
+        with turn.client() as client:
+            if client.silence():
+                return b""
+            text = latest(turn.told.host, transcript, TAIL_BYTES, FLUSH_LINES, FLUSH_CHARS, client.redactor)
+            if text:
+                source, session = HOSTS[turn.told.host], turn.told.session
+                line = Line(
+                    text=text,
+                    kind="journal",
+                    source=source,
+                    native_id=f"flush:{session}:{digest(text)}",
+                    tags=(FLUSH_TAG,),
+                )
+                receipts = client.capture_many([line])
+        count_outcome(turn.home, "deterministic_ok")
+    except Exception:
+        count_outcome(turn.home, "error")
+        raise
+    if receipts and is_wanted(turn.home):
+        place = receipts[0].position
+        turn.start("--distill", f"{place.partition}:{place.offset}")
+    return b""
+
+
+def end(turn: Turn) -> bytes:
+    """Take the rest of the transcript and fold it, so that the next start has nothing to wait for.
+
+    A model that is named takes facts from what was said last.
+    """
+    if not turn.alone:
+        from memtape.tools.agents.warm import end_session
+
+        end_session(turn.home)
+        turn.go_on()
+        return b""
+    os.nice(NICENESS)
+    with turn.client() as client:
+        if client.silence():
+            return b""
+    if turn.told.transcript and not _is_empty(Path(turn.told.transcript)):
+        command = turn.command("import", turn.told.transcript, "--format", HOSTS[turn.told.host])
+        done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
+        if done.returncode:
+            raise MemtapeError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
+    with turn.client() as client:
+        look_at_repository(turn, client)
+        client.catch_up()
+        if client.session and client.is_made() and _told_to_model(client, client.session):
+            client.catch_up()
+    return b""
+
+
+def look_at_repository(turn: Turn, client: Client) -> None:
+    """Capture what the repository says of the project, where that has changed."""
+    from memtape.tools.capture.repository import repository_lines
+
+    lines = [] if client.silence() else repository_lines(turn.folder)
+    if lines:
+        scope = client.made_scope()
+        ids = [derived_id("captured", scope, line.source, line.native_id or "") for line in lines]
+        known = client.log.known(scope, ids)
+        client.capture_many(line for line, id in zip(lines, ids, strict=True) if id not in known)
+
+
+def _told_to_model(client: Client, session: str) -> int:
+    """Have a model, if named, take facts from a session that has ended and sum it up; count what came."""
+    from memtape.flows.workers.distill import LATE_US
+    from memtape.flows.workers.summarise import sum_up
+    from memtape.tools.keep.models import is_named
+    from memtape.tools.keep.summaries import SummaryAsker
+
+    if not is_named(client.home):
+        return 0
+    try:
+        facts = client.distill(session, scope=client.scope, since_us=now_us() - LATE_US).events
+        return len(facts) + len(sum_up(client.log, SummaryAsker(client.home), session, client.scope))
+    except BudgetSpent:  # `memtape status` says so.
+        return 0
+
+
+def _is_empty(transcript: Path) -> bool:
+    """Whether nothing was said in a session: hosts name its transcript before they write one."""
+    try:
+        return (transcript.is_file() and not transcript.stat().st_size) or not transcript.exists()
+    except OSError:
+        return False

@@ -1,0 +1,132 @@
+"""One call of a hook: what the host told, the client of the project that it is about, and how it ends or is left.
+
+What is done for it is in `hooks`, and in `afterwards` what nobody waits for.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+from memtape.schemas.errors import MemtapeError
+from memtape.tools.agents.errors import note_error
+from memtape.tools.agents.handing import Handed, tell
+from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS, MAX_CONTEXT_CHARS, Told, answer, placed
+from memtape.tools.capture.injected import without_tags, wrap
+from memtape.tools.capture.native_ids import HEARD, HOSTS
+from memtape.tools.client import Client
+from memtape.tools.importing.records import MAX_NAME_CHARS
+from memtape.tools.keep.starting import NOWHERE, python_of
+
+START_WAIT_S = 8.0
+"""Hosts wait 10 s. A start that has no context by then is told so."""
+LATE_START = (
+    "The memory of this project could not be read in time. `get_context` and `search_memories` of memtape may answer"
+    " later."
+)
+WRITTEN_WAIT_S = 5.0
+"""An answer that is not in its transcript yet is waited for so long, by a process of its own."""
+SOURCES = HOSTS | HEARD
+NICENESS = 10
+"""What nobody waits for leaves the processor to the agent."""
+
+
+class Turn:
+    """One call of a hook: what was told, and the client for the project that it is about.
+
+    `handed` says how far a server came with it, `began_in` in which folder the hook was called, by default this one.
+    """
+
+    def __init__(
+        self,
+        told: Told,
+        home: Path,
+        data: bytes,
+        alone: bool,
+        handed: Handed | None = None,
+        began_in: Path | None = None,
+    ) -> None:
+        folder = (began_in or Path()) / told.folder
+        self.told = told._replace(transcript=str(began_in / told.transcript)) if began_in and told.transcript else told
+        if told.host in HEARD:
+            self.told = _of_itself(self.told, alone)
+        self.home = home
+        self.alone = alone
+        self.handed = handed or Handed()
+        self.folder = folder.absolute() if told.folder and folder.is_dir() else began_in or Path.cwd()
+        self.captured = False
+        self._data = data
+        self._ending = threading.Lock()
+
+    def client(self) -> Client:
+        """Return a client of the project that the host works in."""
+        client = Client(self.home, folder=self.folder, began=self._began, actor=SOURCES[self.told.host], origin="agent")
+        client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
+        return client
+
+    def _began(self) -> Path | None:
+        from memtape.tools.importing.finding import began_in
+
+        return began_in(Path(self.told.transcript)) if self.told.transcript else None
+
+    def end(self) -> None:
+        """End well; where `give_up` came first, it ends the process."""
+        self._ending.acquire()
+
+    def give_up(self) -> None:
+        """End here, since the agent should not wait; what is not captured yet is left to another process."""
+        if not self._ending.acquire(blocking=False):
+            return
+        try:
+            if self.told.action == "start":
+                late = MemtapeError(f"It gave no context within {START_WAIT_S:.0f} s.")
+                note_error(self.home, f"hook {self.told.host} {self.told.event}", late)
+                tell(in_form(self, LATE_START))
+            elif not self.captured:
+                # What is captured twice has one id and counts once.
+                self.go_on()
+        finally:
+            os._exit(0)
+
+    def go_on(self, word: str = "--alone") -> None:
+        """Have a process of its own do this, which is told of files and folders in full, since it works nowhere."""
+        self.start(word, data=placed(self._data, self.folder))
+
+    def start(self, *words: str, data: bytes = b"") -> None:
+        """Start a hook in a process of its own, which outlives this one and says nothing."""
+        started = subprocess.Popen(
+            self.command("hook", "--host", self.told.host, *words),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd=NOWHERE,
+        )
+        assert started.stdin is not None
+        started.stdin.write(data)
+        started.stdin.close()
+
+    def command(self, *words: str) -> list[str]:
+        """Return one of our commands, for this home."""
+        return [*python_of(), *words, "--home", str(self.home.absolute())]
+
+
+def in_form(turn: Turn, text: str, note: str = "") -> bytes:
+    """Return a context in the host's form with a note for the person, empty where there is nothing to say."""
+    if not text.strip():
+        return b""
+    room = MAX_CONTEXT_CHARS - len(wrap("")) - 100
+    text = without_tags(text)
+    told = wrap(text if len(text) <= room else text[: room - 1] + "…")
+    return answer(turn.told.event, told, note, flat=HOSTS_OF_HOOKS[turn.told.host].flat)
+
+
+def _of_itself(told: Told, alone: bool) -> Told:
+    """Return what a host told whose transcripts are not read, with the answer that only its transcript tells."""
+    from memtape.tools.agents.last_answers import copilot_answer
+
+    if told.host != "copilot" or told.action != "answer":
+        return told._replace(transcript="")
+    return told._replace(answer=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))
