@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from clients import PACKAGES, Trial, install
 from fake_model import FakeModel, Seen
 
-from memtape.schemas.model import HOOKS_VARIABLE
+from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.ask.tokens import tokenizer
 from memtape.tools.capture.lines import Line

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from memtape.schemas.model import HOOKS_VARIABLE
+from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.connecting import CONNECTABLE, connect
 from memtape.tools.agents.generic import instructions, server_forms, take_instructions, write_instructions
