@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import Basis, Delta, Watermark
+from memtape.schemas.rows import Basis, Delta, PassMark, Watermark
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard
@@ -24,6 +24,7 @@ class PartitionViews:
         self._vault = Vault(home) if vault else None
         self._epoch_lock = home.epoch_lock(shard.partition)
         self._unwritten: Watermark | None = None
+        self._passes: dict[str, PassMark] = {}
         self.doubts: list[str] = []
 
     def start(self, basis: Basis, watermark: Watermark | None, strayed: str) -> int:
@@ -41,6 +42,7 @@ class PartitionViews:
             self.doubts.append(f"The views of partition {self.partition} are made anew from the log: {why}.")
             self._shard.discard()
             return 0
+        self._passes = watermark.passes
         return watermark.offset
 
     def vault_offset(self) -> int:
@@ -48,9 +50,12 @@ class PartitionViews:
         return 0 if self._vault is None else self._vault.covered(self.partition)
 
     def apply(self, delta: Delta) -> None:
-        """Write one delta; one that changes nothing is only remembered until the next, or until `close`."""
+        """Write one delta; one that changes nothing is only remembered until the next, or until `close`.
+
+        The end of a consolidation's pass changes no row, and is told by the watermark alone.
+        """
         assert delta.watermark.partition == self.partition
-        if delta.empty:
+        if delta.empty and delta.watermark.passes == self._passes:
             self._unwritten = delta.watermark
             return
         with self._epoch_lock:
@@ -74,7 +79,7 @@ class PartitionViews:
         # After it, so that a vault that claims more than the tables is one whose tables were lost.
         if self._vault is not None:
             self._vault.cover(self.partition, watermark.offset)
-        self._unwritten = None
+        self._unwritten, self._passes = None, watermark.passes
 
 
 def _unfit(basis: Basis, watermark: Watermark) -> str:
