@@ -28,6 +28,12 @@ from memtape.state.text.instructing_words import (
     VERBS,
 )
 
+
+
+def _one_of(patterns: tuple[str, ...]) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in patterns)
+
+
 _I = re.IGNORECASE
 MOST_CHARS = 400
 """A longer sentence is something pasted."""
@@ -66,6 +72,9 @@ _PERMIT = (
     rf"(?:without (?:asking|checking with|telling|my|a go|permission|approval)|unless (?:i|asked|told)\b|(?:needs?|requires?)"
     rf" my {_OK}\b|(?:ask|check with|confirm with|tell|warn) me first|wait for (?:my|a) (?:{_OK}|yes)\b)"
 )
+_FROM_NOW = r"(?:from (?:now|here) on(?:wards?| out)?|going forward)"
+_WHEN = r"(?:when(?:ever)?|if|before|after|once|while)"
+_NOBODY = r"(?!(?:i|we|it|they|he|she|the)\b)"
 _ENDS = r"(?:\W*\Z|\s*[,;.(:–—]|\s+(?:please|pls|and|or|in|on|for|everywhere|anywhere|only|throughout|when)\b)"
 
 _LEAD = lazy(
@@ -81,126 +90,137 @@ _LEAD = lazy(
 """What may stand before a clause and says nothing of its own."""
 _BREAK = lazy(r"[,;:–—(]\s+|\.{2,}\s*|\s-+\s|\s(?=(?:and|but|so|because|since|then)\s)", _I)
 
-_ANYWHERE = (
-    # An order that says "always" or "never".
-    rf"(?:(?:you|we)\s+(?:(?:should|must|shall|need to|have to|are to|can|may|do)\s+)?|let's )?{_ALWAYS}\s+(?:just |simply |again )?"
-    rf"(?!(?:need|have|think|try|be|go|say)\b){VERBS}\b(?!-)",
+_OF_KINDS = (
+    rf"need\s+my {_OK}\b",
+    rf"{_HERE}\s+(?:are|is|get|must|should|have to)\s+(?:(?:be|all|always|never|not)\s+)*(?:{HELD}|{STYLES}|{LANGUAGES})\b",
+    rf"(?:are|get|gets|is)\s+(?:(?:always|never)\s+{HELD}\b|{HELD}\b[^?]*?{_SCOPE})",
+    r"(?:(?:always|only|never)\s+)?(?:go|goes|belongs?|lives?(?=(?: \S+){0,6}? here\b| beside| next| alongside))"
+    r"\s+(?:in|into|under|next to|inside|on top of|beside|alongside)\s",
+    r"(?:(?:in|are|is)\s+)?(?:(?:always|all)\s+)?(?:upper ?case|lower ?case|snake_case|camelcase|pascalcase|kebab-case|singular|plural"
+    r"|(?:at most|max(?:imum)?|under|below) \d+)\b(?!.*\b(?:are|were)\b)",
+    rf"{_SHOULD}(?:\s+(?:not|only|never|always))?\s+(?:have\s+(?!been\b)|start\b|end\b|follow\b|use\b|contain\b|begin\b|go\b"
+    rf"|live\b|reference\b|mention\b|link\b|include\b|be\s+(?:{HELD}\b|(?-i:[a-z]*[/<`])))",
+    r"(?:must|may|should|can)\s+(?:not|never)\s+(?!(?:be|have)\b)\w+",
+    rf"(?:(?:must|should)\s+)?{_ALWAYS}\s+(?:be\s+(?!null|empty|none)\w+|go|contain|use|have|start|end|leave|belong|live|come|include"
+    r"|reference|touch|import|depend|rely|commit|change)\b",
+    r"(?:is|are)\s+(?:required|mandatory)\s+(?:on|for|in|with|before)\s+(?:all|any|every|each|new|public)\b",
+    r"(?:is|are)\s+(?:strictly |always )?(?:forbidden|banned|not allowed|prohibited)\b",
+    r"for\s+(?:every|each|all new|any)\b(?!.*\b(?:in|of) (?:the|this)\b)",
+    rf".*\b{_FROM_NOW}\W*(?:please\W*)?\Z",
+)
+"""What is said of kinds of things."""
+_OF_US = (
+    r"(?:don't|do not|never|only(?: ever)?)\s+(?:use|write|add|mock|commit|squash|rebase|merge|do|allow|ship|put|name|call|push|import"
+    r"|hand-?\w+|edit|touch|store|log|catch|abbreviate|support|accept|test|format|prefix|inline|deploy)"
+    rf"\s+(?!(?!them){_ONE}|well\b|much\b)\S",
+    rf"(?:always\s+)?(?:write|name|call|prefix|format|indent|sort|order|group|sign|squash|pin|spell|tag|wrap|document|put|keep)\s+"
+    rf"(?:(?:all|our)\s+)*(?:{_KIND}|{STYLES})",
+    r"(?:(?:always|only)\s+)?(?:use|write|add|mock|commit|indent|name|store|put|format|test|push|squash|merge|rebase|deploy|stick to|follow)"
+    rf"\s+(?!{_ONE})[^,;?]*?{_HERE}",
+    rf"(?:use|follow|stick to|do)\s+{STYLES}{_ENDS}",
+    r"(?:still |only )?(?:support|target|run on)\s+[^,;?]*\d[^,;?]*,? so\b",
+)
+"""What "we" do."""
+_ORDERED = (
+    rf"{_ORDER}\s[^?]*?{_PERMIT}",
+    rf"{_ORDER}\s[^,;?]*\bwhen i (?:ask|say)\b",
+    rf"{_ORDER}\s[^,;?]*?\b(?:(?:whenever|every time|each time)\s+(?:you|we|i|something)\b|(?:before|after|with) (?:every|each|any)\s+(?!(?:one|other|file|of)\b)"
+    rf"(?:(?:single\s+)?(?:{_WORD}\s+)?{KINDS}\b|{DOING}|push|merge|session|task|edit|build|change|step|response)|(?:in|on|for|to) (?:every|each|any)"
+    r" (?:new \w+|commits?|prs?|pull request|branch|session|release|merge|push|deploy|change)\b)(?!\s+in\s+(?:the|this)\b)",
     rf"{_NOT}\s+{VERBS}\s[^?]*\b(?:ever|under any circumstances)\W*\Z",
-    # What needs a person's leave.
-    rf"(?:{_ORDER}|no|nothing|{_THING} (?:must|should|gets?|need|needs))\s[^?]*?{_PERMIT}",
-    rf"{_KIND}\s+need\s+my {_OK}\b",
     rf"(?:always\s+)?(?:ask|check with|consult|tell|warn|confirm with)\s+(?:(?:me|us)\s+)?(?:first\s+)?before\s+(?:you\s+)?"
     rf"(?:{VERBS}|{DOING})(?:\W*\Z|\s+{_NEW}|\s+to (?:main|master|production|prod)\b)",
-    # What is unwanted everywhere, or wanted instead of another.
-    rf"no\s+(?:more\s+)?{UNWANTED}(?:\W*(?:please|pls|thanks)?\W*\Z|[,.;]|\s+(?:please|pls)\b|\s+(?:in|on|to|for|without|at|inside|anywhere|ever|and)\b"
-    rf"(?!\s+(?:{_ONE}(?<!the)|the (?!code|repo|docs|main|commits|readme|database))))",
-    rf"no\s+(?:{_WORD}\s+){{1,3}}?(?:in|on|to|for)\s+{KINDS}\b",
-    rf"(?:{_ALWAYS}\s+)?(?:use\s+)?{TOOLS}(?: please| pls)?{_INSTEAD}{TOOLS}(?:\W+{_HERE}|\W*\Z|\W+(?:please|pls)\b)",
-    rf"{TOOLS} for {_WORD}(?: tests?)?, (?:and )?{TOOLS} for {_WORD}",
-    rf"(?!{_ONE}){_WORD} only (?:with|via|through)\s+(?!{_ONE})\S",
-    # What "we", "this repo" and the code here do.
-    rf"we\s+(?:don't|do not|never|only(?: ever)?)\s+(?:use|write|add|mock|commit|squash|rebase|merge|do|allow|ship|put|name|call|push"
-    rf"|import|hand-?\w+|edit|touch|store|log|catch|abbreviate|support|accept|test|format|prefix|inline|deploy)\s+(?!{_ONE}(?<!them)|that\b|well\b|much\b)\S",
-    rf"we\s+(?:always\s+)?(?:write|name|call|prefix|format|indent|sort|order|group|sign|squash|pin|spell|tag|wrap|document|put|keep)\s+"
-    rf"(?:(?:all|our)\s+)*(?:{_KIND}|{STYLES})",
-    rf"we\s+(?:(?:always|only)\s+)?(?:use|write|add|mock|commit|indent|name|store|put|format|test|push|squash|merge|rebase"
-    rf"|deploy|stick to|follow)\s+(?!{_ONE})[^,;?]*?{_HERE}",
-    rf"we\s+(?:use|follow|stick to|do)\s+{STYLES}{_ENDS}",
-    rf"(?:this|our)\s+(?:\w+ )?{_PLACE}\s+(?:only\s+|always\s+)?(?:uses|follows|sticks to|squashes|rebases|requires|enforces|does not|doesn't|never|is on (?!fire))\b",
-    rf"{_KIND}\s+{_HERE}\s+(?:are|is|get|must|should|have to)\s+(?:(?:be|all|always|never|not)\s+)*(?:{HELD}|{STYLES}|{LANGUAGES})\b",
-    rf"{_KIND}\s+(?:are|get|gets|is)\s+{HELD}\b[^?]*?{_SCOPE}",
-    rf"{_KIND}\s+(?:always\s+|only\s+|never\s+)?(?:go|goes|belongs?|lives? (?=(?:\S+ ){{0,6}}?here\b|beside|next|alongside))\s*(?:in|into|under|next to|inside|on top of|beside|alongside)\s",
-    rf"we\s+(?:still |only )?(?:support|target|run on)\s+[^,;?]*\d[^,;?]*,? so\b",
-    rf"i\s+(?:always )?(?:run|start|push|commit|merge|deploy|tag|release|publish)\s(?!(?:it|this|that|them|the)\b)[^,;?]{{0,30}}?myself\b",
-    rf"(?:nothing|no ?one|nobody)\s[^,;?]*?\b(?:gets?|is|goes)\s+(?:ever\s+)?(?:committed|comitted|merged|pushed|deployed|checked in)\b",
-    rf"(?:{_SCOPE},?\s+)we\s+(?:(?:always|only|never|don't|do not)\s+)?{VERBS}\b",
-    rf"{_KIND}\s+(?:(?:in|are|is)\s+)?(?:(?:always|all)\s+)?(?:upper ?case|lower ?case|snake_case|camelcase|pascalcase|kebab-case|singular|plural"
-    rf"|(?:at most|max(?:imum)?|under|below) \d+)\b(?!.*\b(?:are|is|were)\b)",
-    rf"(?:{LANGUAGES}|(?:british|american|us|uk) spelling|conventional commits)\s+(?:in|for|only in|everywhere)\s+(?:all\s+|our\s+|the\s+)?(?:\w+ and )?(?:{KINDS}|{_PLACE})\b",
-    # What every one of a kind must be.
-    rf"(?:every|each|all|any|new|public|our|exported)\s+(?:{_WORD}\s+){{0,3}}?{KINDS}\s+(?:[^,;?]{{0,40}}\s)?{_SHOULD}\s+(?:not\s+)?"
-    r"(?!(?:now|pass\W*\Z|work|be (?:fine|ok|okay|good|enough|easy|fixed|there|able|available|done\W*\Z|ready|visible|green"
-    r"|passing)|have been|have (?:gone|failed|broken))\b)\w+",
-    rf"the\s+(?:changelog|readme|docs|lockfile|schema|openapi\S*)\s+{_SHOULD}\s[^?]*?\b(?:every|each|any)\b",
-    rf"{_KIND}\s+{_SHOULD}(?:\s+(?:not|only|never|always))?\s+(?:have\s+(?!been\b)|start\b|end\b|follow\b|use\b|contain\b|begin\b|go\b"
-    rf"|live\b|reference\b|mention\b|link\b|include\b|be\s+(?:{HELD}\b|(?-i:[a-z]*[/<`])))",
-    rf"{_KIND}\s+(?:must|may|should|can)\s+(?:not|never)\s+(?!(?:be|have)\b)\w+",
-    rf"{_KIND}\s+(?:(?:must|should)\s+)?{_ALWAYS}\s+(?:be\s+(?!null|empty|none)\w+|go|contain|use|have|start|end|leave|belong|live|come|include"
-    r"|reference|touch|import|depend|rely|commit|change)\b",
-    rf"{_KIND}\s+(?:are|is|get|gets)\s+(?:always|never)\s+{HELD}\b",
-    r"\S[^,;?]* must (?:never|not ever|under no circumstances) be (?:edited|touched|modified|changed|committed|deleted|removed|logged|exposed"
-    r"|checked in|pushed|renamed|rewritten|overwritten)\b",
-    rf"{_KIND}\s+(?:is|are)\s+(?:required|mandatory)\s+(?:on|for|in|with|before)\s+(?:all|any|every|each|new|public)\b",
-    rf"(?:(?:every|each|any|all new)\s+(?:{_WORD}\s+){{0,2}}?{KINDS}\s+(?:has|have|comes? with)\b|(?:i want\s+)?{_KIND}\s+for\s+(?:every|each|all new|any)\b)"
-    r"(?!.*\b(?:in|of) (?:the|this)\b)",
-    rf"(?:{UNWANTED}|{_KIND}|{DOING} {_THING}|\S+/\S*)\s(?:is|are)\s+(?:strictly |always )?(?:forbidden|banned|not allowed|prohibited|mandatory)\b",
-    r"(?!it\b|that\b|this\b)[^,;?]{2,60}?\s(?:is|are)\s+(?:strictly |always )?off[- ]limits\b",
-    r"only (?-i:[A-Z])[a-z]+ (?:may |can )?(?:merges?|publish(?:es)?|pushes|push|tags?|releases?|deploys?|approves?)\b",
-    # What is done whenever something comes again.
-    rf"(?:when(?:ever)?|if|before|after|once|while)\s+(?:(?:you|we|i)(?:'re| are)?\s+)?(?:ever\s+)?(?!(?:finish|continue|proceed|start|stop|get|see|done)\b)(?:{VERBS}|{DOING})\b"
-    rf"(?:\s+(?:up|in|out|on|to|into|from))?(?:\s+{_NEW}[^,;:]*[,:]\s*(?!(?:i|we|it|they|he|she|the)\b){_ORDER}|[,:]\s*{_ORDER}\s+(?:(?!{_ONE})|the (?:linter|formatter|tests|test suite|type checker|changelog|docs)\b))",
-    rf"(?:whenever|every time|each time|any ?time)\s+(?:you|we|i|a|an|something|there)\b[^,;]*[,:]\s*(?!(?:i|we|it|they|he|she|the)\b){_ORDER}",
-    rf"(?:if|when)\s+(?:an?|any)\s[^,;?]*?(?:,\s*|\s)(?:always |never |please |just )*{VERBS}\s+(?!it\b|that\b|this\b|the\b|a\b|an\b)\w",
-    rf"(?:if|when)\s+(?:something|anything|the (?:spec|task|ticket|requirement)\w*) (?:is|are|isn't|seems) (?:unclear|ambiguous|not clear|missing)\b[^?]*?{VERBS}\b",
-    rf"{_ORDER}\s[^,;?]*?\b(?:(?:whenever|every time|each time)\s+(?:you|we|i|something)\b|(?:before|after|with) (?:every|each|any)\s+(?!(?:one|other|file|of)\b)"
-    rf"(?:(?:single\s+)?(?:{_WORD}\s+)?{KINDS}\b|{DOING}|push|merge|session|task|edit|build|change|step|response)|(?:in|on|for|to) (?:every|each|any) (?:new \w+|commits?|prs?|pull request|branch|session|release|merge|push"
-    rf"|deploy|change)\b)(?!\s+in\s+(?:the|this)\b)",
-    rf"(?:in|for) (?:any|all|every|each)\s+{_KIND}[^,;?]*?,?\s(?:please\s+)?{_HABIT}",
     # How answers are to be.
     rf"(?:answer|reply|respond|speak|talk|write|communicate)(?: to)?(?: me)?\s+(?:only\s+)?in\s+{LANGUAGES}\b(?!\s+(?:and )?then\b)",
     r"(?:answer|reply|respond)\s+(?:to me\s+)?(?:briefly|concisely|shortly|tersely|in (?:short|brief|full) \w+)",
     rf"keep\s+(?:(?:all|your|the)\s+)*{TALK}\s+(?:\w+\s+)?(?:short|brief|concise|terse|to|minimal|small|simple|under|below|in)\b",
     rf"keep\s+(?:(?:all|your|our)\s+)*{_KIND}\s+(?:\w+\s+)?(?:short|brief|small|simple|pure|sorted|under|below|at|within|focused"
     r"|atomic|flat|alphabetical|in sync|up to date|out of|free of|minimal|private)\b",
-    rf"{_ORDER}\s[^,;?]*\bwhen i (?:ask|say)\b",
+)
+_CONDITIONS = (
+    rf"{_WHEN}\s+(?:(?:you|we|i)(?:'re| are)?\s+)?(?:ever\s+)?(?!(?:finish|continue|proceed|start|stop|get|see|done)\b)(?:{VERBS}|{DOING})\b"
+    rf"(?:\s+(?:up|in|out|on|to|into|from))?(?:\s+{_NEW}[^,;:]*[,:]\s*{_NOBODY}{_ORDER}"
+    rf"|[,:]\s*{_ORDER}\s+(?:(?!{_ONE})|the (?:linter|formatter|tests|test suite|type checker|changelog|docs)\b))",
+    rf"(?:whenever|every time|each time|any ?time)\s+(?:you(?! (?:need|want|like|feel|are|can|have)\b)|we|i|a|an|something|there)\b[^,;]*[,:]\s*{_NOBODY}{_ORDER}",
+    rf"(?:if|when)\s+(?:an?|any)\s[^,;?]*?(?:,\s*|\s)(?:always |never |please |just )*{VERBS}\s+(?!it\b|that\b|this\b|the\b|a\b|an\b)\w",
+    rf"(?:if|when)\s+(?:something|anything|the (?:spec|task|ticket|requirement)\w*) (?:is|are|isn't|seems) (?:unclear|ambiguous|not clear|missing)\b[^?]*?{VERBS}\b",
+    rf"(?:if|when)\s+(?:you(?:'re| are)\s+)?(?:unsure|in doubt|not sure|uncertain)\b[^,]*,\s*{_ORDER}",
+    rf"(?:before|after)\s+(?:every|each|any)\s+[^,;]+,\s*{_ORDER}",
+    rf"(?:in|for) (?:any|all|every|each)\s+{_KIND}[^,;?]*?,?\s(?:please\s+)?{_HABIT}",
     r"when i say (?:QUOTED|\w+),? (?:i mean|that means|it means|do|run)\b",
+)
+"""What is done whenever something comes again."""
+_ANYWHERE = (
+    rf"(?:(?:you|we)\s+(?:(?:should|must|shall|need to|have to|are to|can|may|do)\s+)?|let's )?{_ALWAYS}\s+(?:just |simply |again )?"
+    rf"(?!(?:need|have|think|try|be|go|say)\b){VERBS}\b(?!-)",
+    rf"{_KIND}\s+(?:{_one_of(_OF_KINDS)})",
+    rf"we\s+(?:{_one_of(_OF_US)})",
+    *_ORDERED,
+    *_CONDITIONS,
+    # What is unwanted everywhere, or wanted instead of another.
+    rf"(?:no|nothing)\s[^?]*?{_PERMIT}",
+    rf"no\s+(?:more\s+)?{UNWANTED}(?:\W*(?:please|pls|thanks)?\W*\Z|[,.;]|\s+(?:please|pls)\b|\s+(?:in|on|to|for|without|at|inside|anywhere|ever|and)\b"
+    rf"(?!\s+(?:(?!the\b){_ONE}|the (?!code|repo|docs|main|commits|readme|database))))",
+    rf"no\s+(?:{_WORD}\s+){{1,3}}?(?:in|on|to|for)\s+{KINDS}\b",
+    rf"(?:{_ALWAYS}\s+)?(?:use\s+)?{TOOLS}(?: please| pls)?{_INSTEAD}{TOOLS}(?:\W+{_HERE}|\W*\Z|\W+(?:please|pls)\b)",
+    rf"{TOOLS} for {_WORD}(?: tests?)?, (?:and )?{TOOLS} for {_WORD}",
+    rf"(?!{_ONE}){_WORD} only (?:with|via|through)\s+(?!{_ONE})\S",
+    # What this project and each of a kind in it does.
+    rf"(?:this|our)\s+(?:\w+ )?{_PLACE}\s+(?:only\s+|always\s+)?(?:uses|follows|sticks to|squashes|rebases|requires|enforces|does not|doesn't|never|is on (?!fire))\b",
+    r"i\s+(?:always )?(?:run|start|push|commit|merge|deploy|tag|release|publish)\s(?!(?:it|this|that|them|the)\b)[^,;?]{0,30}?myself\b",
+    r"(?:nothing|no ?one|nobody)\s[^,;?]*?\b(?:gets?|is|goes)\s+(?:ever\s+)?(?:committed|comitted|merged|pushed|deployed|checked in)\b",
+    rf"(?:{_SCOPE},?\s+)we\s+(?:(?:always|only|never|don't|do not)\s+)?{VERBS}\b",
+    rf"(?:{LANGUAGES}|(?:british|american|us|uk) spelling|conventional commits)\s+(?:in|for|only in|everywhere)\s+(?:all\s+|our\s+|the\s+)?(?:\w+ and )?(?:{KINDS}|{_PLACE})\b",
+    rf"(?:every|each|all|any|new|public|our|exported)\s+(?:{_WORD}\s+){{0,3}}?{KINDS}\s+(?:[^,;?]{{0,40}}\s)?{_SHOULD}\s+(?:not\s+)?"
+    r"(?!(?:now|pass\W*\Z|work|be (?:fine|ok|okay|good|enough|easy|fixed|there|able|available|done\W*\Z|ready|visible|green"
+    r"|passing)|have been|have (?:gone|failed|broken))\b)\w+",
+    rf"the\s+(?:changelog|readme|docs|lockfile|schema|openapi\S*)\s+{_SHOULD}\s[^?]*?\b(?:every|each|any)\b",
+    rf"(?:{UNWANTED}|{DOING} {_THING}|\S+/\S*)\s(?:is|are)\s+(?:strictly |always )?(?:forbidden|banned|not allowed|prohibited)\b",
+    r"only (?-i:[A-Z])[a-z]+ (?:may |can )?(?:merges?|publish(?:es)?|pushes|push|tags?|releases?|deploys?|approves?)\b",
 )
 _AT_START = (
     # "Use X, not Y", "use X in this repo", and known ways to work.
     rf"(?:{_SCOPE},?\s+|for (?!{_ONE})[^,;:]+?,?\s+)?(?:(?:only|we|you (?:must|should|have to))\s+)*(?:use|run (?:\w+ )?{KINDS} (?:with|in)|write (?:\w+ )?{KINDS} (?:with|in))\s+{_THING}"
     rf"(?:\s+for\s+(?!{_ONE})[^,;]+?|\s+(?:in|on) {_WORD})?{_INSTEAD}(?:use\s+)?{_THING}(?:\W|\Z)",
-    rf"(?:(?:only|you must|you should)\s+)?use\s+(?!{_ONE}(?<!the) |the (?!standard))(?:{_WORD}\s+){{1,5}}?for\s+(?:all|any|every|each|everything|anything|new)\b",
+    rf"(?:(?:only|you must|you should)\s+)?use\s+(?:(?!{_ONE})|the standard )(?:{_WORD}\s+){{1,5}}?for\s+(?:all|any|every|each|everything|anything|new)\b",
     rf"(?:only\s+)?use\s+(?!{_ONE})(?:{_WORD}\s+){{1,4}}?(?:for|in)\s+(?:{_WORD}\s+)?(?!test\b){KINDS}(?:\W*\Z|[,;(])",
     rf"(?:only\s+)?use\s+{STYLES}{_ENDS}",
     rf"only use\s+[^,;]+?\s+(?:in|for|when|inside|under)\s+(?!{_ONE})\S",
     rf"{STYLES}(?:,? (?:please|pls))\b",
+    rf"(?:use|run)\s+(?!{_ONE})[^,;?]+?\bwhen you {VERBS}\b(?!\s+(?:{_ONE}))",
     # What holds in a scope.
-    rf"(?:{_ALL_OVER}|for (?:anything|everything) (?:in|under|to do with) {_WORD}|for (?!{_ONE}|example\b|instance\b)(?:{_WORD}\s+){{0,3}}?{_WORD})\s*[,:]?\s+(?:bitte\s+)?(?:{_HABIT}\s+(?!{_ONE}(?<!the) |the (?!standard|existing|imperative))\S"
-    rf"|{_ORDER}\s+{_NEW}|no\s+{UNWANTED}|\w+ \w+ verwenden\b)",
+    rf"(?:{_ALL_OVER}|for (?:anything|everything) (?:in|under|to do with) {_WORD}|for (?!{_ONE}|example\b|instance\b)(?:{_WORD}\s+){{0,3}}?{_WORD})\s*[,:]?\s+(?:bitte\s+)?"
+    rf"(?:{_HABIT}\s+(?:(?!{_ONE})|the (?:standard|existing|imperative) )\S|{_ORDER}\s+{_NEW}|no\s+{UNWANTED}|\w+ \w+ verwenden\b)",
     rf"{EVERYWHERE}\s*[,:]?\s*(?:{_HABIT}|{_ORDER}\s+(?!{_ONE})\S|{_KIND}\s+(?:is|are|must|should|go|use)\b|(?:i|we) (?:want|prefer|use|like|always|never)\b|no\s)",
     rf"{_HABIT}\s+(?!{_ONE})[^?]*?{_ALL_OVER}",
     rf"(?:{_ORDER}|no|(?:i|we)\s+(?:always|never|only|prefer|use|want))\s+[^?]*?{EVERYWHERE}\W*(?:please\W*)?\Z",
     # "From now on", "as a rule".
-    rf"(?:(?:from (?:now|here) on(?:wards?| out)?|going forward|in (?:the )?future|for (?:the )?future|next time|as a (?:general )?rule(?: of thumb)?"
-    rf"|in general|generally|by default)\b[,:]?\s+)(?:{_ORDER}|you (?:must|should|can|are to)\b|we (?:only |don't |do not |never |always )?{VERBS}\b|i(?:'d| would)? (?:want|prefer|need|like)\b"
+    rf"(?:{_FROM_NOW}|in (?:the )?future|for (?:the )?future|next time|as a (?:general )?rule(?: of thumb)?|in general|generally|by default)\b[,:]?\s+"
+    rf"(?:please\s+)?(?:{_ORDER}|you (?:must|should|can|are to)\b|we (?:only |don't |do not |never |always )?{VERBS}\b|i(?:'d| would)? (?:want|prefer|need|like)\b"
     rf"|(?:no|only|every|all|each|any|if|when|before|after)\s|{_KIND}\s|{STYLES}\b)",
-    rf"(?:{_ORDER}|no|only|{_KIND}|i want|we (?:only |don't |always )?{VERBS})\b.*\b(?:from (?:now|here) on(?:wards?| out)?|going forward)\W*(?:please\W*)?\Z",
-    rf"(?:from now on|going forward)\s+{_ORDER}",
+    rf"(?:{_ORDER}|no|only|i want|we (?:only |don't |always )?{VERBS})\b.*\b{_FROM_NOW}\W*(?:please\W*)?\Z",
     r"(?:(?:house |project |team |coding )?(?:rule|convention|policy)|style)\s*:\s*\S",
     # Preferences of kinds of things.
     rf"(?:i|we)\s+(?:always|never)\s+want\s+(?:to\s+(?:see|have|know|be)|you\s+to|an?\b|my\b|{KINDS}\b)",
     rf"i\s+{_NOT}\s+(?:ever\s+)?want\s+(?:you to\s+(?:ever\s+)?{VERBS}\s+)?(?:any\s+)?{UNWANTED}\b",
     rf"(?:i|we)\s+(?:(?:really|strongly|generally|usually|always|much|also|still)\s+)?prefer\s+(?!{_ONE}|\w+ing\b)(?:[^,;?]*?(?:{KINDS}|{STYLES}|{TALK})\b|{_THING}\s+over\s)",
     rf"(?:i|we)(?:'d| would)\s+(?:much |always )?(?:rather|prefer)\s+(?:(?:have|use|see|get|you use|you used)\s+)?(?!{_ONE})(?:{_WORD}\s+){{0,4}}?(?:{KINDS}|{STYLES}|{TALK})\W*\Z",
-    rf"i(?:'d| would) (?:rather|prefer|like)\s+(?:it if\s+)?you\s+[^,;?]+?\b(?:when(?:ever)?|if|every time|before)\b",
-    rf"(?:my|our) preference is\s+(?!{_ONE})",
-    rf"(?:{_SCOPE},?\s+)?(?:(?:strongly|generally|always)\s+)?prefer\s+(?!{_ONE})\S",
+    r"i(?:'d| would) (?:rather|prefer|like)\s+(?:it if\s+)?you\s+[^,;?]+?\b(?:when(?:ever)?|if|every time|before)\b",
     rf"(?:but |and |so )?(?:generally|in general|usually|by default),?\s+i\s+want\s+{_KIND}\s+(?:{HELD}|kept|separate)\b",
+    rf"(?:my|our) preference is\s+(?!{_ONE})",
+    rf"(?:{_SCOPE},?\s+)?(?:(?:strongly|generally|always)\s+)?(?:prefer\s+(?!{_ONE})|avoid\s+(?!{_ONE}|breaking\b|doing\b))\S",
     # What is done never, and is no single thing.
     rf"(?:you (?:must not|mustn't|may not|should not|shouldn't|are(?: not|n't) allowed to|'re not allowed to|can't|cannot)|{_NOT})\s+(?:ever\s+|just\s+|simply\s+)?"
     rf"(?!(?:do|be|go|think|try|wait|look|trust|assume|let|have)\b|{VERBS}\s+(?:code|tests?|changes|files?|features|back|up|out|off|too|so|away|about|with|to|for|as|of|over)\b[^,]*\Z)"
-    rf"{VERBS}\s+(?!(?:{_ONE}|any (?:code|changes|tests|files)\b|code\b|so\b|too\b|back\b|up\b|out\b|off\b|away\b|in\b))\S(?![^?]*,\s*(?:just|only|but|i|it|we|they|he|she)\b|[^?]*\s(?<!of )(?:the|my|your|his|their|here)\b)",
+    rf"{VERBS}\s+(?!(?:{_ONE}|any (?:code|changes|tests|files)\b|code\b|so\b|too\b|back\b|up\b|out\b|off\b|away\b|in\b))\S"
+    r"(?![^?]*,\s*(?:just|only|but|i|it|we|they|he|she)\b|[^?]*\s(?<!of )(?<!for )(?:the|my|your|his|their|here)\b)",
     rf"(?:{_NOT}|you must not|you may not|you should not)\s+{VERBS}\s+[^,;?]+?\s+(?:(?:in|inside|to|from|under|for|into) (?:{KINDS}(?:\W*\Z|[,;(])|{_WORD}/(?:\W|\Z))"
     r"|by hand\b|manually\b|(?:directly )?(?:to|on|into) (?:main|master|develop|production|prod)\b)",
+    rf"{_NOT}\s+(?:add|write|leave|put)\s+(?:comments|docstrings|notes|tests|logs)\s+(?:that|which|about|for)\s+(?!i\b|you\b|we\b)",
     rf"(?:{_NOT}|never)\s+(?:touch|edit|change|modify|delete|move|rename|import)\s+the\s+{_WORD}s\s+(?:marked|tagged|labell?ed|called|named|under|below|starting with|ending in)\s",
     rf"stop\s+(?:always\s+)?{DOING}\s+(?!{_ONE}|tests\b(?! for)|code\b)\S+(?!.*\b(?:in|to|from|for|on) (?:the|my|your)\b)",
     rf"stop\s+(?:always\s+)?(?:apologi[sz]ing|{DOING}\s+[^,;]*\b(?:all the time|every time|everywhere|to every|in every|at the end of every|after every|so much)\b)",
-    rf"(?:{_SCOPE},?\s+)?avoid\s+(?!{_ONE}|breaking\b|doing\b)\S",
-    # What is done whenever something comes again.
-    rf"(?:if|when)\s+(?:you(?:'re| are)\s+)?(?:unsure|in doubt|not sure|uncertain)\b[^,]*,\s*{_ORDER}",
     rf"{_ORDER}\s[^;?]*,\s*(?:every time|each time|always)\W*\Z",
-    rf"(?:use|run)\s+(?!{_ONE})[^,;?]+?\bwhen you {VERBS}\b(?!\s+(?:{_ONE}))",
-    rf"(?:before|after)\s+(?:every|each|any)\s+[^,;]+,\s*{_ORDER}",
     rf"(?!\w+ (?:all|every) (?:tests?|files?|code|imports?)\b|write (?:\w+ )?tests with)(?:write|format|name|sort|order|prefix|group|indent|sign|put|place|store"
     rf"|squash|document|pin|wrap|log)\s+(?:your\s+)?(?:(?:all|our|new|public)\s+)*{_KIND}\s+(?:in|with|without|as|into|under|at|next to|by|before|after|alphabetically|like|using"
     rf"|according)\b(?!\s+(?:this|that|these|those|my|{_WORD}\.(?:py|ts|js|go|rs)\b))",
@@ -209,6 +229,9 @@ _AT_START = (
     r"(?:add|put|save) (?:this|that) (?:to|in|into) (?:claude\.md|agents\.md|your (?:memory|rules|instructions))\b",
 )
 _MARKED = (
+    r"\bmust (?:never|not ever|under no circumstances) be (?:edited|touched|modified|changed|committed|deleted|removed|logged|exposed"
+    r"|checked in|pushed|renamed|rewritten|overwritten)\b",
+    r"^(?!it\b|that\b|this\b)[^,;?]{2,60}\s(?:is|are)\s+(?:strictly |always )?off[- ]limits\b",
     r"\b(?:house rule|team (?:rule|convention)|our (?:convention|style|rule)|(?:hard|strict|standing) rule|goes for everything in"
     r"|(?:isn't|isnt|is not) our style)\b",
 )
@@ -244,6 +267,8 @@ _NONE = (
     rf"|^{PRODUCT}\s+(?:must|should|shall|can|may|always|never|cannot)\b|\b(?:users|admins|customers|visitors|players)\s+(?:must|should|can|may|always|never)\b",
     r"\b(?:always|never|must|should) (?:return|raise|throw|show|display|render|redirect|send|retry|accept|reject|open|close|handle|load|emit|exceed|block|crash|hang|happen)\s+(?:an?|the|null|none|true|false|empty|it|them|\d)\b",
     # What was, or only happens, and sayings.
+    r"^(?:they|he|she|it|i|you)\s+(?!always want|never want|want|prefer|would|must|should|may|can|are not|told|said|don't)(?!.*\bso\b).*\b(?:always|never)\b"
+    r"|\b(?:and|but|that|which) (?:always|never) (?:make|let|give|bring|leave|have) (?:us|me|you|him|her|them)\b",
     r"\b(?:you|it|he|she|they|tests?|build|ci)\s+(?:always|never)\s+\w+(?:s|ed)\b|\b(?:always|never)\s+(?:been|had|was|were|got)\b",
     r"\bnever give up\b|\bkeep (?:going|it up)\b|^(?:but |and )?i(?:'ll| will)\b|\b(?:never ?mind|never gonna|always good|always nice|as always|like always|look forward)\b",
     r"\bfor (?:this|that|it|these|those)\W*(?:please\W*)?\Z|\b(?:write|do|fix|build|change|implement) (?:this|it)\W*\Z|\bof the (?:file|function|class|page|table|screen|form)\W*\Z"
@@ -263,7 +288,7 @@ _GENERAL = lazy(rf"\b(?:{_ALWAYS}|from (?:now|here) on|going forward|every|each|
 _SINGLE_QUOTED = lazy(r"(?<!\w)'[^']{3,}'(?!\w)")
 _POLITE = lazy(r"^(?:(?:please|hey|hi|ok),?\s+)*(?:can|could|would|will) you\s+(?:please\s+)?(?:always|never|stop|from now on)\b", _I)
 _AT_A_CLAUSE, _AT_THE_START, _IS_MARKED, _IS_NONE = (
-    lazy("|".join(f"(?:{pattern})" for pattern in patterns), _I)
+    lazy(_one_of(patterns), _I)
     for patterns in (_ANYWHERE, (*_ANYWHERE, *_AT_START), _MARKED, _NONE)
 )
 
@@ -290,15 +315,15 @@ def sets_standing(said: str) -> bool:
 
 def _seems_standing(said: str) -> bool:
     """Whether a clause of a sentence has the form of an instruction; the first may have more of them."""
-    for place in (0, _after_lead(said, 0)):
-        if _AT_THE_START.match(said, place):
-            return True
+    if any(_AT_THE_START.match(said, place) for place in _openings(said, 0)):
+        return True
     for found in _BREAK.finditer(said):
-        if any(_AT_A_CLAUSE.match(said, place) for place in (found.end(), _after_lead(said, found.end()))):
+        if any(_AT_A_CLAUSE.match(said, place) for place in _openings(said, found.end())):
             return True
     return _IS_MARKED.search(said) is not None
 
 
-def _after_lead(said: str, place: int) -> int:
+def _openings(said: str, place: int) -> tuple[int, ...]:
+    """Return where a clause begins, with what says nothing of its own and without."""
     found = _LEAD.match(said, place)
-    return place if found is None else found.end()
+    return (place,) if found is None or found.end() == place else (place, found.end())

@@ -17,22 +17,28 @@ from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.statement_cues import LEANS_ON
 
-CUES = tuple(
+_ABROAD = tuple(
     cue.replace("_", " ")
     for cue in """
-    ever always prefer rather from_now from_here going_forward don't don’t do_not stop no_longer forget remember_to
-    memory immer nie stets bevorzug lieber ab_jetzt ab_sofort von_nun erwähn merk speicher vergiss notier erinner
-    sprich rede_
-    siempre nunca jamás prefiero partir_de adelante desde_ahora olvid olvíd mencion guardes guardar recuerdes anotes
-    anotar hables hablar
-    始 总 永 务 从 以 每 一定 绝 千万 喜欢 偏 倾向 宁 今后 提 记 保存 忘
-    toujours jamais préf dorénavant désormais всегда никогда предпоч отныне впредь
-    sempre mai_ re_mai preferi d'ora d’ora da_ora prefiro em_diante
+    immer nie stets bevorzug lieber ab_jetzt ab_sofort von_nun bei_uns diesem_projekt diesem_repo
+    siempre nunca jamás prefiero prefer partir_de adelante desde_ahora este_proyecto este_repo
+    始 总 永 务 从 以 每 一定 绝 千万 喜欢 偏 倾向 宁 今后
+    toujours jamais préf dorénavant désormais partir_de ici_on ce_projet ce_dépôt всегда никогда предпоч отныне впредь
+    sempre mai_ preferi d'ora d’ora da_ora prefiro em_diante agora
     altijd nooit liever voorkeur verkies voortaan vanaf_nu van_nu
-    必ず 常に いつも 決して 絶対 二度と 今後 これから 方が ほうが 好 言及 触れ 覚え 記
+    必ず 常に いつも 決して 絶対 二度と 今後 これから 方が ほうが 好
     """.split()
 )
-"""A text without one of these holds no rule and nothing about memory; most are passed over by that."""
+"""A text without one of these holds no rule in another language than English."""
+CUES = _ABROAD + tuple(
+    cue.replace("_", " ")
+    for cue in """
+    ever always rather from_now from_here going_forward don't don’t do_not stop no_longer forget remember_to memory
+    erwähn merk speicher vergiss notier erinner sprich rede_ olvid olvíd mencion guardes guardar recuerdes anotes anotar
+    hables hablar 提 记 保存 忘 re_mai 言及 触れ 覚え 記
+    """.split()
+)
+"""A text without one of these, and of `may_instruct`, holds no rule and nothing about memory."""
 _ASCII_CUES = tuple(cue for cue in CUES if cue.isascii())
 
 _FENCE = lazy(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -67,7 +73,10 @@ _RULES = (
     r"\b(?:ab jetzt|ab sofort|von nun an)\b",
     r"\b(?:ich|wir)\s+(?:bevorzuge|bevorzugen)\b|\bbevorzuge ich\b|\bmir ist\b.*\blieber\b",
     r"\b(?:ich|wir) (?:hätte|hätten|mag|mögen)\b.*\blieber\b",
+    r"(?:^|[,;:]\s*)(?:bei uns|in (?:diesem|unserem) (?:projekt|repo))\s+(?:bitte\s+)?(?:immer|nur|kein\w*|nie|heißen|nutzen"
+    r"|verwenden|schreiben|benutzen|gilt|werden|wird|(?:nutzen|verwenden|schreiben|benutzen) wir)\b",
     # Spanish.
+    r"^en este (?:proyecto|repo(?:sitorio)?)\s+(?:siempre|nunca|no|solo|sólo|usamos|se (?:usa|usan|escribe|escriben))\b",
     r"(?:^|[,;:–—]\s*|\b(?:y|pero|favor|debes|debe|deben|hay que)\s+)(?:siempre|nunca|jamás)\s+"
     r"(?!(?:he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve"
     r"|tenía)\b)\w+",
@@ -82,6 +91,9 @@ _RULES = (
     rf"^(?:s'il (?:te|vous) pla[iî]t,?\s+)?(?!(?:{_AVOIR_ETRE}|pas|presque|depuis|comme|encore|plus|alors|mais|parfois"
     r"|même|puis|les|des|mes|nous|vous|ils|elles|elle|je)\b)\w+(?:e|s|ez)(?:-\w+)?\s+toujours\b",
     r"^(?:à partir de maintenant|dorénavant|désormais)\b",
+    r"^ici on\s+(?:n'|ne\s+)?(?:utilise|écrit|met|nomme|teste|pousse|commit\w*)\b"
+    r"|\bs'(?:écri(?:t|vent)|utilisen?t?|nomment?)\b.*\bdans ce (?:projet|d[ée]p[ôo]t)\b"
+    r"|^dans ce (?:projet|d[ée]p[ôo]t),?\s+on\s+(?:utilise|écrit|met|nomme|teste|n')",
     r"\b(?:je préf(?:ère|érerais)|nous préfér(?:ons|erions)|on préfère)\b",
     # Russian: an imperative after the word or before it.
     r"(?:^|[,;:–—]\s*|\b(?:пожалуйста|и|но)\s+)(?:всегда|никогда)\s+(?:не\s+)?(?!(?:люди|дети|они|одни|сами|мои|твои"
@@ -136,15 +148,17 @@ _MAY_CORRECT = lazy(
     re.IGNORECASE,
 )
 """A text without one of these corrects nothing."""
-_OF_THE_MOMENT = lazy(
+_IS_NO_RULE = lazy(
     r"\b(?:erste|zweite|dritte|letzte|andere)[nrs]?\s+(?:option|variante|version|lösung|idee|vorschlag)\b"
     r"|\b(?:diesmal|heute|vorerst|fürs erste|aujourd'hui|pour l'instant|cette fois|esta vez|por ahora|hoy)\b"
     r"|\b(?:première|deuxième|seconde|troisième|dernière|primera|segunda|tercera|última|prima|seconda) (?:option"
     r"|version|variante"
-    r"|solution|idée|opción|versión|opzione|versione|opção|versão)\b",
+    r"|solution|idée|opción|versión|opzione|versione|opção|versão)\b"
+    r"|\w\(\)|\b(?:le champ|das feld|der benutzer|die benutzer|nutzer|el campo|el usuario|l'utilisateur|il campo|l'utente)\b"
+    r"|\b(?:sagt|sagte|meint|dit que|dice que|disait|decía)\b",
     re.IGNORECASE,
 )
-"""What makes of a rule in another language than English a choice of the moment."""
+"""What makes of a rule in another language a choice of the moment, a report, or a demand on the program."""
 _IS_RULE, _IS_CORRECTION = (
     lazy("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE) for patterns in (_RULES, _CORRECTIONS)
 )
@@ -220,9 +234,15 @@ def _of_sentence(sentence: str) -> Polarity:
         return "fact"
     if may_order(said) and is_order(said):
         return "meta"
-    if sets_standing(said) or (_IS_RULE.search(said) and not _OF_THE_MOMENT.search(said)):
+    if _is_rule(said):
         return "rule"
-    return "correction" if _IS_CORRECTION.search(said) else "fact"
+    return "correction" if _MAY_CORRECT.search(said) and _IS_CORRECTION.search(said) else "fact"
+
+
+def _is_rule(said: str) -> bool:
+    if sets_standing(said):
+        return True
+    return any(map(said.lower().__contains__, _ABROAD)) and bool(_IS_RULE.search(said) and not _IS_NO_RULE.search(said))
 
 
 def same_instruction(text: str) -> str:
