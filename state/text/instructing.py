@@ -121,12 +121,18 @@ _OF_US = (
     r"(?:still |only )?(?:support|target|run on)\s+[^,;?]*\d[^,;?]*,? so\b",
 )
 """What "we" do."""
-_ORDERED = (
-    rf"{_ORDER}\s[^?]*?{_PERMIT}",
-    rf"{_ORDER}\s[^,;?]*\bwhen i (?:ask|say)\b",
-    rf"{_ORDER}\s[^,;?]*?\b(?:(?:whenever|every time|each time)\s+(?:you|we|i|something)\b|(?:before|after|with) (?:every|each|any)\s+(?!(?:one|other|file|of)\b)"
+_OF_ORDERS = (
+    rf"[^?]*?{_PERMIT}",
+    r"[^,;?]*\bwhen i (?:ask|say)\b",
+    rf"[^,;?]*?\b(?:(?:whenever|every time|each time)\s+(?:you|we|i|something)\b|(?:before|after|with) (?:every|each|any)\s+(?!(?:one|other|file|of)\b)"
     rf"(?:(?:single\s+)?(?:{_WORD}\s+)?{KINDS}\b|{DOING}|push|merge|session|task|edit|build|change|step|response)|(?:in|on|for|to) (?:every|each|any)"
     r" (?:new \w+|commits?|prs?|pull request|branch|session|release|merge|push|deploy|change)\b)(?!\s+in\s+(?:the|this)\b)",
+    r"[^;?]*,\s*(?:every time|each time|always)\W*\Z",
+    rf"[^?]*?(?:{EVERYWHERE}|\b{_FROM_NOW})\W*(?:please\W*)?\Z",
+)
+"""What makes any order general."""
+_ORDERED = (
+    rf"{_ORDER}\s(?:{_one_of(_OF_ORDERS)})",
     rf"{_NOT}\s+{VERBS}\s[^?]*\b(?:ever|under any circumstances)\W*\Z",
     rf"(?:always\s+)?(?:ask|check with|consult|tell|warn|confirm with)\s+(?:(?:me|us)\s+)?(?:first\s+)?before\s+(?:you\s+)?"
     rf"(?:{VERBS}|{DOING})(?:\W*\Z|\s+{_NEW}|\s+to (?:main|master|production|prod)\b)",
@@ -175,8 +181,7 @@ _ANYWHERE = (
     r"(?!(?:now|pass\W*\Z|work|be (?:fine|ok|okay|good|enough|easy|fixed|there|able|available|done\W*\Z|ready|visible|green"
     r"|passing)|have been|have (?:gone|failed|broken))\b)\w+",
     rf"the\s+(?:changelog|readme|docs|lockfile|schema|openapi\S*)\s+{_SHOULD}\s[^?]*?\b(?:every|each|any)\b",
-    rf"(?:{UNWANTED}|{DOING} {_THING}|\S+/\S*)\s(?:is|are)\s+(?:strictly |always )?(?:forbidden|banned|not allowed|prohibited)\b",
-    r"only (?-i:[A-Z])[a-z]+ (?:may |can )?(?:merges?|publish(?:es)?|pushes|push|tags?|releases?|deploys?|approves?)\b",
+    rf"(?:{UNWANTED}|\S+/\S*)\s(?:is|are)\s+(?:strictly |always )?(?:forbidden|banned|not allowed|prohibited)\b",
 )
 _AT_START = (
     # "Use X, not Y", "use X in this repo", and known ways to work.
@@ -193,12 +198,12 @@ _AT_START = (
     rf"(?:{_HABIT}\s+(?:(?!{_ONE})|the (?:standard|existing|imperative) )\S|{_ORDER}\s+{_NEW}|no\s+{UNWANTED}|\w+ \w+ verwenden\b)",
     rf"{EVERYWHERE}\s*[,:]?\s*(?:{_HABIT}|{_ORDER}\s+(?!{_ONE})\S|{_KIND}\s+(?:is|are|must|should|go|use)\b|(?:i|we) (?:want|prefer|use|like|always|never)\b|no\s)",
     rf"{_HABIT}\s+(?!{_ONE})[^?]*?{_ALL_OVER}",
-    rf"(?:{_ORDER}|no|(?:i|we)\s+(?:always|never|only|prefer|use|want))\s+[^?]*?{EVERYWHERE}\W*(?:please\W*)?\Z",
+    rf"(?:no|(?:i|we)\s+(?:always|never|only|prefer|use|want))\s+[^?]*?{EVERYWHERE}\W*(?:please\W*)?\Z",
     # "From now on", "as a rule".
     rf"(?:{_FROM_NOW}|in (?:the )?future|for (?:the )?future|next time|as a (?:general )?rule(?: of thumb)?|in general|generally|by default)\b[,:]?\s+"
     rf"(?:please\s+)?(?:{_ORDER}|you (?:must|should|can|are to)\b|we (?:only |don't |do not |never |always )?{VERBS}\b|i(?:'d| would)? (?:want|prefer|need|like)\b"
     rf"|(?:no|only|every|all|each|any|if|when|before|after)\s|{_KIND}\s|{STYLES}\b)",
-    rf"(?:{_ORDER}|no|only|i want|we (?:only |don't |always )?{VERBS})\b.*\b{_FROM_NOW}\W*(?:please\W*)?\Z",
+    rf"(?:no|only|i want|we (?:only |don't |always )?{VERBS})\b.*\b{_FROM_NOW}\W*(?:please\W*)?\Z",
     r"(?:(?:house |project |team |coding )?(?:rule|convention|policy)|style)\s*:\s*\S",
     # Preferences of kinds of things.
     rf"(?:i|we)\s+(?:always|never)\s+want\s+(?:to\s+(?:see|have|know|be)|you\s+to|an?\b|my\b|{KINDS}\b)",
@@ -220,7 +225,6 @@ _AT_START = (
     rf"(?:{_NOT}|never)\s+(?:touch|edit|change|modify|delete|move|rename|import)\s+the\s+{_WORD}s\s+(?:marked|tagged|labell?ed|called|named|under|below|starting with|ending in)\s",
     rf"stop\s+(?:always\s+)?{DOING}\s+(?!{_ONE}|tests\b(?! for)|code\b)\S+(?!.*\b(?:in|to|from|for|on) (?:the|my|your)\b)",
     rf"stop\s+(?:always\s+)?(?:apologi[sz]ing|{DOING}\s+[^,;]*\b(?:all the time|every time|everywhere|to every|in every|at the end of every|after every|so much)\b)",
-    rf"{_ORDER}\s[^;?]*,\s*(?:every time|each time|always)\W*\Z",
     rf"(?!\w+ (?:all|every) (?:tests?|files?|code|imports?)\b|write (?:\w+ )?tests with)(?:write|format|name|sort|order|prefix|group|indent|sign|put|place|store"
     rf"|squash|document|pin|wrap|log)\s+(?:your\s+)?(?:(?:all|our|new|public)\s+)*{_KIND}\s+(?:in|with|without|as|into|under|at|next to|by|before|after|alphabetically|like|using"
     rf"|according)\b(?!\s+(?:this|that|these|those|my|{_WORD}\.(?:py|ts|js|go|rs)\b))",
@@ -229,6 +233,7 @@ _AT_START = (
     r"(?:add|put|save) (?:this|that) (?:to|in|into) (?:claude\.md|agents\.md|your (?:memory|rules|instructions))\b",
 )
 _MARKED = (
+    r"\bonly (?-i:[A-Z])[a-z]+ (?:may |can )?(?:merges?|publish(?:es)?|pushes|push|tags?|releases?|deploys?|approves?)\b",
     r"\bmust (?:never|not ever|under no circumstances) be (?:edited|touched|modified|changed|committed|deleted|removed|logged|exposed"
     r"|checked in|pushed|renamed|rewritten|overwritten)\b",
     r"^(?!it\b|that\b|this\b)[^,;?]{2,60}\s(?:is|are)\s+(?:strictly |always )?off[- ]limits\b",

@@ -6,12 +6,11 @@ CUES = tuple(
     cue.replace("_", " ")
     for cue in """
     always never ever_ ever. prefer rather from_now from_here going_forward future don't don’t do_not dont stop no_
-    remember every each must should need_ needs_ use_ uses_ avoid keep only ask_ asked answer reply respond speak write_
-    when whenever if_ before after by_default in_general generally rule convention policy style forbidden allowed banned
-    mandatory required off_limits off-limits prohibited go_ goes_ belong want put_ follow stick name_ sign_ run_ format
-    sort_ order_ prefix group_ indent place_ store_ squash document pin_ wrap log_ ensure make_sure preference commit_
-    test_ communicate projekt projet please pls without live_ lives_ spelling nothing not_ named get_ anywhere case
-    here all_ also_
+    remember every each_ must should need_ needs_ use_ uses_ avoid keep only ask_ answer reply respond speak write_ when
+    if_ before after by_default in_general generally rule convention policy style forbidden allowed banned mandatory
+    required off_limits off-limits prohibited go_ goes_ belong put_ follow stick name_ sign_ run_ format sort_ order_
+    prefix group_ indent place_ store_ squash document pin_ wrap log_ ensure make_sure preference commit test_
+    communicate projekt projet please pls without live_ lives_ spelling nothing not_ anywhere case
     """.split()
 )
 """A text without one of these sets nothing."""

@@ -190,8 +190,8 @@ def standing(text: str) -> tuple[str, ...]:
         if has_cue(sentence) and _of_sentence(sentence) == "rule":
             if LEANS_ON.search(sentence) is None:
                 found.append(sentence)
-            elif before >= 0 and start >= 0 and _of_sentence(text[before:start].strip()) != "meta":
-                found.append(text[before:place])
+            elif before >= 0 and start >= 0 and _of_sentence(leant_on := text[before:start].strip()) != "meta":
+                found = [*(it for it in found if it != leant_on), text[before:place]]
         before = start
     return tuple(found)
 
