@@ -5,7 +5,7 @@ from __future__ import annotations
 CUES = tuple(
     cue.replace("_", " ")
     for cue in """
-    always never ever_ ever. prefer rather from_now from_here going_forward future don't don’t do_not dont stop no_
+    always never ever_ ever. prefer rather from_now from_here going_forward future don't don’t dont stop no_
     remember every each_ must should need_ needs_ use_ uses_ avoid keep only ask_ answer reply respond speak write_ when
     if_ before after by_default in_general generally rule convention policy style forbidden allowed banned mandatory
     required off_limits off-limits prohibited go_ goes_ belong put_ follow stick name_ sign_ run_ format sort_ order_

@@ -33,13 +33,13 @@ _ABROAD = tuple(
 CUES = _ABROAD + tuple(
     cue.replace("_", " ")
     for cue in """
-    ever always rather from_now from_here going_forward don't don’t do_not stop no_longer forget remember_to memory
+    ever forget memory
     erwähn merk speicher vergiss notier erinner sprich rede_ olvid olvíd mencion guardes guardar recuerdes anotes anotar
     hables hablar 提 记 保存 忘 re_mai 言及 触れ 覚え 記
     """.split()
 )
 """A text without one of these, and of `may_instruct`, holds no rule and nothing about memory."""
-_ASCII_CUES = tuple(cue for cue in CUES if cue.isascii())
+_ASCII_ABROAD, _ASCII_CUES = (tuple(cue for cue in cues if cue.isascii()) for cues in (_ABROAD, CUES))
 
 _FENCE = lazy(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = lazy(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
@@ -218,7 +218,11 @@ def instructs(text: str) -> bool:
 def has_cue(text: str) -> bool:
     """Whether a text has a word without which it holds no rule and nothing about memory."""
     lowered = text.lower()
-    return may_instruct(lowered) or any(map(lowered.__contains__, _ASCII_CUES if lowered.isascii() else CUES))
+    return may_instruct(lowered) or _has_one(lowered, CUES, _ASCII_CUES)
+
+
+def _has_one(lowered: str, cues: tuple[str, ...], of_ascii: tuple[str, ...]) -> bool:
+    return any(map(lowered.__contains__, of_ascii if lowered.isascii() else cues))
 
 
 def sentences(text: str) -> list[str]:
@@ -242,7 +246,9 @@ def _of_sentence(sentence: str) -> Polarity:
 def _is_rule(said: str) -> bool:
     if sets_standing(said):
         return True
-    return any(map(said.lower().__contains__, _ABROAD)) and bool(_IS_RULE.search(said) and not _IS_NO_RULE.search(said))
+    if not _has_one(said.lower(), _ABROAD, _ASCII_ABROAD):
+        return False
+    return _IS_RULE.search(said) is not None and _IS_NO_RULE.search(said) is None
 
 
 def same_instruction(text: str) -> str:
