@@ -187,7 +187,8 @@ def standing(text: str) -> tuple[str, ...]:
     for sentence in sentences(text):
         start = text.find(sentence, place)
         place = max(place, start + len(sentence))
-        if has_cue(sentence) and _of_sentence(sentence) == "rule":
+        said = _said(sentence)
+        if _is_rule(said) and not _asks(said) and not _is_order(said):
             if LEANS_ON.search(sentence) is None:
                 found.append(sentence)
             elif before >= 0 and start >= 0 and _of_sentence(leant_on := text[before:start].strip()) != "meta":
@@ -233,14 +234,26 @@ def sentences(text: str) -> list[str]:
 
 
 def _of_sentence(sentence: str) -> Polarity:
-    said = _QUOTED.sub("QUOTED", sentence.replace("’", "'")).strip()
-    if _QUESTION.search(said) and not is_polite(said):
+    said = _said(sentence)
+    if _asks(said):
         return "fact"
-    if may_order(said) and is_order(said):
+    if _is_order(said):
         return "meta"
     if _is_rule(said):
         return "rule"
     return "correction" if _MAY_CORRECT.search(said) and _IS_CORRECTION.search(said) else "fact"
+
+
+def _said(sentence: str) -> str:
+    return _QUOTED.sub("QUOTED", sentence.replace("’", "'")).strip()
+
+
+def _asks(said: str) -> bool:
+    return _QUESTION.search(said) is not None and not is_polite(said)
+
+
+def _is_order(said: str) -> bool:
+    return may_order(said) and is_order(said)
 
 
 def _is_rule(said: str) -> bool:
