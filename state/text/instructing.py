@@ -105,6 +105,8 @@ _OF_KINDS = (
     r"|reference|touch|import|depend|rely|commit|change)\b",
     r"(?:is|are)\s+(?:required|mandatory)\s+(?:on|for|in|with|before)\s+(?:all|any|every|each|new|public)\b",
     r"(?:is|are)\s+(?:strictly |always )?(?:forbidden|banned|not allowed|prohibited)\b",
+    rf"in {LANGUAGES}(?:\W*\Z|[,;])",
+    r"(?:are|is) (?:formatted|sorted|generated|run|built|checked|linted) (?:with|by|via) [^?]*\bhere\W*\Z",
     r"for\s+(?:every|each|all new|any)\b(?!.*\b(?:in|of) (?:the|this)\b)",
     rf".*\b{_FROM_NOW}\W*(?:please\W*)?\Z",
 )
@@ -118,6 +120,7 @@ _OF_US = (
     r"(?:(?:always|only)\s+)?(?:use|write|add|mock|commit|indent|name|store|put|format|test|push|squash|merge|rebase|deploy|stick to|follow)"
     rf"\s+(?!{_ONE})[^,;?]*?{_HERE}",
     rf"(?:use|follow|stick to|do)\s+{STYLES}{_ENDS}",
+    r"(?:deploy|release|merge|commit|test|build|publish|ship) only (?:from|via|through|with|on|to) \S",
     r"(?:still |only )?(?:support|target|run on)\s+[^,;?]*\d[^,;?]*,? so\b",
 )
 """What "we" do."""
@@ -136,7 +139,9 @@ _ORDERED = (
     rf"{_NOT}\s+{VERBS}\s[^?]*\b(?:ever|under any circumstances)\W*\Z",
     rf"(?:always\s+)?(?:ask|check with|consult|tell|warn|confirm with)\s+(?:(?:me|us)\s+)?(?:first\s+)?before\s+(?:you\s+)?"
     rf"(?:{VERBS}|{DOING})(?:\W*\Z|\s+{_NEW}|\s+to (?:main|master|production|prod)\b)",
+    r"(?:always\s+)?(?:ask|check with|consult|ping) (?:me|us) before\b",
     # How answers are to be.
+    r"be (?:very )?(?:concise|brief|terse|succinct)\b",
     rf"(?:answer|reply|respond|speak|talk|write|communicate)(?: to)?(?: me)?\s+(?:only\s+)?in\s+{LANGUAGES}\b(?!\s+(?:and )?then\b)",
     r"(?:answer|reply|respond)\s+(?:to me\s+)?(?:briefly|concisely|shortly|tersely|in (?:short|brief|full) \w+)",
     rf"keep\s+(?:(?:all|your|the)\s+)*{TALK}\s+(?:\w+\s+)?(?:short|brief|concise|terse|to|minimal|small|simple|under|below|in)\b",
@@ -152,6 +157,7 @@ _CONDITIONS = (
     rf"(?:if|when)\s+(?:something|anything|the (?:spec|task|ticket|requirement)\w*) (?:is|are|isn't|seems) (?:unclear|ambiguous|not clear|missing)\b[^?]*?{VERBS}\b",
     rf"(?:if|when)\s+(?:you(?:'re| are)\s+)?(?:unsure|in doubt|not sure|uncertain)\b[^,]*,\s*{_ORDER}",
     rf"(?:before|after)\s+(?:every|each|any)\s+[^,;]+,\s*{_ORDER}",
+    rf"{_WHEN} [^,;?]{{3,60}}?\s(?:always|never) {VERBS}\b",
     rf"(?:in|for) (?:any|all|every|each)\s+{_KIND}[^,;?]*?,?\s(?:please\s+)?{_HABIT}",
     r"when i say (?:QUOTED|\w+),? (?:i mean|that means|it means|do|run)\b",
 )
@@ -166,11 +172,15 @@ _ANYWHERE = (
     # What is unwanted everywhere, or wanted instead of another.
     rf"(?:no|nothing)\s[^?]*?{_PERMIT}",
     rf"no\s+(?:more\s+)?{UNWANTED}(?:\W*(?:please|pls|thanks)?\W*\Z|[,.;]|\s+(?:please|pls)\b|\s+(?:in|on|to|for|without|at|inside|anywhere|ever|and)\b"
-    rf"(?!\s+(?:(?!the\b){_ONE}|the (?!code|repo|docs|main|commits|readme|database))))",
+    rf"(?!\s+(?:(?!the\b|this {_PLACE}\b){_ONE}|the (?!code|repo|docs|main|commits|readme|database))))",
+    rf"{_NOT} (?:use|add|install|import|run|call) (?:{TOOLS}|{UNWANTED})\b(?!.*\b(?:in|for|on) (?:the|this|it)\b)",
+    rf"(?:only |exactly )?(?:one|a single) {_WORD}(?: {_WORD})? per (?:file|commit|pr|pull request|ticket|issue|branch|module|test|line|change)\b",
+    rf"all new {KINDS} (?:in|with|under|go|goes|uses?)\s",
+    rf"so (?:please )?{_NOT} (?:use|add|introduce|write|create|log|commit|import|mock|call) (?:{TOOLS}|{UNWANTED})\b(?!.*\b(?:in|for|on|to) (?:the|this|it|my)\b)",
     rf"no\s+(?:{_WORD}\s+){{1,3}}?(?:in|on|to|for)\s+{KINDS}\b",
     rf"(?:{_ALWAYS}\s+)?(?:use\s+)?{TOOLS}(?: please| pls)?{_INSTEAD}{TOOLS}(?:\W+{_HERE}|\W*\Z|\W+(?:please|pls)\b)",
     rf"{TOOLS} for {_WORD}(?: tests?)?, (?:and )?{TOOLS} for {_WORD}",
-    rf"(?!{_ONE}){_WORD} only (?:with|via|through)\s+(?!{_ONE})\S",
+    rf"(?!{_ONE}|reply|answer|respond|do\b){_WORD} only (?:with|via|through)\s+(?!{_ONE})\S",
     # What this project and each of a kind in it does.
     rf"(?:this|our)\s+(?:\w+ )?{_PLACE}\s+(?:only\s+|always\s+)?(?:uses|follows|sticks to|squashes|rebases|requires|enforces|does not|doesn't|never|is on (?!fire))\b",
     r"i\s+(?:always )?(?:run|start|push|commit|merge|deploy|tag|release|publish)\s(?!(?:it|this|that|them|the)\b)[^,;?]{0,30}?myself\b",
@@ -190,6 +200,7 @@ _AT_START = (
     rf"(?:(?:only|you must|you should)\s+)?use\s+(?:(?!{_ONE})|the standard )(?:{_WORD}\s+){{1,5}}?for\s+(?:all|any|every|each|everything|anything|new)\b",
     rf"(?:only\s+)?use\s+(?!{_ONE})(?:{_WORD}\s+){{1,4}}?(?:for|in)\s+(?:{_WORD}\s+)?(?!test\b){KINDS}(?:\W*\Z|[,;(])",
     rf"(?:only\s+)?use\s+{STYLES}{_ENDS}",
+    rf"only use {KINDS} (?:that|with|from)\s",
     rf"only use\s+[^,;]+?\s+(?:in|for|when|inside|under)\s+(?!{_ONE})\S",
     rf"{STYLES}(?:,? (?:please|pls))\b",
     rf"(?:use|run)\s+(?!{_ONE})[^,;?]+?\bwhen you {VERBS}\b(?!\s+(?:{_ONE}))",
@@ -204,19 +215,22 @@ _AT_START = (
     rf"(?:please\s+)?(?:{_ORDER}|you (?:must|should|can|are to)\b|we (?:only |don't |do not |never |always )?{VERBS}\b|i(?:'d| would)? (?:want|prefer|need|like)\b"
     rf"|(?:no|only|every|all|each|any|if|when|before|after)\s|{_KIND}\s|{STYLES}\b)",
     rf"(?:no|only|i want|we (?:only |don't |always )?{VERBS})\b.*\b{_FROM_NOW}\W*(?:please\W*)?\Z",
+    r"(?:prs|pull requests|(?:new |public )?(?:functions|endpoints|features|commits)|bug ?fixes|releases) (?:need|require|get) (?:a|an|at least|one|two)\s",
+    r"(?:we're|we are|prod(?:uction)? (?:is|runs)|ci (?:is|runs)|servers? (?:are|run)) (?:still )?on [^,;?]*\d[^,;?]*,? so\b",
+    r"(?:commit|branch|pr|file|test|import|naming)s? (?:names?|naming|messages?|titles?|format|style|order)\s*:\s",
     r"(?:(?:house |project |team |coding )?(?:rule|convention|policy)|style)\s*:\s*\S",
     # Preferences of kinds of things.
     rf"(?:i|we)\s+(?:always|never)\s+want\s+(?:to\s+(?:see|have|know|be)|you\s+to|an?\b|my\b|{KINDS}\b)",
     rf"i\s+{_NOT}\s+(?:ever\s+)?want\s+(?:you to\s+(?:ever\s+)?{VERBS}\s+)?(?:any\s+)?{UNWANTED}\b",
     rf"(?:i|we)\s+(?:(?:really|strongly|generally|usually|always|much|also|still)\s+)?prefer\s+(?!{_ONE}|\w+ing\b)(?:[^,;?]*?(?:{KINDS}|{STYLES}|{TALK})\b|{_THING}\s+over\s)",
     rf"(?:i|we)(?:'d| would)\s+(?:much |always )?(?:rather|prefer)\s+(?:(?:have|use|see|get|you use|you used)\s+)?(?!{_ONE})(?:{_WORD}\s+){{0,4}}?(?:{KINDS}|{STYLES}|{TALK})\W*\Z",
-    r"i(?:'d| would) (?:rather|prefer|like)\s+(?:it if\s+)?you\s+[^,;?]+?\b(?:when(?:ever)?|if|every time|before)\b",
+    r"i(?:'d| would) (?:rather|prefer(?: it if)?|like it if)\s+you\s+[^,;?]+?\b(?:when(?:ever)?|if|every time|before)\b",
     rf"(?:but |and |so )?(?:generally|in general|usually|by default),?\s+i\s+want\s+{_KIND}\s+(?:{HELD}|kept|separate)\b",
     rf"(?:my|our) preference is\s+(?!{_ONE})",
     rf"(?:{_SCOPE},?\s+)?(?:(?:strongly|generally|always)\s+)?(?:prefer\s+(?!{_ONE})|avoid\s+(?!{_ONE}|breaking\b|doing\b))\S",
     # What is done never, and is no single thing.
     rf"(?:you (?:must not|mustn't|may not|should not|shouldn't|are(?: not|n't) allowed to|'re not allowed to|can't|cannot)|{_NOT})\s+(?:ever\s+|just\s+|simply\s+)?"
-    rf"(?!(?:do|be|go|think|try|wait|look|trust|assume|let|have)\b|{VERBS}\s+(?:code|tests?|changes|files?|features|back|up|out|off|too|so|away|about|with|to|for|as|of|over)\b[^,]*\Z)"
+    rf"(?!(?:do|be|go|think|try|wait|look|trust|assume|let|have)\b|{VERBS}\s+(?:code|tests?|changes|files?|features|back|up|out|off|too|so|away|about|with|to|for|as|of|over)\b(?! (?:you|that|outside)\b)[^,]*\Z)"
     rf"{VERBS}\s+(?!(?:{_ONE}|any (?:code|changes|tests|files)\b|code\b|so\b|too\b|back\b|up\b|out\b|off\b|away\b|in\b))\S"
     r"(?![^?]*,\s*(?:just|only|but|i|it|we|they|he|she)\b|[^?]*\s(?<!of )(?<!for )(?:the|my|your|his|their|here)\b)",
     rf"(?:{_NOT}|you must not|you may not|you should not)\s+{VERBS}\s+[^,;?]+?\s+(?:(?:in|inside|to|from|under|for|into) (?:{KINDS}(?:\W*\Z|[,;(])|{_WORD}/(?:\W|\Z))"
@@ -228,7 +242,7 @@ _AT_START = (
     rf"(?!\w+ (?:all|every) (?:tests?|files?|code|imports?)\b|write (?:\w+ )?tests with)(?:write|format|name|sort|order|prefix|group|indent|sign|put|place|store"
     rf"|squash|document|pin|wrap|log)\s+(?:your\s+)?(?:(?:all|our|new|public)\s+)*{_KIND}\s+(?:in|with|without|as|into|under|at|next to|by|before|after|alphabetically|like|using"
     rf"|according)\b(?!\s+(?:this|that|these|those|my|{_WORD}\.(?:py|ts|js|go|rs)\b))",
-    r"(?:follow|stick to|adhere to)\s+(?:the\s+|our\s+)?(?:[\w-]+\s+){0,2}(?:style ?guide|conventions?|coding standards?|guidelines|(?:code |coding )?style)\b",
+    r"(?:follow|stick to|adhere to)\s+(?:the\s+|our\s+)?(?:[\w-]+\s+){0,2}(?:style ?guide|conventions?|coding standards?|guidelines|(?:code |coding )?style)\b(?!\s+(?:of|in)\b)",
     rf"remember to\s+(?!be\b|do\b|take\b|go\b){VERBS}\s+(?!{_ONE})\S",
     r"(?:add|put|save) (?:this|that) (?:to|in|into) (?:claude\.md|agents\.md|your (?:memory|rules|instructions))\b",
 )
@@ -247,12 +261,12 @@ _NONE = (
     r"\bthe\s+(?:first|second|third|fourth|last|other|latter|former|next|previous|new|old|one|ones|same|above|following|current)"
     r"\b(?!\s+(?:line|letter|word|person|commit))(?=[^,]*\Z)(?<!after the )(?<!to the next)|\b(?:option|variant|approach|version)\s+(?:[a-d]|\d|one|two|three)\b",
     r"\b(?:for now|for the moment|for the time being|right now|atm|at the moment|this time|(?:just )?this once|just once|for once|today|tonight|tomorrow"
-    r"|yesterday|until|till|for a (?:while|bit)|temporarily|(?:first|quick) draft|throwaway|prototype|spike|for the demo)\b|(?<!from )(?<!by )(?<!every )\bnow\b(?! on)",
+    r"|yesterday|until|till|for a (?:while|bit)|while i(?:'m| am)|temporarily|(?:first|quick) draft|throwaway|prototype|spike|for the demo)\b|(?<!from )(?<!by )(?<!every )\bnow\b(?! on)",
     # What others say, or was said and is no more.
     r"\b(?:he|she|they|someone|somebody|people|docs?|documentation|article|post|readme|error|log|output|message|guide|page|book|colleague|collegue|boss|linter"
     r"|compiler|lead|team|cto|manager|reviewer|coworker|teammate|teacher|professor|blog|tutorial|spec|standard|eslint|pylint|ruff|mypy|claude|copilot|gpt|legal|qa|customer|client|guidelines|(?-i:[A-Z][a-z]+))\s+"
     r"(?:(?:of|from|at|by|in)\s+\S+\s+)?(?:(?:also|always|once|just|explicitly|really|has|have|had|even)\s+)?(?:keeps?\s+)?(?:says?|said|told|tells|telling|claims?|claimed|thinks?|thought|wrote|wants?|wanted|states?|insists?|insisted"
-    r"|recommends?|suggests?|suggested|complains?|asked|prefers?|likes|believes?|commented|argues?|swears)\b|\baccording to\b|\bin the style of\b|(?<!\bi )\b(?:says|said|claims|claimed|told|insists|recommends|suggests)\b",
+    r"|recommends?|suggests?|suggested|complains?|asked|prefers?|likes|believes?|commented|argues?|swears)\b|\baccording to\b|(?-i:[A-Z])\w+'s (?:style ?guide|rules?|conventions?|policy|guidelines)\b|\bin the style of\b|(?<!\bi )\b(?:says|said|claims|claimed|told|insists|recommends|suggests)\b",
     r"\b(?:had|have had|was|were) (?:a|the|this) (?:rule|policy|convention|habit)\b|\bused to\b|\bwas when\b|\b(?:last|old|previous|former) (?:company|job|team|employer|project)\b"
     r"|\bback (?:then|when|in)\b|\bany ?more\b|\bno longer (?:true|applies|needed|the case)\b|\bi said (?:never|always|not)[^,]*, but\b|\bscratch\b|\b(?:forget|ignore|drop) (?:the|my|what)\b"
     r"|\b(?:in my experience|growing up|years ago|last (?:week|month|year))\b.*\b(?:was|were|had)\b",
@@ -268,9 +282,15 @@ _NONE = (
     r"|it should|it must|it (?:always|never)|must|should)\b|[\"“`]|QUOTED)",
     rf"^(?:\w+[\s,]+)?(?:add|write|create|implement|fix|build|make|generate)\s+(?:a|an|the|me)\b.*\b(?:always|never|every|each)\b",
     rf"\b(?:the|a|an|when|if|whenever|once)\s+(?:\w+\s+){{0,2}}?{PRODUCT}\s+(?:(?:we're|we are|that we)\s+\w+\s+)?(?:must|should|shall|can|may|is|are|has to|have to|needs?|always|never|says?|shows?|returns?|gets?)\b"
-    rf"|\b(?:when(?:ever)?|if|once|after|before|for|in)\s+(?:a|an|the|any|every|each|two|all)\s+(?:\w+\s+){{0,2}}?(?<!new )(?:users?|admins?|customers?|clients?|visitors?|players?|forms?|screens?|sockets?|buttons?|requests?)\b"
+    rf"|\b(?:when(?:ever)?|if|once|after|before|for|in)\s+(?:a|an|the|any|every|each|two|all)\s+(?:\w+\s+){{0,2}}?(?<!new )(?:users?(?![- ](?:visible|facing))|admins?|customers?|clients?|visitors?|players?|forms?|screens?|sockets?|buttons?|requests?)\b"
     rf"|^{PRODUCT}\s+(?:must|should|shall|can|may|always|never|cannot)\b|\b(?:users|admins|customers|visitors|players)\s+(?:must|should|can|may|always|never)\b",
-    r"\b(?:always|never|must|should) (?:return|raise|throw|show|display|render|redirect|send|retry|accept|reject|open|close|handle|load|emit|exceed|block|crash|hang|happen)\s+(?:an?|the|null|none|true|false|empty|it|them|\d)\b",
+    r"\b(?:always|never|must|should) (?:return|raise|throw|show|display|render|redirect|send|retry|cache|round|limit|accept|reject|open|close|handle|load|emit|start"
+    r"|exceed|block|crash|hang|happen|sort|keep|store|encrypt|hash|queue|drop|lock|validate)\b"
+    rf"(?!.*\b(?:{KINDS}|{STYLES}|me|my|i|you|your|we|our)\b)",
+    r"\bto be (?:uploaded|sent|shown|saved|valid|accepted)\b|\b(?:show|return|raise|throw|display) (?:an? )?(?:error|warning|message|toast)\b",
+    r"\b(?:sort|filter|show|display|render|round) (?:the|all)\b",
+    rf"\b(?:in|on|below|above|under|of|for) the (?:\w+ )?(?:invoice|form|page|screen|dialog|e?mail|field|button|pdf|csv|export|report|ui|header|footer|list|app|payload|newsletter|website)s?\b",
+    r"\b(?:in|for|of|on) (?!snake_case|camelcase|pascalcase)(?-i:[a-z]+(?:[A-Z]\w*|_\w+)|[\w-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|css|html|sql|c|cpp)\b)|\byou(?:'re| are) \w+ing\b",
     # What was, or only happens, and sayings.
     r"^(?:they|he|she|it|i|you)\s+(?!always want|never want|want|prefer|would|must|should|may|can|are not|told|said|don't)(?!.*\bso\b).*\b(?:always|never)\b"
     r"|\b(?:and|but|that|which) (?:always|never) (?:make|let|give|bring|leave|have) (?:us|me|you|him|her|them)\b",

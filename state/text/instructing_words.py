@@ -10,7 +10,8 @@ CUES = tuple(
     if_ before after by_default in_general generally rule convention policy style forbidden allowed banned mandatory
     required off_limits off-limits prohibited go_ goes_ belong put_ follow stick name_ sign_ run_ format sort_ order_
     prefix group_ indent place_ store_ squash document pin_ wrap log_ ensure make_sure preference commit test_
-    communicate projekt projet please pls without live_ lives_ spelling nothing not_ anywhere case
+    communicate projekt projet please pls without live_ lives_ spelling nothing not_ anywhere case concise
+    brief english names: naming
     """.split()
 )
 """A text without one of these sets nothing."""
@@ -36,7 +37,7 @@ VERBS = _any("""
     swallow nest chain mutate reuse duplicate repeat abbreviate capitali[sz]e lowercase pluralize prefix render fix clean
     double-check consult treat think look try depend disclose reveal encrypt hash load fall_back omit reference refer
     require specify plan propose outline present switch resolve separate leak proceed feed rewrite discard bring
-    recommend offer rerun re-run regenerate vendor pick choose adopt support allow accept hand-?(?:write|edit|roll) spell
+    recommend offer search rerun re-run regenerate vendor pick choose adopt support allow accept hand-?(?:write|edit|roll) spell
 """)
 DOING = _any("""
     (?:us|add|writ|includ|generat|creat|suggest|apologi[sz]|explain|summari[sz]|format|reply|respond|answer|committ|push
@@ -63,7 +64,7 @@ KINDS = _any("""
     wrappers? python typescript javascript rust go_code shell bash tsx? specs
 """)
 """What code and the work on it is made of."""
-TALK = _any("answers? repl(?:y|ies) responses? explanations? summar(?:y|ies) messages? comments? reports? updates? output")
+TALK = _any("answers replies responses explanations summaries messages comments reports updates output")
 LANGUAGES = (
     r"(?:(?:british|american|plain|simple|proper|formal|us|uk) )?(?:english|german|french|spanish|italian|portuguese|dutch"
     r"|polish|russian|chinese|japanese|korean|deutsch|swedish|norwegian|danish|finnish|turkish|hindi|arabic)"

@@ -20,7 +20,7 @@ from memtape.state.text.statement_cues import LEANS_ON
 _ABROAD = tuple(
     cue.replace("_", " ")
     for cue in """
-    immer nie stets bevorzug lieber ab_jetzt ab_sofort von_nun bei_uns diesem_projekt diesem_repo
+    immer nie stets sprich antworte schreib répond bevorzug lieber ab_jetzt ab_sofort von_nun bei_uns diesem_projekt diesem_repo
     siempre nunca jamás prefiero prefer partir_de adelante desde_ahora este_proyecto este_repo
     始 总 永 务 从 以 每 一定 绝 千万 喜欢 偏 倾向 宁 今后
     toujours jamais préf dorénavant désormais partir_de ici_on ce_projet ce_dépôt всегда никогда предпоч отныне впредь
@@ -65,11 +65,12 @@ _WORK_NL = (
 _RULES = (
     # German: in front, or right after the imperative that opens the sentence.
     r"(?:^|[,;:–—]\s*|\b(?:bitte|und|aber|sollst|sollt|musst|müsst|soll|sollte|sollen)\s+)"
-    r"(?:immer|stets|niemals|nie)\s+(?!(?:war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen|gehabt)\b)\w+",
+    r"(?:immer|stets|niemals|nie)\s+(?!(?:dies\w+|sichtbar|war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen|gehabt)\b)\w+",
     r"^(?:bitte\s+)?(?!(?:noch|fast|wie|nicht|schon|war|hab|habe|hatte|bin|ist|es|er|ich|du|das|die|der|wir|ihr|man"
     r"|\w+t)\b)"
     r"\w+(?:\s+(?:sie|bitte|mir|uns|dabei|hier|in (?:diesem|unserem) (?:projekt|repo|code)))*"
     r"\s+(?:immer|stets|niemals|nie)\b",
+    r"^(?:bitte\s+)?(?:sprich|rede|antworte|schreib)\b.*\b(?:deutsch|englisch)\b",
     r"\b(?:ab jetzt|ab sofort|von nun an)\b",
     r"\b(?:ich|wir)\s+(?:bevorzuge|bevorzugen)\b|\bbevorzuge ich\b|\bmir ist\b.*\blieber\b",
     r"\b(?:ich|wir) (?:hätte|hätten|mag|mögen)\b.*\blieber\b",
@@ -78,7 +79,7 @@ _RULES = (
     # Spanish.
     r"^en este (?:proyecto|repo(?:sitorio)?)\s+(?:siempre|nunca|no|solo|sólo|usamos|se (?:usa|usan|escribe|escriben))\b",
     r"(?:^|[,;:–—]\s*|\b(?:y|pero|favor|debes|debe|deben|hay que)\s+)(?:siempre|nunca|jamás)\s+"
-    r"(?!(?:he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve"
+    r"(?!(?:falla|sale|pasa|da|es|está|tarda|devuelve|se|hay|me|lo|he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve"
     r"|tenía)\b)\w+",
     r"^(?:por favor,?\s+)?(?:us[ae]n?|utilic|utiliz|escrib|respond|contest|ejecut|haz|hagan?\b|pon"
     r"|comprueb|verific|revis|añad|mantén|manten|llam|habl|evit|incluy|dej)\w*\s+(?:siempre|nunca)\b",
@@ -95,6 +96,7 @@ _RULES = (
     r"|\bs'(?:écri(?:t|vent)|utilisen?t?|nomment?)\b.*\bdans ce (?:projet|d[ée]p[ôo]t)\b"
     r"|^dans ce (?:projet|d[ée]p[ôo]t),?\s+on\s+(?:utilise|écrit|met|nomme|teste|n')",
     r"\b(?:je préf(?:ère|érerais)|nous préfér(?:ons|erions)|on préfère)\b",
+    r"^(?:répond[sz]?|réponds-moi|répondez(?:-moi)?|parle|écris)(?:-moi)?\s+(?:toujours\s+)?en (?:français|anglais|allemand)\b",
     # Russian: an imperative after the word or before it.
     r"(?:^|[,;:–—]\s*|\b(?:пожалуйста|и|но)\s+)(?:всегда|никогда)\s+(?:не\s+)?(?!(?:люди|дети|они|одни|сами|мои|твои"
     r"|дни"
@@ -154,8 +156,10 @@ _IS_NO_RULE = lazy(
     r"|\b(?:première|deuxième|seconde|troisième|dernière|primera|segunda|tercera|última|prima|seconda) (?:option"
     r"|version|variante"
     r"|solution|idée|opción|versión|opzione|versione|opção|versão)\b"
+    r"|\b(?:der|die|das|ein|eine) \w+ (?:soll|sollte|muss|darf)\b"
     r"|\w\(\)|\b(?:le champ|das feld|der benutzer|die benutzer|nutzer|el campo|el usuario|l'utilisateur|il campo|l'utente)\b"
-    r"|\b(?:sagt|sagte|meint|dit que|dice que|disait|decía)\b",
+    r"|\b(?:in dieser|in diesem (?!projekt|repo)|en est[ae] (?!proyecto|repo)|dans cet?(?:te)? (?!projet|d[ée]p[ôo]t))\b"
+    r"|\b(?:dit|dice|sagt|sagte|meint|dit que|dice que|disait|decía)\b",
     re.IGNORECASE,
 )
 """What makes of a rule in another language a choice of the moment, a report, or a demand on the program."""
@@ -178,7 +182,7 @@ def polarity(text: str) -> Polarity:
 def standing(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that say what is wanted from now on.
 
-    A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence. What is
+    A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence. What stands behind a colon says what they are. What is
     said of memory is not among them: see `orders_in`.
     """
     if not has_cue(text):
@@ -189,7 +193,8 @@ def standing(text: str) -> tuple[str, ...]:
         place = max(place, start + len(sentence))
         said = _said(sentence)
         if _is_rule(said) and not _asks(said) and not _is_order(said):
-            if LEANS_ON.search(sentence) is None:
+            leans = LEANS_ON.search(sentence)
+            if leans is None or ":" in sentence[leans.end() :]:
                 found.append(sentence)
             elif before >= 0 and start >= 0 and _of_sentence(leant_on := text[before:start].strip()) != "meta":
                 found = [*(it for it in found if it != leant_on), text[before:place]]
