@@ -20,22 +20,20 @@ from memtape.state.text.statement_cues import LEANS_ON
 _ABROAD = tuple(
     cue.replace("_", " ")
     for cue in """
-    immer nie stets sprich antworte schreib répond bevorzug lieber ab_jetzt ab_sofort von_nun bei_uns diesem_projekt diesem_repo
-    siempre nunca jamás prefiero prefer partir_de adelante desde_ahora este_proyecto este_repo
-    始 总 永 务 从 以 每 一定 绝 千万 喜欢 偏 倾向 宁 今后
-    toujours jamais préf dorénavant désormais partir_de ici_on ce_projet ce_dépôt всегда никогда предпоч отныне впредь
-    sempre mai_ preferi d'ora d’ora da_ora prefiro em_diante agora
-    altijd nooit liever voorkeur verkies voortaan vanaf_nu van_nu
-    必ず 常に いつも 決して 絶対 二度と 今後 これから 方が ほうが 好
+    immer nie stets sprich antworte schreib répond bevorzug lieber ab_jetzt ab_sofort von_nun bei_uns diesem_projekt
+    diesem_repo siempre nunca jamás prefiero prefer partir_de adelante desde_ahora este_proyecto este_repo 始 总 永
+    务 从 以 每 一定 绝 千万 喜欢 偏 倾向 宁 今后 toujours jamais préf dorénavant désormais partir_de ici_on
+    ce_projet ce_dépôt всегда никогда предпоч отныне впредь sempre mai_ preferi d'ora d’ora da_ora prefiro em_diante
+    agora altijd nooit liever voorkeur verkies voortaan vanaf_nu van_nu 必ず 常に いつも 決して 絶対 二度と 今後
+    これから 方が ほうが 好
     """.split()
 )
 """A text without one of these holds no rule in another language than English."""
 CUES = _ABROAD + tuple(
     cue.replace("_", " ")
     for cue in """
-    ever forget memory
-    erwähn merk speicher vergiss notier erinner sprich rede_ olvid olvíd mencion guardes guardar recuerdes anotes anotar
-    hables hablar 提 记 保存 忘 re_mai 言及 触れ 覚え 記
+    ever forget memory erwähn merk speicher vergiss notier erinner sprich rede_ olvid olvíd mencion guardes guardar
+    recuerdes anotes anotar hables hablar 提 记 保存 忘 re_mai 言及 触れ 覚え 記
     """.split()
 )
 """A text without one of these, and of `may_instruct`, holds no rule and nothing about memory."""
@@ -65,7 +63,8 @@ _WORK_NL = (
 _RULES = (
     # German: in front, or right after the imperative that opens the sentence.
     r"(?:^|[,;:–—]\s*|\b(?:bitte|und|aber|sollst|sollt|musst|müsst|soll|sollte|sollen)\s+)"
-    r"(?:immer|stets|niemals|nie)\s+(?!(?:dies\w+|sichtbar|war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen|gehabt)\b)\w+",
+    r"(?:immer|stets|niemals|nie)\s+(?!(?:dies\w+|sichtbar|war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen"
+    r"|gehabt)\b)\w+",
     r"^(?:bitte\s+)?(?!(?:noch|fast|wie|nicht|schon|war|hab|habe|hatte|bin|ist|es|er|ich|du|das|die|der|wir|ihr|man"
     r"|\w+t)\b)"
     r"\w+(?:\s+(?:sie|bitte|mir|uns|dabei|hier|in (?:diesem|unserem) (?:projekt|repo|code)))*"
@@ -74,12 +73,15 @@ _RULES = (
     r"\b(?:ab jetzt|ab sofort|von nun an)\b",
     r"\b(?:ich|wir)\s+(?:bevorzuge|bevorzugen)\b|\bbevorzuge ich\b|\bmir ist\b.*\blieber\b",
     r"\b(?:ich|wir) (?:hätte|hätten|mag|mögen)\b.*\blieber\b",
-    r"(?:^|[,;:]\s*)(?:bei uns|in (?:diesem|unserem) (?:projekt|repo))\s+(?:bitte\s+)?(?:immer|nur|kein\w*|nie|heißen|nutzen"
+    r"(?:^|[,;:]\s*)(?:bei uns|in (?:diesem|unserem) (?:projekt|repo))\s+(?:bitte\s+)?(?:immer|nur|kein\w*|nie|heißen"
+    r"|nutzen"
     r"|verwenden|schreiben|benutzen|gilt|werden|wird|(?:nutzen|verwenden|schreiben|benutzen) wir)\b",
     # Spanish.
-    r"^en este (?:proyecto|repo(?:sitorio)?)\s+(?:siempre|nunca|no|solo|sólo|usamos|se (?:usa|usan|escribe|escriben))\b",
+    r"^en este (?:proyecto|repo(?:sitorio)?)\s+(?:siempre|nunca|no|solo|sólo|usamos|se (?:usa|usan|escribe"
+    r"|escriben))\b",
     r"(?:^|[,;:–—]\s*|\b(?:y|pero|favor|debes|debe|deben|hay que)\s+)(?:siempre|nunca|jamás)\s+"
-    r"(?!(?:falla|sale|pasa|da|es|está|tarda|devuelve|se|hay|me|lo|he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve"
+    r"(?!(?:falla|sale|pasa|da|es|está|tarda|devuelve|se|hay|me|lo|he|ha|has|han|hemos|había|habían|hubo|fui|fue|era"
+    r"|eran|estuve|estaba|quise|quería|supe|pude|tuve"
     r"|tenía)\b)\w+",
     r"^(?:por favor,?\s+)?(?:us[ae]n?|utilic|utiliz|escrib|respond|contest|ejecut|haz|hagan?\b|pon"
     r"|comprueb|verific|revis|añad|mantén|manten|llam|habl|evit|incluy|dej)\w*\s+(?:siempre|nunca)\b",
@@ -96,7 +98,8 @@ _RULES = (
     r"|\bs'(?:écri(?:t|vent)|utilisen?t?|nomment?)\b.*\bdans ce (?:projet|d[ée]p[ôo]t)\b"
     r"|^dans ce (?:projet|d[ée]p[ôo]t),?\s+on\s+(?:utilise|écrit|met|nomme|teste|n')",
     r"\b(?:je préf(?:ère|érerais)|nous préfér(?:ons|erions)|on préfère)\b",
-    r"^(?:répond[sz]?|réponds-moi|répondez(?:-moi)?|parle|écris)(?:-moi)?\s+(?:toujours\s+)?en (?:français|anglais|allemand)\b",
+    r"^(?:répond[sz]?|réponds-moi|répondez(?:-moi)?|parle|écris)(?:-moi)?\s+(?:toujours\s+)?en (?:français|anglais"
+    r"|allemand)\b",
     # Russian: an imperative after the word or before it.
     r"(?:^|[,;:–—]\s*|\b(?:пожалуйста|и|но)\s+)(?:всегда|никогда)\s+(?:не\s+)?(?!(?:люди|дети|они|одни|сами|мои|твои"
     r"|дни"
@@ -157,8 +160,10 @@ _IS_NO_RULE = lazy(
     r"|version|variante"
     r"|solution|idée|opción|versión|opzione|versione|opção|versão)\b"
     r"|\b(?:der|die|das|ein|eine) \w+ (?:soll|sollte|muss|darf)\b"
-    r"|\w\(\)|\b(?:le champ|das feld|der benutzer|die benutzer|nutzer|el campo|el usuario|l'utilisateur|il campo|l'utente)\b"
-    r"|\b(?:in dieser|in diesem (?!projekt|repo)|en est[ae] (?!proyecto|repo)|dans cet?(?:te)? (?!projet|d[ée]p[ôo]t))\b"
+    r"|\w\(\)|\b(?:le champ|das feld|der benutzer|die benutzer|nutzer|el campo|el usuario|l'utilisateur|il campo"
+    r"|l'utente)\b"
+    r"|\b(?:in dieser|in diesem (?!projekt|repo)|en est[ae] (?!proyecto|repo)|dans cet?(?:te)? (?!projet"
+    r"|d[ée]p[ôo]t))\b"
     r"|\b(?:dit|dice|sagt|sagte|meint|dit que|dice que|disait|decía)\b",
     re.IGNORECASE,
 )
@@ -182,8 +187,8 @@ def polarity(text: str) -> Polarity:
 def standing(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that say what is wanted from now on.
 
-    A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence. What stands behind a colon says what they are. What is
-    said of memory is not among them: see `orders_in`.
+    A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence, unless what
+    stands behind a colon says what they are. What is said of memory is not among them: see `orders_in`.
     """
     if not has_cue(text):
         return ()
