@@ -158,10 +158,7 @@ _ORDERED = (
     r"be (?:very )?(?:concise|brief|terse|succinct)\b",
     rf"(?:answer|reply|respond|speak|talk|write"
     rf"|communicate)(?: to)?(?: me)?\s+(?:only\s+)?in\s+{LANGUAGES}\b(?!\s+(?:and )?then\b)",
-    r"(?:answer|reply|respond)\s+(?:to me\s+)?(?:briefly|concisely|shortly|tersely|in (?:short|brief|full) \w+)",
-    rf"keep\s+(?:(?:all|your|the)\s+)*{TALK}\s+(?:\w+\s+)?(?:short|brief|concise|terse|to|minimal|small|simple|under"
-    rf"|below|in)\b",
-    rf"keep\s+(?:(?:all|your|our)\s+)*{_KIND}\s+(?:\w+\s+)?(?:short|brief|small|simple|pure|sorted|under|below|at"
+    rf"keep\s+(?:(?:all|your|our)\s+)*{_KIND}\s+(?:\w+\s+)?(?:to|concise|terse|short|brief|small|simple|pure|sorted|under|below|at"
     rf"|within|focused"
     r"|atomic|flat|alphabetical|in sync|up to date|out of|free of|minimal|private)\b",
 )
@@ -181,7 +178,6 @@ _CONDITIONS = (
     rf"(?:before|after)\s+(?:every|each|any)\s+[^,;]+,\s*{_ORDER}",
     rf"{_WHEN} [^,;?]{{3,60}}?\s(?:always|never) {VERBS}\b",
     rf"(?:in|for) (?:any|all|every|each)\s+{_KIND}[^,;?]*?,?\s(?:please\s+)?{_HABIT}",
-    r"when i say (?:QUOTED|\w+),? (?:i mean|that means|it means|do|run)\b",
 )
 """What is done whenever something comes again."""
 _ANYWHERE = (
@@ -200,7 +196,6 @@ _ANYWHERE = (
     rf"{_NOT} (?:use|add|install|import|run|call) (?:{TOOLS}|{UNWANTED})\b(?!.*\b(?:in|for|on) (?:the|this|it)\b)",
     rf"(?:only |exactly )?(?:one|a single) {_WORD}(?: {_WORD})? per (?:file|commit|pr|pull request|ticket|issue|branch"
     rf"|module|test|line|change)\b",
-    rf"(?:all|every) (?:{_WORD} ){{0,3}}?{KINDS} (?:go|goes) through\s",
     rf"all new {KINDS} (?:in|with|under|go|goes|uses?)\s",
     rf"so (?:please )?{_NOT} (?:use|add|introduce|write|create|log|commit|import|mock|call) (?:{TOOLS}"
     rf"|{UNWANTED})\b(?!.*\b(?:in|for|on|to) (?:the|this|it|my)\b)",
@@ -211,11 +206,8 @@ _ANYWHERE = (
     # What this project and each of a kind in it does.
     rf"(?:this|our)\s+(?:\w+ )?{_PLACE}\s+(?:only\s+|always\s+)?(?:uses|follows|sticks to|squashes|rebases|requires"
     rf"|enforces|does not|doesn't|never|is on (?!fire))\b",
-    r"i\s+(?:always )?(?:run|start|push|commit|merge|deploy|tag|release|publish)\s(?!(?:it|this|that|them"
-    r"|the)\b)[^,;?]{0,30}?myself\b",
     r"(?:nothing|no ?one|nobody)\s[^,;?]*?\b(?:gets?|is|goes)\s+(?:ever\s+)?(?:committed|comitted|merged|pushed"
     r"|deployed|checked in)\b",
-    rf"(?:{_SCOPE},?\s+)we\s+(?:(?:always|only|never|don't|do not)\s+)?{VERBS}\b",
     rf"(?:{LANGUAGES}|(?:british|american|us|uk) spelling|conventional commits)\s+(?:in|for|only in"
     rf"|everywhere)\s+(?:all\s+|our\s+|the\s+)?(?:\w+ and )?(?:{KINDS}|{_PLACE})\b",
     rf"(?:every|each|all|any|new|public|our"
@@ -224,7 +216,6 @@ _ANYWHERE = (
     r"|green"
     r"|passing)|have been|have (?:gone|failed|broken))\b)\w+",
     rf"the\s+(?:changelog|readme|docs|lockfile|schema|openapi\S*)\s+{_SHOULD}\s[^?]*?\b(?:every|each|any)\b",
-    rf"(?:{UNWANTED}|\S+/\S*)\s(?:is|are)\s+(?:strictly |always )?(?:forbidden|banned|not allowed|prohibited)\b",
 )
 _AT_START = (
     # "Use X, not Y", "use X in this repo", and known ways to work.
@@ -254,7 +245,6 @@ _AT_START = (
     rf"(?:please\s+)?(?:{_ORDER}|you (?:must|should|can|are to)\b|we (?:only |don't |do not |never |always )?{VERBS}\b"
     rf"|i(?:'d| would)? (?:want|prefer|need|like)\b"
     rf"|(?:no|only|every|all|each|any|if|when|before|after)\s|{_KIND}\s|{STYLES}\b)",
-    rf"(?:no|only|i want|we (?:only |don't |always )?{VERBS})\b.*\b{_FROM_NOW}\W*(?:please\W*)?\Z",
     r"(?:prs|pull requests|(?:new |public )?(?:functions|endpoints|features|commits)|bug ?fixes|releases) (?:need"
     r"|require|get) (?:a|an|at least|one|two)\s",
     r"(?:our )?(?:we're|we are|prod(?:uction)? (?:is|runs)|ci (?:is|runs)|servers? (?:are"
@@ -272,7 +262,6 @@ _AT_START = (
     r"|before)\b",
     rf"(?:but |and |so )?(?:generally|in general|usually|by default),?\s+i\s+want\s+{_KIND}\s+(?:{HELD}|kept"
     rf"|separate)\b",
-    rf"(?:my|our) preference is\s+(?!{_ONE})",
     rf"(?:{_SCOPE},?\s+)?(?:(?:strongly|generally|always)\s+)?(?:prefer\s+(?!{_ONE})|avoid\s+(?!{_ONE}|breaking\b"
     rf"|doing\b))\S",
     # What is done never, and is no single thing.
@@ -286,10 +275,6 @@ _AT_START = (
     rf"(?:{_NOT}|you must not|you may not|you should not)\s+{VERBS}\s+[^,;?]+?\s+(?:(?:in|inside|to|from|under|for"
     rf"|into) (?:{KINDS}(?:\W*\Z|[,;(])|{_WORD}/(?:\W|\Z))"
     r"|by hand\b|manually\b|(?:directly )?(?:to|on|into) (?:main|master|develop|production|prod)\b)",
-    rf"{_NOT}\s+(?:add|write|leave|put)\s+(?:comments|docstrings|notes|tests|logs)\s+(?:that|which|about|for)\s+(?!i\b"
-    rf"|you\b|we\b)",
-    rf"(?:{_NOT}|never)\s+(?:touch|edit|change|modify|delete|move|rename|import)\s+the\s+{_WORD}s\s+(?:marked|tagged"
-    rf"|labell?ed|called|named|under|below|starting with|ending in)\s",
     rf"stop\s+(?:always\s+)?{DOING}\s+(?!{_ONE}|tests\b(?! for)|code\b)\S+(?!.*\b(?:in|to|from|for|on) (?:the|my)\b)",
     r"stop asking (?:me )?(?:if|whether|for)\b",
     r"(?:run|do|test|build) everything (?:through|via|with|in|inside)\s",
