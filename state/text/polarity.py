@@ -197,7 +197,7 @@ def standing(text: str) -> tuple[str, ...]:
         start = text.find(sentence, place)
         place = max(place, start + len(sentence))
         said = _said(sentence)
-        if _is_rule(said) and not _asks(said) and not _is_order(said):
+        if not _asks(said) and _is_rule(said) and not _is_order(said):
             leans = LEANS_ON.search(sentence)
             if leans is None or ":" in sentence[leans.end() :]:
                 found.append(sentence)
