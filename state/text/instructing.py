@@ -275,6 +275,8 @@ _AT_START = (
     rf"(?:{_NOT}|you must not|you may not|you should not)\s+{VERBS}\s+[^,;?]+?\s+(?:(?:in|inside|to|from|under|for"
     rf"|into) (?:{KINDS}(?:\W*\Z|[,;(])|{_WORD}/(?:\W|\Z))"
     r"|by hand\b|manually\b|(?:directly )?(?:to|on|into) (?:main|master|develop|production|prod)\b)",
+    rf"(?:{_NOT}|never)\s+(?:touch|edit|change|modify|delete|move|rename|import)\s+the\s+{_WORD}s\s+(?:marked|tagged"
+    r"|labell?ed|called|named|under|below|starting with|ending in)\s",
     rf"stop\s+(?:always\s+)?{DOING}\s+(?!{_ONE}|tests\b(?! for)|code\b)\S+(?!.*\b(?:in|to|from|for|on) (?:the|my)\b)",
     r"stop asking (?:me )?(?:if|whether|for)\b",
     r"(?:run|do|test|build) everything (?:through|via|with|in|inside)\s",
