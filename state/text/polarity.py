@@ -17,23 +17,27 @@ from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.statement_cues import LEANS_ON
 
-CUES = tuple(
+_ABROAD = tuple(
     cue.replace("_", " ")
     for cue in """
-    ever always prefer rather from_now from_here going_forward don't don’t do_not stop no_longer forget remember_to
-    memory immer nie stets bevorzug lieber ab_jetzt ab_sofort von_nun erwähn merk speicher vergiss notier erinner
-    sprich rede_
-    siempre nunca jamás prefiero partir_de adelante desde_ahora olvid olvíd mencion guardes guardar recuerdes anotes
-    anotar hables hablar
-    始 总 永 务 从 以 每 一定 绝 千万 喜欢 偏 倾向 宁 今后 提 记 保存 忘
-    toujours jamais préf dorénavant désormais всегда никогда предпоч отныне впредь
-    sempre mai_ re_mai preferi d'ora d’ora da_ora prefiro em_diante
-    altijd nooit liever voorkeur verkies voortaan vanaf_nu van_nu
-    必ず 常に いつも 決して 絶対 二度と 今後 これから 方が ほうが 好 言及 触れ 覚え 記
+    immer nie stets sprich antworte schreib répond bevorzug lieber ab_jetzt ab_sofort von_nun bei_uns diesem_projekt
+    diesem_repo siempre nunca jamás prefiero prefer partir_de adelante desde_ahora este_proyecto este_repo 始 总 永
+    务 从 以 每 一定 绝 千万 喜欢 偏 倾向 宁 今后 toujours jamais préf dorénavant désormais partir_de ici_on
+    ce_projet ce_dépôt всегда никогда предпоч отныне впредь sempre mai_ preferi d'ora d’ora da_ora prefiro em_diante
+    agora altijd nooit liever voorkeur verkies voortaan vanaf_nu van_nu 必ず 常に いつも 決して 絶対 二度と 今後
+    これから 方が ほうが 好
     """.split()
 )
-"""A text without one of these holds no rule and nothing about memory; most are passed over by that."""
-_ASCII_CUES = tuple(cue for cue in CUES if cue.isascii())
+"""A text without one of these holds no rule in another language than English."""
+CUES = _ABROAD + tuple(
+    cue.replace("_", " ")
+    for cue in """
+    ever forget memory erwähn merk speicher vergiss notier erinner sprich rede_ olvid olvíd mencion guardes guardar
+    recuerdes anotes anotar hables hablar 提 记 保存 忘 re_mai 言及 触れ 覚え 記
+    """.split()
+)
+"""A text without one of these, and of `may_instruct`, holds no rule and nothing about memory."""
+_ASCII_ABROAD, _ASCII_CUES = (tuple(cue for cue in cues if cue.isascii()) for cues in (_ABROAD, CUES))
 
 _FENCE = lazy(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = lazy(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
@@ -59,17 +63,25 @@ _WORK_NL = (
 _RULES = (
     # German: in front, or right after the imperative that opens the sentence.
     r"(?:^|[,;:–—]\s*|\b(?:bitte|und|aber|sollst|sollt|musst|müsst|soll|sollte|sollen)\s+)"
-    r"(?:immer|stets|niemals|nie)\s+(?!(?:war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen|gehabt)\b)\w+",
+    r"(?:immer|stets|niemals|nie)\s+(?!(?:dies\w+|sichtbar|war|waren|hatte|hatten|noch|mehr\s+(?:war|hatte)|gewesen"
+    r"|gehabt)\b)\w+",
     r"^(?:bitte\s+)?(?!(?:noch|fast|wie|nicht|schon|war|hab|habe|hatte|bin|ist|es|er|ich|du|das|die|der|wir|ihr|man"
     r"|\w+t)\b)"
     r"\w+(?:\s+(?:sie|bitte|mir|uns|dabei|hier|in (?:diesem|unserem) (?:projekt|repo|code)))*"
     r"\s+(?:immer|stets|niemals|nie)\b",
+    r"^(?:bitte\s+)?(?:sprich|rede|antworte|schreib)\b.*\b(?:deutsch|englisch)\b",
     r"\b(?:ab jetzt|ab sofort|von nun an)\b",
     r"\b(?:ich|wir)\s+(?:bevorzuge|bevorzugen)\b|\bbevorzuge ich\b|\bmir ist\b.*\blieber\b",
     r"\b(?:ich|wir) (?:hätte|hätten|mag|mögen)\b.*\blieber\b",
+    r"(?:^|[,;:]\s*)(?:bei uns|in (?:diesem|unserem) (?:projekt|repo))\s+(?:bitte\s+)?(?:immer|nur|kein\w*|nie|heißen"
+    r"|nutzen"
+    r"|verwenden|schreiben|benutzen|gilt|werden|wird|(?:nutzen|verwenden|schreiben|benutzen) wir)\b",
     # Spanish.
+    r"^en este (?:proyecto|repo(?:sitorio)?)\s+(?:siempre|nunca|no|solo|sólo|usamos|se (?:usa|usan|escribe"
+    r"|escriben))\b",
     r"(?:^|[,;:–—]\s*|\b(?:y|pero|favor|debes|debe|deben|hay que)\s+)(?:siempre|nunca|jamás)\s+"
-    r"(?!(?:he|ha|has|han|hemos|había|habían|hubo|fui|fue|era|eran|estuve|estaba|quise|quería|supe|pude|tuve"
+    r"(?!(?:falla|sale|pasa|da|es|está|tarda|devuelve|se|hay|me|lo|he|ha|has|han|hemos|había|habían|hubo|fui|fue|era"
+    r"|eran|estuve|estaba|quise|quería|supe|pude|tuve"
     r"|tenía)\b)\w+",
     r"^(?:por favor,?\s+)?(?:us[ae]n?|utilic|utiliz|escrib|respond|contest|ejecut|haz|hagan?\b|pon"
     r"|comprueb|verific|revis|añad|mantén|manten|llam|habl|evit|incluy|dej)\w*\s+(?:siempre|nunca)\b",
@@ -82,7 +94,12 @@ _RULES = (
     rf"^(?:s'il (?:te|vous) pla[iî]t,?\s+)?(?!(?:{_AVOIR_ETRE}|pas|presque|depuis|comme|encore|plus|alors|mais|parfois"
     r"|même|puis|les|des|mes|nous|vous|ils|elles|elle|je)\b)\w+(?:e|s|ez)(?:-\w+)?\s+toujours\b",
     r"^(?:à partir de maintenant|dorénavant|désormais)\b",
+    r"^ici on\s+(?:n'|ne\s+)?(?:utilise|écrit|met|nomme|teste|pousse|commit\w*)\b"
+    r"|\bs'(?:écri(?:t|vent)|utilisen?t?|nomment?)\b.*\bdans ce (?:projet|d[ée]p[ôo]t)\b"
+    r"|^dans ce (?:projet|d[ée]p[ôo]t),?\s+on\s+(?:utilise|écrit|met|nomme|teste|n')",
     r"\b(?:je préf(?:ère|érerais)|nous préfér(?:ons|erions)|on préfère)\b",
+    r"^(?:répond[sz]?|réponds-moi|répondez(?:-moi)?|parle|écris)(?:-moi)?\s+(?:toujours\s+)?en (?:français|anglais"
+    r"|allemand)\b",
     # Russian: an imperative after the word or before it.
     r"(?:^|[,;:–—]\s*|\b(?:пожалуйста|и|но)\s+)(?:всегда|никогда)\s+(?:не\s+)?(?!(?:люди|дети|они|одни|сами|мои|твои"
     r"|дни"
@@ -136,15 +153,21 @@ _MAY_CORRECT = lazy(
     re.IGNORECASE,
 )
 """A text without one of these corrects nothing."""
-_OF_THE_MOMENT = lazy(
+_IS_NO_RULE = lazy(
     r"\b(?:erste|zweite|dritte|letzte|andere)[nrs]?\s+(?:option|variante|version|lösung|idee|vorschlag)\b"
     r"|\b(?:diesmal|heute|vorerst|fürs erste|aujourd'hui|pour l'instant|cette fois|esta vez|por ahora|hoy)\b"
     r"|\b(?:première|deuxième|seconde|troisième|dernière|primera|segunda|tercera|última|prima|seconda) (?:option"
     r"|version|variante"
-    r"|solution|idée|opción|versión|opzione|versione|opção|versão)\b",
+    r"|solution|idée|opción|versión|opzione|versione|opção|versão)\b"
+    r"|\b(?:der|die|das|ein|eine) \w+ (?:soll|sollte|muss|darf)\b"
+    r"|\w\(\)|\b(?:le champ|das feld|der benutzer|die benutzer|nutzer|el campo|el usuario|l'utilisateur|il campo"
+    r"|l'utente)\b"
+    r"|\b(?:in dieser|in diesem (?!projekt|repo)|en est[ae] (?!proyecto|repo)|dans cet?(?:te)? (?!projet"
+    r"|d[ée]p[ôo]t))\b"
+    r"|\b(?:dit|dice|sagt|sagte|meint|dit que|dice que|disait|decía)\b",
     re.IGNORECASE,
 )
-"""What makes of a rule in another language than English a choice of the moment."""
+"""What makes of a rule in another language a choice of the moment, a report, or a demand on the program."""
 _IS_RULE, _IS_CORRECTION = (
     lazy("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE) for patterns in (_RULES, _CORRECTIONS)
 )
@@ -164,8 +187,8 @@ def polarity(text: str) -> Polarity:
 def standing(text: str) -> tuple[str, ...]:
     """Return the sentences of a text that say what is wanted from now on.
 
-    A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence. What is
-    said of memory is not among them: see `orders_in`.
+    A rule about "it" or "that" has the sentence before with it, or is none where there is no such sentence, unless what
+    stands behind a colon says what they are. What is said of memory is not among them: see `orders_in`.
     """
     if not has_cue(text):
         return ()
@@ -173,11 +196,13 @@ def standing(text: str) -> tuple[str, ...]:
     for sentence in sentences(text):
         start = text.find(sentence, place)
         place = max(place, start + len(sentence))
-        if has_cue(sentence) and _of_sentence(sentence) == "rule":
-            if LEANS_ON.search(sentence) is None:
+        said = _said(sentence)
+        if not _asks(said) and _is_rule(said) and not _is_order(said):
+            leans = LEANS_ON.search(sentence)
+            if leans is None or ":" in sentence[leans.end() :]:
                 found.append(sentence)
-            elif before >= 0 and start >= 0 and _of_sentence(text[before:start].strip()) != "meta":
-                found.append(text[before:place])
+            elif before >= 0 and start >= 0 and _of_sentence(leant_on := text[before:start].strip()) != "meta":
+                found = [*(it for it in found if it != leant_on), text[before:place]]
         before = start
     return tuple(found)
 
@@ -204,7 +229,11 @@ def instructs(text: str) -> bool:
 def has_cue(text: str) -> bool:
     """Whether a text has a word without which it holds no rule and nothing about memory."""
     lowered = text.lower()
-    return may_instruct(lowered) or any(map(lowered.__contains__, _ASCII_CUES if lowered.isascii() else CUES))
+    return may_instruct(lowered) or _has_one(lowered, CUES, _ASCII_CUES)
+
+
+def _has_one(lowered: str, cues: tuple[str, ...], of_ascii: tuple[str, ...]) -> bool:
+    return any(map(lowered.__contains__, of_ascii if lowered.isascii() else cues))
 
 
 def sentences(text: str) -> list[str]:
@@ -215,14 +244,34 @@ def sentences(text: str) -> list[str]:
 
 
 def _of_sentence(sentence: str) -> Polarity:
-    said = _QUOTED.sub("QUOTED", sentence.replace("’", "'")).strip()
-    if _QUESTION.search(said) and not is_polite(said):
+    said = _said(sentence)
+    if _asks(said):
         return "fact"
-    if may_order(said) and is_order(said):
+    if _is_order(said):
         return "meta"
-    if sets_standing(said) or (_IS_RULE.search(said) and not _OF_THE_MOMENT.search(said)):
+    if _is_rule(said):
         return "rule"
-    return "correction" if _IS_CORRECTION.search(said) else "fact"
+    return "correction" if _MAY_CORRECT.search(said) and _IS_CORRECTION.search(said) else "fact"
+
+
+def _said(sentence: str) -> str:
+    return _QUOTED.sub("QUOTED", sentence.replace("’", "'")).strip()
+
+
+def _asks(said: str) -> bool:
+    return _QUESTION.search(said) is not None and not is_polite(said)
+
+
+def _is_order(said: str) -> bool:
+    return may_order(said) and is_order(said)
+
+
+def _is_rule(said: str) -> bool:
+    if sets_standing(said):
+        return True
+    if not _has_one(said.lower(), _ABROAD, _ASCII_ABROAD):
+        return False
+    return _IS_RULE.search(said) is not None and _IS_NO_RULE.search(said) is None
 
 
 def same_instruction(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from memtape.schemas.patterns import lazy
+from memtape.state.text.instructing_words import PRODUCT, TASKS
 
 _I = re.IGNORECASE
 
@@ -330,11 +331,12 @@ ADVISES = lazy(
 
 _TOPIC = r"(?!(?:error|status|result|output|note|update|question|warning|re|fyi|edit|ps)\b)[\w][^:,.?!\n]{2,40}"
 INSTRUCTION = lazy(
-    rf"^{_TOPIC}:\s+[^.?!]*,\s*no\s+(?!(?:errors?|failures?|changes?|problems?|issues?|luck|such|idea|output|results?"
+    rf"^(?!{TASKS}\b){_TOPIC}:\s+[^.?!]*,\s*no\s+(?!(?:errors?|failures?|changes?|problems?|issues?|luck|such|idea|output|results?"
     r"|one|tests?|more|need)\b)[\w-]+"
-    r"|^(?!(?:you|it|that|this|he|she|they|there|i|we|these|those)\b)(?:[\w.`-]+ ){1,6}must(?: not| never"
+    rf"|^(?!(?:you|it|that|this|he|she|they|there|i|we|these|those)\b|.*\b{PRODUCT} must\b)"
+    r"(?:[\w.`-]+ ){1,6}must(?: not| never"
     r"| always)?\s+(?:be"
-    r"|stay|remain|have|use|go|run|pass|contain|keep|end|start|begin)\b(?! been\b)(?=.*[\d`=/_])",
+    r"|stay|remain|have|use|go|run|pass|contain|keep|end|start|begin)\b(?! been\b)(?=.*[`=/_])",
     _I,
 )
 """What a person wants from now on, beside the standing instructions that `polarity` tells."""
