@@ -68,7 +68,7 @@ knowns = st.lists(
         order=st.integers(0, 3),
         actor=st.just(""),
         origin=st.sampled_from(["user", "operator", "agent", "tool", "web", "model"]),
-        ended=st.booleans(),
+        valid_to=st.none() | st.just(1),
     ),
     max_size=6,
     unique_by=lambda it: it.id,
@@ -86,7 +86,7 @@ def test_proposals_follow_from_what_people_said_in_whatever_order_it_is_read(kno
         assert it.id == proposal_id(it.text)
         for name in it.said_in:
             one = said[name]
-            assert one.origin in ("user", "operator") and one.scope != "global" and not one.ended
+            assert one.origin in ("user", "operator") and one.scope != "global" and one.valid_to is None
             assert one.kind != "document"
     assert proposed([it for it in known if not any(it.id in one.said_in for one in found)]) == []
 

@@ -199,10 +199,12 @@ def test_imports_of_every_format_leave_private_parts_out(home: Path, tmp_path: P
     (notes / "d.html").write_text(f"<p>kept four <private>{HIDDEN}</p><p>{HIDDEN}</private></p><p>kept five</p>")
     session = tmp_path / "session.jsonl"
     hidden, cut = f"<private>{HIDDEN}</private>", f"<private>{f'{HIDDEN} ' * 900}</private>"
+    called = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": f"cat {hidden}"}}
     answered = {"type": "tool_result", "tool_use_id": "t", "content": f"kept seven {cut}"}
     said = [
         {"type": "user", "uuid": "1", "message": {"content": f"kept six {hidden}"}},
         {"type": "assistant", "uuid": "2", "message": {"content": [{"type": "text", "text": f"<private>{HIDDEN}"}]}},
+        {"type": "assistant", "uuid": "4", "message": {"content": [called]}},
         {"type": "user", "uuid": "3", "message": {"content": [answered]}},
     ]
     rows = [row | {"sessionId": "s", "cwd": str(tmp_path)} for row in said]

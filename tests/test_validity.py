@@ -232,10 +232,10 @@ def test_the_items_of_a_context_say_since_when_they_hold_and_what_they_replaced(
 def test_where_the_last_session_was_left_says_what_was_replaced_since(client: Client) -> None:
     client.capture(OLD, "turn", at=at(2))
     client.capture(OLD, at=at(1))
-    newer = client.capture(NEW, at=at(9))
+    client.capture(NEW, at=at(9))
     client.project()
     left = [line for line in client.context(2_000, "prompt").text.splitlines() if OLD in line]
-    assert left and all(f"says what was replaced on 2026-03-09 by {newer.id}" in line for line in left)
+    assert left and all("says what was replaced on 2026-03-09" in line for line in left)
 
 
 def test_what_held_then_is_asked_for_by_its_time(client: Client) -> None:

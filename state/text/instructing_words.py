@@ -32,10 +32,10 @@ VERBS = _any("""
     build compile release ship revert reset amend cherry-pick fetch pull clone fork stage stash branch target link copy
     paste move invent mention note state list number split extract inline export type annotate cast embed cover assert
     benchmark profile measure monitor restart migrate seed truncate drop alter query join index cache trust share
-    upload download access execute launch invoke trigger schedule wait confirm approve warn notify report describe
-    comment credit attribute co-author introduce implement pass pipe redirect bind mount save overwrite override
-    suppress silence swallow nest chain mutate reuse duplicate repeat abbreviate capitali[sz]e lowercase pluralize
-    prefix render fix clean double-check consult treat think look try depend disclose reveal encrypt hash load
+    upload download access execute launch co-author invoke trigger schedule wait double-check confirm approve warn
+    notify report describe comment mutate credit attribute introduce implement pass pipe redirect bind mount save
+    overwrite override suppress silence swallow nest chain reuse duplicate repeat abbreviate capitali[sz]e lowercase
+    pluralize prefix render fix clean consult treat think look try depend disclose reveal encrypt hash load
     fall_back omit reference refer require specify plan propose outline present switch resolve separate leak proceed
     feed rewrite discard bring recommend offer mark search rerun re-run regenerate vendor pick choose adopt support
     allow accept hand-?(?:write|edit|roll) spell

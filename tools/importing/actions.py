@@ -17,6 +17,7 @@ import orjson
 from memtape.schemas.actions import Act, action_tags
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of
+from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import asks_memory, clean, is_memory_tool, said
 from memtape.tools.importing.records import FAILED, MAX_NAME_CHARS, RECALLED, Ran, Record, Skipped, State, text_of
 
@@ -173,7 +174,7 @@ def _ran(
     call: Call, output: str, native_id: str, fields: Mapping[str, Any], *, failed: bool, exit: int | None
 ) -> Record:
     assert call.act is not None
-    output = _ends(output)
+    output = _ends(without_private(output))  # Only of a whole text it is known what is private in it.
     told = _EXIT.search(output)
     code = exit if exit is not None else int(told[1]) if told else None
     failed = failed or bool(code)
