@@ -136,7 +136,8 @@ def test_a_changed_rule_makes_anew_what_it_feeds_and_nothing_else(
         else:
             assert found == before[table] != {}, table
     found = held(home, log)
-    assert found[0] != hash_before
+    # A sparse subject has a leaf where it holds something, and this log may give it nothing.
+    assert found[0] != hash_before or SUBJECT_OF[name].sparse
     assert rebuilt(home, log) == found
 
 
