@@ -24,7 +24,7 @@ from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.sinks.home import pauses
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.pauses import CAPTURE_VARIABLE, Pause, Pauses, leave_out, pauses_of
+from memtape.sinks.home.pauses import CAPTURE_VARIABLE, Pause, Pauses, leave_out, pauses_of, stores_nothing
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.agents.doctor import _storing
 from memtape.tools.agents.errors import latest_errors
@@ -81,6 +81,16 @@ def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, p
     pauses.resume(home, scope_of_folder(project, Home(home)), now_us())
     patient(home, host, told(project, PROMPT[host], prompt="And now?"))
     assert texts(home, project)[-1] == "And now?"
+
+
+@pytest.mark.parametrize(
+    ("value", "nothing"), [("off", True), ("OFF", True), ("0", True), (" no ", True), ("on", False)]
+)
+def test_whoever_says_no_in_whatever_case_has_nothing_stored(
+    value: str, nothing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CAPTURE_VARIABLE, value)
+    assert stores_nothing() == nothing
 
 
 def test_a_run_that_stores_nothing_is_handed_memory_and_never_imported(

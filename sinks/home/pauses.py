@@ -110,7 +110,7 @@ def leave_out(home: Path, session: str) -> None:
 
 def stores_nothing() -> bool:
     """Whether this process, by its environment, stores nothing."""
-    return os.environ.get(CAPTURE_VARIABLE) == CAPTURE_OFF
+    return os.environ.get(CAPTURE_VARIABLE, "").strip().lower() in (CAPTURE_OFF, "0", "false", "no")
 
 
 def _ended(kept: Pauses, scope: str | None, now_us: int) -> tuple[Pause, ...]:

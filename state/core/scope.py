@@ -77,7 +77,7 @@ SUBJECTS = (
     _subject("recalls", 3, Recalls, recalls, _BY_MEMORIES),
     _subject("memories", 6, Memories, memories, _BY_MEMORIES),
     _subject("validity", 2, Validity, validity, ("memories", "conflicts", "pages"), sparse=True),
-    _subject("covers", 1, Covers, covers, ("memories", "pages"), sparse=True),
+    _subject("covers", 1, Covers, covers, ("memories", "conflicts", "pages"), sparse=True),
     _subject("passes", 1, Passes, passes, (), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
     _subject("usage", 2, Usage, usage, _BY_MEMORIES),

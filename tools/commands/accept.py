@@ -79,7 +79,7 @@ def _go_through(client: Client, waiting: list[Proposal]) -> None:
 def _key() -> Key:
     while True:
         say("    In all projects? [y]es, [n]ever, [s]kip: ", err=True)
-        pressed = click.getchar().lower()
+        pressed = click.getchar()[:1].lower()  # Who presses Enter too sends both at once.
         if pressed in ("y", "n", "s"):
             return pressed  # type: ignore[return-value]
 
