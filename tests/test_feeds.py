@@ -24,7 +24,7 @@ from memtape.state.core.scope import SUBJECTS
 from memtape.state.core.subject import Subject
 from memtape.state.views.rows import all_changes, row_of
 
-SEEDS = range(2)
+SEEDS = (0, 1, 3)
 HOW = ("folded", "forgotten", "withdrawn", "echo", "banned")
 DISPUTED = ("withdrawn", "echo", "folded", "banned")
 WORDED, COUNTED = "the build takes fifteen minutes", "the build takes 15 minutes"
