@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from functools import cache, wraps
@@ -403,12 +403,6 @@ def quoted(text: str) -> str:
     if "\x00" in text:
         raise MemtapeError("A filter cannot hold the character NUL.")
     return "'" + text.replace("'", "''") + "'"
-
-
-def any_of(column: str, values: Iterable[str]) -> str:
-    """Return a filter that holds where a column has one of these values; for none it never holds."""
-    literals = ", ".join(quoted(value) for value in values)
-    return f"{column} IN ({literals})" if literals else "false"
 
 
 def _record(row_type: type[Any], guarded: Guarded) -> dict[str, Any]:

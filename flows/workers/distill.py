@@ -79,6 +79,7 @@ class Talk:
         self._is_wanted = is_wanted
         self._also = also
         self.turns: dict[Session, dict[str, Event]] = {}
+        self._offsets: list[int] | None = None
         self.made_of: dict[str, None] = {}
         """The turns of which a model's facts stand on the log."""
 
@@ -94,6 +95,15 @@ class Talk:
                 if event.actor.origin == "model" and _is_fact(event):
                     self.made_of |= dict.fromkeys(event.refs)
             offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
+
+    def catch_up(self, since_us: int) -> None:
+        """Read what came onto the log since the last call, at first from a time on; forget what was said before that."""
+        ends = self._log.ends()
+        offsets = self._offsets or [self._log.offset_after(number, since_us) for number in range(len(ends))]
+        for number, end in enumerate(ends):
+            self.read(number, offsets[number], end)
+        self._offsets = ends
+        self.drop_before(since_us)
 
     def drop_before(self, time_us: int) -> None:
         """Forget turns that were said before a time, and sessions without any."""
@@ -178,22 +188,16 @@ class Distillation(Worker):
         self._is_wanted = is_wanted
         self._talk = Talk(log, lambda event: event.at >= now_us() - LATE_US)
         self._asking = Asking(self._talk, log, asked, ask, now_us)
-        self._offsets: list[int] | None = None
         self._look_at = 0
 
     def catch_up(self) -> None:
         """Ask about each window that has ended; `done` counts the facts that were captured."""
         if not self._is_wanted():
             return
-        now, ends = self._now_us(), self._log.ends()
+        now = self._now_us()
         if now < self._look_at:
             return
-        since = now - LATE_US
-        offsets = self._offsets or [self._log.offset_after(number, since) for number in range(len(ends))]
-        for number, end in enumerate(ends):
-            self._talk.read(number, offsets[number], end)
-        self._offsets = ends
-        self._talk.drop_before(since)
+        self._talk.catch_up(now - LATE_US)
         for session in list(self._talk.turns):
             self._catch_up(session)
         self._look_at = now + LOOK_US

@@ -18,7 +18,7 @@ from memtape.schemas.errors import BudgetSpent
 from memtape.schemas.events import PEOPLE, SPEAKING, Captured, Event
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import MIN_TIME_US, US_PER_S
+from memtape.schemas.times import US_PER_S
 from memtape.state.views.last_session import summary_id
 
 QUIET_US = 10 * 60 * US_PER_S
@@ -41,7 +41,6 @@ class Summaries(Worker):
         self._now_us = now_us
         self._is_wanted = is_wanted
         self._talk = Talk(log, lambda event: event.at >= now_us() - LATE_US, _is_action)
-        self._offsets: list[int] | None = None
         self._look_at = 0
         self._attempts: Counter[str] = Counter()
 
@@ -51,12 +50,7 @@ class Summaries(Worker):
         if now < self._look_at or not self._is_wanted():
             return
         self._look_at = now + LOOK_US
-        ends = self._log.ends()
-        offsets = self._offsets or [self._log.offset_after(number, now - LATE_US) for number in range(len(ends))]
-        for number, end in enumerate(ends):
-            self._talk.read(number, offsets[number], end)
-        self._offsets = ends
-        self._talk.drop_before(now - LATE_US)
+        self._talk.catch_up(now - LATE_US)
         for session, turns in list(self._talk.turns.items()):
             if not self.stopping.is_set() and now - max(turn.sent for turn in turns.values()) >= QUIET_US:
                 self._sum_up(session)
@@ -82,7 +76,7 @@ def sum_up(log: Log, ask: Ask, name: str, scope: str) -> list[Event]:
 
     Raises `MemtapeError` where the model has no answer.
     """
-    talk = Talk(log, lambda event: event.session == name and event.at >= MIN_TIME_US, _is_action)
+    talk = Talk(log, lambda event: event.session == name, _is_action)
     number = partition_of(scope, log.partitions)
     talk.read(number, 0, log.ends()[number], scope)
     session = Session(number, scope, name)

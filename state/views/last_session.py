@@ -100,7 +100,7 @@ def summary_id(scope: str, last_turn: str) -> str:
 
 
 def session_line(turns: Sequence[Turn]) -> list[Line]:
-    """Return the line that says whose session it was, when, and how much was asked; none of a session of nobody."""
+    """Return the line that says whose session it was, and when; none of a session in which no agent spoke."""
     named = [turn.actor.partition(" ")[0] for turn in turns if turn.origin == "agent"]
     if not turns or not named:
         return []

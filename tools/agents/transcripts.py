@@ -42,7 +42,7 @@ def cut_off(home: Path, scope: str, transcript: Path) -> list[Path]:
     oldest = time.time() - OPEN_DAYS * 86_400
     with suppress(OSError):
         for path in sorted(transcript.parent.glob(f"*{transcript.suffix}")):
-            session = path.stem.rpartition("rollout-")[2][-36:]
+            session = path.stem[-36:]  # Before it stand the words and the time of a rollout.
             if path != transcript and path.stat().st_mtime >= oldest and told_at(home, scope, session) is not None:
                 found += of_session(path)
     return found
