@@ -97,7 +97,7 @@ class Talk:
             offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
 
     def catch_up(self, since_us: int) -> None:
-        """Read what came onto the log since the last call, at first from a time on; forget what was said before that."""
+        """Read what came onto the log since the last call, at first from a time; forget what was said before that."""
         ends = self._log.ends()
         offsets = self._offsets or [self._log.offset_after(number, since_us) for number in range(len(ends))]
         for number, end in enumerate(ends):
