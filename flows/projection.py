@@ -11,7 +11,7 @@ import msgspec
 from memtape.flows.bodies import LoggedBodies
 from memtape.schemas.errors import NotFound
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from, trail_of
-from memtape.schemas.rows import Basis, Delta, PassMark, Watermark
+from memtape.schemas.rows import Basis, Delta, LifeMark, PassMark, Watermark
 from memtape.state.core.digests import rules_version
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
@@ -106,6 +106,7 @@ def watermark_of(state: Partition, trail: str) -> Watermark:
         embedder=state.settings.embedder,
         embedder_next=state.settings.embedder_next,
         passes={name: mark for name, scope in state.scopes.items() if (mark := scope.passes.mark()) != PassMark()},
+        lives={name: life for name, scope in state.scopes.items() if (life := scope.lifecycle.mark()) != LifeMark()},
         trail=trail,
     )
 

@@ -235,6 +235,30 @@ class Withdrawn(_Body, frozen=True):
     on: bool
 
 
+class Archived(_Body, frozen=True):
+    """These captured ids are archived from now on (`on`), each with the memory that it belongs to, or come back.
+
+    What is archived leaves search, context and `MEMORY.md`, and comes back by itself where it is used, pinned or said
+    again. An id that is not captured yet is left alone.
+    """
+
+    ids: Ids
+    on: bool
+    reason: Annotated[str, Meta(max_length=4_096)] | None
+
+
+class ScopeChanged(_Body, frozen=True):
+    """What is known of a project as a whole from now on; null where nothing changes.
+
+    `name` is for people. `state` says that the project is finished, so that all that was said before is archived, or
+    that it goes on. `git_at` is when somebody last committed to its repository.
+    """
+
+    git_at: Time | None
+    name: Name | None
+    state: Literal["active", "finished"] | None
+
+
 class Input(_Body, frozen=True):
     """A memory that a decision is about, by a captured id, and the `seq` of the capture that spoke for it then."""
 
@@ -289,6 +313,8 @@ Body = (
     | Linked
     | Settled
     | Withdrawn
+    | Archived
+    | ScopeChanged
     | Decided
     | Embedded
     | Configured
@@ -331,6 +357,8 @@ EVENT_TYPES: dict[str, EventType] = {
     "linked": EventType(Linked, effect="answers"),
     "settled": EventType(Settled, effect="answers"),
     "withdrawn": EventType(Withdrawn),
+    "archived": EventType(Archived, effect="answers"),
+    "scope_changed": EventType(ScopeChanged, effect="answers"),
     "decided": EventType(Decided, (decided_2,)),
     "embedded": EventType(Embedded, of_anyone=True, effect="views"),
     "configured": EventType(Configured, has_scope=False, can_be_blank=False, effect="nothing"),
@@ -338,7 +366,7 @@ EVENT_TYPES: dict[str, EventType] = {
 }
 """Every type of event that this reader knows, by name. One more type is one more row, and its body above."""
 
-RESERVED = frozenset("archived edited scope_changed".split())
+RESERVED = frozenset(("edited",))
 """Types whose names are taken and whose bodies are not yet frozen."""
 
 FLUSH_TAG = "flush"

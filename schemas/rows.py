@@ -27,18 +27,21 @@ Category = Literal["identity", "preference", "technical", "goal", "context"]
 Status = Literal["draft", "stable", "deprecated"]
 """What a memory is worth: said once by an agent, a tool, a page or a model; said by a person, confirmed or used; or
 replaced."""
-TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts"]
+Tier = Literal["short", "mid", "long"]
+"""How far a text has moved on: nothing, one summary, or two sum it up."""
+TableName = Literal["memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive"]
 Fed = TableName | Literal["pages"]
 """What the views hold that follows from a state: a table, or the pages of the vault."""
 
 
 class Change(NamedTuple):
-    """A row that an event touched, an entry of the journal, or the standing of a memory among others, which is no row.
+    """A row that an event touched, an entry of the journal, or what is no row: how a memory stands among others, or how
+    the scope as a whole does.
 
     Sinks ask the state for what the row holds now.
     """
 
-    table: TableName | Literal["journal", "standing"]
+    table: TableName | Literal["journal", "standing", "scope"]
     scope: str
     id: str
 
@@ -87,6 +90,8 @@ class Displayed(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None
     at: int
     pinned: bool = False
+    tier: Tier = "short"
+    archived_at: int | None = None
 
 
 class MemoryRow(Displayed, frozen=True, kw_only=True):
@@ -218,6 +223,8 @@ class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
 def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
     """Return what readers are told of a row beside its text, wherever it is shown."""
     told = ("pinned",) * row.pinned
+    if row.archived_at is not None:
+        told += (f"archived on {format_day(row.archived_at)}",)
     if isinstance(row, MemoryRow):
         told += told_of_value(row)
         told += ("not the one in force",) * (row.replaced and row.valid_to is None)
@@ -253,6 +260,55 @@ def since(valid_from: int, before: str) -> str:
     return f"since {format_day(valid_from)}{value}"
 
 
+class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What texts of one kind say in short that moved on, of a day (`level` 1) or a week (2).
+
+    `since` and `until` are those of the day or week, half open. `sources` are the captured ids of all that is summed
+    up and not hidden, in the order in which it moved on, `first_at` and `last_at` the times of the first and last of
+    these. `label` is the session or speaker of a day, empty of a week. `text` is what `highlights` say, or what a model
+    made of it (`by_model`). `quality` is in hundredths.
+    """
+
+    key: str
+    id: str
+    scope: str
+    level: int
+    kind: Kind
+    label: str
+    since: int
+    until: int
+    first_at: int
+    last_at: int
+    text: str
+    highlights: tuple[str, ...]
+    keywords: tuple[str, ...]
+    sources: tuple[str, ...]
+    quality: int
+    by_model: bool = False
+
+
+class ArchiveRow(msgspec.Struct, frozen=True, kw_only=True):
+    """That a memory or turn is archived: since when, and why (`age`, or somebody `asked` for it).
+
+    `id` is that of its first capture, and `offset_of` where its text stands on the log, which keeps it. What is
+    `purged` has no other row.
+    """
+
+    key: str
+    id: str
+    scope: str
+    kind: Kind
+    at: int
+    archived_at: int
+    why: str
+    purged: bool
+    offset_of: int
+
+
+TOLD_LEVELS = {1: "day", 2: "week"}
+"""What people are told of the level of a summary."""
+
+
 class GoneRow(msgspec.Struct, frozen=True):
     """A row that is no more: it keeps its key and guard, so that a late write cannot raise the dead."""
 
@@ -261,7 +317,7 @@ class GoneRow(msgspec.Struct, frozen=True):
     scope: str
 
 
-LivingRow = MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | ConflictRow
+LivingRow = MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | ConflictRow | SummaryRow | ArchiveRow
 Row = LivingRow | GoneRow
 
 TABLES: dict[TableName, type[LivingRow]] = {
@@ -272,6 +328,8 @@ TABLES: dict[TableName, type[LivingRow]] = {
     "uses": UseRow,
     "edges": EdgeRow,
     "conflicts": ConflictRow,
+    "summaries": SummaryRow,
+    "archive": ArchiveRow,
 }
 """Every table of rows, each with the type of its rows. All have `key` for their key, and the guard of `Guarded`.
 
@@ -315,6 +373,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     """`MEMORY.md`: what holds now, where the rest is, and how many conflicts wait for people.
 
+    `summary_pages` are those of the latest summaries, and `project` tells how a project stands that is not active.
     `places` has the path of the page of each memory that is shown. `zone` is of every page: the living texts that were
     captured from its zone, in the order of the log, for a page that has lost its zone.
     """
@@ -330,6 +389,8 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     places: dict[str, str] = {}
     zone: tuple[str, ...] = ()
     conflicts: int = 0
+    summary_pages: tuple[str, ...] = ()
+    project: str = ""
 
 
 class PageLink(msgspec.Struct, frozen=True):
@@ -392,7 +453,18 @@ class ConflictsPage(msgspec.Struct, frozen=True, kw_only=True):
     zone: tuple[str, ...] = ()
 
 
-Page = IndexPage | MemoryPage | DayPage | ConflictsPage
+class SummaryPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The page of a summary, with the paths of the pages on which its sources stand, each once; None of one that is
+    gone."""
+
+    scope: str
+    path: str
+    row: SummaryRow | None
+    places: tuple[str, ...] = ()
+    zone: tuple[str, ...] = ()
+
+
+Page = IndexPage | MemoryPage | DayPage | ConflictsPage | SummaryPage
 
 
 class ScopeMark(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -448,6 +520,39 @@ class PassMark(msgspec.Struct, frozen=True, kw_only=True):
     failed: int = 0
 
 
+class LifeMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a scope as a whole stands, `since` when, and how many of its texts have aged how far.
+
+    `mid` and `long` count the memories and turns of these tiers, `archived` those that are archived, of which `purged`
+    have left the views. `name` is what people call the project.
+    """
+
+    state: Literal["active", "dormant", "finished"] = "active"
+    since: int = 0
+    name: str = ""
+    mid: int = 0
+    long: int = 0
+    summaries: int = 0
+    archived: int = 0
+    purged: int = 0
+    is_purged: bool = False
+    """Whether all of it has left the views."""
+
+
+def project_told(mark: LifeMark) -> str:
+    """Return what people are told of a project that is not active, nothing of one that is."""
+    match mark.state:
+        case "dormant":
+            return f"Dormant since {format_day(mark.since)}: whatever is said or asked here wakes it."
+        case "finished":
+            return (
+                f"Finished on {format_day(mark.since)}: what was said before is archived. "
+                "`memtape project resume` brings it back, and `memtape search --archived` finds it."
+            )
+        case _:
+            return ""
+
+
 class Basis(NamedTuple):
     """What views and snapshots of a partition are made from: if any of it differs they are made anew.
 
@@ -479,6 +584,8 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     embedder_next: str | None = None
     passes: dict[str, PassMark] = {}
     """How consolidation goes in each scope where it has anything to look at."""
+    lives: dict[str, LifeMark] = {}
+    """How each scope stands of which anything has aged, or that is not active."""
     trail: str = ""
     """What names the log's last slots before `offset`, as `schemas.log.trail_of` does; empty where nobody kept it."""
 

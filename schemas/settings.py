@@ -49,6 +49,30 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     refolded: Annotated[int, Meta(ge=0)] = 0
     """How often all was folded anew: where it grows, every text is judged again under the settings beside it."""
 
+    lifecycle: bool = True
+    """Whether texts age by tiers, summaries and the archive; where it is switched off all stays as it stands."""
+
+    mid_after_days: Annotated[int, Meta(ge=0, le=36_500)] = 7
+    """How old a text is before it moves from the tier `short` to `mid`."""
+
+    long_after_days: Annotated[int, Meta(ge=0, le=36_500)] = 90
+    """How old a text is before it moves from the tier `mid` to `long`."""
+
+    mid_retention_hundredths: Annotated[int, Meta(ge=0, le=100)] = 65
+    """The retention up to which a text of the tier `short` moves on."""
+
+    long_retention_hundredths: Annotated[int, Meta(ge=0, le=100)] = 45
+    """The retention up to which a text of the tier `mid` moves on."""
+
+    archive_after_days: Annotated[int, Meta(ge=-1, le=36_500)] = 365
+    """How old a text of the tier `long` that was never recalled is before it is archived; -1 for never."""
+
+    dormant_after_days: Annotated[int, Meta(ge=-1, le=36_500)] = 90
+    """How long nothing has happened in a project before it is dormant; -1 for never."""
+
+    purge_after_days: Annotated[int, Meta(ge=-1, le=36_500)] = 30
+    """How long something has been archived, or dormant, before it leaves the views too; -1 for never."""
+
     def fold_cosine(self) -> int:
         """Return the cosine, in hundredths, from which texts fold under the embedder that decides."""
         return self.fold_cosines_hundredths.get(self.embedder, self.fold_cosine_hundredths)

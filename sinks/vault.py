@@ -15,8 +15,10 @@ import msgspec
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.conflicts import TOLD_WHY
+from memtape.schemas.ids import ID_CHARS
 from memtape.schemas.places import place_in
 from memtape.schemas.rows import (
+    TOLD_LEVELS,
     ConflictSide,
     ConflictsPage,
     DayPage,
@@ -27,6 +29,7 @@ from memtape.schemas.rows import (
     MemoryRow,
     Page,
     ScopeMark,
+    SummaryPage,
     marks,
 )
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
@@ -61,6 +64,8 @@ def render(page: Page) -> str:
             lines = _day(page)
         case ConflictsPage():
             lines = _conflicts(page)
+        case SummaryPage():
+            lines = _summary(page)
     return "\n".join(lines) + "\n" if lines else ""
 
 
@@ -214,6 +219,8 @@ def _write_if_changed(path: Path, data: bytes) -> None:
 
 def _index(page: IndexPage) -> list[str]:
     lines = [f"# Memory of {escape(page.scope)}", ""]
+    if page.project:
+        lines += [page.project, ""]
     for title, row in (("Goal", page.goal), ("Plan", page.plan)):
         if row is not None:
             lines += [f"## {title}", "", _short(row, page.places), ""]
@@ -227,6 +234,8 @@ def _index(page: IndexPage) -> list[str]:
         lines += ["Every memory: " + " · ".join(_link(path) for path in page.memory_pages), ""]
     if page.day_pages:
         lines += ["Daily logs: " + " · ".join(_link(path) for path in page.day_pages), ""]
+    if page.summary_pages:
+        lines += ["Summaries: " + " · ".join(_summary_link(path) for path in page.summary_pages), ""]
     return lines[:-1]
 
 
@@ -282,6 +291,22 @@ def _conflicts(page: ConflictsPage) -> list[str]:
             lines += [*_quote(listed.row.note), ""]
     if page.more:
         lines += [f"{page.more} more: `memtape conflicts --all`", ""]
+    return lines[:-1]
+
+
+def _summary(page: SummaryPage) -> list[str]:
+    row = page.row
+    if row is None:
+        return []
+    of = f", {escape(one_line(row.label))}" if row.label else ""
+    lines = [f"# {format_day(row.since)} in {escape(page.scope)}: {many(len(row.sources), row.kind)} of a "]
+    lines[0] += f"{TOLD_LEVELS[row.level]}{of}"
+    lines += ["", *(f"- {escape(line)}" for line in row.text.split("\n")), ""]
+    if row.keywords:
+        lines += ["Keywords: " + ", ".join(map(escape, row.keywords)), ""]
+    written = "A model wrote this" if row.by_model else "Summed up by rule"
+    lines += [f"{written}, from {format_time(row.first_at)} to {format_time(row.last_at)} `{row.id}`", ""]
+    lines += ["Whole in: " + " · ".join(f"[{_name(path)}](../{path})" for path in page.places), ""]
     return lines[:-1]
 
 
@@ -348,4 +373,13 @@ def _beside(path: str) -> str:
 
 
 def _link(path: str) -> str:
-    return f"[{path.rpartition('/')[2].removesuffix('.md')}]({path})"
+    return f"[{_name(path)}]({path})"
+
+
+def _summary_link(path: str) -> str:
+    """Return a link to the page of a summary, without the id in its name."""
+    return f"[{_name(path)[: -ID_CHARS - 1]}]({path})"
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")

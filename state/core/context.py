@@ -17,15 +17,16 @@ OthersT_co = TypeVar("OthersT_co", covariant=True)
 class Context(Generic[OthersT_co]):
     """`scope` is a name; `seq` counts its events; `offset` is where the event stands; `at` is its clamped time in us.
 
-    `of` has the other subjects; each reducer says in a protocol which it needs. `flipped` are the seqs of captures that
-    the event has hidden or shown, `embedded` the seq of the capture that it gave its first vector under an embedder,
-    `used` the seqs of the captures that it says, or shows, to have been used. `touched` are the names of the memories
-    that it touched, `gone` the births of those that it made one with others, and `dropped` the clusters about which
-    something was decided that does not hold.
+    `clock` is that of the partition, 0 before its first `configured`. `of` has the other subjects; each reducer says in
+    a protocol which it needs. `flipped` are the seqs of captures that the event has hidden or shown, `embedded` the seq
+    of the capture that it gave its first vector under an embedder, `used` the seqs of the captures that it says, or
+    shows, to have been used. `touched` are the names of the memories that it touched, `gone` the births of those that
+    it made one with others, and `dropped` the clusters about which something was decided that does not hold.
     """
 
     __slots__ = (
         "at",
+        "clock",
         "counters",
         "dropped",
         "embedded",
@@ -41,7 +42,15 @@ class Context(Generic[OthersT_co]):
     )
 
     def __init__(
-        self, scope: str, seq: int, offset: int, at: int, settings: Settings, counters: Counters, of: OthersT_co
+        self,
+        scope: str,
+        seq: int,
+        offset: int,
+        at: int,
+        settings: Settings,
+        counters: Counters,
+        of: OthersT_co,
+        clock: int,
     ) -> None:
         self.scope = scope
         self.seq = seq
@@ -50,6 +59,7 @@ class Context(Generic[OthersT_co]):
         self.settings = settings
         self.counters = counters
         self.of = of
+        self.clock = clock
         self.flipped: list[int] = []
         self.embedded: int | None = None
         self.used: list[int] = []

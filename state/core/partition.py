@@ -85,8 +85,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
         case Configured() as configured:
             return _configure(state, configured, event, offset)
         case Ticked() as tick:
-            _tick(state, tick)
-            return []
+            return _tick(state, tick, offset)
     assert event.scope is not None
     name = event.scope
     scope = state.scopes.get(name)
@@ -97,7 +96,8 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
         state.met_erased = True
         event = msgspec.structs.replace(event, body=None)
-    return scope_state.evolve(scope, event, offset, _clamped(state, event), state.settings, state.counters)
+    at = _clamped(state, event)
+    return scope_state.evolve(scope, event, offset, at, state.settings, state.counters, state.clock or 0)
 
 
 def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
@@ -175,9 +175,11 @@ def _configure(state: Partition, configured: Configured, event: Event, offset: i
     else:
         state.counters.ignored += 1
     settings, scopes = state.settings, state.scopes.values()
+    for scope in scopes:
+        scope.lifecycle.forget_due()
     if settings.refolded > before.refolded:
-        at = _clamped(state, event)
-        folded = (scope_state.refold(scope, event, offset, at, settings, state.counters) for scope in scopes)
+        at, clock = _clamped(state, event), state.clock or 0
+        folded = (scope_state.refold(scope, event, offset, at, settings, state.counters, clock) for scope in scopes)
         return [change for changes in folded for change in changes]
     if settings.embedder != before.embedder:
         for scope in scopes:
@@ -190,11 +192,14 @@ def _clamped(state: Partition, event: Event) -> int:
     return event.at if state.clock is None else min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)
 
 
-def _tick(state: Partition, tick: Ticked) -> None:
+def _tick(state: Partition, tick: Ticked, offset: int) -> list[Change]:
+    """Move the clock, and return the rows that this touched: texts age by it."""
     time = tick.hour * HOUR_US
     if state.clock is None or time <= state.clock:
-        return
+        return []
     if time - state.clock > state.settings.tick_jump_days * DAY_US and not tick.accepted:
         state.counters.ignored += 1
-    else:
-        state.clock = time
+        return []
+    state.clock = time
+    passed = (scope_state.tick(scope, offset, time, state.settings, state.counters) for scope in state.scopes.values())
+    return [change for changes in passed for change in changes]

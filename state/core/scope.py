@@ -22,12 +22,14 @@ from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
 from memtape.state.core.subject import Subject
 from memtape.state.subjects import (
+    aging,
     captures,
     conflicts,
     covers,
     decisions,
     edges,
     embeddings,
+    lifecycle,
     memories,
     paraphrases,
     passes,
@@ -46,6 +48,7 @@ from memtape.state.subjects.decisions import Decisions
 from memtape.state.subjects.edges import Edges
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.leading import Leading
+from memtape.state.subjects.lifecycle import Lifecycle
 from memtape.state.subjects.memories import Memories, Memory
 from memtape.state.subjects.paraphrases import Paraphrases
 from memtape.state.subjects.passes import Passes
@@ -82,6 +85,9 @@ SUBJECTS = (
     _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
     _subject("usage", 2, Usage, usage, _BY_MEMORIES),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
+    _subject(
+        "lifecycle", 1, Lifecycle, lifecycle, ("summaries", "archive", "turns", "vectors", *_BY_MEMORIES), sparse=True
+    ),
     _subject("conflicts", 2, Conflicts, conflicts, ("conflicts", "pages"), sparse=True),
 )
 """Every subject of a scope with the version of its rules and what it feeds, in the order in which an event passes them.
@@ -118,6 +124,7 @@ class Scope:
     pins: Pins
     usage: Usage
     edges: Edges
+    lifecycle: Lifecycle
     conflicts: Conflicts
 
     def __init__(self, name: str, bodies: Bodies | None = None) -> None:
@@ -162,7 +169,9 @@ def _given_time(event: Event) -> int:
     return 0 if event.at == event.sent else 1 + event.at % (2**_AT_BITS - 1)
 
 
-def evolve(state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters) -> list[Change]:
+def evolve(
+    state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters, clock: int
+) -> list[Change]:
     """Take in an event of this scope, at its offset and clamped time, and return the rows that it touched."""
     seq = state.seq
     if state.known(event, counters):
@@ -180,7 +189,7 @@ def evolve(state: Scope, event: Event, offset: int, at: int, settings: Settings,
     if isinstance(event.body, Erased):  # What it names was blank before it was folded.
         state.generation += 1
         return []
-    context = Context(state.name, seq, offset, at, settings, counters, state)
+    context = Context(state.name, seq, offset, at, settings, counters, state, clock)
     changes = [
         change for subject in SUBJECTS for change in subject.evolve(getattr(state, subject.name), event, context)
     ]
@@ -215,9 +224,20 @@ def take_up(state: Scope, embedder: str) -> None:
     paraphrases.take_up(state.paraphrases)
 
 
-def refold(state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters) -> list[Change]:
+def tick(state: Scope, offset: int, clock: int, settings: Settings, counters: Counters) -> list[Change]:
+    """Take in that the clock has moved, by the tick at an offset, and return the rows that it touched."""
+    context = Context(state.name, state.seq, offset, clock, settings, counters, state, clock)
+    changes = aging.run(state.lifecycle, context)
+    if changes:
+        state.changed = offset
+    return changes
+
+
+def refold(
+    state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters, clock: int
+) -> list[Change]:
     """Fold all captures anew under settings that a `configured` event brings, and return the rows that it touched."""
-    context = Context(state.name, state.seq, offset, at, settings, counters, state)
+    context = Context(state.name, state.seq, offset, at, settings, counters, state, clock)
     paraphrases.take_up(state.paraphrases)
     changes = refolding.refold(state.memories, context)
     for subject in _AFTER_MEMORIES:

@@ -29,7 +29,7 @@ from memtape.state.views.indexed import (
     told_of_row,
     vector_key,
 )
-from memtape.state.views.rows import all_changes, row_of
+from memtape.state.views.rows import ROWS
 
 ROWS_AT_ONCE = 5_000
 
@@ -85,11 +85,7 @@ def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tu
 
 def expected_index(scope: Scope) -> dict[tuple[str, str], str]:
     """Return what the index of a scope should say, by table and id."""
-    rows = [
-        (change.table, row_of(scope, change))
-        for change in all_changes(scope)
-        if change.table != "journal" and change.table != "standing"
-    ]
+    rows = [(table, row) for table, made in ROWS.items() for id in made.ids(scope) if (row := made.row(scope, id))]
     return dict(expected_content([(table, row) for table, row in rows if not isinstance(row, GoneRow)]))
 
 

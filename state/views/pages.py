@@ -7,7 +7,9 @@ from heapq import nlargest
 from itertools import islice
 
 from memtape.schemas.conflicts import ConflictRow, by_weight
+from memtape.schemas.ids import ID_CHARS
 from memtape.schemas.rows import (
+    TOLD_LEVELS,
     Change,
     ConflictSide,
     ConflictsPage,
@@ -20,18 +22,24 @@ from memtape.schemas.rows import (
     Page,
     PageLink,
     ScopeMark,
+    SummaryPage,
+    project_told,
     replaced,
 )
 from memtape.schemas.settings import Settings
+from memtape.schemas.times import format_day
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import has_ended, is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
+from memtape.state.subjects.lifecycle import Summary, is_archived
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.validity import holds, successor, valid_from
-from memtape.state.views.rows import captions, conflict_row, memory_row
+from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
 
+SUMMARIES = "summaries"
+SUMMARIES_ON_INDEX = 7
 MEMORIES_PER_PAGE = 500
 ENTRIES_PER_PAGE = 500
 INDEX_PATH, CONFLICTS_PATH = "MEMORY.md", "conflicts.md"
@@ -65,6 +73,8 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
     if path == CONFLICTS_PATH:
         return _conflicts_page(scope)
     folder, _, name = path.removesuffix(".md").partition("/")
+    if folder == SUMMARIES:
+        return _summary_page(scope, path, name[-ID_CHARS:])
     return _memory_page(scope, path, int(name)) if folder == "memories" else _day_page(scope, path, name)
 
 
@@ -76,8 +86,14 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
     if change.table == "conflicts":
         yield from (INDEX_PATH, CONFLICTS_PATH)
         return
+    if change.table == "summaries":
+        yield from (INDEX_PATH, _summary_path(scope.lifecycle.summaries[change.id]))
+        return
+    if change.table == "scope":
+        yield INDEX_PATH
+        return
     capture = scope.captures.get(change.id)
-    if change.table in ("tombstones", "vectors") or capture is None:
+    if change.table in ("tombstones", "vectors", "archive") or capture is None:
         return
     if change.table in ("uses", "standing"):
         if scope.memories.of(capture.seq) is not None:
@@ -92,9 +108,14 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
         # What was used with it links to it by its name.
         yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
     else:
-        day, place = scope.captures.day_place(capture)
-        part = place // ENTRIES_PER_PAGE
-        yield f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
+        yield _day_path(scope, capture)
+
+
+def _day_path(scope: Scope, capture: Capture) -> str:
+    """Return the path of the daily log in which a turn or an entry of the journal stands."""
+    day, place = scope.captures.day_place(capture)
+    part = place // ENTRIES_PER_PAGE
+    return f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
 
 
 def _ends(scope: Scope, seq: int) -> Iterator[int]:
@@ -157,6 +178,8 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
         memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
         conflicts=len(scope.conflicts.pending),
+        summary_pages=tuple(_latest_summary_pages(scope)),
+        project=project_told(scope.lifecycle.mark()),
         places={row.id: _memory_path(scope.captures.by_seq[row.seq].ordinal) for row in rows},
         zone=texts,
     )
@@ -203,8 +226,8 @@ def _conflict_side(scope: Scope, id: str) -> ConflictSide | None:
 
 
 def _is_told(scope: Scope, memory: Memory) -> bool:
-    """Whether a memory stands by itself, and holds."""
-    return is_shown(scope, scope.covers, memory) and holds(scope, memory)
+    """Whether a memory stands by itself, holds, and is not archived."""
+    return is_shown(scope, scope.covers, memory) and holds(scope, memory) and not is_archived(scope, memory.birth)
 
 
 def _not_shown(scope: Scope) -> int:
@@ -224,6 +247,30 @@ def _latest_memory_pages(scope: Scope) -> list[str]:
         if len(paths) == MEMORY_PAGES_ON_INDEX:
             break
     return paths[::-1]
+
+
+def _summary_page(scope: Scope, path: str, id: str) -> SummaryPage:
+    row = summary_row(scope, id)
+    sources = filter(None, map(scope.captures.get, row.sources if row is not None else ()))
+    places = dict.fromkeys(_place_of(scope, capture) for capture in sources)
+    return SummaryPage(scope=scope.name, path=path, row=row, places=tuple(places), zone=_zone_texts(scope, path))
+
+
+def _place_of(scope: Scope, capture: Capture) -> str:
+    """Return the path of the page on which a turn or the memory of a capture stands."""
+    memory = scope.memories.of(capture.seq)
+    return _day_path(scope, capture) if memory is None else _memory_path(scope.captures.by_seq[memory.name].ordinal)
+
+
+def _summary_path(summary: Summary) -> str:
+    """Return the path of the page of a summary, which tells its day and kind, and the whole id."""
+    group = summary.group
+    return f"{SUMMARIES}/{format_day(group.start)}-{TOLD_LEVELS[group.level]}-{group.kind}-{summary.id}.md"
+
+
+def _latest_summary_pages(scope: Scope) -> list[str]:
+    latest = nlargest(SUMMARIES_ON_INDEX, scope.lifecycle.summaries.values(), key=lambda summary: summary.group)
+    return [_summary_path(summary) for summary in latest]
 
 
 def _is_named(scope: Scope, seq: int) -> bool:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypedDict
 
 from memtape.schemas.conflicts import ConflictRow
-from memtape.schemas.events import PEOPLE, Captured
+from memtape.schemas.events import PEOPLE, Captured, Kind
 from memtape.schemas.rows import (
+    ArchiveRow,
     Category,
     Change,
     EdgeRow,
@@ -23,6 +24,7 @@ from memtape.schemas.rows import (
     Provenance,
     Row,
     Status,
+    SummaryRow,
     TableName,
     TombstoneRow,
     TurnRow,
@@ -32,12 +34,14 @@ from memtape.schemas.rows import (
 )
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
+from memtape.state.lifecycle.summing import summed
 from memtape.state.subjects import validity
 from memtape.state.subjects.association import UNLEARNED
-from memtape.state.subjects.captures import REPLACING, Capture
+from memtape.state.subjects.captures import REPLACING, Capture, whole_text
 from memtape.state.subjects.covers import Cover, has_ended
 from memtape.state.subjects.edges import Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
+from memtape.state.subjects.lifecycle import archive_id, spoken_of, unit_of, window_end
 from memtape.state.subjects.memories import Join, Memory
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.subjects.usage import other_row_id
@@ -62,12 +66,13 @@ def all_changes(scope: Scope) -> dict[Change, int]:
     changes = {Change(table, scope.name, id): 0 for table, made in ROWS.items() for id in made.ids(scope)}
     captures = scope.captures.by_seq.values()
     journal = (capture.id for capture in captures if capture.kind == "journal" and not capture.made)
-    return changes | {Change("journal", scope.name, id): 0 for id in journal}
+    whole = [Change("scope", scope.name, "")] if scope.lifecycle.project.state != "active" else []
+    return changes | {Change("journal", scope.name, id): 0 for id in journal} | dict.fromkeys(whole, 0)
 
 
 def row_of(scope: Scope, change: Change) -> Row:
     """Return what a row holds now; a name that was given up or a ban that has ended is gone."""
-    assert change.table != "journal" and change.table != "standing"
+    assert change.table in ROWS
     return ROWS[change.table].row(scope, change.id) or GoneRow(_key(scope, change.id), change.id, scope.name)
 
 
@@ -81,7 +86,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     memory = None if capture is None else scope.memories.of(capture.seq)
     if capture is None or memory is None or memory.name != capture.seq:
         return None
-    if has_ended(scope, scope.covers, memory):
+    if has_ended(scope, scope.covers, memory) or scope.lifecycle.is_purged(memory.birth):
         return None
     over = scope.covers.over(scope, memory)
     made = scope.covers.of_text(capture.id) if memory.made else None
@@ -114,6 +119,8 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         seq=capture.seq,
         at=spoken.at,
         pinned=scope.pins.has_any(by_seq[join.seq].id for join in memory.joins),
+        tier=scope.lifecycle.tier(memory.birth),
+        archived_at=_archived_at(scope, memory.birth),
         first_at=min(member.at for member in shown),
         last_at=max(member.at for member in shown),
         confirmations=len(shown) - 1,
@@ -214,7 +221,7 @@ def _ties(scope: Scope, joins: list[Join]) -> tuple[MemberRow, ...]:
 
 def _turn_row(scope: Scope, id: str) -> TurnRow | None:
     capture = scope.captures.get(id)
-    if capture is None:
+    if capture is None or scope.lifecycle.is_purged(capture.seq):
         return None
     body = scope.captures.body(capture)
     return TurnRow(
@@ -234,6 +241,8 @@ def _turn_row(scope: Scope, id: str) -> TurnRow | None:
         seq=capture.seq,
         at=capture.at,
         pinned=scope.pins.has_any([capture.id]),
+        tier=scope.lifecycle.tier(capture.seq),
+        archived_at=_archived_at(scope, capture.seq),
         offset_of=capture.offset,
         hidden=capture.hidden,
     )
@@ -252,7 +261,7 @@ def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
     id, _, embedder = row_id.partition(":")
     capture = scope.captures.get(id)
     vector = None if capture is None else scope.embeddings.vectors.get(embedder, {}).get(capture.seq)
-    if vector is None:
+    if vector is None or capture is None or scope.lifecycle.is_purged(unit_of(scope, capture)):
         return None
     return VectorRow(key=_key(scope, row_id), id=id, scope=scope.name, embedder=embedder, vector=vector)
 
@@ -317,18 +326,74 @@ def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
     )
 
 
+def summary_row(scope: Scope, id: str) -> SummaryRow | None:
+    """Return the row of a summary, None where nothing of what it sums up is shown."""
+    summary = scope.lifecycle.summaries.get(id)
+    spoken = [capture for unit in summary.units if (capture := spoken_of(scope, unit))] if summary else []
+    if summary is None or not spoken:
+        return None
+    group = summary.group
+    made = summed([whole_text(scope.captures.body(capture)) for capture in spoken])
+    times = [capture.at for capture in spoken]
+    return SummaryRow(
+        key=_key(scope, id),
+        id=id,
+        scope=scope.name,
+        level=group.level,
+        kind=_SUMMED_KINDS[group.kind],
+        label=group.label,
+        since=group.start,
+        until=window_end(group),
+        first_at=min(times),
+        last_at=max(times),
+        text="\n".join(made.highlights),
+        highlights=made.highlights,
+        keywords=made.keywords,
+        sources=tuple(capture.id for capture in spoken),
+        quality=made.quality,
+    )
+
+
+_SUMMED_KINDS: dict[str, Kind] = {"turn": "turn", "journal": "journal", "fact": "fact"}
+
+
+def _archive_row(scope: Scope, id: str) -> ArchiveRow | None:
+    capture = scope.captures.get(id)
+    unit = None if capture is None else unit_of(scope, capture)
+    archiving = None if unit is None else scope.lifecycle.archived.get(unit)
+    if capture is None or archiving is None or unit != capture.seq:
+        return None
+    return ArchiveRow(
+        key=_key(scope, id),
+        id=id,
+        scope=scope.name,
+        kind=capture.kind,
+        at=capture.at,
+        archived_at=archiving.at,
+        why=archiving.why,
+        purged=archiving.purged,
+        offset_of=capture.offset,
+    )
+
+
+def _archived_at(scope: Scope, unit: int) -> int | None:
+    archiving = scope.lifecycle.archived.get(unit)
+    return None if archiving is None else archiving.at
+
+
 def captions(body: Captured) -> tuple[str, ...]:
     """Return what is written under the media of a capture."""
     return tuple(media.caption for media in body.media if media.caption)
 
 
 def _turn_ids(scope: Scope) -> Iterator[str]:
-    return (capture.id for capture in scope.captures.by_seq.values() if capture.kind == "turn")
+    turns = (capture for capture in scope.captures.by_seq.values() if capture.kind == "turn")
+    return (capture.id for capture in turns if not scope.lifecycle.is_purged(capture.seq))
 
 
 def _memory_ids(scope: Scope) -> Iterator[str]:
     for memory in scope.memories.by_birth.values():
-        if not has_ended(scope, scope.covers, memory):
+        if not (has_ended(scope, scope.covers, memory) or scope.lifecycle.is_purged(memory.birth)):
             yield scope.captures.by_seq[memory.name].id
 
 
@@ -339,7 +404,9 @@ def _tombstone_ids(scope: Scope) -> Iterator[str]:
 
 def _vector_ids(scope: Scope) -> Iterator[str]:
     for embedder, vectors in scope.embeddings.vectors.items():
-        yield from (vector_row_id(scope.captures.by_seq[seq].id, embedder) for seq in vectors)
+        captures = map(scope.captures.by_seq.__getitem__, vectors)
+        kept = (it for it in captures if not scope.lifecycle.is_purged(unit_of(scope, it)))
+        yield from (vector_row_id(capture.id, embedder) for capture in kept)
 
 
 def _use_ids(scope: Scope) -> Iterator[str]:
@@ -350,6 +417,14 @@ def _use_ids(scope: Scope) -> Iterator[str]:
 def _edge_ids(scope: Scope) -> Iterator[str]:
     by_seq = scope.captures.by_seq
     return (row_id(by_seq[low].id, by_seq[high].id) for low, high in scope.edges.pairs | scope.edges.learned.pairs)
+
+
+def _summary_ids(scope: Scope) -> Iterator[str]:
+    return (id for id, it in scope.lifecycle.summaries.items() if any(spoken_of(scope, unit) for unit in it.units))
+
+
+def _archive_ids(scope: Scope) -> Iterator[str]:
+    return (archive_id(scope, unit) for unit in scope.lifecycle.archived)
 
 
 class Made(NamedTuple):
@@ -367,5 +442,7 @@ ROWS: dict[TableName, Made] = {
     "uses": Made(_use_row, _use_ids),
     "edges": Made(_edge_row, _edge_ids),
     "conflicts": Made(conflict_row, lambda scope: iter(scope.conflicts.by_id)),
+    "summaries": Made(summary_row, _summary_ids),
+    "archive": Made(_archive_row, _archive_ids),
 }
 """Every table of `schemas.rows.TABLES`, and how its rows are made of a scope's state."""

@@ -1,0 +1,105 @@
+"""What a text is worth keeping at hand, in millionths, and when it is worth less than a limit. Pure integers.
+
+The weights and limits are those of capability L2. Which text moves when is decided in `state/subjects/lifecycle.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import NamedTuple
+
+from memtape.schemas.times import DAY_US
+
+FULL = 1_000_000
+"""All that retention can be, in millionths."""
+RECENCY, ACCESS, IMPORTANCE, MEDIA, PINNED = 350_000, 300_000, 250_000, 100_000, 300_000
+"""The weight of each part, in millionths."""
+RECENT_US = 180 * DAY_US
+"""What has not been said or used for so long is not recent at all; until then recency falls in a line."""
+WITH_MEDIA, WITHOUT_MEDIA = 70, 25
+"""What a text with media, and one without, has of the part for media, in hundredths."""
+MOST_ACCESSES = 9
+KEYWORDS_FOR_ALL = 4
+"""So many different keywords are worth as much as the greatest importance that can be given."""
+
+_CONTEXT = Context(prec=18, rounding=ROUND_HALF_EVEN)
+_KEYWORDS = re.compile(
+    r"(?<!\w)(deadline|todo|urgent|risk|decision|blocker|meeting|action item|milestone|bug|incident|follow[ -]up)s?"
+    r"(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def _of_accesses(count: int) -> int:
+    """Return 0.30 ln(1 + n) / ln 10 in millionths; nine accesses have all of it."""
+    share = _CONTEXT.divide(_CONTEXT.ln(Decimal(1 + count)), _CONTEXT.ln(Decimal(10)))
+    return int(_CONTEXT.multiply(Decimal(ACCESS), share).to_integral_value(ROUND_HALF_EVEN, _CONTEXT))
+
+
+ACCESSES = tuple(_of_accesses(count) for count in range(MOST_ACCESSES + 1))
+"""What access counts, by how often a text was used or said again."""
+
+
+class Retention(NamedTuple):
+    """What a text is worth keeping at hand, by parts, each in millionths.
+
+    `last` is when it was last said or used, in microseconds, from which recency is counted.
+    """
+
+    last: int
+    recency: int
+    access: int
+    importance: int
+    media: int
+    pinned: int
+
+    @property
+    def total(self) -> int:
+        """The sum of the parts, at most `FULL`."""
+        return min(FULL, sum(self[1:]))
+
+
+class Kept(NamedTuple):
+    """What retention is computed from: `accesses` counts uses and confirmations, `importance` is in hundredths."""
+
+    last: int
+    accesses: int
+    importance: int
+    has_media: bool
+    is_pinned: bool
+
+
+def retention(kept: Kept, now: int) -> Retention:
+    """Return what a text is worth keeping at hand at a time, in microseconds."""
+    return Retention(
+        last=kept.last,
+        recency=_recency(now - kept.last),
+        access=ACCESSES[min(kept.accesses, MOST_ACCESSES)],
+        importance=IMPORTANCE * kept.importance // 100,
+        media=MEDIA * (WITH_MEDIA if kept.has_media else WITHOUT_MEDIA) // 100,
+        pinned=PINNED * kept.is_pinned,
+    )
+
+
+def falls_at(kept: Kept, limit: int) -> int | None:
+    """Return from when on retention is at most a limit, in microseconds; None where time alone does not bring it so.
+
+    `limit` is in millionths.
+    """
+    others = sum(retention(kept, kept.last)[2:])
+    if others > limit:
+        return None
+    return kept.last + max(0, -(-RECENT_US * (RECENCY - limit + others) // RECENCY))
+
+
+def importance_of(given: int | None, text: str) -> int:
+    """Return how important a text is, in hundredths: as somebody said, or by its keywords where that is more."""
+    named = {found.lower().replace("-", " ") for found in _KEYWORDS.findall(text)}
+    return max(given or 0, 100 * min(len(named), KEYWORDS_FOR_ALL) // KEYWORDS_FOR_ALL)
+
+
+def _recency(age_us: int) -> int:
+    """Return the part of recency, rounded up, so that a text is not older than `falls_at` says."""
+    left = min(RECENT_US, max(0, RECENT_US - age_us))
+    return -(-RECENCY * left // RECENT_US)

@@ -1,0 +1,300 @@
+"""The pass of a tick: which texts move to the next tier, which are archived, and which leave the views.
+
+A pass follows from the clock, the settings and the state alone. It costs what is due and never the scope: who cannot
+move yet is looked at again when time alone may have changed that, or when an event touches it. What is kept of all this
+is in `lifecycle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from memtape.schemas.rows import Change
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.state.core.context import Context
+from memtape.state.lifecycle.due import Due
+from memtape.state.lifecycle.retention import Kept, Retention, falls_at, importance_of, retention
+from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.lifecycle import (
+    DAYS_A_WEEK,
+    LONG,
+    MID,
+    Group,
+    Lifecycle,
+    Others,
+    all_rows_of,
+    archive,
+    archive_id,
+    kind_of,
+    living_of,
+    project_rows,
+    rows_of,
+    spoken_of,
+    stand,
+    summary_of,
+    window_end,
+)
+
+MOST_A_PASS = 500
+"""So many texts at most change their place in one pass of a scope; what is more waits for the next."""
+LEAST_IN_GROUP = 3
+"""So many texts are summed up at least; later ones join a summary that is there."""
+ARCHIVE, PURGE = 3, 4
+"""What else than summing up is done with a unit in a pass, as the level of its group."""
+WEEK_US = DAYS_A_WEEK * DAY_US
+_MONDAY_US = 4 * DAY_US
+"""1970-01-05 was a Monday."""
+_MOST_KEPT = 100
+"""The importance that a text is taken to have before it is read."""
+
+
+class Step(NamedTuple):
+    """What is to be done with a unit next, with its group, and from when on, in microseconds.
+
+    While `at` lies ahead it is no later than the time when the step is due; from then on it is that time.
+    """
+
+    group: Group
+    at: int
+
+
+class Move(NamedTuple):
+    """Units that a pass moves together, in the order of their times."""
+
+    group: Group
+    units: tuple[int, ...]
+
+
+def run(state: Lifecycle, context: Context[Others]) -> list[Change]:
+    """Let a tick pass, and return the rows that it touched; `context.clock` is the time of the tick."""
+    if not context.settings.lifecycle:
+        return []
+    changes = _age_project(state, context)
+    for move in moves(state, context):
+        changes += _apply(state, move, context)
+    return changes
+
+
+def moves(state: Lifecycle, context: Context[Others]) -> list[Move]:
+    """Return what a pass at `context.clock` moves, the oldest first, and hold it ready no longer."""
+    due = _due(state, context.of, context.settings)
+    for unit in due.taken(context.clock // HOUR_US):
+        _place(state, due, unit, context)
+    found, left = list[Move](), MOST_A_PASS
+    for group in sorted(state.ripe):
+        units = _still_due(state, group, context)
+        least = _least(state, group, context.scope)
+        taken = units[:left] if len(units) >= least and left >= least else []
+        rest = units[len(taken) :]
+        state.ready[group] = dict.fromkeys(rest)
+        if not taken:
+            if len(units) < least:
+                del state.ripe[group]
+            continue
+        left -= len(taken)
+        found.append(Move(group, tuple(taken)))
+        if not rest:
+            del state.ripe[group], state.ready[group]
+    return found
+
+
+def retention_of(unit: int, of: Others, now: int) -> Retention | None:
+    """Return what a unit is worth keeping at hand at a time, None for what does not age or is hidden."""
+    kept = _kept(unit, of)
+    return None if kept is None else retention(kept, now)
+
+
+def step_of(state: Lifecycle, unit: int, context: Context[Others]) -> Step | None:
+    """Return what is to be done with a unit next, None where time alone brings nothing."""
+    of, settings, now = context.of, context.settings, context.clock
+    archiving, living = state.archived.get(unit), living_of(of, unit)
+    if archiving is not None:
+        return _purge_step(state, unit, settings)
+    if not living or not kind_of(of, unit) or _is_pinned(of, unit):
+        return None
+    said_at, tier = max(capture.at for capture in living), len(state.within.get(unit, ()))
+    if tier == LONG:
+        if settings.archive_after_days < 0 or _is_recalled(of, unit):
+            return None
+        return Step(_group(ARCHIVE, said_at), said_at + settings.archive_after_days * DAY_US)
+    level = tier + 1
+    group = _summed_group(of, unit, level, said_at)
+    days, hundredths = (
+        (settings.mid_after_days, settings.mid_retention_hundredths)
+        if level == MID
+        else (settings.long_after_days, settings.long_retention_hundredths)
+    )
+    old_at = window_end(group) + days * DAY_US
+    if old_at > now:
+        return Step(group, old_at)
+    low_at = _low_at(unit, of, hundredths * 10_000, now)
+    return None if low_at is None else Step(group, max(old_at, low_at))
+
+
+def _due(state: Lifecycle, of: Others, settings: Settings) -> Due:
+    """Return what is due when, made anew where nobody knows: then every unit is looked at once."""
+    if state.due is None:
+        state.due, state.ready, state.ripe = Due(), {}, {}
+        for seq, capture in of.captures.by_seq.items():
+            if capture.kind == "turn":
+                state.due.put(_earliest(state, capture, settings), seq)
+        for birth in of.memories.by_birth:
+            state.due.put(0, birth)
+    return state.due
+
+
+def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
+    """Return an hour before which nothing is to be done with a turn; `step_of` tells more, and takes longer."""
+    if turn.seq in state.archived:
+        return 0
+    after = (settings.mid_after_days, settings.long_after_days, settings.archive_after_days)
+    return max(0, turn.at // HOUR_US + after[len(state.within.get(turn.seq, ()))] * 24)
+
+
+def _place(state: Lifecycle, due: Due, unit: int, context: Context[Others]) -> None:
+    """Hold a unit ready whose step is due, and put off one whose step is not."""
+    step = step_of(state, unit, context)
+    if step is None:
+        return
+    if step.at > context.clock:
+        due.put(-(-step.at // HOUR_US), unit)
+    else:
+        state.ready.setdefault(step.group, {})[unit] = None
+        state.ripe[step.group] = None
+
+
+def _still_due(state: Lifecycle, group: Group, context: Context[Others]) -> list[int]:
+    """Return the units of a group that are due by now as they were when they were put there, the oldest first."""
+    units = []
+    for unit in state.ready[group]:
+        step = step_of(state, unit, context)
+        if step is not None and step.group == group and step.at <= context.clock:
+            units.append(unit)
+    return sorted(units, key=lambda unit: (_said_at(context.of, unit), unit))
+
+
+def _said_at(of: Others, unit: int) -> int:
+    return max(capture.at for capture in living_of(of, unit))
+
+
+def _least(state: Lifecycle, group: Group, scope: str) -> int:
+    """Return how many units a group needs to move: what has a summary already takes in any that come later."""
+    if group.level > LONG or summary_of(scope, group).id in state.summaries:
+        return 1
+    return LEAST_IN_GROUP
+
+
+def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Change]:
+    """Do what a pass has decided of some units, and return the rows that it touched."""
+    changes, scope, of = list[Change](), context.scope, context.of
+    group, units = move
+    if group.level in (MID, LONG):
+        made = summary_of(scope, group)
+        summary = state.summaries.setdefault(made.id, made)
+        summary.units += units
+        paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for unit in units:
+            before = state.within.get(unit, ())
+            state.within[unit] = paths.setdefault(before, (*before, summary.id))
+        state.long += len(units) if group.level == LONG else 0
+        changes.append(Change("summaries", scope, summary.id))
+    for unit in units:
+        if group.level == ARCHIVE:
+            changes += archive(state, unit, "age", context)
+        elif group.level == PURGE:
+            state.archived[unit].purged = True
+            state.purged += 1
+            changes += [*all_rows_of(scope, of, unit), Change("archive", scope, archive_id(of, unit))]
+        else:
+            changes += rows_of(scope, of, unit)
+        if state.due is not None:
+            _place(state, state.due, unit, context)
+    return changes
+
+
+def _age_project(state: Lifecycle, context: Context[Others]) -> list[Change]:
+    """Let a project be dormant in which nobody has worked for long, and leave the views where it was so for longer."""
+    project, settings, now = state.project, context.settings, context.clock
+    if context.scope == GLOBAL or project.state == "finished":
+        return []
+    if project.state == "active":
+        last = max(project.active_at, project.git_at)
+        if settings.dormant_after_days < 0 or now < last + settings.dormant_after_days * DAY_US:
+            return []
+        return stand(state, "dormant", context)
+    if project.purged or settings.purge_after_days < 0 or now < project.since + settings.purge_after_days * DAY_US:
+        return []
+    project.purged = True
+    return project_rows(state, context)
+
+
+def _purge_step(state: Lifecycle, unit: int, settings: Settings) -> Step | None:
+    archiving = state.archived[unit]
+    if archiving.purged or settings.purge_after_days < 0 or state.project.state == "finished":
+        return None
+    return Step(_group(PURGE, archiving.at), archiving.at + settings.purge_after_days * DAY_US)
+
+
+def _low_at(unit: int, of: Others, limit: int, now: int) -> int | None:
+    """Return from when on the retention of a unit is at most a limit; None for never. No text is read without need."""
+    used_at, accesses = _accessed(of, unit)
+    most = Kept(max(_said_at(of, unit), used_at), accesses, _MOST_KEPT, has_media=True, is_pinned=False)
+    sure = falls_at(most, limit)
+    if sure is not None and sure <= now:
+        return sure
+    kept = _kept(unit, of)
+    return None if kept is None else falls_at(kept, limit)
+
+
+def _kept(unit: int, of: Others) -> Kept | None:
+    """Return what the retention of a unit is computed from, None for what does not age or is hidden."""
+    living, spoken = living_of(of, unit), spoken_of(of, unit)
+    if spoken is None or not living or not kind_of(of, unit):
+        return None
+    bodies = [of.captures.body(capture) for capture in living]
+    given = max((body.importance_given for body in bodies if body.importance_given is not None), default=None)
+    used_at, accesses = _accessed(of, unit)
+    return Kept(
+        last=max(*(capture.at for capture in living), used_at),
+        accesses=accesses,
+        importance=importance_of(given, of.captures.body(spoken).text),
+        has_media=any(body.media for body in bodies),
+        is_pinned=_is_pinned(of, unit),
+    )
+
+
+def _accessed(of: Others, unit: int) -> tuple[int, int]:
+    """Return when a unit was used last (0 for never), and how often it was used or said again."""
+    uses = [use for seq in _seqs(of, unit) if (use := of.usage.own.get(seq)) is not None]
+    used_at = max((use.last for use in uses if use.last is not None), default=0)
+    return used_at, sum(use.used for use in uses) + len(living_of(of, unit)) - 1
+
+
+def _is_recalled(of: Others, unit: int) -> bool:
+    uses = (of.usage.own.get(seq) for seq in _seqs(of, unit))
+    return any(use is not None and (use.recalled or use.used) for use in uses)
+
+
+def _is_pinned(of: Others, unit: int) -> bool:
+    return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
+
+
+def _seqs(of: Others, unit: int) -> Iterable[int]:
+    memory = of.memories.by_birth.get(unit)
+    return (unit,) if memory is None else (join.seq for join in memory.joins)
+
+
+def _summed_group(of: Others, unit: int, level: int, said_at: int) -> Group:
+    """Return the group in which a unit is summed up: of a day by session or speaker, of a week by kind alone."""
+    if level == LONG:
+        return Group(said_at - (said_at - _MONDAY_US) % WEEK_US, level, kind_of(of, unit), "")
+    capture: Capture = of.captures.by_seq[unit]
+    label = capture.session if capture.kind == "turn" and capture.session is not None else capture.actor.name
+    return _group(level, said_at)._replace(kind=kind_of(of, unit), label=label)
+
+
+def _group(level: int, at: int) -> Group:
+    return Group(at - at % DAY_US, level, "", "")

@@ -1,0 +1,404 @@
+"""How the texts of a scope age: their tiers, what sums them up, what is archived, and how the project stands.
+
+A unit is what ages as one: a turn, known by its seq, or a memory, known by its birth. Nothing that is said here takes a
+text from the log, from the fold or from what holds. What is due, and the pass of a tick, are in `aging`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+
+from memtape.schemas.events import (
+    Archived,
+    Captured,
+    Event,
+    Forgotten,
+    Linked,
+    Pinned,
+    Recalled,
+    Restored,
+    ScopeChanged,
+    Settled,
+    Unfolded,
+    Used,
+)
+from memtape.schemas.ids import derived_id
+from memtape.schemas.rows import Change, LifeMark, Tier
+from memtape.schemas.times import DAY_US
+from memtape.state.core.context import Context
+from memtape.state.lifecycle.due import Due
+from memtape.state.subjects.captures import Capture, HasCaptures
+from memtape.state.subjects.embeddings import Embeddings, vector_row_id
+from memtape.state.subjects.memories import Memories, Memory
+from memtape.state.subjects.pins import Pins
+from memtape.state.subjects.usage import Usage
+
+TIERS: tuple[Tier, ...] = ("short", "mid", "long")
+"""The tiers, by how many summaries have taken in a text that stands in them."""
+MID, LONG = 1, 2
+"""How many summaries have taken in a text of these tiers, which is also the level of the last of them."""
+AGING = ("turn", "journal", "fact")
+"""Turns, and the families of memories, that move through the tiers and are archived by age."""
+DAYS_A_WEEK = 7
+ACTIVE = (Captured, Recalled, Used, Forgotten, Restored, Unfolded, Pinned, Linked, Settled, Archived)
+"""Events that show that somebody works in a project."""
+
+
+class Group(NamedTuple):
+    """What is summed up together: what began in one window, is of one kind and, of a day, of one session or speaker.
+
+    `start` is that of the window, in microseconds; a window has a day at level 1 and a week at level 2. `kind` is one
+    of `AGING`. `label` is empty at level 2.
+    """
+
+    start: int
+    level: int
+    kind: str
+    label: str
+
+
+class Summary(msgspec.Struct):
+    """A group that was summed up, by the units in it. `id` follows from the scope and the group."""
+
+    id: str
+    group: Group
+    units: list[int]
+
+
+class Archiving(msgspec.Struct):
+    """Since when a unit is archived, in microseconds, why, and whether it has left the views too."""
+
+    at: int
+    why: Literal["age", "asked"]
+    purged: bool = False
+
+
+class Project(msgspec.Struct):
+    """How a project as a whole stands, and `since` when, in microseconds.
+
+    `active_at` is when somebody last worked in it, by the clock of its partition, `git_at` when somebody last committed
+    to its repository. A dormant project can have left the views: it is `purged`.
+    """
+
+    state: Literal["active", "dormant", "finished"] = "active"
+    since: int = 0
+    active_at: int = 0
+    git_at: int = 0
+    name: str = ""
+    purged: bool = False
+
+
+class Others(HasCaptures, Protocol):
+    """What this subject reads of others."""
+
+    embeddings: Embeddings
+    memories: Memories
+    pins: Pins
+    usage: Usage
+
+
+class Lifecycle:
+    """How the texts of a scope age.
+
+    `within` has by its unit the ids of the summaries that have taken it in, level 1 first. `long` counts the units of
+    that tier, `purged` those that have left the views.
+
+    `due`, `ready` and `ripe` follow from the rest: what is to be looked at when, what is due and waits for others of
+    its group, and which groups the next pass looks at. `due` is None where all of it is to be made anew.
+    """
+
+    def __init__(self) -> None:
+        self.summaries: dict[str, Summary] = {}
+        self.within: dict[int, tuple[str, ...]] = {}
+        self.archived: dict[int, Archiving] = {}
+        self.project = Project()
+        self.long = 0
+        self.purged = 0
+        self.due: Due | None = None
+        self.ready: dict[Group, dict[int, None]] = {}
+        self.ripe: dict[Group, None] = {}
+
+    def tier(self, unit: int) -> Tier:
+        """Return the tier of a unit."""
+        return TIERS[len(self.within.get(unit, ()))]
+
+    def mark(self) -> LifeMark:
+        """Return what readers are told of how the scope stands."""
+        project = self.project
+        return LifeMark(
+            state=project.state,
+            since=project.since,
+            name=project.name,
+            mid=len(self.within) - self.long,
+            long=self.long,
+            summaries=len(self.summaries),
+            archived=len(self.archived),
+            purged=self.purged,
+            is_purged=project.purged,
+        )
+
+    def is_purged(self, unit: int) -> bool:
+        """Whether a unit has left the views."""
+        archiving = self.archived.get(unit)
+        return self.project.purged or (archiving is not None and archiving.purged)
+
+    def is_past(self, at: int) -> bool:
+        """Whether what was said at a time is archived with its project, which was finished since."""
+        return self.project.state == "finished" and at <= self.project.since
+
+    def forget_due(self) -> None:
+        """Let what is due be made anew, since other settings are in force."""
+        self.due, self.ready, self.ripe = None, {}, {}
+
+
+class HasLifecycle(Others, Protocol):
+    """What is read of a scope by who asks what is archived."""
+
+    lifecycle: Lifecycle
+
+
+def evolve(state: Lifecycle, event: Event, context: Context[Others]) -> list[Change]:
+    """Let come back what was used, pinned or said again, take in what somebody archives, and note what is due when."""
+    of, changes = context.of, list[Change]()
+    for birth in context.gone:
+        changes += _drop(state, birth, context)
+    touched, again = _touched(event, context), _said_again(event, context)
+    match event.body:
+        case Archived(ids=ids, on=True):
+            changes += _archive(state, ids, context)
+        case Archived(ids=ids):
+            changes += [change for unit in _units(of, ids) for change in come_back(state, unit, context)]
+        case ScopeChanged() as changed:
+            changes += _change(state, changed, context)
+        case Pinned(ids=ids, on=on):
+            again += _units(of, ids)
+            changes += [change for unit in again if on for change in come_back(state, unit, context)]
+        case Captured() | Used():
+            changes += [change for unit in again for change in come_back(state, unit, context)]
+        case _ if context.gone:  # What was two is one, which says the same: said again.
+            changes += [change for unit in touched for change in come_back(state, unit, context)]
+        case _:
+            pass
+    for unit in (*touched, *again):
+        look_at(state, unit)
+    changes += [Change("summaries", context.scope, id) for unit in touched for id in state.within.get(unit, ())]
+    if isinstance(event.body, ACTIVE):
+        changes += _wake(state, context)
+    return changes
+
+
+def unit_of(of: Others, capture: Capture) -> int:
+    """Return the unit that a capture belongs to."""
+    memory = of.memories.of(capture.seq)
+    return capture.seq if memory is None else memory.birth
+
+
+def living_of(of: Others, unit: int) -> tuple[Capture, ...]:
+    """Return the captures of a unit that are not hidden, echoes left out; nothing of what is no unit any more."""
+    memory = of.memories.by_birth.get(unit)
+    if memory is not None:
+        captures = (of.captures.by_seq[join.seq] for join in memory.members)
+        return tuple(capture for capture in captures if not capture.hidden)
+    capture = of.captures.by_seq.get(unit)
+    return (capture,) if capture is not None and capture.kind == "turn" and not capture.hidden else ()
+
+
+def spoken_of(of: Others, unit: int) -> Capture | None:
+    """Return the capture that speaks for a unit, None where all of the unit is hidden or it is none any more."""
+    memory = of.memories.by_birth.get(unit)
+    if memory is not None:
+        return of.captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
+    return next(iter(living_of(of, unit)), None)
+
+
+def is_archived(of: HasLifecycle, unit: int) -> bool:
+    """Whether a unit is archived, by itself or with its project."""
+    spoken = spoken_of(of, unit)
+    return unit in of.lifecycle.archived or (spoken is not None and of.lifecycle.is_past(spoken.at))
+
+
+def rows_of(scope: str, of: Others, unit: int) -> list[Change]:
+    """Return the row of a unit."""
+    memory = of.memories.by_birth.get(unit)
+    named = of.captures.by_seq[unit if memory is None else memory.name]
+    return [Change("turns" if memory is None else "memories", scope, named.id)]
+
+
+def all_rows_of(scope: str, of: Others, unit: int) -> list[Change]:
+    """Return the row of a unit, and those of the vectors of its captures."""
+    memory = of.memories.by_birth.get(unit)
+    seqs = [unit] if memory is None else [join.seq for join in memory.joins]
+    vectors = (
+        Change("vectors", scope, vector_row_id(of.captures.by_seq[seq].id, embedder))
+        for embedder, known in of.embeddings.vectors.items()
+        for seq in seqs
+        if seq in known
+    )
+    return [*rows_of(scope, of, unit), *vectors]
+
+
+def look_at(state: Lifecycle, unit: int) -> None:
+    """Let a unit be looked at in the next pass: what is due later is put off then."""
+    if state.due is not None:
+        state.due.put(0, unit)
+
+
+def come_back(state: Lifecycle, unit: int, context: Context[Others]) -> list[Change]:
+    """Let a unit that is archived be there again, and return the rows that this touched."""
+    archiving = state.archived.pop(unit, None)
+    if archiving is None:
+        return []
+    state.purged -= archiving.purged
+    look_at(state, unit)
+    rows = all_rows_of if archiving.purged else rows_of
+    return [*rows(context.scope, context.of, unit), Change("archive", context.scope, archive_id(context.of, unit))]
+
+
+def archive_id(of: Others, unit: int) -> str:
+    """Return the id of the row that tells that a unit is archived: that of its first capture, which never changes."""
+    return of.captures.by_seq[unit].id
+
+
+def window_end(group: Group) -> int:
+    """Return when the window of a group ends, in microseconds, which is no longer part of it."""
+    return group.start + DAY_US * (1 if group.level == 1 else DAYS_A_WEEK)
+
+
+def summary_of(scope: str, group: Group) -> Summary:
+    """Return the summary of a group, with nothing in it yet."""
+    label = ":".join(map(str, group))
+    return Summary(derived_id("summary", scope, None, label), group, [])
+
+
+def _touched(event: Event, context: Context[Others]) -> list[int]:
+    """Return the units that an event made, changed, hid or showed, each once."""
+    of = context.of
+    captures = [of.captures.by_seq[seq] for seq in context.flipped]
+    captures += [capture for name in context.touched if (capture := of.captures.get(name)) is not None]
+    if isinstance(event.body, Captured):
+        captures.append(of.captures.by_seq[context.seq])
+    return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
+
+
+def _said_again(event: Event, context: Context[Others]) -> list[int]:
+    """Return the units that an event says again, or shows to be used."""
+    of = context.of
+    units = [unit_of(of, of.captures.by_seq[seq]) for seq in context.used]
+    if isinstance(event.body, Captured) and event.body.kind != "turn":
+        capture = of.captures.by_seq[context.seq]
+        units += [] if capture.hidden else [unit_of(of, capture)]
+    return units
+
+
+def _units(of: Others, ids: Iterable[str]) -> list[int]:
+    captures = (capture for id in ids if (capture := of.captures.get(id)) is not None)
+    return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
+
+
+def _archive(state: Lifecycle, ids: Iterable[str], context: Context[Others]) -> list[Change]:
+    changes = []
+    for unit in _units(context.of, ids):
+        if unit not in state.archived:
+            changes += archive(state, unit, "asked", context)
+    return changes
+
+
+def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[Others]) -> list[Change]:
+    """Archive a unit, and return the rows that this touched."""
+    state.archived[unit] = Archiving(context.clock, why)
+    look_at(state, unit)
+    archived = Change("archive", context.scope, archive_id(context.of, unit))
+    return [*rows_of(context.scope, context.of, unit), archived]
+
+
+def _drop(state: Lifecycle, birth: int, context: Context[Others]) -> list[Change]:
+    """Forget a memory that is one with another now."""
+    changes, path = [], state.within.pop(birth, ())
+    state.long -= len(path) == LONG
+    for id in path:
+        state.summaries[id].units.remove(birth)
+        changes.append(Change("summaries", context.scope, id))
+    if (archiving := state.archived.pop(birth, None)) is not None:
+        state.purged -= archiving.purged
+        changes.append(Change("archive", context.scope, archive_id(context.of, birth)))
+    return changes
+
+
+def _change(state: Lifecycle, changed: ScopeChanged, context: Context[Others]) -> list[Change]:
+    """Take in what is known of the project as a whole."""
+    project = state.project
+    project.name = project.name if changed.name is None else changed.name
+    project.git_at = max(project.git_at, min(changed.git_at or 0, context.clock))
+    if changed.state is None:
+        return _wake(state, context) if project.state == "dormant" and project.git_at > project.since else []
+    project.active_at = max(project.active_at, context.clock)
+    if changed.state == project.state:
+        return []
+    return stand(state, changed.state, context)
+
+
+def _wake(state: Lifecycle, context: Context[Others]) -> list[Change]:
+    """Note that somebody works in the project, which is no longer dormant then."""
+    state.project.active_at = max(state.project.active_at, context.clock)
+    return stand(state, "active", context) if state.project.state == "dormant" else []
+
+
+def stand(state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[Others]) -> list[Change]:
+    """Let a project stand otherwise from now on, and return the rows that this touched; none of its rows is purged."""
+    was_purged = state.project.purged
+    state.project = msgspec.structs.replace(state.project, state=how, since=context.clock, purged=False)
+    state.forget_due()
+    return project_rows(state, context) if was_purged else [Change("scope", context.scope, "")]
+
+
+def project_rows(state: Lifecycle, context: Context[Others]) -> list[Change]:
+    """Return what shows how a project stands, and the rows of all its units."""
+    of = context.of
+    turns = (seq for seq, capture in of.captures.by_seq.items() if capture.kind == "turn")
+    rows = (row for unit in (*turns, *of.memories.by_birth) for row in all_rows_of(context.scope, of, unit))
+    return [Change("scope", context.scope, ""), *rows]
+
+
+def kind_of(of: Others, unit: int) -> str:
+    """Return of what kind a unit is: one of `AGING`, or nothing for what does not age."""
+    capture = of.captures.by_seq[unit]
+    memory: Memory | None = of.memories.by_birth.get(unit)
+    kind = "turn" if capture.kind == "turn" else capture.family or ""
+    return kind if kind in AGING and not (memory is not None and memory.made) else ""
+
+
+def snapshot(state: Lifecycle) -> bytes:
+    """Return the bytes from which, with the other subjects, `restore` makes an equal state."""
+    return msgspec.msgpack.encode((list(state.summaries.values()), state.archived, state.project))
+
+
+def restore(data: bytes, of: object) -> Lifecycle:
+    """Return the state of a snapshot; what is due is found out again at the next tick."""
+    state = Lifecycle()
+    summaries, state.archived, state.project = msgspec.msgpack.decode(
+        data, type=tuple[list[Summary], dict[int, Archiving], Project]
+    )
+    state.summaries = {summary.id: summary for summary in summaries}
+    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for summary in sorted(summaries, key=lambda summary: summary.group.level):
+        for unit in summary.units:
+            path = (*state.within.get(unit, ()), summary.id)
+            state.within[unit] = shared.setdefault(path, path)
+    state.long = sum(len(path) == LONG for path in state.within.values())
+    state.purged = sum(archiving.purged for archiving in state.archived.values())
+    return state
+
+
+def digest(state: Lifecycle, of: Others) -> Iterator[Any]:
+    """Yield what the state hash covers: summaries by what is in them, what is archived, and how the project stands."""
+    by_seq = of.captures.by_seq
+    for summary in sorted(state.summaries.values(), key=lambda summary: summary.group):
+        yield summary.id, summary.group, [by_seq[unit].id for unit in summary.units]
+    for unit, archiving in sorted(state.archived.items()):
+        yield "archived", by_seq[unit].id, archiving
+    project = state.project
+    if project.state != "active" or project.name or project.git_at:
+        yield "project", project.state, project.since, project.git_at, project.name, project.purged
