@@ -335,6 +335,7 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
     group = summary.group
     made = summed([whole_text(scope.captures.body(capture)) for capture in spoken])
     times = [capture.at for capture in spoken]
+    told = scope.captures.body(scope.captures.by_seq[summary.told]) if summary.told >= 0 else None
     return SummaryRow(
         key=_key(scope, id),
         id=id,
@@ -346,11 +347,12 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
         until=window_end(group),
         first_at=min(times),
         last_at=max(times),
-        text="\n".join(made.highlights),
+        text=told.text if told is not None else "\n".join(made.highlights),
         highlights=made.highlights,
         keywords=made.keywords,
         sources=tuple(capture.id for capture in spoken),
         quality=made.quality,
+        by_model=told is not None,
     )
 
 
