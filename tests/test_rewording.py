@@ -1,4 +1,4 @@
-"""Summaries told by a model: what is kept of an answer, how long it tells a summary, and that it goes with its sources."""
+"""Summaries told by a model: what is kept of an answer, how long it tells a summary, and that it goes with sources."""
 
 from __future__ import annotations
 
