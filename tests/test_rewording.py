@@ -31,6 +31,7 @@ def aged(asking: Client) -> Iterator[tuple[Client, list[str]]]:
     """A client, and the ids of turns that moved on by a tick."""
     ids = [asking.capture(text, "turn", at=now_us() - 20 * DAY_US, session="s").id for text in SAID]
     tick(asking, 1)
+    asking.project()  # What turns state is taken from them first.
     yield asking, ids
 
 

@@ -331,7 +331,8 @@ def _touched(event: Event, context: Context[Others]) -> list[int]:
     captures += [capture for name in context.touched if (capture := of.captures.get(name)) is not None]
     if isinstance(event.body, Captured):
         captures.append(of.captures.by_seq[context.seq])
-    return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
+    turns = [capture.turn for capture in captures if capture.turn >= 0]  # Its summary tells what was taken from it.
+    return list(dict.fromkeys([*(unit_of(of, capture) for capture in captures), *turns]))
 
 
 def _said_again(event: Event, context: Context[Others]) -> list[int]:
