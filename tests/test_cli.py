@@ -70,7 +70,7 @@ def test_every_command_has_help_with_an_example_json_and_a_place_in_the_docs(nam
 
 def test_capture_search_show_why_forget_restore() -> None:
     placed = document("capture", "The staging database listens on port 5433.", *SCOPE, "--tag", "infra")
-    assert set(placed) == {"id", "partition", "offset", "redacted"}
+    assert set(placed) == {"id", "partition", "offset", "redacted", "profile"}
     capture("the staging db listens on port 5433")
     found = document("search", "staging port", *SCOPE)
     (result,) = found["results"]

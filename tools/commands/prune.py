@@ -7,6 +7,7 @@ from collections import Counter
 from functools import partial
 
 import click
+import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import format_time
@@ -52,7 +53,7 @@ def prune(
             undo = f"memtape restore {first.id} --scope {first.scope}"
             say(f"Forgot {many(len(made.items), 'capture')}. To undo: {undo}, and so of each.")
     if as_json:
-        print_json(made)
+        print_json(made if made.items else msgspec.structs.replace(made, dry_run=dry_run))
 
 
 def _confirmed(count: int) -> bool:
@@ -62,7 +63,7 @@ def _confirmed(count: int) -> bool:
 def _print(made: Pruned, dry_run: bool) -> None:
     """Print what goes, how many of each scope, and why some of it stays."""
     tags, before = ", ".join(made.tags), format_time(made.before)
-    what = f"tagged {one_line(tags, 200)} and captured before {before}"
+    what = f"tagged {one_line(tags, 200)}, or taken from that, and captured before {before}"
     if not made.items:
         say(f"Nothing that is shown is {what}.")
     else:

@@ -11,7 +11,7 @@ import msgspec
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError
-from memtape.schemas.events import CONSOLIDATED_TAG, DISTILLED_TAG, MAX_IDS, STATED_TAG, Event, Forgotten
+from memtape.schemas.events import CONSOLIDATED_TAG, DISTILLED_TAG, MAX_IDS, STATED_TAG, SUMMARY_TAG, Event, Forgotten
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import format_time
 from memtape.state.core.scope import Scope
@@ -23,7 +23,8 @@ from memtape.tools.keep.states import state_at
 
 OnProgress = Callable[[int, int], None]
 """Is told how many partitions of how many were looked at."""
-_DERIVED = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG)
+_DERIVED = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, SUMMARY_TAG)
+"""The first tags of what is made of other captures, which it refers to."""
 _TOLD_CHARS = 200
 
 
@@ -121,7 +122,9 @@ class _Old:
             return None
         if tagged:
             return event if event.sent < self._before else None
-        taken_from = [id for id in event.refs if self.scope.captures.get(id) is not None]
+        # A statement refers to its turn first, and then to what it corrects.
+        refs = event.refs[:1] if tags[0] == STATED_TAG else event.refs
+        taken_from = [id for id in refs if self.scope.captures.get(id) is not None]
         return event if taken_from and all(id in self.found for id in taken_from) else None
 
     def also_said(self, capture: Capture) -> bool:
