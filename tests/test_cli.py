@@ -128,7 +128,12 @@ def test_many_lines_at_once_and_the_bad_ones_named(tmp_path: Path) -> None:
     assert (status["memories"], status["lag"]) == (2_500, 0)
     path = tmp_path / "more.jsonl"
     path.write_text('{"text": "From a file.", "kind": "turn"}\n')
-    assert document("capture", "--file", str(path), *SCOPE) == {"count": 1, "refused": [], "redacted": {}}
+    assert document("capture", "--file", str(path), *SCOPE) == {
+        "count": 1,
+        "refused": [],
+        "redacted": {},
+        "profile": "prod",
+    }
 
 
 @pytest.mark.parametrize("at", ["", ', "at": 1767323045000000'])

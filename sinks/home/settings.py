@@ -11,6 +11,7 @@ from msgspec import Meta
 from memtape.schemas.embedding import EmbedderOptions
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.model import ModelOptions
+from memtape.schemas.variables import PROD
 from memtape.sinks.home.folders import Home, write_whole
 
 CHOICE_VARIABLE = "MEMTAPE_EMBEDDER"
@@ -43,7 +44,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     every_tool: bool = False
     hook_server: bool = True
     log: str | None = None
-    profile: str | None = None
+    profile: str = PROD
     embedder: EmbedderOptions = EmbedderOptions()
     model: ModelOptions = ModelOptions()
 

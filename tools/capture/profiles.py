@@ -121,7 +121,7 @@ def opened_home(home: Path) -> Home:
 def _of_settings(home: Path) -> Chosen:
     settings = Home(home, make=False)
     name = local_settings(settings).profile
-    return Chosen(PROFILES[PROD], "default") if name is None else _of_name(name, str(settings.settings_path))
+    return _of_name(name, "the default" if name == PROD else str(settings.settings_path))
 
 
 def _of_name(name: str, by: str) -> Chosen:

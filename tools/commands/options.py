@@ -160,7 +160,10 @@ def _with(
 def _check_kept(home: str | None) -> None:
     """Raise `MemtapeError` for a profile that is none, and for a command that cannot do without files that stay."""
     profile = profile_of(Path(home) if home is not None else default_home())
-    verb = click.get_current_context().info_name or ""
+    context = click.get_current_context()
+    while context.parent is not None and context.parent.parent is not None:  # One verb may have several commands.
+        context = context.parent
+    verb = context.info_name or ""
     if not profile.keeps and not VERBS[verb].in_memory:
         raise MemtapeError(
             f"`memtape {verb}` works on files that stay, and profile {profile.name} keeps none. Nothing was done.",
