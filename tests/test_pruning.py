@@ -17,7 +17,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.state.subjects.captures import FAMILIES
+from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.tools.capture import writing
 from memtape.tools.capture.profiles import PROFILES
 from memtape.tools.client import Client
@@ -41,12 +41,12 @@ class Said(NamedTuple):
 
 SAID = st.builds(
     Said,
-    st.sampled_from(["The crane is red.", "the crane is red", "Buoys are green.", "Nine bells."]),
-    st.sampled_from(["fact", "turn", "journal", "goal", "document"]),
-    st.sampled_from(SCOPES),
+    st.sampled_from(["The crane is red.", "The  crane is red.", "Nine bells."]),
+    st.sampled_from(["fact", "journal", "goal", "turn"]),
+    st.sampled_from([SCOPES[0], *SCOPES]),
     st.booleans(),
-    st.integers(0, 14),
-    st.booleans(),
+    st.sampled_from([3, 9]),
+    st.sampled_from([False, False, True]),
 )
 
 
@@ -59,7 +59,7 @@ def hidden(client: Client, ids: list[str]) -> list[bool]:
     return [capture.hidden for capture in captures if capture is not None]
 
 
-@given(st.lists(SAID, max_size=8), st.integers(0, 14), st.booleans())
+@given(st.lists(SAID, min_size=3, max_size=8), st.sampled_from([0, 7, 7]), st.booleans())
 def test_exactly_what_is_tagged_and_old_goes_and_nothing_that_others_said(
     tmp_path_factory: pytest.TempPathFactory, said: list[Said], days: int, every: bool
 ) -> None:
@@ -92,11 +92,11 @@ def test_exactly_what_is_tagged_and_old_goes_and_nothing_that_others_said(
         now = hidden(client, ids)
         for place, (it, id) in enumerate(zip(said, ids, strict=True)):
             assert now[place] == (were[place] or id.split()[1] in going)
-            same = [
+            same = [  # What a ban on its text would hide, and nobody asked for.
                 n
                 for n, other in enumerate(said)
-                if it.kind in FAMILIES and other.kind in FAMILIES and other.scope == it.scope
-                and other.text.lower().strip(".") == it.text.lower().strip(".") and not (old[n] or were[n])
+                if {it.kind, other.kind} <= FAMILIES.keys() and other.scope == it.scope
+                and normal_digest(other.text) == normal_digest(it.text) and not (old[n] or were[n])
             ]  # fmt: skip
             assert (id.split()[1] in going) == (old[place] and not were[place] and not same)
         assert not client.prune(before=moment, every=every).items
