@@ -410,6 +410,8 @@ def test_a_name_that_is_none_is_an_error_that_lists_the_four(home: Path, project
         assert done.exit_code == 1 and "names no profile: 'dev'" in done.output
         assert "The profiles are prod, dev_standard, dev_memory_test, dev_no_persist." in done.output
         assert not Home(home).log_path.exists()
+    done = CliRunner().invoke(main, ["capture", "x", "--home", str(home), "--profile", ""])
+    assert done.exit_code == 1 and "The profiles are prod" in done.output
     with pytest.raises(MemtapeError, match="The argument names no profile"):
         Client(home, profile="")
     prompt = told(project, "UserPromptSubmit", prompt="Where does the kayak listen?")

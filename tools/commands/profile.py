@@ -17,7 +17,7 @@ def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None)
     if name is None:
         return
     before = os.environ.get(PROFILE_VARIABLE)
-    os.environ[PROFILE_VARIABLE] = name
+    os.environ[PROFILE_VARIABLE] = name or " "  # No name at all is a mistake as well, and not the default.
 
     def end() -> None:
         os.environ.pop(PROFILE_VARIABLE)
