@@ -359,6 +359,8 @@ CONSOLIDATED_TAG = "consolidated"
 
 DEV_TAG = "env:dev"
 """The tag of a capture under a profile of development, by which it is pruned."""
+PRUNED_BEFORE = "7d"
+"""What development has left is pruned when it is older."""
 
 REPOSITORY_TAG = "repository"
 """The tag of a capture that tells of the project's repository; the tag after it says what, and the last one holds."""

@@ -20,20 +20,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import DEV_TAG, Filters, Kind, Origin, Pinned
+from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Filters, Kind, Origin, Pinned
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
-from memtape.sinks.logs.memory import MemoryLog, log_of_process
-from memtape.sinks.logs.opening import open_log
+from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.ask.naming import Ids
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.project import Began
 from memtape.tools.capture.writing import Receipt, Writer, now_us
-from memtape.tools.verbs import PRUNED_BEFORE
 
 if TYPE_CHECKING:
     from memtape.flows.workers.distill import Distilled
@@ -96,7 +93,7 @@ class Client(Writer):
             place = home if isinstance(home, Home) else Home(path)
             opened = open_log(place) if log is None else log
         else:
-            place, opened = Home.nowhere(), _passing_log(path, log)
+            place, opened = Home.nowhere(), passing_log(path, log)
         super().__init__(
             place,
             opened,
@@ -496,12 +493,3 @@ class Client(Writer):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _passing_log(path: Path, log: Log | None) -> Log:
-    """Return the log of a process that keeps nothing. Raises `MemtapeError` for one that was handed in and keeps."""
-    if log is not None and not isinstance(log, MemoryLog):
-        raise MemtapeError(
-            f"{log.place} keeps what is captured, and profile dev_no_persist keeps nothing.", "Hand none in."
-        )
-    return log or log_of_process(str(path.absolute()))

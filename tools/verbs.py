@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.events import DEV_TAG, Kind, Origin
+from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Kind, Origin
 
 Effect = Literal["reads", "adds", "hides", "shows"]
 """What a tool does for agents: `adds` only ever adds; `hides` changes what is found, which `shows` undoes."""
@@ -27,8 +27,6 @@ Id = Annotated[
 ]
 Text = Annotated[str, Meta(max_length=1_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-PRUNED_BEFORE = "7d"
-"""What development has left is pruned when it is older."""
 RARE = {"rare": True}
 """What marks an argument that agents are told of only where every tool is listed."""
 Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later.", extra=RARE)]
