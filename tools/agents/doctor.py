@@ -38,6 +38,7 @@ from memtape.tools.agents.own_files import own_file
 from memtape.tools.agents.plugins import PLUGIN, SELECTOR, opencode_words, started_by
 from memtape.tools.ask.telling import held
 from memtape.tools.capture.pausing import OF_RUN, silence_by
+from memtape.tools.capture.profiles import chosen, keeps_nothing
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
@@ -67,6 +68,8 @@ def examine(home: Home) -> Iterator[Finding]:
     for subject, look in LOOKS.items():
         try:
             yield look(subject, home)
+            if keeps_nothing(home.path):  # All else looks at what is kept.
+                return
         except MemtapeError as error:
             yield Finding(subject, "bad", str(error), error.hint)
         except Exception as error:  # A doctor who faints helps nobody.
@@ -115,6 +118,12 @@ def _storing(subject: str, home: Home) -> Finding:
     if told:
         return Finding(subject, "to do", " ".join(it.told for it in told), " ".join(it.then for it in told))
     return Finding(subject, "good", "Nothing is paused.")
+
+
+def _profile(subject: str, home: Home) -> Finding:
+    profile, by = chosen(home.path)
+    seen = f"{profile.name} ({by}). {profile.told}".strip()
+    return Finding(subject, "good", seen if profile.keeps else f"{seen} Nothing else was looked at.")
 
 
 def _views(subject: str, home: Home) -> Finding:
@@ -278,6 +287,7 @@ def _errors(subject: str, home: Home) -> Finding:
 
 
 LOOKS: dict[str, Callable[[str, Home], Finding]] = {
+    "profile": _profile,
     "storing": _storing,
     "capture and search": _round_trip,
     "log": _log,

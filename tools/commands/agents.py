@@ -16,6 +16,7 @@ from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many, visible
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE
+from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
 from memtape.tools.commands.options import print_json, say, with_folder
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def mcp(
     if not http:
         serve_stdio(memory)
         return
-    token, path = token_of(Home(home))
+    folder = opened_home(home)
+    check_kept(folder, "A server over HTTP")
+    token, path = token_of(folder)
     listening = listen(port)
     url = f"http://{LOOPBACK}:{listening.getsockname()[1]}{HTTP_PATH}"
     if as_json:
@@ -301,7 +304,7 @@ def doctor(home: Path, as_json: bool) -> None:
     from memtape.tools.agents.doctor import examine
 
     findings = []
-    for finding in examine(Home(home)):
+    for finding in examine(Home(home, make=not keeps_nothing(home))):
         findings.append(finding)
         if not as_json:
             say(f"{finding.state:<10} {finding.subject}: {visible(finding.seen)}")

@@ -419,6 +419,7 @@ def _status(state: Status) -> list[str]:
     lines = [
         *(f"PAUSED        {line}" for line in paused),
         f"home          {state.home}",
+        f"profile       {state.profile}",
         f"log           {state.log}",
         f"memories      {state.memories:,}",
         f"turns         {state.turns:,}",

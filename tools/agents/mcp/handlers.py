@@ -89,7 +89,7 @@ class Handlers:
         """Tell which tools there are: those used often, or every one where the settings say so."""
         # Since the protocol of 2026-07-28 clients do not say that they are initialized.
         self._memory.ready.refresh(self._likely)
-        every = local_settings(Home(self._memory.home)).every_tool
+        every = local_settings(Home(self._memory.home, make=False)).every_tool
         return types.ListToolsResult(
             tools=[_described(name, tool, every) for name, tool in TOOLS.items() if every or tool.offer.common]
         )

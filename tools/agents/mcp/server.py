@@ -36,6 +36,7 @@ from memtape.tools.agents.mcp.handlers import Handlers
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS, call
 from memtape.tools.agents.ready import Offer, Ready
 from memtape.tools.agents.warm import Asked, told_session
+from memtape.tools.capture.profiles import opened_home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
@@ -129,7 +130,7 @@ class ServedMemory:
         client = self._clients.pop(key, None)
         if client is None:
             scope, folder = (None, project) if isinstance(project, Path) else (project, None)
-            name = Redactor(Home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
+            name = Redactor(opened_home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
             client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", confined=True)
         self._clients[key] = client  # The last used stands last.
         while len(self._clients) > MAX_CLIENTS:
