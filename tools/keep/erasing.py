@@ -38,6 +38,7 @@ from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import scrub_or_ask
 from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import state_at
+from memtape.tools.keep.surviving import Correction, Standing, corrections_among, kept_anew, still_saying
 
 Append = Callable[[str, Body, str], object]
 Gone = Mapping[tuple[str | None, str], None]
@@ -87,7 +88,8 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
     `items` go: captures, and what derives from them. `carriers` are other events of any scope that carry a
     text of theirs; `unreadable` slots (partition, offset) carry it too, and names that are `kept`. `erased_before` is
     asked for again. `texts` are what somebody said in what goes, so far as the log still has it, `labels` what it was
-    filed under.
+    filed under. `corrections` of people go too, unless they are to be kept: then they are captured anew. `standing`
+    still says what they replaced, and nothing marks that afterwards.
     """
 
     scope: str
@@ -98,13 +100,19 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
     erased_before: list[str]
     texts: list[str]
     labels: list[str]
+    corrections: list[Correction] = []
+    standing: list[Standing] = []
     take_unreadable: bool = False
+    keep_corrections: bool = False
 
     def take_carriers(self) -> None:
         """Let what carries the texts go as well."""
         self.items += self.carriers
         self.carriers = []
         self.take_unreadable = True
+        gone = {item.id: None for item in self.items if item.scope == self.scope}
+        self.corrections = [it for it in self.corrections if it.event.refs[0] not in gone]
+        self.standing = [it for it in self.standing if it.id not in gone]
 
     def ids(self) -> dict[str, list[str]]:
         """Return the ids that go, by scope."""
@@ -125,7 +133,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
     captures = [capture for id in asked if (capture := state.captures.get(id))] if only else whole(state, asked)
     wanted = dict.fromkeys([*asked, *(capture.id for capture in captures)])
     items, texts, labels = _derived(log, number, end, scope, wanted, before)
-    found = {item.id for item in items}
+    found = {item.id: None for item in items}
     missing = [id for id in asked if id not in found]
     if missing:
         raise NotFound(
@@ -133,6 +141,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
             "`memtape search` and `memtape log` show ids; without --scope one is found wherever it is.",
         )
     carried = carried_by_others(log, {(item.scope, item.id): None for item in items}, texts)
+    corrections = corrections_among(log, state, found, wanted)
     return ErasurePlan(
         scope=scope,
         items=items,
@@ -142,6 +151,8 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
         erased_before=before,
         texts=texts,
         labels=labels,
+        corrections=corrections,
+        standing=still_saying(log, scope, corrections, found),
     )
 
 
@@ -236,6 +247,8 @@ def erase(home: Home, log: Log, made: ErasurePlan, append: Append, on_phase: OnP
         [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
     )
     on_phase("reading the log", 0, 1)
+    if made.keep_corrections:
+        log.append([kept_anew(correction) for correction in made.corrections])
     needles, before = Needles(ids=_ids(gone), texts=(), words=()), None
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
