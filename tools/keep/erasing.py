@@ -14,6 +14,7 @@ from memtape.schemas.errors import MemtapeError, NotFound, StillHeld
 from memtape.schemas.events import (
     EVENT_TYPES,
     MAX_IDS,
+    OWN_TAGS,
     Body,
     Captured,
     Embedded,
@@ -32,8 +33,10 @@ from memtape.sinks.proof.sqlite_pages import Piece
 from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.scope import Scope
+from memtape.state.text.statements import IMPORTANCE
 from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
+from memtape.tools.capture.native_ids import HEARD, SOURCES
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import scrub_or_ask
 from memtape.tools.keep.rebuild import OnPhase, without_list
@@ -43,6 +46,10 @@ from memtape.tools.keep.surviving import Correction, Standing, corrections_among
 Append = Callable[[str, Body, str], object]
 Gone = Mapping[tuple[str | None, str], None]
 """Scope and id of what is erased."""
+
+
+OWN_LABELS = frozenset((*OWN_TAGS, *IMPORTANCE, *SOURCES, *HEARD.values()))
+"""What Memtape files captures under by itself, whatever is said in them: it gives nothing away."""
 
 
 class ErasedItem(NamedTuple):
@@ -303,6 +310,8 @@ def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str]
             if is_gone:
                 event = msgspec.structs.replace(event, body=None)
             for said in texts_of_body(event.body) if event.body is not None else ():
+                if said.role == "label" and said.text in OWN_LABELS:
+                    continue
                 (spoken if said.role == "statement" else labelled).update(all_words(said.text))
             for string in _strings(event):
                 carried.update(dict.fromkeys(traces.find(string).texts))
