@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -83,12 +83,15 @@ def given(client: Client, limit: int, session: str | None, since: str | None, as
       memtape given --limit 5
       memtape given --since 1d --json
     """
+    from memtape.tools.ask.naming import shortened
+
     found = client.given(limit, session=session, since=since)
     if as_json:
         print_json({"given": found})
         return
+    short = shortened(memory.id for one in found for memory in one.memories)
     for one in found:
-        say("\n".join(_given(one)))
+        say("\n".join(_given(one, short)))
     if not found:
         say("Nothing was given to an agent unasked.")
 
@@ -113,16 +116,16 @@ def _session(session: Session) -> list[str]:
     return [f"{one_line(session.id, 80)}  {agents}, {many(session.turns, 'turn')}, {when}", *left]
 
 
-def _given(one: Given) -> list[str]:
+def _given(one: Given, short: Mapping[str, str]) -> list[str]:
     tokens = "" if one.tokens is None else f", {many(one.tokens, 'token')}"
     count = f"{many(len(one.memories), 'memory', 'memories')}{tokens}"
     session = f", session {one_line(one.session, 80)}" if one.session else ""
     head = f"{format_time(one.at)}  {one.by}: {count} to {one_line(one.actor, 40)} in {one.scope}{session}"
-    return [head, *map(_memory, one.memories)]
+    return [head, *(_memory(memory, short[memory.id]) for memory in one.memories)]
 
 
-def _memory(memory: GivenMemory) -> str:
+def _memory(memory: GivenMemory, id: str) -> str:
     used = {True: "used", False: "not used", None: "use unknown"}[memory.used]
     now = "" if memory.now == "shown" else f", {memory.now} since"
     line = "(erased)" if memory.line is None else one_line(memory.line, LINE_CHARS)
-    return f"    {memory.id}  {line}  [{used}{now}]"
+    return f"    {id}  {line}  [{used}{now}]"
