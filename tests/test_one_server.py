@@ -421,5 +421,7 @@ def test_what_is_no_session_disturbs_nobody(home: Path, project: Path, host: Cal
     one.send(id=7)  # An answer to what nobody asked.
     assert one.process.stdin is not None
     one.process.stdin.write("no JSON\n")
+    one.process.stdin.flush()
+    assert one.hear()["error"]["code"] == -32_700
     assert "Remembered" in one.call("add_memory", text=PORT)
     assert server_of(home) == pid and not re.search("Traceback", str(latest_errors(home, 5)))
