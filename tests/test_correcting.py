@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Event, Linked
 from memtape.state.text.correcting import corrected, correction_of
+from memtape.state.text.polarity import corrections_in
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -32,9 +33,13 @@ RIGHT = "The staging database listens on port 5434."
         "That's wrong, it listens on 5434.",
         "No, it's 5434, not 5433.",
         "Wrong: 5434",
+        "Sorry, no, it is 5434",
+        "Oops, no, sorry: it is 5434.",
+        "Hm, no no, actually it's 5434.",
     ],
 )
 def test_a_correction_gives_a_text_another_value(said: str) -> None:
+    assert corrections_in(said) == (said,)
     correction = correction_of(said)
     assert correction is not None
     made = corrected(PORT, correction, "")
