@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +21,7 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.tools import call as call_tool
 from memtape.tools.ask.naming import shortened
 from memtape.tools.capture.lines import CHUNK_CHARS, OVERLAP_CHARS, chunks
+from memtape.tools.capture.writing import default_actor
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.records import time_of
@@ -232,3 +235,13 @@ def test_shortened_ids_tell_all_apart(made: list[tuple[int, int, bool]]) -> None
     for id, begin in short.items():
         assert id.startswith(begin) and len(begin) >= (13 if id[14] == "7" else 8) and begin[-1] != "-"
         assert [other for other in short if other.startswith(begin)] == [id]
+
+
+def test_who_speaks_has_the_name_of_the_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("USER", "LOGNAME"):
+        monkeypatch.delenv(name, raising=False)
+    assert default_actor() == pwd.getpwuid(os.getuid()).pw_name
+    monkeypatch.setattr(os, "getuid", lambda: 4_294_967_000)
+    assert default_actor() == "unknown"
+    monkeypatch.setenv("LOGNAME", "ada")
+    assert default_actor() == "ada"
