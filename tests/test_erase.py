@@ -449,7 +449,7 @@ def test_the_command_lists_erases_and_proves(client: Client, tmp_path: Path) -> 
     text = tmp_path / "text"
     text.write_text(TEXT)
     again = CliRunner().invoke(main, ["verify", "--erased", id, "--text", str(text), "--home", str(client.home.path)])
-    assert again.exit_code == 0 and "Nothing of it was found." in again.output
+    assert again.exit_code == 0 and "Nothing of what was looked for was found." in again.output
     (client.home.path / "stray").write_text(TEXT)
     again = CliRunner().invoke(main, ["verify", "--erased", id, "--text", str(text), "--home", str(client.home.path)])
     assert again.exit_code == 1 and "stray" in again.output
@@ -478,7 +478,7 @@ def test_what_cannot_be_looked_for_is_not_called_gone(client: Client, tmp_path: 
         if "--json" in words:
             assert json.loads(result.stdout)["proven"] is False
         else:
-            assert "Not proven" in result.output and "othing of it was found" not in result.output
+            assert "Not proven" in result.output and "looked for was found" not in result.output
             assert (f"session {TEXT!r} of 1 event in project:b" in result.output) is (text == TEXT)
 
 

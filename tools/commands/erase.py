@@ -242,7 +242,8 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
             say(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
     print_search(after)
     if after.only_own:
-        say(f"It is gone from all that Memtape made, in {seconds:.1f} s, and stands in files of your own.", err=True)
+        gone = f"What was looked for is gone from all that Memtape made, in {seconds:.1f} s"
+        say(f"{gone}, and stands in files of your own.", err=True)
     elif not erasure.ok:
         say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
     elif erasure.proven:
