@@ -56,7 +56,9 @@ def corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterab
     found = []
     for id in left:
         capture = scope.captures.get(id)
-        if capture is None or id in known or capture.hidden or capture.actor.origin not in PEOPLE:
+        if capture is None or id in known or capture.hidden or capture.kind != "fact":
+            continue
+        if capture.actor.origin not in PEOPLE:
             continue
         body = scope.captures.body(capture)
         memory = scope.memories.of(capture.seq)
