@@ -394,6 +394,9 @@ PRUNED_BEFORE = "7d"
 REPOSITORY_TAG = "repository"
 """The tag of a capture that tells of the project's repository; the tag after it says what, and the last one holds."""
 
+OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, SUMMARY_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
+"""The tags that Memtape gives by itself."""
+
 
 class Actor(_Body, frozen=True):
     """Who said it: a name for people, and an origin set by the producing surface, never by the text."""

@@ -115,6 +115,11 @@ def is_unmade(scope: str) -> bool:
     return scope.endswith(_UNMADE)
 
 
+def told_scope(scope: str) -> str:
+    """Return how people are told of a scope: one that is unmade has no digits yet, and no name to ask by."""
+    return f"{scope.removesuffix(_UNMADE)} (new)" if is_unmade(scope) else scope
+
+
 def _name_of(top: str, origin: str | None, redactor: Redactor) -> str:
     return redactor.name(_normal_origin(origin).rpartition("/")[2] if origin else Path(top).name)
 

@@ -260,8 +260,18 @@ class Writer:
 
 
 def default_actor() -> str:
-    """Return the name of the user that runs this process."""
-    return os.environ.get("USER") or os.environ.get("LOGNAME") or UNKNOWN
+    """Return the account's name of the user that runs this process: git's would be a person's full name."""
+    return os.environ.get("USER") or os.environ.get("LOGNAME") or _account() or UNKNOWN
+
+
+def _account() -> str:
+    """Return the name of the account of this process, empty where the system tells none, as in some containers."""
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError):
+        return ""
 
 
 def now_us() -> int:

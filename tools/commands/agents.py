@@ -151,19 +151,18 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
     folder = Home(home, make=not only_print)
     if host == GENERIC or only_print:
         _show(folder, host, as_json)
-    if instructions_file is not None and not only_print:
+    else:
+        from memtape.tools.agents.connecting import CONNECTABLE
+        from memtape.tools.agents.connecting import connect as install
+
+        ran = install(folder, host)
+        done = f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}"
+        _tell(host, ran, None, " ".join(filter(None, (done, _offered(host)))), as_json)
+    if instructions_file is not None and not only_print:  # Last, so that a host that cannot be connected leaves none.
         from memtape.tools.agents.generic import write_instructions
 
         added = write_instructions(folder, instructions_file)
         say(f"A block of instructions {'was added to' if added else 'is in'} {instructions_file}.", err=True)
-    if host == GENERIC or only_print:
-        return
-    from memtape.tools.agents.connecting import CONNECTABLE
-    from memtape.tools.agents.connecting import connect as install
-
-    ran = install(folder, host)
-    done = f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}"
-    _tell(host, ran, None, " ".join(filter(None, (done, _offered(host)))), as_json)
 
 
 def _show(home: Home, host: str, as_json: bool) -> None:

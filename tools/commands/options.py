@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
@@ -27,6 +27,7 @@ from memtape.tools.commands.profile import profile_option
 from memtape.tools.verbs import VERBS
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+ListedT = TypeVar("ListedT")
 Option = Callable[[CommandT], CommandT]
 
 DISK_HINT = "See that the disk has room and the home can be written. What was acknowledged stands on the log."
@@ -204,6 +205,19 @@ def print_json(value: Any, *, indent: bool = True) -> None:
     document = orjson.dumps(plain, option=form | orjson.OPT_APPEND_NEWLINE)
     sys.stdout.buffer.write(visible_json(document))
     sys.stdout.buffer.flush()
+
+
+def print_list(
+    name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str, as_json: bool
+) -> None:
+    """Print what was found under its name as JSON, or in lines each, which are told its number from 1 on."""
+    if as_json:
+        print_json({name: found})
+        return
+    for number, one in enumerate(found, start=1):
+        say("\n".join(lines(number, one)))
+    if not found:
+        say(nothing)
 
 
 class Phases:

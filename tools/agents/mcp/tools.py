@@ -303,6 +303,8 @@ def _for_agents(error: MemtapeError) -> str:
     """Return what an agent can do about an error; what only a person can do is said to be for the user."""
     if "`memtape " not in error.hint and "--" not in error.hint:
         return error.hint
+    if "--origin" in error.hint:  # An agent that could say so would speak for a person.
+        return "The user can change that; add_memory adds what you know beside it."
     if isinstance(error, NotFound):
         return "search_memories shows ids of this project, and in its last line the id of the recall."
     return f"For the user: {error.hint}"
