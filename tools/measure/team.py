@@ -86,6 +86,7 @@ class _Project:
         self._rng = Random(f"{team.seed} {number}")
         self._made = 0
         self._due = 0.0
+        self._once: list[str] = []
         self._talks: list[_Talk] = []
         self._dropped: list[_Talk] = []
         self._waiting = [topic for topics in material.topics for topic in topics]
@@ -94,6 +95,7 @@ class _Project:
     def said(self, said: Said) -> list[Event]:
         """Return the events of one text that is said once, with what the rules take from it."""
         made = self._captured(said.text, said.kind, said.actor, said.at, said.session, id=said.id)
+        self._once.append(made.id)
         return [made, *self._stated(made)]
 
     def day(self, day: int, texts: float) -> list[Event]:
@@ -125,14 +127,13 @@ class _Project:
         rng = self._rng
         person, agent = rng.choice(PEOPLE), rng.choice(AGENTS)
         clock = _Clock(start, rng)
-        asked = rng.choice(talk.topic.people)
-        recall = self._recalled(talk, asked, agent, clock.next(), name)
-        if recall is not None:
-            yield recall
-        for _ in range(rng.randint(3, 7)):
+        for number in range(rng.randint(3, 7)):
+            looks_up = number == 0 or rng.random() < 0.25
+            recall = self._recalled(talk, agent, clock.next(), name) if looks_up else None
+            yield from () if recall is None else (recall,)
             yield from self._exchange(talk, person, agent, clock, name)
-        if recall is not None and rng.random() < 0.5:
-            yield self._used(recall, agent, clock.next(), name)
+            if recall is not None and rng.random() < 0.5:
+                yield self._used(recall, agent, clock.next(), name)
         if rng.random() < 0.6:
             done, ahead = rng.choice(talk.topic.agents), rng.choice(talk.topic.people)
             yield self._kept(talk, f"Done: {done} Next: {ahead}", "journal", agent, clock.next(), name)
@@ -192,11 +193,12 @@ class _Project:
             found = statements(turn.body.text, turn.at, of_agent=turn.actor.origin == "agent")
             yield from (statement_event(turn, place, it, turn.sent + US_PER_S) for place, it in enumerate(found))
 
-    def _recalled(self, talk: _Talk, query: str, agent: Actor, at: int, session: str) -> Event | None:
-        """Return a search of which some texts of a topic were the answer, now and then with those of a dropped one."""
-        rng = self._rng
-        known = talk.texts
-        if self._dropped and rng.random() < 0.15:
+    def _recalled(self, talk: _Talk, agent: Actor, at: int, session: str) -> Event | None:
+        """Return a search that some texts answered: of the topic, of one that was dropped, or what was said once."""
+        rng, known, lot = self._rng, talk.texts, self._rng.random()
+        if lot < 0.1:
+            known = self._once
+        elif lot < 0.25 and self._dropped:
             known = rng.choice(self._dropped).texts
         if not known:
             return None
@@ -206,7 +208,7 @@ class _Project:
             limit=10,
             now=at,
             passes=1,
-            query=query,
+            query=rng.choice(talk.topic.people),
             results=tuple(rng.sample(known, min(len(known), 8))),
             revision=0,
             watermark=(),

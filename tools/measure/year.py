@@ -1,0 +1,162 @@
+"""A year of a synthetic team: `python -m memtape.tools.measure.year --corpus FILE`, or `make bench-year`.
+
+The log is folded in one go and, in a second home, day by day in new processes of which some are killed; both must come
+to one hash. What it costs is measured after the first month and after the last, and recall by how old the evidence is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+import msgspec
+
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.opening import LOG_VARIABLE
+from memtape.tools.measure.team_placing import Team, scope_of
+from memtape.tools.measure.team_texts import Material, read_material
+from memtape.tools.measure.year_log import Year, append_day, make_home, make_year, opened
+from memtape.tools.measure.year_page import page, tiers_chart
+
+VARIANTS: Mapping[str, Mapping[str, Any]] = {"as it is": {}}
+"""Settings under which a year is measured, by a name for each."""
+KILLED_SHARE = 0.3
+"""As likely as that a projector is killed before it has written a day."""
+MOST_PARTS = 24
+"""A killed projector dies before one of so many parts of its epochs."""
+SEARCHES = 20
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+Told = dict[str, Any]
+
+
+class Bench:
+    """One year under one variant of the settings, in a folder of its own."""
+
+    def __init__(self, folder: Path, team: Team, material: Material, variant: Mapping[str, Any]) -> None:
+        self._folder, self._team, self._material = folder, team, material
+        self._whole = make_home(folder / "whole", team, variant)
+        self._daily = make_home(folder / "daily", team, variant)
+        self._path = folder / "year.json"
+
+    def measured(self) -> Told:
+        """Return everything that is measured."""
+        start = time.perf_counter()
+        year = make_year(self._whole, self._team, self._material)
+        self._path.write_bytes(msgspec.json.encode(year))
+        told: Told = {"texts": year.texts[-1], "events": sum(year.ends[-1]), "made_wall_s": time.perf_counter() - start}
+        told["whole"] = self._stage("project", self._whole)
+        told["oracle"] = self._stage("replayed", self._whole)
+        told["days"] = self._days(year)
+        told["checked"] = {name: self._stage("checked", self._folder / name) for name in ("whole", "daily")}
+        told["questions"] = self._stage("questions", self._daily)
+        return told
+
+    def _days(self, year: Year) -> Told:
+        """Bring a home up to date after each day, in a new process, of which some are killed on the way."""
+        rng = Random(f"{self._team.seed} kills")
+        kills, months, taken = 0, [], Told(project_s=0.0, project_mb=0.0)
+        with opened(self._whole) as log:
+            for day, ends in enumerate(year.ends, 1):
+                append_day(log, self._daily, ends)
+                while rng.random() < KILLED_SHARE:
+                    kills += self._killed(rng.randint(1, MOST_PARTS))
+                run = self._stage("project", self._daily)
+                taken["project_s"] += run["project_s"]
+                taken["project_mb"] = max(taken["project_mb"], run["project_mb"])
+                if day in year.months:
+                    months.append(self._month(year, day) | taken)
+                    taken = Told(project_s=0.0, project_mb=0.0)
+        return {"kills": kills, "months": months}
+
+    def _killed(self, die_at: int) -> bool:
+        """Run a projector that is to die, and return whether it did; where there was little to write it lives."""
+        done = self._started("project", self._daily, {"die_at": die_at})
+        if done.returncode not in (0, -9):
+            raise click.ClickException(done.stderr.decode(errors="replace"))
+        return done.returncode != 0
+
+    def _month(self, year: Year, day: int) -> Told:
+        """Return what a month leaves; after the first and the last also what a search, an epoch and a tick cost."""
+        told = {"day": day, "texts": year.texts[day - 1]} | self._stage("sizes", self._daily)
+        if day not in (year.months[0], year.months[-1]):
+            return told
+        copy = self._folder / "moment"
+        shutil.copytree(self._daily.path, copy)
+        scope = scope_of(self._team, 0)
+        asked = [question.text for question in year.questions if question.scope == scope]
+        searches = []
+        for place in range(SEARCHES):
+            self._stage("captured", copy, scope=scope, day=day, place=place)
+            question = asked[place * len(asked) // SEARCHES]
+            searches.append(self._stage("searched", copy, scope=scope, question=question, day=day))
+            self._stage("project", copy)
+        told |= self._stage("epochs", copy, scope=scope, day=day)
+        shutil.rmtree(copy)
+        for name in ("first_s", "first_wall_s"):
+            ordered = sorted(search[name] for search in searches)
+            told |= {f"{name[:-2]}_p50_s": ordered[len(ordered) // 2], f"{name[:-2]}_p95_s": ordered[-2]}
+        return told
+
+    def _stage(self, name: str, home: Home | Path, **more: Any) -> Told:
+        done = self._started(name, home, more)
+        if done.returncode != 0:
+            raise click.ClickException(f"{name}: {done.stderr.decode(errors='replace')}")
+        told: Told = msgspec.json.decode(done.stdout)
+        return told
+
+    def _started(self, name: str, home: Home | Path, more: Told) -> subprocess.CompletedProcess[bytes]:
+        path = home.path if isinstance(home, Home) else home
+        module = "memtape.tools.measure.year_stages"
+        words = [sys.executable, "-m", module, name, str(path), str(self._path), msgspec.json.encode(more).decode()]
+        return subprocess.run(words, capture_output=True)
+
+
+def hashes(told: Told) -> list[str]:
+    """Return the different hashes of the state of one year, which is one where all is well."""
+    found = [told["oracle"]["state_hash"], *(its["state_hash"] for its in told["checked"].values())]
+    return sorted(set(found))
+
+
+@click.command()
+@click.option("--corpus", "corpora", type=click.Path(exists=True, path_type=Path), multiple=True, required=True)
+@click.option("--changes", type=click.Path(exists=True, path_type=Path), help="Cases of values that change.")
+@click.option("--days", default=365, show_default=True)
+@click.option("--texts-a-day", default=1_000, show_default=True)
+@click.option("--seed", default=7, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder, for homes and figures.")
+@click.option("--write/--no-write", default=True, help="Write docs/year.md and docs/year.svg.")
+def main(
+    corpora: tuple[Path, ...], changes: Path | None, days: int, texts_a_day: int, seed: int, out: Path, write: bool
+) -> None:
+    """Measure a year under each variant of the settings; what was measured stands in OUT/year.json.
+
+    Fails where the homes of a year do not come to one hash.
+    """
+    os.environ.pop(LOG_VARIABLE, None)  # What is made up here is not for a log that somebody works with.
+    team, material = Team(seed, days, texts_a_day), read_material(corpora, changes)
+    measured: dict[str, Told] = {}
+    for number, (name, variant) in enumerate(VARIANTS.items()):
+        bench = Bench(out / f"variant-{number}", team, material, variant)
+        measured[name] = bench.measured()
+        click.echo(msgspec.json.format(msgspec.json.encode(measured[name])).decode())
+    (out / "year.json").write_bytes(msgspec.json.encode(measured))
+    if write:
+        (DOCS / "year.svg").write_text(tiers_chart(measured), encoding="utf-8")
+        (DOCS / "year.md").write_text(page(team, measured), encoding="utf-8")
+    for name, told in measured.items():
+        sound = all(its["ok"] for its in told["checked"].values())
+        if len(hashes(told)) > 1 or not sound:
+            raise click.ClickException(f"{name}: the homes do not come to one hash, or their views are not sound.")
+
+
+if __name__ == "__main__":
+    main()
