@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -19,16 +20,18 @@ from typing import Any
 import click
 import msgspec
 
+from memtape.schemas.times import US_PER_S
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.measure.team_placing import Team, scope_of
 from memtape.tools.measure.team_texts import Material, read_material
 from memtape.tools.measure.year_log import Year, append_day, make_home, make_year, opened
 from memtape.tools.measure.year_page import page, tiers_chart
+from memtape.tools.measure.year_stages import capture, end_of
 
 VARIANTS: Mapping[str, Mapping[str, Any]] = {"as it is": {}}
 """Settings under which a year is measured, by a name for each."""
-KILLED_SHARE = 0.3
+KILLED_SHARE = 0.2
 """As likely as that a projector is killed before it has written a day."""
 MOST_PARTS = 24
 """A killed projector dies before one of so many parts of its epochs."""
@@ -46,6 +49,14 @@ class Bench:
         self._whole = make_home(folder / "whole", team, variant)
         self._daily = make_home(folder / "daily", team, variant)
         self._path = folder / "year.json"
+        words = [sys.executable, "-m", "memtape.tools.measure.year_stages"]
+        self._server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.communicate()
 
     def measured(self) -> Told:
         """Return everything that is measured."""
@@ -56,7 +67,9 @@ class Bench:
         told["whole"] = self._stage("project", self._whole)
         told["oracle"] = self._stage("replayed", self._whole)
         told["days"] = self._days(year)
-        told["checked"] = {name: self._stage("checked", self._folder / name) for name in ("whole", "daily")}
+        told["checked"] = {
+            name: self._stage("checked", home) for name, home in (("whole", self._whole), ("daily", self._daily))
+        }
         told["questions"] = self._stage("questions", self._daily)
         return told
 
@@ -79,45 +92,47 @@ class Bench:
 
     def _killed(self, die_at: int) -> bool:
         """Run a projector that is to die, and return whether it did; where there was little to write it lives."""
-        done = self._started("project", self._daily, {"die_at": die_at})
-        if done.returncode not in (0, -9):
-            raise click.ClickException(done.stderr.decode(errors="replace"))
-        return done.returncode != 0
+        code, _ = self._ended("project", self._daily, {"die_at": die_at})
+        return code == -signal.SIGKILL
 
     def _month(self, year: Year, day: int) -> Told:
         """Return what a month leaves; after the first and the last also what a search, an epoch and a tick cost."""
         told = {"day": day, "texts": year.texts[day - 1]} | self._stage("sizes", self._daily)
         if day not in (year.months[0], year.months[-1]):
             return told
-        copy = self._folder / "moment"
-        shutil.copytree(self._daily.path, copy)
+        copy = Home(shutil.copytree(self._daily.path, self._folder / "moment"))
         scope = scope_of(self._team, 0)
         asked = [question.text for question in year.questions if question.scope == scope]
         searches = []
         for place in range(SEARCHES):
-            self._stage("captured", copy, scope=scope, day=day, place=place)
+            with opened(copy) as log:
+                log.append([capture(scope, end_of(year, day) - US_PER_S * (SEARCHES - place), place)])
             question = asked[place * len(asked) // SEARCHES]
             searches.append(self._stage("searched", copy, scope=scope, question=question, day=day))
-            self._stage("project", copy)
+        self._stage("project", copy)
         told |= self._stage("epochs", copy, scope=scope, day=day)
-        shutil.rmtree(copy)
+        shutil.rmtree(copy.path)
         for name in ("first_s", "first_wall_s"):
             ordered = sorted(search[name] for search in searches)
             told |= {f"{name[:-2]}_p50_s": ordered[len(ordered) // 2], f"{name[:-2]}_p95_s": ordered[-2]}
         return told
 
-    def _stage(self, name: str, home: Home | Path, **more: Any) -> Told:
-        done = self._started(name, home, more)
-        if done.returncode != 0:
-            raise click.ClickException(f"{name}: {done.stderr.decode(errors='replace')}")
-        told: Told = msgspec.json.decode(done.stdout)
-        return told
+    def _stage(self, name: str, home: Home, **more: Any) -> Told:
+        """Run a stage and return its figures."""
+        code, told = self._ended(name, home, more)
+        if code != 0:
+            raise click.ClickException(f"The stage {name} has ended with {code}.")
+        found: Told = msgspec.json.decode(told)
+        return found
 
-    def _started(self, name: str, home: Home | Path, more: Told) -> subprocess.CompletedProcess[bytes]:
-        path = home.path if isinstance(home, Home) else home
-        module = "memtape.tools.measure.year_stages"
-        words = [sys.executable, "-m", module, name, str(path), str(self._path), msgspec.json.encode(more).decode()]
-        return subprocess.run(words, capture_output=True)
+    def _ended(self, name: str, home: Home, more: Told) -> tuple[int, str]:
+        """Run a stage in a process of its own, and return how it ended and what it said."""
+        assert self._server.stdin is not None and self._server.stdout is not None
+        asked = [name, str(home.path), more | {"year": str(self._path)}]
+        self._server.stdin.write(msgspec.json.encode(asked) + b"\n")
+        self._server.stdin.flush()
+        code, told = msgspec.json.decode(self._server.stdout.readline())
+        return code, told
 
 
 def hashes(told: Told) -> list[str]:
@@ -145,8 +160,8 @@ def main(
     team, material = Team(seed, days, texts_a_day), read_material(corpora, changes)
     measured: dict[str, Told] = {}
     for number, (name, variant) in enumerate(VARIANTS.items()):
-        bench = Bench(out / f"variant-{number}", team, material, variant)
-        measured[name] = bench.measured()
+        with Bench(out / f"variant-{number}", team, material, variant) as bench:
+            measured[name] = bench.measured()
         click.echo(msgspec.json.format(msgspec.json.encode(measured[name])).decode())
     (out / "year.json").write_bytes(msgspec.json.encode(measured))
     if write:

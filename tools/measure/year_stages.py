@@ -9,8 +9,9 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from memtape.sinks.vault import Vault
 from memtape.state.core.digests import root, state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.replay import Replay
-from memtape.state.ranking.evaluation import percentile, recall
+from memtape.state.ranking.evaluation import percentile
 from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.results import Result
@@ -144,7 +145,7 @@ def searched(home: Home, year: Year, scope: str, question: str, day: int) -> Tol
     """Ask one question in a new process, beyond the imports; what no view holds yet is read from the log."""
     start, wall = time.process_time(), time.perf_counter()
     with Client(home, scope=scope) as client:
-        client.reader.held(partial(_asked, scope=scope, question=question, now=_end_of(year, day)))
+        client.reader.held(partial(_asked, scope=scope, question=question, now=end_of(year, day)))
         return {"first_s": time.process_time() - start, "first_wall_s": time.perf_counter() - wall}
 
 
@@ -160,10 +161,10 @@ def epochs(home: Home, year: Year, scope: str, day: int) -> Told:
         meter, end = Meter(), log.ends()[number]
         projection = _projection(log, target, number, end)
         told = meter.told("restored")
-        at = _end_of(year, day)
+        at = end_of(year, day)
         captures, ticks = [], []
         for place in range(EPOCHS):
-            log.append([_capture(scope, at + place * US_PER_S, place)])
+            log.append([capture(scope, at + place * US_PER_S, place)])
             captures.append(_epoch(log, projection, target, number))
         for hour in range(1, TICKS + 1):
             log.append([make_tick(number, at + hour * HOUR_US)])
@@ -186,7 +187,8 @@ def _epoch(log: Log, projection: Projection, target: BuildTarget, number: int) -
     return time.process_time() - start
 
 
-def _capture(scope: str, at: int, place: int) -> Event:
+def capture(scope: str, at: int, place: int) -> Event:
+    """Return a capture of one text, which no day of the year has."""
     body = Captured(
         branch=None, importance_given=None, kind="turn", media=(), part=None, path=None, source="year", tags=(),
         text=f"The gauge at the north pier was read again, for the {place + 1}. time tonight.",
@@ -203,13 +205,6 @@ def _capture(scope: str, at: int, place: int) -> Event:
         type="captured",
         v=EVENT_TYPES["captured"].version,
     )
-
-
-def captured(home: Home, year: Year, scope: str, day: int, place: int) -> Told:
-    """Capture one text, as of the end of a day."""
-    with opened(home) as log:
-        log.append([_capture(scope, _end_of(year, day) - HOUR_US // 2 + place * US_PER_S, place)])
-    return {}
 
 
 def questions(home: Home, year: Year) -> Told:
@@ -238,15 +233,17 @@ def _classes(question: Wanted, year: Year) -> Iterator[str]:
 
 def _recall(question: Wanted, results: list[Result]) -> float:
     """Return the share of the evidence that was found; what was taken from a turn says what the turn says."""
-    turn_of = {id: turn[0] for turn in question.evidence for id in turn}
-    stated = {
-        statement_id(question.scope, id, place): turn for id, turn in turn_of.items() for place in range(MOST_STATEMENTS)
-    }
-    known = turn_of | stated
-    return recall([turn[0] for turn in question.evidence], [known.get(id, id) for it in results for id in (it.id, it.canonical)])
+    found = {id for result in results for id in (result.id, result.canonical)}
+    wanted = [_saying(question.scope, turn) for turn in question.evidence]
+    return sum(not found.isdisjoint(ids) for ids in wanted) / len(wanted)
 
 
-def _end_of(year: Year, day: int) -> int:
+def _saying(scope: str, turn: Iterable[str]) -> list[str]:
+    """Return the ids of the parts of a turn, and those of all statements that can be taken from them."""
+    return [id for part in turn for id in (part, *(statement_id(scope, part, n) for n in range(MOST_STATEMENTS)))]
+
+
+def end_of(year: Year, day: int) -> int:
     """Return when a number of days have passed."""
     return year.start_us + (year.end_us - year.start_us) // len(year.ends) * day
 
@@ -256,15 +253,40 @@ def _percentiles(name: str, taken: list[float]) -> Told:
 
 
 STAGES: dict[str, Callable[..., Told]] = {
-    stage.__name__: stage for stage in (project, replayed, checked, sizes, captured, searched, epochs, questions)
+    stage.__name__: stage for stage in (project, replayed, checked, sizes, searched, epochs, questions)
 }
 
 
 def main() -> None:
-    """Run the stage that the words name: a stage, a home, the file of the year, and more as JSON."""
-    name, home, path, more = sys.argv[1:]
-    year = msgspec.json.decode(Path(path).read_bytes(), type=Year)
-    sys.stdout.buffer.write(msgspec.json.encode(STAGES[name](Home(Path(home)), year, **msgspec.json.decode(more))))
+    """Serve stages: a line of JSON (stage, home, more) gives a line of JSON (exit code, figures).
+
+    Each stage is a process of its own, forked from this one, which has imported what may be imported before a fork:
+    Lance starts threads, and each process imports it by itself.
+    """
+    for line in sys.stdin.buffer:
+        name, home, more = msgspec.json.decode(line)
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os._exit(_run(writer, name, Home(Path(home)), more))
+        os.close(writer)
+        with open(reader, "rb") as pipe:
+            told = pipe.read()
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        sys.stdout.buffer.write(msgspec.json.encode([code, told.decode()]) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _run(writer: int, name: str, home: Home, more: Told) -> int:
+    try:
+        path = Path(more.pop("year"))
+        year = msgspec.json.decode(path.read_bytes(), type=Year)
+        with open(writer, "wb") as pipe:
+            pipe.write(msgspec.json.encode(STAGES[name](home, year, **more)))
+        return 0
+    except BaseException:
+        traceback.print_exc()
+        return 1
 
 
 if __name__ == "__main__":
