@@ -44,8 +44,10 @@ Told = dict[str, Any]
 class Bench:
     """One year under one variant of the settings, in a folder of its own."""
 
-    def __init__(self, folder: Path, team: Team, material: Material, variant: Mapping[str, Any]) -> None:
-        self._folder, self._team, self._material = folder, team, material
+    def __init__(
+        self, folder: Path, team: Team, material: Material, variant: Mapping[str, Any], every: int = 1
+    ) -> None:
+        self._folder, self._team, self._material, self._every = folder, team, material, every
         self._whole = make_home(folder / "whole", team, variant)
         self._daily = make_home(folder / "daily", team, variant)
         self._path = folder / "year.json"
@@ -74,12 +76,14 @@ class Bench:
         return told
 
     def _days(self, year: Year) -> Told:
-        """Bring a home up to date after each day, in a new process, of which some are killed on the way."""
+        """Bring a home up to date after each day, or `every` so many, in new processes, some of which are killed."""
         rng = Random(f"{self._team.seed} kills")
         kills, months, taken = 0, [], Told(project_s=0.0, project_mb=0.0)
         with opened(self._whole) as log:
             for day, ends in enumerate(year.ends, 1):
                 append_day(log, self._daily, ends)
+                if day % self._every and day not in year.months:
+                    continue
                 while rng.random() < KILLED_SHARE:
                     kills += self._killed(rng.randint(1, MOST_PARTS))
                 run = self._stage("project", self._daily)
@@ -146,11 +150,19 @@ def hashes(told: Told) -> list[str]:
 @click.option("--changes", type=click.Path(exists=True, path_type=Path), help="Cases of values that change.")
 @click.option("--days", default=365, show_default=True)
 @click.option("--texts-a-day", default=1_000, show_default=True)
+@click.option("--every", default=1, show_default=True, help="How many days a process takes in.")
 @click.option("--seed", default=7, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder, for homes and figures.")
 @click.option("--write/--no-write", default=True, help="Write docs/year.md and docs/year.svg.")
 def main(
-    corpora: tuple[Path, ...], changes: Path | None, days: int, texts_a_day: int, seed: int, out: Path, write: bool
+    corpora: tuple[Path, ...],
+    changes: Path | None,
+    days: int,
+    texts_a_day: int,
+    every: int,
+    seed: int,
+    out: Path,
+    write: bool,
 ) -> None:
     """Measure a year under each variant of the settings; what was measured stands in OUT/year.json.
 
@@ -160,13 +172,13 @@ def main(
     team, material = Team(seed, days, texts_a_day), read_material(corpora, changes)
     measured: dict[str, Told] = {}
     for number, (name, variant) in enumerate(VARIANTS.items()):
-        with Bench(out / f"variant-{number}", team, material, variant) as bench:
+        with Bench(out / f"variant-{number}", team, material, variant, every) as bench:
             measured[name] = bench.measured()
         click.echo(msgspec.json.format(msgspec.json.encode(measured[name])).decode())
     (out / "year.json").write_bytes(msgspec.json.encode(measured))
     if write:
         (DOCS / "year.svg").write_text(tiers_chart(measured), encoding="utf-8")
-        (DOCS / "year.md").write_text(page(team, measured), encoding="utf-8")
+        (DOCS / "year.md").write_text(page(team, every, measured), encoding="utf-8")
     for name, told in measured.items():
         sound = all(its["ok"] for its in told["checked"].values())
         if len(hashes(told)) > 1 or not sound:

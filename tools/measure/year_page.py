@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from memtape.tools.measure.chart import areas
@@ -19,19 +19,20 @@ topic is talked about for ten days to six weeks, and then dropped until all othe
 by others, and numbers in them change. One project sleeps for three months and comes back, two fall asleep for good.
 
 Nobody of the team wrote the texts. They are sentences of LoCoMo (Maharana et al., ACL 2024) and BEAM (Tavakoli et al.),
-which their users bring, and values that change were written for this project. What is said of a topic is none of
-the turns that a question of these corpora asks for. Those stand once, whole, with all of their conversation, in three
-projects: in the last 30 days (young), 30 to 180 days before the end (mid) and earlier (old). The same questions are asked
-of each, so that they differ in nothing but the age of the answer. Facts are what the rules take from turns, and what agents
-capture. Who looks what up, and what is used of that, is drawn by chance.
+which their users bring, and values that change, which were written for this project. What is said of a topic is of none
+of the turns that a question of these corpora asks for. Those stand once, whole, with all of their conversation, in three
+projects: in the last 30 days (young), 30 to 180 days before the end (mid) and earlier (old). The same questions are
+asked of each, so that they differ in nothing but the age of the answer. Facts are what the rules take from turns, and
+what agents capture. Who looks what up, and what is used of that, is drawn by chance.
 
 ![Living texts by tier, after each month](year.svg)
 """
 
 
-def page(team: Team, measured: Mapping[str, Told]) -> str:
+def page(team: Team, every: int, measured: Mapping[str, Told]) -> str:
     """Return the whole page; `measured` has what was measured under each variant of the settings."""
-    size = f"{team.days} days, {team.texts_a_day:,} texts a day, seed {team.seed}."
+    taken = "each day" if every == 1 else f"{every} days at a time"
+    size = f"{team.days} days, {team.texts_a_day:,} texts a day, taken in {taken}, seed {team.seed}."
     parts = [HEAD, f"This page: {size} Processor time is given; two noisy cores say little by the clock.\n"]
     for name, told in measured.items():
         parts += [f"## {name.capitalize()}\n", *_variant(told)]
@@ -52,16 +53,15 @@ def _variant(told: Told) -> list[str]:
     whole, days, oracle = told["whole"], told["days"], told["oracle"]
     hashes = {oracle["state_hash"], *(its["state_hash"] for its in told["checked"].values())}
     sound = all(its["ok"] for its in told["checked"].values())
+    made = f"{told['texts']:,} texts, {told['events']:,} events."
     return [
-        f"{told['texts']:,} texts, {told['events']:,} events. Folded by the oracle, projected in one go, and projected day",
-        f"by day in new processes of which {days['kills']} were killed: {_hashes(hashes)}"
-        f" The views of both homes are {'what the log says' if sound else '**not** what the log says'}.",
+        f"{made} Folded by the oracle, projected in one go, and projected as they came, in new processes of",
+        f"which {days['kills']} were killed: {_hashes(hashes)}",
+        f"The views of both homes are {'what the log says' if sound else '**not** what the log says'}.",
         f"In one go it took {whole['project_s']:,.0f} s and {whole['project_mb']:,.0f} MB.\n",
-        *_table(["after month", *_numbers(days["months"])], [(name, said, days["months"]) for name, said in BY_MONTH]),
+        *_table(["after month", *_numbers(days["months"])], BY_MONTH, days["months"]),
         "",
-        *_table(
-            ["in month", *_numbers(oracle["months"])], [("folded by the oracle, events/s", _speed, oracle["months"])]
-        ),
+        *_table(["in month", *_numbers(oracle["months"])], FOLDED, oracle["months"]),
         "",
         "What a search, an epoch and an idle tick cost in the largest project:\n",
         *_costs(days["months"]),
@@ -116,11 +116,14 @@ COSTS: tuple[tuple[str, Said], ...] = (
 )
 
 
+FOLDED: tuple[tuple[str, Said], ...] = (("events", _number("events")), ("folded by the oracle, events/s", _speed))
+
+
 def _costs(months: list[Told]) -> list[str]:
     """Return the table of what was measured after the first month and after the last."""
     measured = [(number, month) for number, month in enumerate(months, 1) if "epoch_p50_s" in month]
     head = ["ms, p50 (p95)", *(f"month {number}" for number, _ in measured)]
-    return _table(head, [(name, said, [month for _, month in measured]) for name, said in COSTS])
+    return _table(head, COSTS, [month for _, month in measured])
 
 
 def _recall(asked: Told) -> list[str]:
@@ -131,6 +134,6 @@ def _recall(asked: Told) -> list[str]:
     return [*head, *lines, f"\nWarm, a search took {_ms('warm')(asked)} ms, p50 (p95)."]
 
 
-def _table(head: list[str], rows: list[tuple[str, Said, list[Told]]]) -> list[str]:
-    body = [[name, *map(said, figures)] for name, said, figures in rows]
+def _table(head: list[str], rows: Iterable[tuple[str, Said]], figures: list[Told]) -> list[str]:
+    body = [[name, *map(said, figures)] for name, said in rows]
     return [f"| {' | '.join(cells)} |" for cells in [head, ["---", *("---:" for _ in head[1:])], *body]]
