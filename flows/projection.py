@@ -26,7 +26,7 @@ SNAPSHOT_SHARE = 8
 So the state at the end of a log is near, and all snapshots of one run together cost a few times what the last one does.
 """
 LAST_SNAPSHOT_EVENTS = 500
-"""What a run has folded beyond that is kept at its end. To fold so many again takes as long as a snapshot of 100,000."""
+"""What a run has folded beyond that is kept at its end: 500 events take 0.2 s to fold, a snapshot of 7,000 0.01 s."""
 
 
 class SnapshotStore(Protocol):

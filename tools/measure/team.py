@@ -68,12 +68,12 @@ def days_of(team: Team, material: Material, partitions: int) -> Iterator[list[Ev
 
 
 class _Talk(NamedTuple):
-    """A topic while it is talked about: until which day, and ids of what was said of it, the latest last."""
+    """A topic while it is talked about: until which day, and what was said of it."""
 
     topic: Topic
     until: int
-    texts: list[str]
-    facts: list[tuple[str, str]]
+    texts: list[Event]
+    facts: list[Event]
 
 
 class _Project:
@@ -86,7 +86,7 @@ class _Project:
         self._rng = Random(f"{team.seed} {number}")
         self._made = 0
         self._due = 0.0
-        self._once: list[str] = []
+        self._once: list[Event] = []
         self._talks: list[_Talk] = []
         self._dropped: list[_Talk] = []
         self._waiting = [topic for topics in material.topics for topic in topics]
@@ -95,7 +95,7 @@ class _Project:
     def said(self, said: Said) -> list[Event]:
         """Return the events of one text that is said once, with what the rules take from it."""
         made = self._captured(said.text, said.kind, said.actor, said.at, said.session, id=said.id)
-        self._once.append(made.id)
+        self._once.append(made)
         return [made, *self._stated(made)]
 
     def day(self, day: int, texts: float) -> list[Event]:
@@ -140,9 +140,8 @@ class _Project:
         if rng.random() < 0.06:
             kind: Kind = rng.choice(("goal", "plan"))
             yield self._kept(talk, rng.choice(talk.topic.people), kind, person, clock.next(), name)
-        if talk.facts and rng.random() < 0.02:
-            pinned = Pinned(ids=(rng.choice(talk.facts)[0],), on=True)
-            yield self._event("pinned", pinned, person, clock.next(), name)
+        if (known := _before(talk.facts, at := clock.next())) and rng.random() < 0.02:
+            yield self._event("pinned", Pinned(ids=(rng.choice(known).id,), on=True), person, at, name)
 
     def _exchange(self, talk: _Talk, person: Actor, agent: Actor, clock: _Clock, session: str) -> Iterator[Event]:
         """Yield a turn of a person, what the agent does and answers, and a fact that the agent keeps, perhaps."""
@@ -154,9 +153,8 @@ class _Project:
         answered = self._kept(talk, self._some(talk.topic.agents, 4), "turn", agent, clock.next(), session)
         yield from (answered, *self._stated(answered))
         if rng.random() < 0.35:
-            text = self._fact(talk)
-            fact = self._kept(talk, text, "fact", agent, clock.next(), session)
-            talk.facts.append((fact.id, text))
+            fact = self._kept(talk, self._fact(talk), "fact", agent, clock.next(), session)
+            talk.facts.append(fact)
             del talk.facts[:-KNOWN_IDS]
             yield fact
 
@@ -165,7 +163,7 @@ class _Project:
         rng, lot = self._rng, self._rng.random()
         if lot < 0.4 or not talk.facts:
             return rng.choice(talk.topic.agents)
-        _, text = rng.choice(talk.facts)
+        text = text_of(rng.choice(talk.facts))
         if lot < 0.55 and (found := _NUMBER.search(text)) is not None:
             return f"{text[: found.start()]}{int(found[0]) + rng.randint(1, 9)}{text[found.end() :]}"
         return rng.choice(OPENERS) + text + rng.choice(ENDINGS)
@@ -188,8 +186,7 @@ class _Project:
 
     def _stated(self, turn: Event) -> Iterator[Event]:
         """Yield what the rules take from a turn."""
-        assert isinstance(turn.body, Captured)
-        if turn.body.kind == "turn":
+        if isinstance(turn.body, Captured) and turn.body.kind == "turn":
             found = statements(turn.body.text, turn.at, of_agent=turn.actor.origin == "agent")
             yield from (statement_event(turn, place, it, turn.sent + US_PER_S) for place, it in enumerate(found))
 
@@ -200,6 +197,7 @@ class _Project:
             known = self._once
         elif lot < 0.25 and self._dropped:
             known = rng.choice(self._dropped).texts
+        known = _before(known, at)
         if not known:
             return None
         body = Recalled(
@@ -209,7 +207,7 @@ class _Project:
             now=at,
             passes=1,
             query=rng.choice(talk.topic.people),
-            results=tuple(rng.sample(known, min(len(known), 8))),
+            results=tuple(event.id for event in rng.sample(known, min(len(known), 8))),
             revision=0,
             watermark=(),
         )
@@ -223,7 +221,7 @@ class _Project:
     def _kept(self, talk: _Talk, text: str, kind: Kind, actor: Actor, at: int, session: str) -> Event:
         """Return a text of a topic, which can be recalled from now on."""
         made = self._captured(text, kind, actor, at, session)
-        talk.texts.append(made.id)
+        talk.texts.append(made)
         del talk.texts[:-KNOWN_IDS]
         return made
 
@@ -265,6 +263,17 @@ class _Project:
             type=type,
             v=EVENT_TYPES[type].version,
         )
+
+
+def text_of(event: Event) -> str:
+    """Return the text of a capture."""
+    assert isinstance(event.body, Captured)
+    return event.body.text
+
+
+def _before(events: Sequence[Event], at: int) -> list[Event]:
+    """Return what had been said at a time: sessions of a day are made one after the other, and may overlap."""
+    return [event for event in events if event.sent < at]
 
 
 class _Clock:

@@ -19,8 +19,8 @@ topic is talked about for ten days to six weeks, and then dropped until all othe
 by others, and numbers in them change. One project sleeps for three months and comes back, two fall asleep for good.
 
 Nobody of the team wrote the texts. They are sentences of LoCoMo (Maharana et al., ACL 2024) and BEAM (Tavakoli et al.),
-which their users bring, and values that change, which were written for this project. What is said of a topic is of none
-of the turns that a question of these corpora asks for. Those stand once, whole, with all of their conversation, in three
+which their users bring, and values that change, which were written for this project. What is said of a topic is not of
+the turns that a question of these corpora asks for. Those stand once, whole, with their conversation, in three
 projects: in the last 30 days (young), 30 to 180 days before the end (mid) and earlier (old). The same questions are
 asked of each, so that they differ in nothing but the age of the answer. Facts are what the rules take from turns, and
 what agents capture. Who looks what up, and what is used of that, is drawn by chance.
