@@ -1,7 +1,7 @@
 """Who the synthetic team is, and where in its year the texts stand that are said once and that questions ask for.
 
 Each conversation is said three times, in three projects: lately, in the middle and early. So the same questions are
-asked of what is young, mid and old, and differ in nothing but its age.
+asked of what is young, mid and old. The projects differ in size too, so that settings compare, and ages do not.
 """
 
 from __future__ import annotations
