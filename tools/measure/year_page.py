@@ -23,7 +23,8 @@ which their users bring, and values that change, which were written for this pro
 the turns that a question of these corpora asks for. Those stand once, whole, with their conversation, in three
 projects: in the last 30 days (young), 30 to 180 days before the end (mid) and earlier (old). The same questions are
 asked of each: they differ in age, and in how much else is said in their projects, so that recall of one age compares
-between settings and not with that of another. Facts are what the rules take from turns, and what agents capture. Who looks what up, and what is used of that, is drawn by chance.
+between settings and not with that of another. Facts are what the rules take from turns, and what agents capture. Who
+looks what up, and what is used of that, is drawn by chance.
 
 ![Living texts by tier, after each month](year.svg)
 """
