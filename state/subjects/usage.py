@@ -37,6 +37,8 @@ MAX_TIMES = 64
 """Times of use that are kept of one capture; older ones are counted and no longer dated."""
 ANSWERING = ("agent", "model")
 """Origins whose turns are answers."""
+ASKING = ("user", "operator")
+"""Origins whose turns are prompts."""
 SHOWN_RESULTS = 50
 SHOWN_RECALLS = 16
 """How many recalls of a session are compared with its answers, beside one start, and how many results of each."""
@@ -157,7 +159,7 @@ def _judge(state: Usage, turn: Capture, of: Others) -> list[int]:
     if turn.session is None:
         return []
     waiting = [shown for shown in state.shown.get(turn.session, ()) if shown.at <= turn.at < shown.end]
-    if turn.actor.origin in ("user", "operator"):
+    if turn.actor.origin in ASKING:
         put_latest(state.asked, turn.session, (*state.asked.get(turn.session, ()), turn.seq)[-ASKED:])
         for shown in waiting:
             if turn.at > shown.at + PROMPT_US or (shown.answered is not None and shown.answered <= turn.at):
