@@ -127,4 +127,4 @@ def _is_strong(core: str, opens: bool) -> bool:
         return True
     if any(char.isupper() for char in core[1:]) or any(mark in core[1:-1] for mark in "_/\\@=") or "." in core[1:-1]:
         return True
-    return core[0].isupper() and len(core) > 1 and not opens
+    return core[0].isupper() and len(core) > 2 and not opens
