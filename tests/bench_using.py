@@ -28,6 +28,7 @@ from fake_model import SEARCHING, FakeModel
 from memtape.sinks.home.folders import Home
 from memtape.state.core.replay import replay
 from memtape.state.subjects.usage import Shown
+from memtape.state.text.normal import words
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import read_corpus
 from memtape.tools.measure.locomo import Conversation
@@ -39,16 +40,22 @@ QUIET_S = 60.0
 SAYS = ("answer", "split", "another's answer", "question", "refusal", "calls only")
 """What the model says, in turn."""
 USED = ("answer", "split")
+ROOT = str(Path(__file__).resolve().parents[1])
 MARK = re.compile(r"^\"?Question (\d+): ", re.MULTILINE)
-WRAPPER = """#!/bin/sh
-export PYTHONPATH="{path}"
-[ "$1" = hook ] || exec "{memtape}" "$@"
-told=$(cat)
-if [ -e "{late}" ]; then
-  case "$told" in *\'"Stop"\'*|*\'"AfterAgent"\'*) exit 0;; esac
-fi
-printf %s "$told" | "{memtape}" "$@"
+WRAPPER = """#!{python}
+import os, sys
+if sys.argv[1:2] == ["hook"] and os.path.exists({late!r}):
+    told = sys.stdin.buffer.read()
+    if b'"Stop"' in told or b'"AfterAgent"' in told:
+        sys.exit(0)
+    reads, writes = os.pipe()
+    os.write(writes, told)
+    os.close(writes)
+    os.dup2(reads, 0)
+os.environ["PYTHONPATH"] = {path!r}
+os.execv({memtape!r}, [{memtape!r}, *sys.argv[1:]])
 """
+"""Leaves out what a hook is told of an answer, where that should be late. It becomes the hook, whose host it is of."""
 
 
 class Asked(NamedTuple):
@@ -111,7 +118,8 @@ class Bench:
 
     def __init__(self, folder: Path, programs: Path, host: str, conversation: Conversation, count: int) -> None:
         self.host, self.folder, self.late = host, folder, folder / "late"
-        questions = answered(conversation)
+        said = {line.native_id: line.text for line in conversation.lines}
+        questions = [one for one in answered(conversation) if _can_be_told(one, said)]
         step = max(1, len(questions) // count)
         self.asked = [
             Asked(n, questions[n * step % len(questions)], SAYS[n % len(SAYS)], n // PROMPTS % 2 == 1)
@@ -120,8 +128,7 @@ class Bench:
         self.model = FakeModel(Script(self.asked))
         self.trial = Trial(folder, Path(sys.executable).with_name("memtape"), programs, self.model, [host])
         self.home = Path(self.trial.environment["MEMTAPE_HOME"])
-        root = str(Path(__file__).resolve().parents[1])
-        self.trial.command.write_text(WRAPPER.format(memtape=self.trial.installed, late=self.late, path=root))
+        self.trial.environment["PYTHONPATH"] = ROOT
         with Client(self.home, folder=self.trial.project) as client:
             scope = client.made_scope()
             lines = [msgspec.structs.replace(line, scope=scope) for line in conversation.lines]
@@ -137,6 +144,10 @@ class Bench:
         with self.model:
             if self.trial.memtape("connect", self.host).returncode:
                 sys.exit(1)
+            # What hosts call from now on is this.
+            self.trial.command.write_text(
+                WRAPPER.format(python=sys.executable, memtape=str(self.trial.installed), late=str(self.late), path=ROOT)
+            )
             spent = Spent(self.home)
             for one in self.asked:
                 self.late.touch() if one.late else self.late.unlink(missing_ok=True)
@@ -191,6 +202,16 @@ class Bench:
                 if native:  # What was said of the prompts before is no part of the corpus.
                     pairs.append((one, native in one.of.question.evidence, seq in shown.used, seq in before))
         return pairs
+
+
+def _can_be_told(one: Answered, said: dict[str | None, str]) -> bool:
+    """Whether an answer shares a word with all of its evidence that the question does not have."""
+    told = words_of(one.question.answer) - words_of(one.question.text)
+    return all(told & words_of(said[id]) for id in one.question.evidence)
+
+
+def words_of(text: str) -> set[str]:
+    return set(words(text))
 
 
 def table(found: list[tuple[str, Asked, bool, bool, bool]]) -> str:

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from memtape.tools.ask.results import Result
 
 FOLLOW_S = 0.2
-HIDDEN = "forgotten, or says what was forgotten twice, or withdrawn by its source"
 
 
 @click.command()
@@ -381,7 +380,7 @@ def _opened(opened: Opened) -> list[str]:
         lines.append(f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}")
     if opened.hidden:
         again = f"memtape restore {row.id} --scope {row.scope}"
-        lines.append(f"Hidden: {HIDDEN}. To show it again: {again}")
+        lines.append(f"Hidden: {opened.why_hidden()}. To show it again: {again}")
     return lines
 
 
