@@ -7,6 +7,8 @@ PYTEST_FLAGS ?=
 BENCH_FLAGS ?=
 # What `make bench-agents` measures with, such as AGENTS_FLAGS="--facts updates.jsonl --corpus locomo.json".
 AGENTS_FLAGS ?=
+# What `make bench-using` measures with, such as USING_FLAGS="--corpus locomo.json --conversation 1".
+USING_FLAGS ?=
 # More words for the soaks, such as SOAK_FLAGS="--hypothesis-seed=7 -k kafka".
 SOAK_FLAGS ?=
 # How many kills `make crash` and `make soak` are for.
@@ -25,7 +27,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients bench-agents lint types wheel bench bench-scale one-day one-day-anew crash soak soak-short mutants \
+.PHONY: help venv demo dense test test-fast test-clients bench-agents bench-using lint types wheel bench bench-scale one-day one-day-anew crash soak soak-short mutants \
 	schemas lock clean
 
 help: ## List the targets.
@@ -72,6 +74,9 @@ test-clients: venv ## Let the real hosts, installed by npm, share one memory ove
 
 bench-agents: venv ## Measure what real hosts are given, and what that costs; write docs/hosts.md. AGENTS_FLAGS names the data.
 	$(BIN)/python tests/bench_agents.py $(AGENTS_FLAGS)
+
+bench-using: venv ## Measure on what real hosts write which uses are told. USING_FLAGS names the data.
+	$(BIN)/python tests/bench_using.py $(USING_FLAGS)
 
 lint: venv ## Check style and format.
 	$(BIN)/ruff check .
