@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -25,6 +27,7 @@ from bench_agents import Spent
 from clients import PACKAGES, Trial, install
 from fake_model import SEARCHING, FakeModel
 
+from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.state.core.replay import replay
 from memtape.state.subjects.usage import Shown
@@ -80,9 +83,10 @@ class Script:
     def __call__(self, turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, dict[str, str]]:
         one, answers = None, 0
         for role, text in turns:
-            found = MARK.findall(text) if role == "user" else []
-            if found:
-                one, answers = self.asked.get(int(found[-1])), 0
+            # What hooks add may say earlier prompts again, or this one.
+            latest = max(map(int, MARK.findall(text)), default=-1) if role == "user" else -1
+            if one is None or latest > one.number:
+                one, answers = self.asked.get(latest, one), 0
             elif role == "tool":
                 answers += 1
         search = next((tool for tool in tools if tool.endswith("search_memories")), "")
@@ -129,6 +133,7 @@ class Bench:
         self.trial = Trial(folder, Path(sys.executable).with_name("memtape"), programs, self.model, [host])
         self.home = Path(self.trial.environment["MEMTAPE_HOME"])
         self.trial.environment["PYTHONPATH"] = ROOT
+        self.trial.environment.pop(HOOKS_VARIABLE, None)  # With a server, tools are there before a host stops waiting.
         with Client(self.home, folder=self.trial.project) as client:
             scope = client.made_scope()
             lines = [msgspec.structs.replace(line, scope=scope) for line in conversation.lines]
@@ -157,6 +162,8 @@ class Bench:
             live = self._shown()
             self.trial.memtape("import", "--all")
             spent.end()
+            if pid := Home(self.home).hook_server_lock().holder():
+                os.kill(pid, signal.SIGTERM)
             return self._pairs(self._shown(), live)
 
     def _wait(self, spent: Spent) -> None:
