@@ -142,6 +142,14 @@ def test_a_start_and_recalls_wait_for_an_answer_side_by_side() -> None:
         assert counts(scope_of(PORT, PROXY, *events, answer)) == {"port": (1, 1), "proxy": (0, 1)}
 
 
+def test_what_the_session_itself_has_said_is_not_used_by_its_answers() -> None:
+    said = turn("Staging listens on port 8081.", "port", 0, session="s")
+    answer = turn("I opened 8081 for you.", "answer", 2)
+    assert counts(scope_of(said, asked(["port"]), answer))["port"] == (1, 0)
+    other = turn("Staging listens on port 8081.", "port", 0, session="t")
+    assert counts(scope_of(other, asked(["port"]), answer))["port"] == (1, 1)
+
+
 def test_what_the_user_said_before_tells_nothing() -> None:
     said = turn("Is it 8081?", "question", 0, origin="user")
     assert counts(scope_of(PORT, said, asked(["port"]), turn("Yes, 8081.", "answer", 2)))["port"] == (1, 0)

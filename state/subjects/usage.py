@@ -121,8 +121,13 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
             risen = (seq for seq in folding if not start and _has_doubled(state.own[seq].recalled))
             changes += [Change("standing", context.scope, context.of.captures.by_seq[seq].id) for seq in risen]
             if event.session is not None:
-                end = context.at + TURN_US
-                shown = Shown(event.id, context.at, end, query, tuple(seqs[:SHOWN_RESULTS]), start=start)
+                by_seq = (
+                    context.of.captures.by_seq
+                )  # What the session itself has said, its agent knows without a recall.
+                others = [seq for seq in seqs if by_seq[seq].session != event.session]
+                shown = Shown(
+                    event.id, context.at, context.at + TURN_US, query, tuple(others[:SHOWN_RESULTS]), start=start
+                )
                 _show(state, event.session, shown)
         case Used(ids=ids, recall=recall):
             found = [(id, context.of.captures.seq_of(id)) for id in dict.fromkeys(ids)]
