@@ -9,6 +9,8 @@ BENCH_FLAGS ?=
 AGENTS_FLAGS ?=
 # What `make bench-year` draws its texts from, such as YEAR_FLAGS="--corpus locomo.json --changes updates.jsonl --out DIR".
 YEAR_FLAGS ?=
+# What `make bench-using` measures with, such as USING_FLAGS="--corpus locomo.json --conversation 1".
+USING_FLAGS ?=
 # More words for the soaks, such as SOAK_FLAGS="--hypothesis-seed=7 -k kafka".
 SOAK_FLAGS ?=
 # How many kills `make crash` and `make soak` are for.
@@ -27,7 +29,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients bench-agents lint types wheel bench bench-scale bench-year one-day one-day-anew crash soak soak-short mutants \
+.PHONY: help venv demo dense test test-fast test-clients bench-agents bench-using lint types wheel bench bench-scale bench-year one-day one-day-anew crash soak soak-short mutants \
 	schemas lock clean
 
 help: ## List the targets.
@@ -74,6 +76,9 @@ test-clients: venv ## Let the real hosts, installed by npm, share one memory ove
 
 bench-agents: venv ## Measure what real hosts are given, and what that costs; write docs/hosts.md. AGENTS_FLAGS names the data.
 	$(BIN)/python tests/bench_agents.py $(AGENTS_FLAGS)
+
+bench-using: venv ## Measure on what real hosts write which uses are told. USING_FLAGS names the data.
+	$(BIN)/python tests/bench_using.py $(USING_FLAGS)
 
 lint: venv ## Check style and format.
 	$(BIN)/ruff check .

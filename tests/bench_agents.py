@@ -154,7 +154,7 @@ class Bench:
             moment = "start and prompt 1" if number == 0 else f"prompt {number + 1}"
             runs.append(self._run(host, moment, next(asked), resumed=number > 0))
         if host == "claude":
-            self._take(host, self._words(host, "/compact", True))
+            self._take(host, self.trial.prompting(host, "/compact", resumed=True))
             self._blocks = set()  # What was injected before is gone with what was said.
             runs.append(self._run(host, "after a compaction", self.facts[prompts - 1], resumed=True))
         runs.append(self._run(host, "next start", next(asked), resumed=False))
@@ -180,7 +180,7 @@ class Bench:
         self.spent_file.write_text("")
         before = self._blocks if resumed else set()
         begun = time.monotonic()
-        seen = self._take(host, self._words(host, fact.prompt, resumed))
+        seen = self._take(host, self.trial.prompting(host, fact.prompt, resumed=resumed))
         took_s = time.monotonic() - begun
         self._quiet()
         blocks = list(dict.fromkeys(chain.from_iterable(map(_blocks, seen))))
@@ -199,14 +199,6 @@ class Bench:
         already = len(self.trial.model.seen)
         self.trial.ran(words)
         return self.trial.model.seen[already:]
-
-    def _words(self, host: str, prompt: str, resumed: bool) -> list[str]:
-        words = [prompt if word == "{prompt}" else word for word in self.trial.words[host]]
-        if not resumed:
-            return words
-        if host == "codex":
-            return [*words[:-1], "resume", "--last", words[-1]]
-        return [words[0], *{"claude": ["-c"], "gemini": ["-r", "latest"]}[host], *words[1:]]
 
     def _quiet(self, everything: bool = False) -> None:
         """Wait until what hooks have left to others is done; end the server of hooks where everything should end."""

@@ -29,7 +29,7 @@ class Seen(NamedTuple):
 
 
 Decide = Callable[[list[tuple[str, str]], list[str]], tuple[str, str, dict[str, str]]]
-"""From a conversation as (role, text) and the names of tools to (words, tool, arguments)."""
+"""From a conversation as (role, text) and the names of tools to (words, tool, arguments): words come before a tool."""
 
 
 class FakeModel:
@@ -175,14 +175,16 @@ def _messages(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
     words, tool, arguments = decide(_of_messages(asked), list(_tool_names(asked)))
     message = _message(asked, [], None)
     events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
+    blocks: list[tuple[dict[str, Any], dict[str, str]]] = []
+    if words or not tool:
+        blocks.append(({"type": "text", "text": ""}, {"type": "text_delta", "text": words}))
     if tool:
-        block: dict[str, Any] = {"type": "tool_use", "id": f"toolu_{len(str(asked))}", "name": tool, "input": {}}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
-    else:
-        block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": words}
-    events.append({"type": "content_block_start", "index": 0, "content_block": block})
-    events.append({"type": "content_block_delta", "index": 0, "delta": delta})
-    events.append({"type": "content_block_stop", "index": 0})
+        called = {"type": "tool_use", "id": f"toolu_{len(str(asked))}", "name": tool, "input": {}}
+        blocks.append((called, {"type": "input_json_delta", "partial_json": json.dumps(arguments)}))
+    for index, (block, delta) in enumerate(blocks):
+        events.append({"type": "content_block_start", "index": index, "content_block": block})
+        events.append({"type": "content_block_delta", "index": index, "delta": delta})
+        events.append({"type": "content_block_stop", "index": index})
     reason = {"stop_reason": "tool_use" if tool else "end_turn", "stop_sequence": None}
     events.append({"type": "message_delta", "delta": reason, "usage": {"output_tokens": 5}})
     events.append({"type": "message_stop"})
@@ -208,19 +210,19 @@ def _responses(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
         elif "output" in item:
             turns.append(("tool", _text(item["output"])))
     words, tool, arguments = decide(turns, list(_tool_names(asked)))
+    done: list[dict[str, Any]] = []
+    if words or not tool:
+        content = [{"type": "output_text", "text": words, "annotations": []}]
+        done.append({"type": "message", "role": "assistant", "id": f"msg_{len(turns)}", "content": content})
     if tool:
         namespace, _, name = tool.rpartition("/")
-        done: dict[str, Any] = {"type": "function_call", "name": name, "arguments": json.dumps(arguments)}
-        done |= {"call_id": f"call_{len(turns)}", "id": f"fc_{len(turns)}"}
-        if namespace:
-            done["namespace"] = namespace
-    else:
-        content = [{"type": "output_text", "text": words, "annotations": []}]
-        done = {"type": "message", "role": "assistant", "id": f"msg_{len(turns)}", "content": content}
+        called = {"type": "function_call", "name": name, "arguments": json.dumps(arguments)}
+        called |= {"call_id": f"call_{len(turns)}", "id": f"fc_{len(turns)}"}
+        done.append(called | ({"namespace": namespace} if namespace else {}))
     usage = {"input_tokens": 5, "output_tokens": 5, "total_tokens": 10}
     return [
         {"type": "response.created", "response": {"id": "resp_1"}},
-        {"type": "response.output_item.done", "output_index": 0, "item": done},
+        *({"type": "response.output_item.done", "output_index": at, "item": item} for at, item in enumerate(done)),
         {"type": "response.completed", "response": {"id": "resp_1", "usage": usage, "output": []}},
     ]
 
@@ -233,7 +235,7 @@ def _chunks(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
     if tool:
         called = {"name": tool, "arguments": json.dumps(arguments)}
         delta = {
-            "role": "assistant", "content": None,
+            "role": "assistant", "content": words or None,
             "tool_calls": [{"index": 0, "id": f"call_{len(turns)}", "type": "function", "function": called}],
         }  # fmt: skip
     reason = "tool_calls" if tool else "stop"
@@ -262,8 +264,9 @@ def _generated(asked: dict[str, Any], decide: Decide) -> dict[str, Any]:
             elif "text" in part:
                 turns.append((content.get("role", "user"), part["text"]))
     words, tool, arguments = decide(turns, list(_tool_names(asked)))
-    part = {"functionCall": {"name": tool, "args": arguments}} if tool else {"text": words}
+    parts: list[dict[str, Any]] = [{"text": words}] if words or not tool else []
+    parts += [{"functionCall": {"name": tool, "args": arguments}}] if tool else []
     return {
-        "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
         "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 5, "totalTokenCount": 10},
     }

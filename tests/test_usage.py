@@ -23,7 +23,8 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.decay import HALF_LIFE_US, ONE, decayed
 from memtape.state.subjects.sessions import SESSIONS
 from memtape.state.subjects.usage import HOT_WINDOW_US, MAX_TIMES, hot, other_row_id, times_of
-from memtape.state.text.carrying import carries, words_of
+from memtape.state.text.carrying import answer_of, carries
+from memtape.state.text.normal import words
 from memtape.state.views.rows import all_changes, row_of
 
 PORT = captured("Staging listens on port 8081.", "port")
@@ -80,16 +81,57 @@ def test_nothing_else_is(answer: Event) -> None:
     assert counts(scope_of(PORT, asked(["port"]), answer))["port"] == (1, 0)
 
 
-def test_only_the_next_answer_counts() -> None:
-    later = turn("I opened 8081 for you.", "later", 3)
-    assert counts(scope_of(PORT, asked(["port"]), turn("Let me look.", "first", 2), later))["port"] == (1, 0)
+def test_only_the_next_turn_of_the_agent_counts_with_all_its_messages() -> None:
+    first, later = turn("Let me look.", "first", 2), turn("I opened 8081 for you.", "later", 4)
+    thanks = turn("Thanks. What else?", "thanks", 3, origin="user")
+    assert counts(scope_of(PORT, asked(["port"]), first, later))["port"] == (1, 1)
+    assert counts(scope_of(PORT, asked(["port"]), first, thanks, later))["port"] == (1, 0)
+    assert counts(scope_of(PORT, asked(["port"]), turn("It is 8081.", "said", 2), later))["port"] == (1, 1)
+
+
+def test_an_agent_that_nobody_speaks_to_is_heard_for_an_hour() -> None:
+    late = [make_tick(0, START + 50 * MINUTE), turn("I opened 8081 for you.", "late", 62)]
+    assert counts(scope_of(PORT, asked(["port"]), turn("Let me look.", "first", 2), *late))["port"] == (1, 0)
+    assert counts(scope_of(PORT, asked(["port"], minute=10), *late))["port"] == (1, 1)
+
+
+@given(st.integers(0, 1), st.integers(0, 4))
+def test_a_transcript_that_comes_late_or_in_pieces_says_the_same_uses(before_first: int, before_second: int) -> None:
+    """Recalls stand on the log as they happen, and turns when they are captured or imported: at once, or after all."""
+    recalls = [asked(["port"], "r1", 2), asked(["proxy", "port"], "r2", 6, query="proxy")]
+    said = [
+        turn("Where does staging listen?", "p1", 1, origin="user"),
+        turn("Let me look into infra/proxy.toml.", "a1", 3),
+        turn("I opened 8081 for you.", "a2", 4),
+        turn("And the proxy?", "p2", 5, origin="user"),
+        turn("Mira set that up.", "a3", 7),
+    ]
+    second = max(before_first, before_second)
+    events = [*said[:before_first], recalls[0], *said[before_first:second], recalls[1], *said[second:]]
+    scope = scope_of(PORT, PROXY, *events)
+    assert counts(scope) == {"port": (2, 1), "proxy": (1, 1)}
+
+
+def test_what_is_heard_live_and_imported_afterwards_counts_once() -> None:
+    """Of the words between, which no hook is told, the import tells more; the last word it tells again."""
+    live = [asked(["port", "proxy"]), turn("I opened 8081 for you.", "answer", 4)]
+    thanks = turn("Thanks.", "thanks", 5, origin="user")
+    imported = [turn("Mira set that up.", "between", 2), turn("I opened 8081 for you.", "answer", 4)]
+    for events in ([*live, *imported, thanks], [*live, thanks, *imported], [live[0], *imported, live[1], thanks]):
+        assert counts(scope_of(PORT, PROXY, *events)) == {"port": (1, 1), "proxy": (1, 1)}
+
+
+def test_a_prompt_that_is_captured_after_what_was_recalled_for_it_ends_nothing() -> None:
+    said = captured("Which port?", "p", "turn", origin="user", session="s", sent=START + MINUTE + 1_000_000)
+    assert counts(scope_of(PORT, asked(["port"]), said, turn("I opened 8081.", "answer", 2)))["port"] == (1, 1)
 
 
 def test_a_start_counts_as_no_recall_and_its_first_answer_tells_what_was_of_use() -> None:
     start = asked(["port", "proxy"], "start", query="", lanes=unasked_lanes("start", 900))
     assert counts(scope_of(PORT, PROXY, start)) == {}
-    answer, later = turn("I opened 8081 for you.", "answer", 2), turn("Mira wrote infra/proxy.toml.", "later", 3)
-    assert counts(scope_of(PORT, PROXY, start, answer, later)) == {"port": (0, 1)}
+    answer, later = turn("I opened 8081 for you.", "answer", 2), turn("Mira wrote infra/proxy.toml.", "later", 4)
+    thanks = turn("Thanks.", "thanks", 3, origin="user")
+    assert counts(scope_of(PORT, PROXY, start, answer, thanks, later)) == {"port": (0, 1)}
 
 
 def test_a_start_and_recalls_wait_for_an_answer_side_by_side() -> None:
@@ -98,6 +140,14 @@ def test_a_start_and_recalls_wait_for_an_answer_side_by_side() -> None:
     answer = turn("I opened 8081 in infra/proxy.toml of Mira.", "answer", 2)
     for events in ([*searches, *starts], [*starts, *searches]):
         assert counts(scope_of(PORT, PROXY, *events, answer)) == {"port": (1, 1), "proxy": (0, 1)}
+
+
+def test_what_the_session_itself_has_said_is_not_used_by_its_answers() -> None:
+    said = turn("Staging listens on port 8081.", "port", 0, session="s")
+    answer = turn("I opened 8081 for you.", "answer", 2)
+    assert counts(scope_of(said, asked(["port"]), answer))["port"] == (1, 0)
+    other = turn("Staging listens on port 8081.", "port", 0, session="t")
+    assert counts(scope_of(other, asked(["port"]), answer))["port"] == (1, 1)
 
 
 def test_what_the_user_said_before_tells_nothing() -> None:
@@ -201,13 +251,13 @@ def test_ticks_touch_no_row() -> None:
     ],
 )
 def test_what_carries_the_specifics(known: str, answer: str, question: str, is_use: bool) -> None:
-    asked = words_of(question)
-    assert carries(words_of(answer), known, asked, lambda word: 1, 20) is is_use
+    asked = words(question)
+    assert carries(answer_of(answer), known, asked, lambda word: 1, 20) is is_use
 
 
 def test_common_words_and_names_are_not_specific() -> None:
     """A name that stands everywhere tells nothing, however it is written."""
-    known, answer = "Ada likes the blue harbour.", words_of("Ada said hello from the blue harbour.")
+    known, answer = "Ada likes the blue harbour.", answer_of("Ada said hello from the blue harbour.")
     assert carries(answer, known, (), lambda word: 1, 1_000)
     assert not carries(answer, known, (), lambda word: 400, 1_000)
 

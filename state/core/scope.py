@@ -83,7 +83,7 @@ SUBJECTS = (
     _subject("covers", 1, Covers, covers, ("memories", "conflicts", "pages"), sparse=True),
     _subject("passes", 1, Passes, passes, (), sparse=True),
     _subject("pins", 1, Pins, pins, ("memories", "turns", "pages"), sparse=True),
-    _subject("usage", 2, Usage, usage, _BY_MEMORIES),
+    _subject("usage", 3, Usage, usage, _BY_MEMORIES),
     _subject("edges", 2, Edges, edges, _BY_EDGES),
     _subject(
         "lifecycle", 1, Lifecycle, lifecycle, ("summaries", "archive", "turns", "vectors", *_BY_MEMORIES), sparse=True

@@ -1,9 +1,11 @@
 """How often each captured text was recalled and used, and since when: looking at a result does not count as use.
 
 A use is said by a `used` event, or follows from a rule: the session's next turn of an agent carries the specifics
-of what a recall returned. The context of a start counts as no recall, since every session is shown it: what its first
-answer carries counts as used all the same. Counts are kept by captured id; what folds later changes nothing here. What
-was used with what is the subject of `edges`, and how hot something is now is computed from the times when it is asked.
+of what a recall returned. That turn is whatever the agent says from the recall on until the user speaks again, by the
+times of what was said, since a transcript may be imported long after its recalls. The context of a start counts as no
+recall, since every session is shown it: what its first answer carries counts as used all the same. Counts are kept by
+captured id; what folds later changes nothing here. What was used with what is the subject of `edges`, and how hot
+something is now is computed from the times when it is asked.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ import msgspec
 from memtape.schemas.events import Captured, Event, Recalled, Used
 from memtape.schemas.lanes import unasked_by
 from memtape.schemas.rows import Change
-from memtape.schemas.times import DAY_US
+from memtape.schemas.times import DAY_US, US_PER_S
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, Captures, HasCaptures
 from memtape.state.subjects.decay import ONE, decayed
 from memtape.state.subjects.sessions import put_latest
-from memtape.state.text.carrying import carries, words_of
+from memtape.state.text.carrying import answer_of, carries
 from memtape.state.text.normal import words
 
 if TYPE_CHECKING:
@@ -35,9 +37,17 @@ MAX_TIMES = 64
 """Times of use that are kept of one capture; older ones are counted and no longer dated."""
 ANSWERING = ("agent", "model")
 """Origins whose turns are answers."""
+ASKING = ("user", "operator")
+"""Origins whose turns are prompts."""
 SHOWN_RESULTS = 50
-SHOWN_RECALLS = 3
-"""How many recalls of a session wait for its answer, beside one start, and how many results of each."""
+SHOWN_RECALLS = 16
+"""How many recalls of a session are compared with its answers, beside one start, and how many results of each."""
+TURN_US = 60 * 60 * US_PER_S
+"""So long after a recall the turn that it is for lasts at most, where no user is heard to speak again."""
+PROMPT_US = 10 * US_PER_S
+"""A prompt that comes so soon after a recall is the one that it is for, until there is an answer."""
+ASKED = 3
+"""So many prompts of a session tell what its answers would say without a recall."""
 
 
 class Use(msgspec.Struct):
@@ -52,14 +62,18 @@ class Use(msgspec.Struct):
 class Shown(msgspec.Struct):
     """A recall of a session: what was asked, what was returned (seqs), and which of that already counts as used.
 
-    Of a start nothing was asked.
+    Answers from `at` until `end` are compared with it, of which the first came at `answered`, None before it came. Of a
+    start nothing was asked.
     """
 
     id: str
+    at: int
+    end: int
     query: str
     seqs: tuple[int, ...]
     used: tuple[int, ...] = ()
     start: bool = False
+    answered: int | None = None
 
 
 class Others(HasCaptures, Protocol):
@@ -82,7 +96,7 @@ class Usage:
         self.moved: dict[int, None] = {}
         self.others: dict[str, Use] = {}
         self.shown: dict[str, tuple[Shown, ...]] = {}
-        self.asked: dict[str, int] = {}
+        self.asked: dict[str, tuple[int, ...]] = {}
         self.counts: dict[str, int] = {}
         self.counted = 0
         self.texts = 0
@@ -107,7 +121,14 @@ def evolve(state: Usage, event: Event, context: Context[Others]) -> list[Change]
             risen = (seq for seq in folding if not start and _has_doubled(state.own[seq].recalled))
             changes += [Change("standing", context.scope, context.of.captures.by_seq[seq].id) for seq in risen]
             if event.session is not None:
-                _show(state, event.session, Shown(event.id, query, tuple(seqs[:SHOWN_RESULTS]), start=start))
+                by_seq = (
+                    context.of.captures.by_seq
+                )  # What the session itself has said, its agent knows without a recall.
+                others = [seq for seq in seqs if by_seq[seq].session != event.session]
+                shown = Shown(
+                    event.id, context.at, context.at + TURN_US, query, tuple(others[:SHOWN_RESULTS]), start=start
+                )
+                _show(state, event.session, shown)
         case Used(ids=ids, recall=recall):
             found = [(id, context.of.captures.seq_of(id)) for id in dict.fromkeys(ids)]
             for id, seq in found:
@@ -142,32 +163,34 @@ def _judge(state: Usage, turn: Capture, of: Others) -> list[int]:
     """Take in a turn and return the seqs of what its session was shown and it carries."""
     if turn.session is None:
         return []
-    if turn.actor.origin not in ANSWERING:
-        if turn.actor.origin in ("user", "operator"):
-            put_latest(state.asked, turn.session, turn.seq)
-        return []
-    waiting = state.shown.get(turn.session, ())
-    if not any(shown.seqs for shown in waiting):
+    waiting = [shown for shown in state.shown.get(turn.session, ()) if shown.at <= turn.at < shown.end]
+    if turn.actor.origin in ASKING:
+        put_latest(state.asked, turn.session, (*state.asked.get(turn.session, ()), turn.seq)[-ASKED:])
+        for shown in waiting:
+            if turn.at > shown.at + PROMPT_US or (shown.answered is not None and shown.answered <= turn.at):
+                shown.end = turn.at
+    if turn.actor.origin not in ANSWERING or not any(shown.seqs for shown in waiting):
         return []
     _count_words(state, of.captures, of.memories, turn.seq)
-    return list(dict.fromkeys(_carried(state, turn, waiting, of.captures, of.memories)))
+    return list(_carried(state, turn, waiting, of.captures, of.memories))
 
 
 def _carried(
-    state: Usage, turn: Capture, waiting: Iterable[Shown], captures: Captures, memories: Memories
+    state: Usage, turn: Capture, waiting: Sequence[Shown], captures: Captures, memories: Memories
 ) -> Iterator[int]:
-    """Yield what of each recall an answer carries and did not count before; none of them waits any more."""
-    asked = captures.by_seq.get(state.asked.get(turn.session or "", -1))
-    question = words(captures.body(asked).text) if asked else []
-    answer = words_of(captures.body(turn).text)
-    for shown in waiting:
-        common = [*question, *words(shown.query)]
-        for seq in shown.seqs:
-            known = _text(seq, captures, memories)
-            if seq not in shown.used and carries(answer, known, common, state.frequency, state.texts):
-                shown.used = (*shown.used, seq)
+    """Yield what some recalls returned, an answer carries, and did not count for any of them before."""
+    asked = [captures.body(captures.by_seq[seq]).text for seq in state.asked.get(turn.session or "", ())]
+    common = [word for text in (*asked, *(shown.query for shown in waiting)) for word in words(text)]
+    answer, counted = answer_of(captures.body(turn).text), dict.fromkeys(chain(*(shown.used for shown in waiting)))
+    for seq in dict.fromkeys(chain(*(shown.seqs for shown in waiting))):
+        if seq in counted or carries(answer, _text(seq, captures, memories), common, state.frequency, state.texts):
+            for shown in waiting:
+                if seq in shown.seqs and seq not in shown.used:
+                    shown.used = (*shown.used, seq)
+            if seq not in counted:
                 yield seq
-        shown.seqs, shown.query = (), ""
+    for shown in waiting:
+        shown.answered = turn.at if shown.answered is None else min(shown.answered, turn.at)
 
 
 def hot(uses: Sequence[int], now: int) -> int:
@@ -207,7 +230,7 @@ def restore(data: bytes, of: object) -> Usage:
             dict[int, Use],
             dict[str, Use],
             dict[str, tuple[Shown, ...]],
-            dict[str, int],
+            dict[str, tuple[int, ...]],
             tuple[dict[str, int], int, int],
         ],
     )
@@ -221,13 +244,16 @@ def digest(state: Usage, of: Others) -> Iterator[Any]:
     yield from (("own", by_seq[seq].id, use) for seq, use in sorted(state.own.items(), key=lambda item: item[0]))
     yield from (("other", id, use) for id, use in sorted(state.others.items(), key=lambda item: item[0]))
     for session, recalls in sorted(state.shown.items(), key=lambda item: item[0]):
-        shown = [
-            (recall.id, recall.query, *([by_seq[seq].id for seq in seqs] for seqs in (recall.seqs, recall.used)))
-            + (("start",) if recall.start else ())
-            for recall in recalls
-        ]
-        yield "shown", session, shown
-    yield from (("asked", session, by_seq[seq].id) for session, seq in sorted(state.asked.items()))
+        yield "shown", session, [_digested(recall, by_seq) for recall in recalls]
+    yield from (
+        ("asked", session, [by_seq[seq].id for seq in seqs])
+        for session, seqs in sorted(state.asked.items(), key=lambda item: item[0])
+    )
+
+
+def _digested(recall: Shown, by_seq: Mapping[int, Capture]) -> tuple[Any, ...]:
+    ids = ([by_seq[seq].id for seq in seqs] for seqs in (recall.seqs, recall.used))
+    return recall.id, recall.at, recall.end, recall.query, *ids, recall.start, recall.answered
 
 
 def _has_doubled(count: int) -> bool:

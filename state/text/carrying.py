@@ -1,15 +1,17 @@
 """Whether an answer carries what a recalled text says in particular, by which it counts as used without being told.
 
-Names, numbers and identifiers tell much, other words that are rare in the scope a little, common words and those of
-the question nothing. Looking alone is not use, so in doubt the answer is no. Which answers are compared with which
-recalls is decided in `usage`.
+Names, numbers and identifiers tell much, words that follow each other in both a little less, other words that are rare
+in the scope a little, common words and those of the question nothing. Looking alone is not use, so in doubt the answer
+is no. Which answers are compared with which recalls is decided in `usage`.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.normal import words
@@ -20,37 +22,81 @@ WORD_RARE = (3, 50)
 """Any other word: at most this many texts, or one in so many."""
 SHARE = 4
 """Of a text's other specifics a quarter must be carried, and two at least."""
+SHORT = 12
+"""A text of at most so many specifics says one thing, and an answer with another number says another."""
 
 _CHUNK = lazy(r"\S+")
 _EDGES = "\"'`()[]{}<>«»“”‘’„,;:!?….*_"
 _SENTENCE_END = lazy(r"[.!?…:]['\")\]]*\Z")
+_OVERLAPPING = "\u1100"
+"""From here on scripts are compared by overlapping pairs, of which two that follow each other tell no more than one."""
 
 Frequency = Callable[[str], int]
 
 
-def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text for comparing; the order of nothing depends on them."""
-    return frozenset(words(text))
+class Answer(NamedTuple):
+    """An answer for comparing: its words, those with a digit, and which words follow each other."""
+
+    words: frozenset[str]
+    numbers: frozenset[str]
+    pairs: frozenset[tuple[str, ...]]
+    triples: frozenset[tuple[str, ...]]
 
 
-def carries(answer: frozenset[str], known: str, asked: Iterable[str], frequency: Frequency, texts: int) -> bool:
-    """Tell whether an answer's words carry the specifics of a known text.
+def answer_of(text: str) -> Answer:
+    """Return an answer for comparing; the order of nothing depends on its sets."""
+    said = _words(text)
+    return Answer(frozenset(said), _numbers(said), frozenset(_following(said, 2)), frozenset(_following(said, 3)))
 
-    `asked` are the words of the question, `frequency` says in how many of the scope's `texts` a word stands. One rare
-    name, number or identifier is enough; of other rare words it takes a quarter, and two.
+
+def carries(answer: Answer, known: str, asked: Iterable[str], frequency: Frequency, texts: int) -> bool:
+    """Tell whether an answer carries the specifics of a known text.
+
+    `asked` are the words of the question, `frequency` says in how many of the scope's `texts` a word stands. Enough is
+    one rare name, number or identifier; two words one after the other of which one is rare; three of which two are
+    specific and one is not common; a quarter of the rare words, and two; or all that is specific. A short text whose
+    numbers are others than the answer's is not carried.
     """
     common = frozenset(asked)
     own = [word for word in dict.fromkeys(_words(known)) if word not in common]
-    carried = [word for word in own if word in answer]
-    if not carried:
+    carried = [word for word in own if word in answer.words]
+    if not carried or (len(own) <= SHORT and _differ(_numbers(own), answer.numbers - common)):
         return False
+    special = {word: _is_rare(word, STRONG_RARE, frequency, texts) for word in carried}
     strong = _strong_words(known, carried)
-    if any(_is_rare(word, STRONG_RARE, frequency, texts) for word in strong):
+    if any(special[word] for word in strong) or (len(carried) == len(own) and any(special.values())):
         return True
-    plain = [word for word in carried if word not in strong and _is_rare(word, WORD_RARE, frequency, texts)]
-    if len(plain) < 2:
-        return False
-    return len(plain) * SHARE >= sum(_is_rare(word, WORD_RARE, frequency, texts) for word in own)
+    rare = [word for word in own if _is_rare(word, WORD_RARE, frequency, texts)]
+    if any(not common.intersection(pair) and not set(rare).isdisjoint(pair) for pair in _shared(known, answer.pairs)):
+        return True
+    for triple in _shared(known, answer.triples):
+        fresh = [word for word in triple if word not in common]
+        if len(fresh) > 1 and any(special[word] for word in fresh):
+            return True
+    plain = [word for word in carried if word not in strong and word in rare]
+    return len(plain) > 1 and len(plain) * SHARE >= len(rare)
+
+
+def _shared(known: str, among: frozenset[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield the words of a text that follow each other in an answer too; `among` are all of one length."""
+    length = len(next(iter(among), ()))
+    return (run for run in _following(_words(known), length) if run in among) if length else iter(())
+
+
+def _following(said: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    """Yield so many words that follow each other, without those that overlap."""
+    for run in zip(*(said[start:] for start in range(length)), strict=False):
+        if not any(one >= _OVERLAPPING and one[-1] == other[0] for one, other in pairwise(run)):
+            yield run
+
+
+def _numbers(said: Iterable[str]) -> frozenset[str]:
+    return frozenset(word for word in said if any(map(str.isdigit, word)))
+
+
+def _differ(here: frozenset[str], there: frozenset[str]) -> bool:
+    """Tell whether both say numbers, and none of them is the same."""
+    return bool(here and there) and here.isdisjoint(there)
 
 
 @lru_cache(maxsize=4_096)
@@ -81,4 +127,4 @@ def _is_strong(core: str, opens: bool) -> bool:
         return True
     if any(char.isupper() for char in core[1:]) or any(mark in core[1:-1] for mark in "_/\\@=") or "." in core[1:-1]:
         return True
-    return core[0].isupper() and len(core) > 1 and not opens
+    return core[0].isupper() and len(core) > 2 and not opens

@@ -171,7 +171,7 @@ class Asking:
         """Return what an id resolves to."""
         from memtape.tools.ask.inspection import opened
 
-        return self._read_of(id, opened, as_of)
+        return self._read_of(id, lambda views, scope, id: opened(views, self._log, scope, id), as_of)
 
     def whole(self, id: str, as_of: str | None) -> Whole:
         """Return the document of which an id names a part."""

@@ -1,7 +1,7 @@
 """What agents were given unasked, at a start or with a prompt: read from the log, with what has come of it since.
 
-A memory was of use where a `used` event says so, or where the session's next answer carried it, which its use at the
-time of that answer tells. Nothing is ranked or changed here.
+A memory was of use where a `used` event says so, or where the session's next turn of an agent carried it, which its use
+at the time of something said in that turn tells. Nothing is ranked or changed here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.index.entries import ORIGINS, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import is_one_of
-from memtape.state.subjects.usage import ANSWERING, HOT_WINDOW_US, other_row_id
+from memtape.state.subjects.usage import ANSWERING, ASKING, HOT_WINDOW_US, TURN_US, other_row_id
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.retrieval import Retriever
 
@@ -115,7 +115,7 @@ def _given(log: Log, of: Sequence[_Of], event: Event, told: Sequence[Event]) -> 
     assert isinstance(body, Recalled)
     by = unasked_by(body.lanes)
     assert by is not None
-    answered = _next_answer(of[0].found, event.session, event.at)
+    answered = _answers(of[0].found, event.session, event.at)
     used = {
         id
         for one in told
@@ -142,7 +142,7 @@ def _is_after(used: Event, given: Event) -> bool:
     return used.body.recall is None and own and used.at >= given.at
 
 
-def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: int | None, told: bool) -> GivenMemory:
+def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], told: bool) -> GivenMemory:
     text, now, scope = _shown(of, id) or _hidden(log, of, id)
     use = of[0].uses.get(id if scope == of[0].name else other_row_id(id))
     used = True if told else _is_used(use, at, answered)
@@ -173,26 +173,27 @@ def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, st
     return None, "erased", of[0].name
 
 
-def _is_used(use: UseRow | None, at: int, answered: int | None) -> bool | None:
-    """Whether the answer that came at a time carried something; None where times of use no longer tell it."""
-    if use is None or answered is None or use.last_at < at:
+def _is_used(use: UseRow | None, at: int, answered: list[int]) -> bool | None:
+    """Whether an answer that came at one of some times carried something; None where times of use tell it no longer."""
+    if use is None or not answered or use.last_at < at:
         return False
-    if answered in use.times:
+    if any(time in use.times for time in answered):
         return True
     return None if len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US else False
 
 
-def _next_answer(found: Found, session: str | None, at: int) -> int | None:
-    """Return when a session answered first from a time on, None where it did not yet."""
+def _answers(found: Found, session: str | None, at: int) -> list[int]:
+    """Return when a session answered from a time on, until somebody spoke to it again."""
     number = None if session is None else found.texts.sessions.number_of(session)
     if number is None:
-        return None
-    answering = np.array([ORIGINS.index(origin) for origin in ANSWERING])
-    turns = (found.texts.flags & TURN != 0) & (found.texts.sessions.number == number)
-    places: Ints = np.flatnonzero(turns & is_one_of(found.texts.whole("origins"), answering))
-    times = found.texts.column("at", places)
-    later = times[times >= at]
-    return int(later.min()) if len(later) else None
+        return []
+    turns: Ints = np.flatnonzero((found.texts.flags & TURN != 0) & (found.texts.sessions.number == number))
+    origins, times = found.texts.whole("origins")[turns], found.texts.column("at", turns)
+    is_answer = is_one_of(origins, np.array([ORIGINS.index(origin) for origin in ANSWERING]))
+    answers = times[is_answer & (times >= at) & (times < at + TURN_US)]
+    asked = times[is_one_of(origins, np.array([ORIGINS.index(origin) for origin in ASKING]))]
+    ends = asked[asked > answers.min()] if len(answers) else asked
+    return sorted(map(int, answers[answers < ends.min()] if len(ends) else answers))
 
 
 def _first_line(text: str) -> str:

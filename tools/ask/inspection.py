@@ -10,6 +10,7 @@ import msgspec
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log
+from memtape.schemas.places import place_in
 from memtape.schemas.rows import (
     Counters,
     DeadLetter,
@@ -22,6 +23,8 @@ from memtape.schemas.rows import (
     Watermark,
 )
 from memtape.schemas.scopes import partition_of
+from memtape.schemas.times import format_time
+from memtape.schemas.visible import one_line
 from memtape.sinks.home.flushes import outcomes
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.model_use import ModelUse, Use, model_use
@@ -63,12 +66,24 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     polarity: Polarity = "fact"
     stale: bool = False
     marks: tuple[str, ...] = ()
+    withdrawn_at: int | None = None
 
     @property
     def hidden(self) -> bool:
         """Whether it is forgotten, and `memtape restore` would show it again."""
         row = self.memory or self.turn
         return row is not None and row.hidden
+
+    def why_hidden(self) -> str:
+        """Return in words why it is hidden."""
+        row = self.memory or self.turn
+        if row is None or self.withdrawn_at is None:
+            return "forgotten, or says what was forgotten twice"
+        place = place_in(row.path)
+        file = (row.path if place is None else place.path) or row.source or "file"
+        return (
+            f"withdrawn: its source {one_line(file, 200)} says it no longer since {format_time(self.withdrawn_at)[:10]}"
+        )
 
 
 class Behind(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,7 +174,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     positions: dict[int, PartitionPosition]
 
 
-def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
+def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
     """Return what an id resolves to in a scope, under its own name. Raises `NotFound`."""
     found = retriever.find(scope, asked)
     if isinstance(found, Event):
@@ -171,6 +186,7 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
     used, last = sum(use.used for use in uses), max((use.last_at for use in uses), default=None)
     now = retriever.now([retriever.found(found.scope)[1]])
     told = row_marks(found, now)
+    withdrawn_at = _withdrawn_at(log, found.scope, ids) if found.hidden else None
     if isinstance(found, MemoryRow):
         return Opened(
             asked=asked,
@@ -181,9 +197,19 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
             polarity=found.polarity,
             stale=is_row_stale(found, now),
             marks=told,
+            withdrawn_at=withdrawn_at,
         )
     does = polarity_of_turn(found.text, found.origin)
-    return Opened(asked=asked, type="turn", turn=found, used=used, last_used_at=last, polarity=does, marks=told)
+    return Opened(
+        asked=asked,
+        type="turn",
+        turn=found,
+        used=used,
+        last_used_at=last,
+        polarity=does,
+        marks=told,
+        withdrawn_at=withdrawn_at,
+    )
 
 
 def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseRow]:
@@ -355,6 +381,21 @@ def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iter
             yield Behind(
                 part="capture", how="waiting", similarity=0.0, partition=partition, offset=slot.offset, event=event
             )
+
+
+def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
+    """Return since when all is hidden that a source says no longer, None where somebody has forgotten some of it."""
+    hidden: dict[str, Behind] = {}
+    for behind in _tombstones(log, partition_of(scope, log.partitions), scope, ids):
+        body = behind.event.body
+        assert isinstance(body, (Forgotten, Restored, Withdrawn))
+        for id in (id for id in body.ids if id in ids):
+            hidden.pop(id, None)
+            if behind.how == "forgotten" or (isinstance(body, Withdrawn) and body.on):
+                hidden[id] = behind
+    if not hidden or any(behind.how == "forgotten" for behind in hidden.values()):
+        return None
+    return max(behind.event.at for behind in hidden.values())
 
 
 def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from memtape.tools.ask.results import Result
 
 FOLLOW_S = 0.2
-HIDDEN = "forgotten, or says what was forgotten twice, or withdrawn by its source"
 
 
 @click.command()
@@ -182,6 +181,8 @@ def why(
         say(f"revises {explanation.revises}")
     for behind in explanation.events:
         say(_behind(behind))
+    for line in _hidden(client.show(id)):
+        say(line)
 
 
 @click.command()
@@ -380,10 +381,16 @@ def _opened(opened: Opened) -> list[str]:
             lines.append(f"revises {memory.revises} (similarity {memory.similarity / 10_000:.2f})")
     if opened.last_used_at is not None:
         lines.append(f"used {many(opened.used, 'time')}, last {format_time(opened.last_used_at)[:10]}")
-    if opened.hidden:
-        again = f"memtape restore {row.id} --scope {row.scope}"
-        lines.append(f"Hidden: {HIDDEN}. To show it again: {again}")
-    return lines
+    return [*lines, *_hidden(opened)]
+
+
+def _hidden(opened: Opened) -> list[str]:
+    """Return why something is hidden, and how it is shown again."""
+    row = opened.memory or opened.turn
+    if row is None or not opened.hidden:
+        return []
+    again = f"memtape restore {row.id} --scope {row.scope}"
+    return [f"Hidden: {opened.why_hidden()}. To show it again: {again}"]
 
 
 def _behind(behind: Behind) -> str:

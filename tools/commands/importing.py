@@ -36,6 +36,7 @@ scope_option = click.option("--scope", help="Take all into this scope, not into 
 @click.option("--all", "everything", is_flag=True, help="What Claude Code, Codex and Gemini have kept on this machine.")
 @click.option("--format", "format", type=click.Choice(SOURCES), help="What the files are, where it cannot be seen.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken.")
+@click.option("--gone", is_flag=True, help="What is missing is gone for good: take back what it had said.")
 @click.option("--reread", is_flag=True, help="Read files again that have not changed since they were taken.")
 @scope_option
 @with_folder
@@ -45,6 +46,7 @@ def import_command(
     everything: bool,
     format: str | None,
     dry_run: bool,
+    gone: bool,
     reread: bool,
     scope: str | None,
     as_json: bool,
@@ -56,6 +58,10 @@ def import_command(
     `documents`; e-mail (.eml) does not. Sessions go to the scope of the project that they were held in, everything else
     to that of this folder. Importing again adds nothing.
 
+    Notes, documents and memories that their file or folder says no longer are taken back, and come back with it; what
+    was said in sessions stays. A folder that is missing, or has lost all its files, takes back nothing without --gone,
+    since its disk may only be away.
+
     \b
     Example:
       memtape import --all --dry-run
@@ -63,7 +69,7 @@ def import_command(
       memtape import handbook.pdf
     """
     from memtape.tools.capture.pausing import check_storing
-    from memtape.tools.importing.finding import Unfit, host_files
+    from memtape.tools.importing.finding import host_files, memory_folders
     from memtape.tools.importing.taking import Importer
 
     if bool(paths) == everything:
@@ -72,12 +78,14 @@ def import_command(
     if not dry_run:
         check_storing(home, None)
     with _reader(home) if dry_run else _speaker(home) as speaker:
-        sources = list(host_files() if everything else _named(paths, format))
+        named = [path for path in paths if path.exists() or not gone]
+        sources = list(host_files() if everything else _named(named, format))
         with progress(sum(map(_size, sources)), "Importing") as bar:
-            importer = Importer(speaker, own, dry_run=dry_run, reread=reread, only=format, on_progress=bar.update)
-            # A folder of which something cannot be read is not known to lack what was there.
-            unread = [source.path for source in sources if isinstance(source, Unfit) and source.path.is_dir()]
-            summary = importer.take(sources, [path for path in paths if path.is_dir() and not unread])
+            importer = Importer(
+                speaker, own, dry_run=dry_run, reread=reread, only=format, gone=gone, on_progress=bar.update
+            )
+            folders = memory_folders() if everything else [path for path in paths if not path.is_file()]
+            summary = importer.take(sources, folders)
     if as_json:
         print_json(summary)
     else:
@@ -170,7 +178,13 @@ def _print_summary(summary: Summary) -> None:
     say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
     if summary.withdrawn or summary.again:
         say(f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; shown again: {summary.again:,}.")
-    if not (summary.files or summary.unchanged or summary.unread):
+    if summary.missing:
+        say(
+            f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder is missing or"
+            " empty, or cannot be read whole. Where they are gone for good: memtape import PATH --gone.",
+            err=True,
+        )
+    if not (summary.files or summary.unchanged or summary.unread or summary.withdrawn):
         say("There is nothing to take. The formats are " + ", ".join(SOURCES) + ".")
     _print_table("Source", ("taken", "known"), [(name, t.taken, t.known) for name, t in summary.sources.items()])
     _print_table("Scope", ("taken",), list(summary.scopes.items()))

@@ -14,7 +14,7 @@ SHAPES = {CHATGPT: chatgpt, CLAUDE_AI: claude_ai, MEM0: mem0}
 
 _LISTS = ("chat_messages", "docs")
 """Under these keys a file that is one conversation or project of Claude.ai holds its messages and documents."""
-_OTHER = Skipped("an item of no known shape")
+OTHER = Skipped("an item of no known shape")
 
 
 def source_of(item: Any) -> str | None:
@@ -39,7 +39,7 @@ def take(key: str | None, item: Any, state: State) -> Iterator[Found]:
     elif (source := source_of(item)) is not None:
         yield from SHAPES[source].take(item)
     else:
-        yield _OTHER
+        yield OTHER
 
 
 def source_in(key: str | None, item: Any) -> str | None:

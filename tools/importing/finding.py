@@ -44,6 +44,7 @@ class Unfit(NamedTuple):
     why: Skipped
 
 
+NO_TARGET = Skipped("a link to what is not there", problem=True)
 NO_FORMAT = Skipped("a file of no known format")
 """In a folder such files are counted; one that was named by itself is a problem."""
 
@@ -72,6 +73,11 @@ def host_files() -> Iterator[Source | Unfit]:
                     yield path
                 elif (source := host_file(path, format, folder)) is not None:
                     yield source
+
+
+def memory_folders() -> list[Path]:
+    """Return the folders in which Claude Code keeps what it remembers, one a project."""
+    return [path for folder in host_folders()[CLAUDE_CODE] for path in sorted(folder.glob("*/memory")) if path.is_dir()]
 
 
 def kept_by(host: str) -> tuple[int, int]:
@@ -141,8 +147,12 @@ def walk(folder: Path) -> Iterator[Path | Unfit]:
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _LEFT_OUT)
         for name in sorted(files):
             path = Path(root, name)
-            if not name.startswith(".") and path.is_file():
+            if name.startswith("."):
+                continue
+            if path.is_file():
                 yield path
+            elif path.is_symlink() and not path.exists():  # As where a disk is not there now.
+                yield Unfit(path, NO_TARGET)
     yield from unread if folder.is_dir() else ()
 
 

@@ -29,6 +29,7 @@ class FilePosition(msgspec.Struct, frozen=True):
 
     Of a packed file, offset and size are those of what it holds, and `packed` is its own size; else that is 0. `said`
     has the ids of what a file that is read whole said then, by scope, `folder` the key of the folder that was named.
+    `file` tells a file that was renamed: its device and its number there.
     """
 
     offset: int
@@ -39,6 +40,7 @@ class FilePosition(msgspec.Struct, frozen=True):
     packed: int = 0
     said: dict[str, list[str]] = {}
     folder: str = ""
+    file: tuple[int, int] = (0, 0)
 
 
 class _Kept(msgspec.Struct):
@@ -97,10 +99,30 @@ class Positions:
         others = (kept for key, kept in self._kept.items() if key not in left_out) if asked else ()
         return {id: None for kept in others for told in kept.said.values() for id in told if id in asked}
 
-    def gone(self, folder: Path, there: Iterable[Path]) -> dict[str, FilePosition]:
-        """Return by their keys the positions of files that were read in a folder and are not there any more."""
-        key, keys = self.key(folder), {self.key(path) for path in there}
-        return {name: kept for name, kept in self._kept.items() if kept.folder == key and name not in keys}
+    def gone(self, named: Path, there: Iterable[Path]) -> dict[str, FilePosition]:
+        """Return by their keys the positions of files that are not there any more: what was named, or read in it."""
+        key, keys = self.key(named), {self.key(path) for path in there}
+        found = {name: kept for name, kept in self._kept.items() if kept.folder == key and name not in keys}
+        if key in self._kept and not named.exists():
+            found[key] = self._kept[key]
+        return found
+
+    def moved(self, path: Path, position: FilePosition) -> list[str]:
+        """Return the keys under which a file was known that says the same, before it or its folder was renamed."""
+        key, ids = self.key(path), {id for said in position.said.values() for id in said}
+        return [
+            name
+            for name, kept in self._kept.items()
+            if name != key and kept.file == position.file and any(not ids.isdisjoint(its) for its in kept.said.values())
+        ]
+
+    def name_folder(self, path: Path, folder: str) -> bool:
+        """Note that a file was read with a folder of this key; return whether that is new. `save` writes it."""
+        kept = self._kept.get(self.key(path))
+        if kept is None or not folder or kept.folder == folder:
+            return False
+        self._kept[self.key(path)] = msgspec.structs.replace(kept, folder=folder)
+        return True
 
     def drop(self, keys: Iterable[str]) -> None:
         """Forget positions; `save` writes it."""

@@ -31,6 +31,8 @@ class Summary(msgspec.Struct):
     were not opened.
 
     `withdrawn` texts are those that a file says no longer, `again` those that one says again after that.
+    `missing` files are not there, and nothing of theirs was withdrawn, since their folder is missing or empty, or
+    cannot be read whole.
     `problems` are the first thousand of `problem_count`.
     """
 
@@ -43,6 +45,7 @@ class Summary(msgspec.Struct):
     known: int = 0
     withdrawn: int = 0
     again: int = 0
+    missing: int = 0
     sources: dict[str, Tally] = msgspec.field(default_factory=dict)
     scopes: dict[str, int] = msgspec.field(default_factory=dict)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)

@@ -13,7 +13,16 @@ import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.schemas.private import without_private
-from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
+from memtape.tools.capture.native_ids import (
+    CLAUDE_AI,
+    CLAUDE_CODE,
+    CLAUDE_MEMORY,
+    CODEX,
+    DOCUMENTS,
+    GEMINI,
+    MARKDOWN,
+    MEM0,
+)
 from memtape.tools.capture.withdrawing import Withdrawing
 from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.importing import claude_code, codex, documents, exports, finding, gemini, notes, reading
@@ -24,8 +33,10 @@ from memtape.tools.importing.records import Found, Record, Skipped, State, Take
 from memtape.tools.importing.summary import Summary
 
 SAVE_EVERY_S = 2.0
-SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS})
-"""Formats of which a file says what it says: edited or deleted, it takes back what it had said."""
+SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})
+"""Sources of which a file says what it says: edited or deleted, it takes back what it had said, but for turns."""
+ROWS = "rows"
+"""Rows of JSON of which each tells what it is."""
 PARSERS: dict[str, Take] = {CLAUDE_CODE: claude_code.take, CODEX: codex.take, GEMINI: gemini.take}
 
 OnProgress = Callable[[int], None]
@@ -35,7 +46,7 @@ OnProgress = Callable[[int], None]
 class Importer:
     """Takes files in. `scope` overrides that of each file; `reread` looks at files again that have not changed.
 
-    `summary` counts as it goes. Nothing is written in a dry run.
+    `gone` says that what is missing is gone for good. `summary` counts as it goes. Nothing is written in a dry run.
     """
 
     def __init__(
@@ -46,6 +57,7 @@ class Importer:
         dry_run: bool = False,
         reread: bool = False,
         only: str | None = None,
+        gone: bool = False,
         on_progress: OnProgress = lambda taken: None,
     ) -> None:
         self._writer = writer
@@ -57,6 +69,8 @@ class Importer:
         self._said: dict[str, list[str]] = {}
         self._reread = reread or dry_run
         self._only = only
+        self._gone = gone
+        self._sound = True
         self._on_progress = on_progress
         self._pending: dict[Path, FilePosition] = {}
         self._saved = time.monotonic()
@@ -65,21 +79,23 @@ class Importer:
     def take(self, sources: Iterable[Source | Unfit], folders: Iterable[Path] = ()) -> Summary:
         """Take all of these files, and remember how far each was read.
 
-        `folders` are those of which they are all files: what one of them had said that is not there any more, they
-        say no longer.
+        `folders` are those of which they are all files, or a file that is missing: what is not there any more says
+        nothing any longer.
         """
         self._folders = tuple(folders)
-        there = []
+        there, unfit = [], []
         for source in sources:
             there.append(source.path)
             if isinstance(source, Unfit):
                 self.summary.skip(source.why, source.path)
                 self.summary.unread += source.why.problem
+                unfit.append(source)
             else:
                 self.take_file(source)
         self.append()
         for folder in self._folders:
-            self._withdraw_gone(folder, there)
+            unread = [one.path for one in unfit if one.path.is_dir() or one.why == finding.NO_TARGET]
+            self._withdraw_gone(folder, there, unread)
         self.finish()
         return self.summary
 
@@ -93,6 +109,8 @@ class Importer:
                 status = os.fstat(file.fileno())
                 if not self._reread and self.positions.unchanged(source.path, status):
                     self.summary.unchanged += 1
+                    if not self.summary.dry_run and self.positions.name_folder(source.path, self._folder_of(source)):
+                        self._unsaved = True
                     self._on_progress(status.st_size)
                     return
                 if reading.is_packed(source.path):
@@ -125,6 +143,7 @@ class Importer:
         for path, position in self._pending.items() if not self.summary.dry_run else ():
             if path in self._batch.deferred:
                 continue
+            self.positions.drop(self.positions.moved(path, position))
             self.positions.put(path, position)
             self._unsaved = True
         self._pending.clear()
@@ -151,9 +170,18 @@ class Importer:
         self._withdraw(gone, map(self.positions.key, self._pending))
         self.summary.again += self._withdrawing.say_again({scope: ids for scope, ids in back.items() if ids})
 
-    def _withdraw_gone(self, folder: Path, there: list[Path]) -> None:
-        """Say that what files of a folder said is said no longer, where they are not there any more."""
+    def _withdraw_gone(self, folder: Path, there: list[Path], unread: list[Path]) -> None:
+        """Say that what files of a folder said is said no longer, where they are not there any more.
+
+        A disk that is not there now looks like a folder that is missing or empty; what cannot be read may hold them.
+        """
         files = self.positions.gone(folder, there)
+        saying = sum(bool(position.said) for position in files.values())
+        is_empty = saying > 1 and not any(folder in path.parents for path in there)
+        hides = any(folder in (path, *path.parents) or path in folder.parents for path in unread)
+        if hides or (not self._gone and (is_empty or not folder.exists())):
+            self.summary.missing += saying
+            return
         gone: dict[str, list[str]] = {}
         for position in files.values():
             for scope, ids in position.said.items():
@@ -220,14 +248,14 @@ class Importer:
 
     def _take_whole(self, source: Source, file: IO[bytes], status: os.stat_result) -> None:
         modified, problems = status.st_mtime_ns // 1_000, self.summary.problem_count
-        self._said = {}
+        self._said, self._sound = {}, True
         if source.format == finding.ARCHIVE:
             self._take_archive(source, file, modified)
         else:
-            self._take_member(source, file, source.format, "", modified)
+            in_rows = source.format == finding.EXPORT and source.path.suffix.lower() == ".jsonl"
+            self._take_member(source, file, ROWS if in_rows else source.format, "", modified)
             self._on_progress(status.st_size)
-        if source.format in SPEAKING:
-            self._keep_said(source.path, sound=self.summary.problem_count == problems)
+        self._keep_said(source.path, sound=self._sound and self.summary.problem_count == problems)
         self._remember(source, file, status, status.st_size, {})
 
     def _keep_said(self, path: Path, *, sound: bool) -> None:
@@ -304,15 +332,18 @@ class Importer:
             if isinstance(one, Record) and self._only in (None, one.source):
                 moment = min(one.at if one.at is not None else moment, now_us())
                 self._batch.add(Waiting(one, source.path, place, moment))
-                if source.format in SPEAKING and (found_ids := self._batch.ids_of(one, source.path)):
+                speaks = one.source in SPEAKING and one.kind != "turn"
+                if speaks and (found_ids := self._batch.ids_of(one, source.path)):
                     self._said.setdefault(found_ids[0], []).extend(found_ids[1])
                 self._anything = True
                 if self._batch.full and source.format not in PARSERS:
                     self.append()
             elif isinstance(one, Record):
+                self._sound = False
                 self.summary.skip(Skipped(f"of {one.source}, which was not asked for"), source.path)
             else:
                 self.summary.skip(one, source.path, place)
+                self._sound = self._sound and one != exports.OTHER
                 self._anything = self._anything or not one.problem
         return moment
 
@@ -322,15 +353,21 @@ class Importer:
         packed = status.st_size if reading.is_packed(source.path) else 0
         size = max(end, os.fstat(file.fileno()).st_size if packed else status.st_size)
         state = msgspec.json.decode(msgspec.json.encode(kept))
-        said = self._said if source.format in SPEAKING else {}
-        named = next((self.positions.key(folder) for folder in self._folders if folder in source.path.parents), "")
-        position = FilePosition(end, size, status.st_mtime_ns, digest(file, end), state, packed, said, named)
+        said = {} if source.format in PARSERS else self._said
+        position = FilePosition(
+            end, size, status.st_mtime_ns, digest(file, end), state, packed, said, self._folder_of(source),
+            (status.st_dev, status.st_ino),
+        )  # fmt: skip
         self._pending[source.path] = position
+
+    def _folder_of(self, source: Source) -> str:
+        """Return the key of the folder that a file was named with, empty where it was named by itself."""
+        return next((self.positions.key(folder) for folder in self._folders if folder in source.path.parents), "")
 
 
 def _format_in_archive(name: str) -> str | None:
-    """Return how a file in an archive is to be read, None where it is none of ours; `rows` finds out by its rows."""
+    """Return how a file in an archive is to be read, None where it is none of ours."""
     hidden = any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
     ending = name.lower().rpartition(".")[2]
-    endings = {"json": finding.EXPORT, "jsonl": "rows", "md": MARKDOWN, "markdown": MARKDOWN}
+    endings = {"json": finding.EXPORT, "jsonl": ROWS, "md": MARKDOWN, "markdown": MARKDOWN}
     return None if hidden else endings.get(ending)

@@ -28,13 +28,14 @@ UNANSWERABLE = 5
 class Question(NamedTuple):
     """A question, and the native ids of the turns that hold its answer (none where there is none).
 
-    `answered` is whether the conversation answers it.
+    `answered` is whether the conversation answers it, and `answer` what the file says is the answer, empty for none.
     """
 
     text: str
     evidence: tuple[str, ...]
     category: str
     answered: bool = True
+    answer: str = ""
 
 
 class Conversation(NamedTuple):
@@ -63,6 +64,7 @@ def conversation_of(sample: dict[str, Any]) -> Conversation:
             _evidence(item),
             str(item.get("category", "all")),
             item.get("category") != UNANSWERABLE,
+            str(item.get("answer", "")),
         )
         for item in sample["qa"]
     ]

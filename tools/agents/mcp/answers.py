@@ -88,8 +88,7 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
     if sessions := list(dict.fromkeys(each.session for each in made if each.session)):
         details.append("sessions: " + ", ".join(one_line(session, 200) for session in sessions[:20]))
     if found.hidden:
-        why = "forgotten, or says what was forgotten twice, or withdrawn by its source"
-        details.append(f"{why}: it is hidden until restore_memory")
+        details.append(f"{found.why_hidden()}. It is hidden until restore_memory")
     if details:
         lines.append(fitted("\n".join(details), DETAILS_BYTES))
     reasons = "\n".join(_behind(behind) for behind in explained.events[-MAX_REASONS:])
