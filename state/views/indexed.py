@@ -114,7 +114,7 @@ def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[Entry]:
 
 
 def _summary_entry(row: SummaryRow) -> Entry:
-    """Return a summary as the index takes it in: nobody said it, in no session, and its time is that of its last text."""
+    """Return a summary as the index takes it in: nobody said it, in no session; its time is that of its last text."""
     (text,) = texts_of(row)
     document = Document(text, None, "", False, False, row.last_at, kind=row.kind, id=row.id)
     return Entry(document, record_of(row), said_number(row.text), (row.id,), summary=True)

@@ -335,10 +335,11 @@ class Retriever:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
         With `archived` what is archived is found too. Where little is found, summaries tell of what else was said,
-        below what was found, unless `repeats` or a time at which it held are asked for. `now` is that of a search which is asked again, by default as `Retriever.now` says. With `explain` every result
-        has the parts of its relevance. Of turns that say the same only the best placed is returned, with the count of
-        the others, unless `repeats` are asked for, as who measures by the ids of turns does. `session` is that of who
-        asks: what it has just said stands below what answers the same.
+        below what was found, unless `repeats` or a time at which it held are asked for. `now` is that of a search which
+        is asked again, by default as `Retriever.now` says. With `explain` every result has the parts of its relevance,
+        but summaries. Of turns that say the same only the best placed is returned, with the count of the others, unless
+        `repeats` are asked for, as who measures by the ids of turns does. `session` is that of who asks: what it has
+        just said stands below what answers the same.
         """
         choice = EVERY_TEXT if archived else AT_HAND
         asked = (scope, query, limit, filters, lanes, now, explain, repeats, session, valid_at)

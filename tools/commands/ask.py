@@ -116,7 +116,7 @@ def search(
         return
     for number, result in enumerate(answer.results, start=1):
         say(_result(number, result))
-        if explain:
+        if explain and not result.sums:
             say("\n".join(explained(result, answer.read)))
     if explain:
         say("\n".join(explained_question(answer)))
