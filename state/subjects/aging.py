@@ -178,7 +178,7 @@ def _still_due(state: Lifecycle, group: Group, context: Context[Others]) -> list
 
 
 def _said_at(of: Others, unit: int) -> int:
-    return max(capture.at for capture in living_of(of, unit))
+    return max((capture.at for capture in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
 
 def _least(state: Lifecycle, group: Group, scope: str) -> int:

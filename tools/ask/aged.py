@@ -16,6 +16,8 @@ from memtape.schemas.rows import LifeMark, SummaryRow, Watermark, archived_on
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.search_index import Opened
 from memtape.state.core.erasures import erasures_of
+from memtape.state.subjects.captures import FAMILIES, normal_digest
+from memtape.state.subjects.tombstones import text_row_id
 
 PURGED = "archived, and gone from the views; `memtape unarchive` brings it back"
 """What readers are told of a capture that only the log has."""
@@ -53,9 +55,13 @@ def captures_of(log: Log, scope: str, ids: Sequence[str]) -> dict[str, Event]:
 
 def purged_of(log: Log, opened: Opened, scope: str, id: str) -> Event | None:
     """Return a capture that no view has, unless it was forgotten."""
-    if opened.row("tombstones", f"id:{id}") is not None:
+    event = captures_of(log, scope, [id]).get(id)
+    if event is None or not isinstance(event.body, Captured):
         return None
-    return captures_of(log, scope, [id]).get(id)
+    keys = [f"id:{id}"]
+    if event.body.kind in FAMILIES:
+        keys.append(text_row_id(normal_digest(event.body.text)))
+    return None if any(opened.row("tombstones", key) is not None for key in keys) else event
 
 
 def sources_of(log: Log, opened: Opened, row: SummaryRow) -> tuple[Source, ...]:
