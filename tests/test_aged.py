@@ -457,3 +457,36 @@ def test_a_summary_found_by_its_id_is_shown_under_it_alone(client: Client) -> No
     assert client.reader.retriever.found(SCOPE)[0].texts.called(row.id) is None
     with pytest.raises(NotFound):
         client.forget(row.id)
+
+
+def test_what_people_order_holds_though_it_is_archived(client: Client) -> None:
+    client.capture("The salary of Mira is paid on the fifth, at the harbour office.")
+    order = client.capture("Never mention the salary of Mira.", "turn").id
+    asked = "When is the salary of Mira paid at the harbour office?"
+
+    def offered() -> int:
+        return len(client.offer(asked, lambda results, *_: list(results), 5).results)
+
+    client.project()
+    before, orders = offered(), [given.ids for given in client.orders()]
+    assert orders == [(order,)]
+    archive(client, [order])
+    client.project()
+    assert offered() == before == 0 and [given.ids for given in client.orders()] == orders
+    finish(client)
+    assert [given.ids for given in client.orders()] == orders
+    client.forget(order)
+    assert not client.orders()
+
+
+def test_edges_conflicts_and_what_was_given_tell_of_archived_texts(client: Client) -> None:
+    one, other = client.capture("The gateway listens on port 7001.").id, client.capture("Mira keeps the keys.").id
+    for _ in range(3):
+        client.use([one, other])
+    client.search("gateway")
+    context = client.context()
+    client.handed_start(context)
+    archive(client, [one, other])
+    (edge,) = client.edges(one).edges
+    assert (edge.source.id, edge.target.id) == (one, other)
+    assert {memory.now for memory in client.given()[0].memories} == {"archived"}

@@ -16,7 +16,7 @@ from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters
 from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, archived_on
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, Entry
-from memtape.state.index.parts import AT_HAND, Choice, Ints, Part, part_of
+from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, Part, part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
@@ -146,11 +146,20 @@ class Found(NamedTuple):
         return sorted(rows, key=lambda row: row.key)
 
     def ordering(self) -> list[Said]:
-        """Return what has an order of a person about memory, or may have one, as captures of the tail."""
-        flags = self.texts.flags[: self.indexed]
-        wanted = (flags & ORDERS != 0) & self.texts.shown[: self.indexed]
-        said = [event for event in self.captured if event.actor.origin in PEOPLE]
-        return [*map(self.row, np.flatnonzero(wanted).tolist()), *said]
+        """Return what has an order of a person about memory, or may have one, as captures of the tail.
+
+        An order holds though it is archived.
+        """
+        places = np.flatnonzero(self.texts.flags[: self.indexed] & ORDERS).tolist()
+        ordering = [self.row(place) for place in places if self.texts.shown[place] or self._is_apart(place)]
+        return [*ordering, *(event for event in self.captured if event.actor.origin in PEOPLE)]
+
+    def _is_apart(self, place: int) -> bool:
+        """Whether a text is only not shown since it is archived."""
+        n, row = self.texts.where(place)
+        segment = self.opened.segments[n]
+        told = segment.flags[row], segment.at[row]
+        return bool(self.opened.living[n][row] and EVERY_TEXT.takes(*told) and not self.choice.takes(*told))
 
     def last_sessions(self, but: str | None) -> list[list[Said]]:
         """Return the turns, in their order, of the session that was spoken in last, and of the last of other agents.

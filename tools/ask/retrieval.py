@@ -573,6 +573,9 @@ class Retriever:
         partition = partition_of(scope, self._log.partitions)
         shard = self.shard(partition)
         watermark = self.watermark(partition)
+        life = life_of(watermark, scope)
+        if choice == EVERY_TEXT and not life.archived and life.state != "finished":
+            choice = AT_HAND  # It is the same, and may be ready.
         tail = list(self.tail(scope, watermark.offset if watermark else 0))
         ready = self._ready.get((scope, choice))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
@@ -580,7 +583,6 @@ class Retriever:
         key = _Key(shard.path, watermark, number, tuple(event.id for event in tail))
         if ready is None or ready.key != key:
             known = None if ready is None else ready.found.texts
-            life = life_of(watermark, scope)
             shown = choice._replace(past=life.since if life.state == "finished" else None)
             found = found_of(opened, tail, partial(text_at, self._log, partition), known, shown)
             ready = self._ready[scope, choice] = _make_ready(key, shard, scope, found, tail, self.dense)
