@@ -461,7 +461,7 @@ def test_a_summary_found_by_its_id_is_shown_under_it_alone(client: Client) -> No
 
 def test_what_people_order_holds_though_it_is_archived(client: Client) -> None:
     client.capture("The salary of Mira is paid on the fifth, at the harbour office.")
-    order = client.capture("Never mention the salary of Mira.", "turn").id
+    order = client.capture("Never mention the salary of Mira.").id
     asked = "When is the salary of Mira paid at the harbour office?"
 
     def offered() -> int:
