@@ -14,9 +14,11 @@ from memtape.schemas.events import Archived, Erased, ScopeChanged, Withdrawn, ma
 from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, format_day, format_time
+from memtape.sinks.home.pauses import pause
 from memtape.sinks.proof.remains import Needles, search_home
 from memtape.state.index.parts import SUMMARIES
 from memtape.state.views.filters import make_filters
+from memtape.tools.agents.mcp.tools import GetMemory, SearchMemories, get_memory, search_memories
 from memtape.tools.ask import reading
 from memtape.tools.ask.aged import PURGED
 from memtape.tools.capture.lines import Line
@@ -490,3 +492,26 @@ def test_edges_conflicts_and_what_was_given_tell_of_archived_texts(client: Clien
     (edge,) = client.edges(one).edges
     assert (edge.source.id, edge.target.id) == (one, other)
     assert {memory.now for memory in client.given()[0].memories} == {"archived"}
+
+
+def test_agents_are_told_what_is_archived_and_what_sums_up(client: Client) -> None:
+    ids = sum_up(client)
+    archive(client, ids)
+    told = search_memories(client, SearchMemories(query="lighthouse gateway"))
+    (row,) = rows(client, SummaryRow)
+    assert isinstance(row, SummaryRow)
+    assert "summary of 4 turns" in told and f"`{row.id}`" in told and "search_memories with archived finds them" in told
+    opened = get_memory(client, GetMemory(id=row.id))
+    assert all(text in opened for text in (*TURNS, *ids)) and "archived on " in opened
+    told = search_memories(client, SearchMemories(query="lighthouse gateway", archived=True))
+    assert all(id in told for id in ids) and row.id not in told
+
+
+def test_who_stores_nothing_wakes_nobody_and_is_told_so(client: Client) -> None:
+    client.capture("The gateway of the lighthouse listens on port 7001.")
+    pass_days(client, 240, steps=4)
+    pause(client.home.path, SCOPE, now_us(), None)
+    ends = client.log.ends()
+    answer = client.search("gateway", quiet=True).answer
+    assert not answer.results and answer.aside.startswith("Dormant since ")
+    assert client.log.ends() == ends

@@ -364,7 +364,7 @@ class Retriever:
     def _aside(self, scope: str, is_found: bool) -> str:
         """Return what is told of texts that were not searched, where little was found or nothing."""
         life = self._get_ready(scope).view.life
-        if life.state == "finished":
+        if life.state == "finished" or life.is_purged:
             return project_told(life)
         kept = 0 if is_found else life.archived - life.purged
         return f"{many(kept, 'text is', 'texts are')} archived; `memtape search --archived` finds them." if kept else ""
