@@ -528,10 +528,6 @@ class Retriever:
                 return row
         return None
 
-    def life(self, scope: str) -> LifeMark:
-        """Return how a project stands by the views."""
-        return life_of(self.watermark(partition_of(scope, self._log.partitions)), scope)
-
     def tail(self, scope: str, offset: int) -> Iterator[Event]:
         """Yield a scope's events behind the watermark that change what is visible."""
         if self.past is None:
@@ -549,6 +545,11 @@ class Retriever:
         """Return how far the views of a partition are."""
         shard = self.shard(partition)
         return shard.watermark() if shard.exists() else None
+
+    def life(self, scope: str) -> LifeMark:
+        """Return how a scope as a whole stands, as its views know."""
+        mark = self.watermark(partition_of(scope, self._log.partitions))
+        return mark.lives.get(scope, LifeMark()) if mark is not None else LifeMark()
 
     def offset(self, partition: int) -> int:
         """Return the offset up to which (exclusive) the views of a partition are true."""
