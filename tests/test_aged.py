@@ -345,6 +345,7 @@ def test_a_summary_opens_into_what_it_sums_up(client: Client) -> None:
     told = memtape(client, "show", row.id).output
     assert all(text in told for text in (*TURNS, *ids, "keywords ", "summary of 4 turns"))
     assert [behind.event.id for behind in client.why(row.id).events] == ids
+    assert all(id in memtape(client, "why", row.id).output for id in ids)
     archive(client, ids)
     pass_days(client, 45)
     assert not rows(client, TurnRow)
