@@ -14,7 +14,7 @@ from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import PEOPLE, Actor, Kind, Origin
 from memtape.schemas.times import format_day
-from memtape.schemas.visible import one_line
+from memtape.schemas.visible import many, one_line
 
 ORDER = "an order about memory"
 """What readers are told of what people said about memory, which states nothing of what it names."""
@@ -224,13 +224,18 @@ def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
     """Return what readers are told of a row beside its text, wherever it is shown."""
     told = ("pinned",) * row.pinned
     if row.archived_at is not None:
-        told += (f"archived on {format_day(row.archived_at)}",)
+        told += (archived_on(row.archived_at),)
     if isinstance(row, MemoryRow):
         told += told_of_value(row)
         told += ("not the one in force",) * (row.replaced and row.valid_to is None)
         told += (ORDER,) * (row.polarity == "meta" and row.origin in PEOPLE)
         told += ("consolidated",) * bool(row.made_of) + (f"told in {row.into}",) * (row.into is not None)
     return told
+
+
+def archived_on(at: int) -> str:
+    """Return what readers are told of what is archived, by itself or with its project."""
+    return f"archived on {format_day(at)}"
 
 
 def stale(last_at: int) -> str:
@@ -307,6 +312,12 @@ class ArchiveRow(msgspec.Struct, frozen=True, kw_only=True):
 
 TOLD_LEVELS = {1: "day", 2: "week"}
 """What people are told of the level of a summary."""
+
+
+def summary_told(row: SummaryRow) -> str:
+    """Return what readers are told of a summary beside its text: `summary of 14 turns, day of 2026-02-03`."""
+    one, more = ("journal entry", "journal entries") if row.kind == "journal" else (row.kind, f"{row.kind}s")
+    return f"summary of {many(len(row.sources), one, more)}, {TOLD_LEVELS[row.level]} of {format_day(row.since)}"
 
 
 class GoneRow(msgspec.Struct, frozen=True):

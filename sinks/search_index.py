@@ -33,8 +33,8 @@ from memtape.sinks.index_files import (
     write_segment,
 )
 from memtape.sinks.index_tiers import UNWRITTEN, Tiers
-from memtape.state.index.entries import HIDDEN, TURN, language_read, number_of, usual_language
-from memtape.state.index.parts import Part, counted_languages, shown_of
+from memtape.state.index.entries import HIDDEN, SUMMARY, TURN, language_read, number_of, usual_language
+from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Part, counted_languages, shown_of
 from memtape.state.index.segments import Flags, Segment, merged
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.vectors import MOST_ROWS as MOST_VECTORS
@@ -78,11 +78,10 @@ class Opened(NamedTuple):
         segments, living, _ = _of_embedder(self, embedder)
         return list(zip(segments, living, strict=True))
 
-    def parts(self) -> list[Part]:
+    def parts(self, choice: Choice = AT_HAND) -> list[Part]:
         """Return the segments with what of each is shown."""
-        return [
-            Part(segment, shown_of(segment, alive)) for segment, alive in zip(self.segments, self.living, strict=True)
-        ]
+        pairs = zip(self.segments, self.living, strict=True)
+        return [Part(segment, shown_of(segment, alive, choice)) for segment, alive in pairs]
 
     def rows(self, table: TableName | None = None) -> Iterator[LivingRow]:
         """Yield the rows that live, of one table or of all."""
@@ -94,11 +93,14 @@ class Opened(NamedTuple):
                 yield row_at(segment, place)
 
     def counts(self) -> Counter[str]:
-        """Return how many `memories` and `turns` are shown, and how many are `hidden`."""
+        """Return how many `memories`, `turns` and `summaries` stand there, and how many are `hidden`.
+
+        What is archived is counted with the others.
+        """
         counts: Counter[str] = Counter()
         for segment, alive in zip(self.segments, self.living, strict=True):
             heads = alive[: segment.size] & (segment.wordings == 0)
-            shown = shown_of(segment, alive) & heads
+            shown = heads & (segment.flags & HIDDEN == 0)
             counts["hidden"] += int(heads.sum()) - int(shown.sum())
             for table in FOUND:
                 counts[table] += int((segment.tables[: segment.size][shown] == table_number(table)).sum())
@@ -119,9 +121,10 @@ class Opened(NamedTuple):
         return [(n, row) for n, (part, alive) in enumerate(pairs) for row in part.called(id).tolist() if alive[row]]
 
     def rows_called(self, id: str) -> list[MemoryRow | TurnRow]:
-        """Return the rows that live and that an id resolves to, hidden ones included."""
+        """Return the memories and turns that live and that an id resolves to, hidden ones included."""
         found = [row_at(self.segments[n], place) for n, place in self.called(id)]
-        return [row for row in found if id == row.id or (isinstance(row, MemoryRow) and id in row.ids)]
+        said = (row for row in found if isinstance(row, (MemoryRow, TurnRow)))
+        return [row for row in said if id == row.id or (isinstance(row, MemoryRow) and id in row.ids)]
 
     def knows(self, ids: Sequence[str]) -> dict[str, None]:
         """Return which of many ids a text can be called by, living or not."""
@@ -137,7 +140,8 @@ class Opened(NamedTuple):
         """Return (segment, row) of the memories that live and have a text with this number, in any wording."""
         found = []
         for n, (segment, alive) in enumerate(zip(self.segments, self.living, strict=True)):
-            same = (segment.said == np.uint64(said)) & alive[: segment.size] & (segment.flags & TURN == 0)
+            memories = alive[: segment.size] & (segment.flags & (TURN | SUMMARY) == 0)
+            same = (segment.said == np.uint64(said)) & memories
             found += [(n, segment.head_of(row)) for row in np.flatnonzero(same).tolist()]
         return found
 
@@ -332,7 +336,8 @@ class _Making:
     def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
         """Find out in which language most texts are; those that are read otherwise now are taken in again."""
         segments = list(zip(self._texts.segments, self._texts.living, strict=True))
-        counts = counted_languages([Part(part, shown_of(part, alive)) for part, alive in segments], len(TOLD_LANGUAGES))
+        shown = [Part(part, shown_of(part, alive, EVERY_TEXT)) for part, alive in segments]
+        counts = counted_languages(shown, len(TOLD_LANGUAGES))
         new = languages_of_rows((guarded.row for guarded in newest.values()), told.values())
         usual = usual_language(map(add, counts, new))
         if usual == self._usual:

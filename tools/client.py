@@ -143,6 +143,7 @@ class Client(Writer):
         without: Collection[Lane] = (),
         explain: bool = False,
         valid_at: int | None = None,
+        archived: bool = False,
     ) -> Found:
         """Return what the scope and `global` know of a query, best first.
 
@@ -151,9 +152,18 @@ class Client(Writer):
         a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out, `filters`
         (`state.views.filters.make_filters`) say what may be returned. `explain` adds how the question was read.
         With `valid_at`, a time in microseconds, what held then answers, as it is known now, and nothing is appended.
+        With `archived` what is archived is found too. Where little is found, summaries follow (`Result.sums`).
         """
         return self._asking.search(
-            query, limit, filters, without, quiet=quiet, as_of=as_of, explain=explain, valid_at=valid_at
+            query,
+            limit,
+            filters,
+            without,
+            quiet=quiet,
+            as_of=as_of,
+            explain=explain,
+            valid_at=valid_at,
+            archived=archived,
         )
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:

@@ -75,6 +75,7 @@ class SearchArguments(Arguments, frozen=True):
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
     until: Annotated[str | None, Meta(description="Only before then.")] = None
     valid_at: Annotated[str | None, Meta(description="What held then, as it is known now.", extra=RARE)] = None
+    archived: Annotated[bool, Meta(description="Also what is archived.")] = False
 
 
 class IdArguments(Arguments, frozen=True):

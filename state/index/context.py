@@ -42,7 +42,7 @@ class Turns(NamedTuple):
     """
 
     sessions: Sessions
-    flags: NDArray[np.uint16]
+    flags: NDArray[np.uint32]
     answers: Flags | None
     lengths: Floats
 

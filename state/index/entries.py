@@ -31,6 +31,8 @@ EMPTY_WORDS = 1 << 14
 """The flag of a turn that only has an agent go on, as "ok" does: it stands in its session, and no search finds it."""
 ORDERS = 1 << 15
 """The flag of a text in which a person gives an order about memory."""
+ARCHIVED, SUMMARY = 1 << 16, 1 << 17
+"""The flags of a text that is archived, and of a summary. Only who chooses them is shown them."""
 IN_LOWER_CASE = 1 << 15
 """Beside the count of a term in a text: the text has a word of that term in lower case."""
 MOST_COUNT = IN_LOWER_CASE - 1
@@ -70,6 +72,8 @@ class Entry(NamedTuple):
     cued: bool = False
     wording: int = 0
     orders: bool = False
+    archived: bool = False
+    summary: bool = False
 
 
 class Guard(NamedTuple):
@@ -132,6 +136,8 @@ def flags_of(entry: Entry) -> int:
         | CUED * entry.cued
         | EMPTY_WORDS * (document.turn and is_nod(document.text))
         | ORDERS * entry.orders
+        | ARCHIVED * entry.archived
+        | SUMMARY * entry.summary
     )
     return flags | sum(flag for flag, is_held in zip(HOLDS, held(document.text), strict=True) if is_held)
 

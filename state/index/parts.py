@@ -9,7 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.state.index.entries import HIDDEN, Entry, Guard, language_read, take, told_of, usual_language
+from memtape.state.index.entries import (
+    ARCHIVED,
+    HIDDEN,
+    SUMMARY,
+    Entry,
+    Guard,
+    language_read,
+    take,
+    told_of,
+    usual_language,
+)
 from memtape.state.index.segments import Flags, Segment, segment_of
 
 KEPT_TEXTS = 2_048
@@ -19,16 +29,41 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+class Choice(NamedTuple):
+    """Which texts are wanted: those at hand, what is `archived` beside them, or `summaries` and nothing else.
+
+    What was said up to `past`, in microseconds, is archived with its project as a whole.
+    """
+
+    archived: bool = False
+    summaries: bool = False
+    past: int | None = None
+
+    def takes(self, flags: Any, at: Any) -> Any:
+        """Whether texts with these flags and times are wanted, which no hidden one is."""
+        apart = HIDDEN | SUMMARY | (0 if self.archived or self.summaries else ARCHIVED)
+        wanted = flags & apart == (SUMMARY if self.summaries else 0)
+        return wanted & (at > self.past) if self.past is not None and apart & ARCHIVED else wanted
+
+
+AT_HAND = Choice()
+"""What everybody is shown who does not ask for more."""
+EVERY_TEXT = Choice(archived=True)
+"""All that was said and is not hidden."""
+SUMMARIES = Choice(summaries=True)
+"""What sums up texts that have aged."""
+
+
 class Part(NamedTuple):
-    """A segment, and which of its documents are shown: those that live and are not hidden."""
+    """A segment, and which of its documents are shown: of those that live, what was chosen."""
 
     segment: Segment
     shown: Flags
 
 
-def shown_of(segment: Segment, living: Flags) -> Flags:
+def shown_of(segment: Segment, living: Flags, choice: Choice = AT_HAND) -> Flags:
     """Return which documents of a segment are shown, where `living` has a flag for each row."""
-    shown: Flags = living[: segment.size] & (segment.flags & HIDDEN == 0)
+    shown: Flags = living[: segment.size] & choice.takes(segment.flags, segment.at)
     return shown
 
 
@@ -72,8 +107,8 @@ def counted_languages(parts: Sequence[Part], languages: int) -> list[int]:
 _told_once, _take_once = lru_cache(maxsize=KEPT_TEXTS)(told_of), lru_cache(maxsize=KEPT_TEXTS)(take)
 
 
-def part_of(entries: Sequence[Entry], usual: int | None = None) -> Part:
-    """Return entries that stand nowhere else as a part, in their order, all of them shown.
+def part_of(entries: Sequence[Entry], usual: int | None = None, choice: Choice = AT_HAND) -> Part:
+    """Return entries that stand nowhere else as a part, in their order.
 
     `usual` is the language in which a text is read that may be in several; by default it is found out of these.
     """
@@ -86,4 +121,4 @@ def part_of(entries: Sequence[Entry], usual: int | None = None) -> Part:
         for entry, its in zip(entries, told, strict=True)
     ]
     segment = segment_of(made)
-    return Part(segment, shown_of(segment, np.ones(len(made), np.bool_)))
+    return Part(segment, shown_of(segment, np.ones(len(made), np.bool_), choice))

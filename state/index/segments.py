@@ -167,7 +167,7 @@ SEGMENT_TYPES = {
     "ids": "<u8",
     "kinds": "|u1",
     "origins": "|u1",
-    "flags": "<u2",
+    "flags": "<u4",
     "told": "<u2",
     "read": "|u1",
     "speakers": "<u4",

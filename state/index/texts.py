@@ -122,9 +122,9 @@ class Texts:
         return float(np.log1p((self.count - held + 0.5) / (held + 0.5)))
 
     @cached_property
-    def flags(self) -> NDArray[np.uint16]:
+    def flags(self) -> NDArray[np.uint32]:
         """The flags of all texts."""
-        flags: NDArray[np.uint16] = self.whole("flags").astype(np.uint16)
+        flags: NDArray[np.uint32] = self.whole("flags").astype(np.uint32)
         return flags
 
     @cached_property

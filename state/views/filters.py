@@ -12,7 +12,7 @@ import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Filters, Kind, Origin
-from memtape.schemas.rows import Provenance
+from memtape.schemas.rows import Provenance, SummaryRow
 from memtape.schemas.times import parse_time
 
 
@@ -79,6 +79,20 @@ def passes(result: Narrowed, filters: Filters) -> bool:
         and (filters.since is None or result.at >= filters.since)
         and (filters.until is None or result.at < filters.until)
         and (not (filters.origins or filters.sessions) or _is_made_by(result, filters))
+    )
+
+
+def summary_passes(row: SummaryRow, filters: Filters) -> bool:
+    """Whether a summary tells of what a search was narrowed to: texts of a kind, of times, and of a day of a session.
+
+    It has no tags and no origin, so that none passes where these are asked for. A summary of a week has no session.
+    """
+    return (
+        not (filters.tags or filters.origins)
+        and (not filters.kinds or row.kind in filters.kinds)
+        and (not filters.sessions or (row.kind == "turn" and row.label in filters.sessions))
+        and (filters.since is None or row.last_at >= filters.since)
+        and (filters.until is None or row.first_at < filters.until)
     )
 
 

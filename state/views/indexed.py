@@ -20,6 +20,7 @@ from memtape.schemas.rows import (
     LivingRow,
     MemoryRow,
     Row,
+    SummaryRow,
     TableName,
     TurnRow,
     VectorRow,
@@ -36,7 +37,7 @@ from memtape.state.views.context import INSTRUCTING
 
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
 """Origins whose turns are taken for an assistant's answers: of all who are no people."""
-FOUND: tuple[TableName, ...] = ("memories", "turns")
+FOUND: tuple[TableName, ...] = ("memories", "turns", "summaries")
 """Tables whose rows are texts that can be found."""
 KEPT: tuple[TableName, ...] = ("tombstones", "uses", "edges", "conflicts")
 """Tables whose rows a search reads beside the texts."""
@@ -88,24 +89,35 @@ _DECODERS = [msgspec.msgpack.Decoder(TABLES[name]) for name in TABLE_NAMES]
 def texts_of(row: Row) -> tuple[str, ...]:
     """Return what of a row is searched, each text for itself, the one that speaks first; nothing of what is no text.
 
-    A turn's is its text with what is written under its media.
+    A turn's is its text with what is written under its media, a summary's what it says and its keywords.
     """
     match row:
         case TurnRow():
             return ("\n".join((row.text, *row.captions)),)
         case MemoryRow():
             return (row.text, *(wording.text for wording in row.wordings))
+        case SummaryRow():
+            return (f"{row.text}\n{' '.join(row.keywords)}",)
         case _:
             return ()
 
 
-def entries_of(row: MemoryRow | TurnRow) -> list[Entry]:
-    """Return a memory or turn as the index takes it in, and each other wording behind it."""
+def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[Entry]:
+    """Return a memory, turn or summary as the index takes it in, and each other wording of a memory behind it."""
+    if isinstance(row, SummaryRow):
+        return [_summary_entry(row)]
     if isinstance(row, TurnRow):
         return [text_entry(row, row.captions, None, record_of(row), hidden=row.hidden)]
     ages_from = row.last_at if row.kind in FAMILIES else None
     head = text_entry(row, (), ages_from, record_of(row), ids=row.ids, spoken=row.canonical, hidden=row.hidden)
     return [head, *(_worded(head, number, its) for number, its in enumerate(row.wordings, start=1))]
+
+
+def _summary_entry(row: SummaryRow) -> Entry:
+    """Return a summary as the index takes it in: nobody said it, in no session; its time is that of its last text."""
+    (text,) = texts_of(row)
+    document = Document(text, None, "", False, False, row.last_at, kind=row.kind, id=row.id)
+    return Entry(document, record_of(row), said_number(row.text), (row.id,), summary=True)
 
 
 def _worded(head: Entry, number: int, wording: Wording) -> Entry:
@@ -157,6 +169,7 @@ def text_entry(
         bool(shown.tags),
         orders or (shown.origin in INSTRUCTING and bool(standing(shown.text))),
         orders=orders,
+        archived=shown.archived_at is not None,
     )
 
 
@@ -166,7 +179,10 @@ def told_of_row(row: Row) -> Told:
 
 
 def languages_of_rows(rows: Iterable[Row], told: Iterable[Told]) -> list[int]:
-    """Return of each language how many texts that are not hidden tell it and no other; `told` is that of each row."""
+    """Return of each language how many texts that are not hidden tell it and no other; `told` is that of each row.
+
+    Summaries say nothing of their own, and are not counted.
+    """
     counts = [0] * len(TOLD_LANGUAGES)
     for row, its in zip(rows, told, strict=True):
         if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden:
@@ -181,7 +197,7 @@ def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -
     documents, others = [], []
     for (table, row, generation, offset), its in zip(map(msgspec.structs.astuple, rows), told, strict=True):
         guard = Guard(key_of(table, row.id), generation, offset)
-        if isinstance(row, (MemoryRow, TurnRow)):
+        if isinstance(row, (MemoryRow, TurnRow, SummaryRow)):
             for entry, text in zip(entries_of(row), its, strict=True):
                 taken = take(entry.document.text, text, language_read(text, usual))
                 documents.append((entry, taken, guard, table_number(table)))

@@ -65,8 +65,11 @@ def all_changes(scope: Scope) -> dict[Change, int]:
     """Return every row and entry that the scope has, as if all had changed, for those who compare whole views."""
     changes = {Change(table, scope.name, id): 0 for table, made in ROWS.items() for id in made.ids(scope)}
     captures = scope.captures.by_seq.values()
-    journal = (capture.id for capture in captures if capture.kind == "journal" and not capture.made)
-    whole = [Change("scope", scope.name, "")] if scope.lifecycle.project.state != "active" else []
+    life = scope.lifecycle
+    journal = [capture.id for capture in captures if capture.kind == "journal" and not capture.made]
+    # The pages of days keep the turns that have left the tables.
+    journal += [capture.id for capture in captures if capture.kind == "turn" and life.is_purged(capture.seq)]
+    whole = [Change("scope", scope.name, "")] if life.project.state != "active" or life.purged else []
     return changes | {Change("journal", scope.name, id): 0 for id in journal} | dict.fromkeys(whole, 0)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Kind, Recalled
+from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Kind, Recalled, ScopeChanged
 from memtape.schemas.lanes import LANES, Lane, unasked_lanes
 from memtape.schemas.times import parse_time
 from memtape.state.views.filters import NO_FILTERS, check_filters
@@ -76,6 +76,7 @@ class Asking:
         as_of: str | None,
         explain: bool,
         valid_at: int | None = None,
+        archived: bool = False,
     ) -> Found:
         """Answer a question and put on the log what was asked and returned, as `Client.search` says."""
         check_asked(query, limit)
@@ -89,7 +90,15 @@ class Asking:
         is_past = quiet or as_of is not None or valid_at is not None
         answer = self._read(
             lambda views, scope: views.search(
-                scope, query, limit, filters, lanes, explain=explain, session=session, valid_at=valid_at
+                scope,
+                query,
+                limit,
+                filters,
+                lanes,
+                explain=explain,
+                session=session,
+                valid_at=valid_at,
+                archived=archived,
             ),
             as_of,
         )
@@ -220,6 +229,7 @@ class Asking:
             return ending_with(last, budget_tokens, of) if last else of(budget_tokens)
 
         if as_is:
+            self._wake(self._writer.scope)
             return self._reader.held(lambda views: read(views, self._writer.scope))
         return self._read(read, as_of)
 
@@ -272,14 +282,27 @@ class Asking:
 
     def _read(self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None) -> ReadT:
         """Return what an action reads of the views and of the scope."""
-        scope = self._writer.scope
+        return self._read_in(self._writer.scope, action, as_of)
+
+    def _read_in(self, scope: str, action: Callable[[Retriever, str], ReadT], as_of: str | None) -> ReadT:
+        if as_of is None:
+            self._wake(scope)
         return self._reader.read(lambda views: action(views, scope), scope, as_of)
 
     def _read_of(self, id: str, action: Callable[[Retriever, str, str], ReadT], as_of: str | None = None) -> ReadT:
         """Return what an action reads of the views, the scope in which an id stands, and the whole id."""
         return self._ids.within(
-            id, lambda scope, id: self._reader.read(lambda views: action(views, scope, id), scope, as_of)
+            id, lambda scope, id: self._read_in(scope, lambda views, scope: action(views, scope, id), as_of)
         )
+
+    def _wake(self, scope: str) -> None:
+        """Say that a project goes on whose rows have left the views, so that it is answered from all of it.
+
+        Where nothing is stored now, it sleeps on.
+        """
+        if self._reader.is_asleep(scope) and self._writer.silence() is None:
+            self._writer.append("scope_changed", ScopeChanged(git_at=None, name=None, state="active"), scope)
+            self._reader.awaken(scope)
 
 
 def is_time(around: str, now_us: int) -> bool:
@@ -300,7 +323,7 @@ def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:
 
 
 def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recalled:
-    """Return the body of the event that says what was asked and returned."""
+    """Return the body of the event that says what was asked and which captures were returned; summaries are none."""
     return Recalled(
         filters=filters,
         lanes=tuple(answer.lanes),
@@ -308,7 +331,7 @@ def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recall
         now=answer.now,
         passes=1,
         query=query,
-        results=tuple(result.id for result in answer.results),
+        results=tuple(result.id for result in answer.results if not result.sums),
         revision=answer.revision,
         watermark=answer.watermark,
     )

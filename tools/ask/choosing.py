@@ -123,7 +123,7 @@ def _memory_at(found: Found, place: int, held: float, asked: Mapping[str, float]
         return None
     it = found.result(place)
     family = FAMILIES.get(it.kind)
-    if family is None or it.polarity == "meta":
+    if family is None or it.polarity == "meta" or it.sums:
         return None
     return memory(family, TRUST[it.origin], it.at, found.text(place), held, asked)
 

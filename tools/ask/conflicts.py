@@ -10,6 +10,7 @@ from memtape.schemas.conflicts import ConflictRow, ConflictStatus, ConflictWhy, 
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.scopes import scopes_read
 from memtape.sinks.search_index import Opened
+from memtape.state.index.parts import EVERY_TEXT
 from memtape.tools.ask.found import Found
 from memtape.tools.ask.retrieval import Retriever
 
@@ -63,7 +64,7 @@ class ConflictList(msgspec.Struct, frozen=True, kw_only=True):
 
 def conflicts_of(retriever: Retriever, scope: str, every: bool) -> ConflictList:
     """Return the conflicts of a scope and of `global` that wait for people, or `every` one that there ever was."""
-    read = {name: retriever.found(name) for name in scopes_read(scope)}
+    read = {name: retriever.found(name, EVERY_TEXT) for name in scopes_read(scope)}
     rows = sorted((row for found, _ in read.values() for row in _rows(found.opened)), key=by_weight)
     shown = [row for row in rows if every or row.status == "pending"]
     return ConflictList(

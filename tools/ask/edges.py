@@ -8,6 +8,7 @@ import msgspec
 
 from memtape.schemas.events import Kind
 from memtape.schemas.rows import EdgeRow
+from memtape.state.index.parts import EVERY_TEXT
 from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, candidates, resolved, tie_of
 from memtape.tools.ask.retrieval import Retriever
@@ -70,7 +71,7 @@ class _Listed(msgspec.Struct):
 
 def _resolved(retriever: Retriever, scope: str) -> tuple[_Listed, dict[str, End]]:
     """Return all edges of a scope between what is visible, and their ends by id."""
-    found, view = retriever.found(scope)
+    found, view = retriever.found(scope, EVERY_TEXT)
     edges = [row for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
     shown: dict[str, End] = {}
     name_of: dict[str, str] = {}

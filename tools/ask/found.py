@@ -5,7 +5,7 @@ Nothing is ranked here, and no table is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,15 +13,15 @@ import msgspec
 import numpy as np
 
 from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters
-from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, archived_on
 from memtape.sinks.search_index import NOTHING, Opened
-from memtape.state.index.entries import CUED, KINDS, ORDERS, ORIGINS, TAGGED, TURN, Entry
-from memtape.state.index.parts import Ints, part_of
+from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, Entry
+from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, Part, part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
 from memtape.state.ranking.meaning import Among
-from memtape.state.views.filters import passes
+from memtape.state.views.filters import passes, summary_passes
 from memtape.state.views.indexed import row_at, said_of_row_id, text_entry
 from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
 from memtape.tools.ask.results import Result, embedded_text, result_of
@@ -35,22 +35,37 @@ TAIL_KEPT = 2_048
 
 
 _SPOKEN = np.array([ORIGINS.index(origin) for origin in SPEAKING])
+_SAID = (MemoryRow, TurnRow)
+
+
+Said = MemoryRow | TurnRow | Event
+"""What stands at a place of a scope's texts, but for summaries: a row, or a capture of the tail."""
 
 
 class Found(NamedTuple):
-    """The texts of a scope that can be found, those of the tail last, and how what is shown of each is read."""
+    """The texts of a scope that can be found, those of the tail last, and how what is shown of each is read.
+
+    `choice` says which of them are shown.
+    """
 
     texts: Texts
     opened: Opened
     captured: list[Event]
     results: dict[int, Result]
+    choice: Choice = AT_HAND
 
     @property
     def indexed(self) -> int:
         """How many texts stand before those of the tail."""
         return self.texts.size - len(self.captured)
 
-    def row(self, place: int) -> MemoryRow | TurnRow | Event:
+    def row(self, place: int) -> Said:
+        """Return what was said at a place of which no summary is: a row without the wordings that the tail hides."""
+        row = self.shown(place)
+        assert not isinstance(row, SummaryRow)
+        return row
+
+    def shown(self, place: int) -> Said | SummaryRow:
         """Return what stands at a place: a row of the index without the wordings that the tail hides, or a capture."""
         if place >= self.indexed:
             return self.captured[place - self.indexed]
@@ -60,25 +75,29 @@ class Found(NamedTuple):
             return msgspec.structs.replace(row, wordings=shown)
         return row
 
-    def _indexed(self, place: int) -> MemoryRow | TurnRow:
+    def _indexed(self, place: int) -> MemoryRow | TurnRow | SummaryRow:
         n, row = self.texts.where(place)
-        found: MemoryRow | TurnRow = row_at(self.opened.segments[n], row)
+        found: MemoryRow | TurnRow | SummaryRow = row_at(self.opened.segments[n], row)
         return found
 
     def result(self, place: int) -> Result:
         """Return what stands at a place as a result that nobody has asked for yet, `matched` by what stands there."""
         if place not in self.results:
-            number, result = place - self.texts.head(place), result_of(self.row(place))
+            number, result = place - self.texts.head(place), result_of(self.shown(place))
             if number:
                 row = self._indexed(place)
                 assert isinstance(row, MemoryRow)
                 result = msgspec.structs.replace(result, matched=row.wordings[number - 1])
+            past = self.choice.past
+            if past is not None and not result.sums and result.archived_at is None and result.at <= past:
+                marks = (*result.marks, archived_on(past))
+                result = msgspec.structs.replace(result, archived_at=past, marks=marks)
             self.results[place] = result
         return self.results[place]
 
     def standing(self, place: int) -> int:
         """Return the place of what stands for a memory, its own where nothing that is shown does."""
-        row = self.row(place)
+        row = self.shown(place)
         into = row.into if isinstance(row, MemoryRow) else None
         other = None if into is None else self.texts.called(into)
         return place if other is None else self.standing(other)
@@ -91,7 +110,7 @@ class Found(NamedTuple):
         heir, seen = place, list[int]()
         while heir not in seen:
             seen.append(heir)
-            row = self.row(heir)
+            row = self.shown(heir)
             by = (row.replaced_by or row.outdated_by or row.contradicts) if isinstance(row, MemoryRow) else None
             after = None if by is None else self.texts.called(by)
             if after is None:
@@ -123,17 +142,26 @@ class Found(NamedTuple):
         """Return the rows that are shown of memories, and of turns of people that may instruct, by their keys."""
         flags = self.texts.flags[: self.indexed]
         wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self._heads[: self.indexed]
-        rows = [row for place in np.flatnonzero(wanted).tolist() if not isinstance(row := self.row(place), Event)]
+        rows = [row for place in np.flatnonzero(wanted).tolist() if isinstance(row := self.row(place), _SAID)]
         return sorted(rows, key=lambda row: row.key)
 
-    def ordering(self) -> list[MemoryRow | TurnRow | Event]:
-        """Return what has an order of a person about memory, or may have one, as captures of the tail."""
-        flags = self.texts.flags[: self.indexed]
-        wanted = (flags & ORDERS != 0) & self.texts.shown[: self.indexed]
-        said = [event for event in self.captured if event.actor.origin in PEOPLE]
-        return [*map(self.row, np.flatnonzero(wanted).tolist()), *said]
+    def ordering(self) -> list[Said]:
+        """Return what has an order of a person about memory, or may have one, as captures of the tail.
 
-    def last_sessions(self, but: str | None) -> list[list[MemoryRow | TurnRow | Event]]:
+        An order holds though it is archived.
+        """
+        places = np.flatnonzero(self.texts.flags[: self.indexed] & ORDERS).tolist()
+        ordering = [self.row(place) for place in places if self.texts.shown[place] or self._is_apart(place)]
+        return [*ordering, *(event for event in self.captured if event.actor.origin in PEOPLE)]
+
+    def _is_apart(self, place: int) -> bool:
+        """Whether a text is only not shown since it is archived."""
+        n, row = self.texts.where(place)
+        segment = self.opened.segments[n]
+        told = segment.flags[row], segment.at[row]
+        return bool(self.opened.living[n][row] and EVERY_TEXT.takes(*told) and not self.choice.takes(*told))
+
+    def last_sessions(self, but: str | None) -> list[list[Said]]:
         """Return the turns, in their order, of the session that was spoken in last, and of the last of other agents.
 
         A session in which no agent spoke or did anything is told only where there is no other: a prompt that nobody
@@ -185,11 +213,12 @@ def found_of(
     tail: Sequence[Event],
     text_at: Callable[[int], str | None],
     before: Texts | None = None,
+    choice: Choice = AT_HAND,
 ) -> Found:
     """Return what is visible of an index after the tail, and the tail's captures behind it.
 
     `text_at` gives what was captured at an offset of the log, None where it is erased. `before` are texts of the same
-    scope, as they were made of its index and tail then.
+    scope and choice, as they were made of its index and tail then.
     """
     usual = None if opened is None else opened.manifest.usual
     opened = opened or NOTHING
@@ -198,24 +227,40 @@ def found_of(
 
     def keys_of(id: str) -> list[str] | None:
         for n, place in opened.called(id) if id not in new else ():
-            return keys_of_id(row_at(opened.segments[n], place), id, text_at)
+            row = row_at(opened.segments[n], place)
+            return None if isinstance(row, SummaryRow) else keys_of_id(row, id, text_at)
         return None
 
     banned = bool(tail) and opened.has_any("tombstones")
     bans = Bans(keys_of, lambda key: banned and opened.row("tombstones", key) is not None)
     captured = bans.walk(tail)
-    parts = opened.parts()
+    parts = opened.parts(choice)
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
+    moved = dict(bans.touched)
     for n, place in _with_what_stands(opened, touched):
-        row = row_at(opened.segments[n], place)
-        own = opened.segments[n].with_wordings(place)
-        parts[n].shown[own] = not bans.hide(keys_of_row(row), row.hidden)
+        segment = opened.segments[n]
+        row, own = row_at(segment, place), segment.with_wordings(place)
+        if isinstance(row, SummaryRow):
+            continue
+        moved |= dict.fromkeys((row.id, *(row.ids if isinstance(row, MemoryRow) else ())))
+        wanted = bool(choice.takes(int(segment.flags[place]) & ~HIDDEN, segment.at[place]))
+        parts[n].shown[own] = wanted and not bans.hide(keys_of_row(row), row.hidden)
         for other, wording in zip(own[1:], row.wordings if isinstance(row, MemoryRow) else (), strict=True):
             parts[n].shown[other] &= not bans.hide(keys_of_wording(row, wording), row.hidden)
+    if choice.summaries:
+        captured = []
+        _hide_summaries(opened, parts, moved)
     if captured:
-        parts.append(part_of([_entry_of_event(event) for event in captured], usual))
-    return Found(Texts(parts, before), opened, captured, {})
+        parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
+    return Found(Texts(parts, before), opened, captured, {}, choice)
+
+
+def _hide_summaries(opened: Opened, parts: Sequence[Part], moved: Mapping[str, None]) -> None:
+    """Hide the summaries that tell what the tail hides or shows, until they are made anew."""
+    for n, part in enumerate(parts):
+        for place in np.flatnonzero(part.shown).tolist() if moved else ():
+            part.shown[place] = moved.keys().isdisjoint(row_at(opened.segments[n], place).sources)
 
 
 def _with_what_stands(opened: Opened, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], None]:
@@ -261,9 +306,16 @@ def _held_at(result: Result, time: int) -> bool:
     return any(since <= time and (end is None or time < end) for since, end in times)
 
 
+def _summary_at(found: Found, place: int, filters: Filters) -> bool:
+    row = found.shown(place)
+    return isinstance(row, SummaryRow) and summary_passes(row, filters)
+
+
 def among_of(found: Found, filters: Filters) -> Among:
     """Return what gives those of some places that pass the filters. What columns can tell is told by them."""
     texts = found.texts
+    if found.choice.summaries:
+        return lambda places: places[[_summary_at(found, place, filters) for place in places.tolist()]]
     kinds = [KINDS.index(kind) for kind in filters.kinds]
     origins = [ORIGINS.index(origin) for origin in filters.origins]
     sessions = [texts.sessions.number_of(session) for session in filters.sessions]

@@ -21,7 +21,7 @@ from memtape.schemas.rows import MemoryRow, UseRow
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.index.entries import ORIGINS, TURN
-from memtape.state.index.parts import Ints
+from memtape.state.index.parts import EVERY_TEXT, Ints
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.subjects.usage import ANSWERING, ASKING, HOT_WINDOW_US, TURN_US, other_row_id
 from memtape.tools.ask.found import Found
@@ -29,7 +29,7 @@ from memtape.tools.ask.retrieval import Retriever
 
 PAGE_SLOTS = 5_000
 
-Since = Literal["shown", "replaced", "forgotten", "erased"]
+Since = Literal["shown", "replaced", "archived", "forgotten", "erased"]
 """How a memory that was given stands now; `forgotten` is all that is hidden."""
 
 
@@ -84,7 +84,7 @@ def given_of(
 
 
 def _read(retriever: Retriever, log: Log, name: str) -> _Of:
-    found = retriever.found(name)[0]
+    found = retriever.found(name, EVERY_TEXT)[0]
     uses = {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}
     return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
 
@@ -155,7 +155,9 @@ def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
         if (place := one.found.texts.called(id)) is not None:
             row = one.found.row(place)
             replaced = isinstance(row, MemoryRow) and (row.replaced or row.valid_to is not None)
-            return one.found.result(place).text, "replaced" if replaced else "shown", one.name
+            it = one.found.result(place)
+            now: Since = "replaced" if replaced else "shown" if it.archived_at is None else "archived"
+            return it.text, now, one.name
     return None
 
 

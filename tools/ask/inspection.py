@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -18,9 +18,11 @@ from memtape.schemas.rows import (
     MemoryRow,
     PassMark,
     Polarity,
+    SummaryRow,
     TurnRow,
     UseRow,
     Watermark,
+    summary_told,
 )
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
@@ -36,6 +38,7 @@ from memtape.sinks.zone_notes import zone_problems
 from memtape.state.consolidation.gate import gate
 from memtape.state.subjects.usage import other_row_id
 from memtape.state.views.effects import COUNTED_TYPES, PENDING_TYPES, QUIET_TYPES
+from memtape.tools.ask.aged import PURGED, Source, sources_of
 from memtape.tools.ask.conflicts import waiting as conflicts_waiting
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import is_row_stale, polarity_of_turn, row_marks
@@ -50,7 +53,9 @@ LISTED = 20
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory, turn or not yet projected capture, whole. `asked` is the id that led here.
+    """One memory, turn or summary, or a capture that no view holds, whole. `asked` is the id that led here.
+
+    `sources` is what a summary sums up. No view holds a capture that is not projected yet, or was purged (`marks`).
 
     `used` says how often the scope that asks, and the one in which it stands, have used it, and when last. `marks` is
     what a reader is told beside the text, as of when it was asked.
@@ -61,6 +66,8 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     memory: MemoryRow | None = None
     turn: TurnRow | None = None
     captured: Event | None = None
+    summary: SummaryRow | None = None
+    sources: tuple[Source, ...] = ()
     used: int = 0
     last_used_at: int | None = None
     polarity: Polarity = "fact"
@@ -176,9 +183,13 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
     """Return what an id resolves to in a scope, under its own name. Raises `NotFound`."""
+    if (summary := retriever.summary(scope, asked)) is not None:
+        sources = sources_of(log, retriever.opened(summary.scope), summary)
+        about = (summary_told(summary),)
+        return Opened(asked=asked, type="summary", summary=summary, sources=sources, marks=about)
     found = retriever.find(scope, asked)
     if isinstance(found, Event):
-        return Opened(asked=asked, type="captured", captured=found)
+        return Opened(asked=asked, type="captured", captured=found, marks=_gone(retriever, log, found))
     ids = found.ids if isinstance(found, MemoryRow) else (found.id,)
     uses = _uses(retriever, found.scope, ids)
     if found.scope != scope:
@@ -212,18 +223,32 @@ def opened(retriever: Retriever, log: Log, scope: str, asked: str) -> Opened:
     )
 
 
+def _gone(retriever: Retriever, log: Log, event: Event) -> tuple[str, ...]:
+    """Return what is told of a capture that no view holds where it is not to be projected: it was purged."""
+    assert event.scope is not None
+    offset = retriever.offset(partition_of(event.scope, log.partitions))
+    return () if any(waiting.id == event.id for waiting in retriever.tail(event.scope, offset)) else (PURGED,)
+
+
 def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseRow]:
     opened = retriever.opened(scope)
     return [row for id in row_ids if isinstance(row := opened.row("uses", id), UseRow)]
 
 
 def explained(retriever: Retriever, log: Log, scope: str, id: str) -> Explained:
-    """Return every event behind an id: captures with how they joined, echoes, and what hid or restored them."""
+    """Return every event behind an id: captures with how they joined, echoes, and what hid or restored them.
+
+    Behind a summary it is the captures that it sums up.
+    """
+    if (summary := retriever.summary(scope, id)) is not None:
+        behind = tuple(_captures(log, summary.scope, summary.sources, "source", "summed up"))
+        return Explained(id=id, scope=summary.scope, revises=None, events=behind)
     found = retriever.find(scope, id)
     if isinstance(found, Event):
         assert found.scope is not None
         partition = partition_of(found.scope, log.partitions)
         events = list(_waiting(log, partition, retriever.offset(partition), found.scope, id))
+        events = events or list(_captures(log, found.scope, (id,), "capture", "purged"))
         return Explained(id=id, scope=found.scope, revises=None, events=tuple(events))
     partition = partition_of(found.scope, log.partitions)
     if isinstance(found, MemoryRow):
@@ -371,6 +396,13 @@ def _behind(log: Log, partition: int, part: str, tie: MemberRow) -> Behind:
         offset=tie.offset,
         event=decode(slot.payload),
     )
+
+
+def _captures(log: Log, scope: str, ids: Sequence[str], part: str, how: str) -> Iterator[Behind]:
+    """Yield captures as the log has them, in its order."""
+    partition = partition_of(scope, log.partitions)
+    for _, offset in sorted(log.known(scope, ids).items(), key=lambda its: its[1]):
+        yield _behind(log, partition, part, MemberRow("", how, 0, offset))
 
 
 def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iterator[Behind]:

@@ -24,6 +24,10 @@ WORK_AGAIN_S = 60
 """So long after work was done, or tried, no projector is started for it: the embedder or model may not answer."""
 AGAIN_S = 10
 """A server that stays small starts no projector sooner after another: each takes half a second of processor time."""
+WAKE_S = 5.0
+"""So long a question waits for the rows of a project that it wakes; then it is answered from what is there."""
+LOOK_AGAIN_S = 0.05
+"""One that stays small looks so often whether they are."""
 INLINE_EVENTS = 2_000
 """A search projects by itself what is pending while the whole log is shorter than this."""
 
@@ -83,6 +87,24 @@ class Reader:
                 marks = [self.retriever.watermark(number) for number in partitions]
                 if all(mark is not None and mark.revision >= revision for mark in marks):
                     return
+
+    def is_asleep(self, scope: str) -> bool:
+        """Whether the rows of a whole project have left the views, so far as these can be read."""
+        with suppress(DamagedViews):
+            return self.retriever.life(scope).is_purged
+        return False
+
+    def awaken(self, scope: str) -> None:
+        """Bring the views up to date until the rows of a project are back, or wait for whoever else does so."""
+        until = time.monotonic() + WAKE_S
+        while self.is_asleep(scope) and time.monotonic() < until:
+            if not self.small:
+                with suppress(Locked):  # It has waited for the lock half a second.
+                    self.project()
+                continue
+            if not self._is_projected():
+                self._start()
+            time.sleep(LOOK_AGAIN_S)
 
     def catch_up(self, scope: str) -> None:
         """Project what is pending for a scope if that is quick and nobody else does, else start a projector.

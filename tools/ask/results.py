@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import SYSTEM, Captured, Event
 from memtape.schemas.lanes import Lane
 from memtape.schemas.rows import (
     Category,
@@ -16,9 +16,11 @@ from memtape.schemas.rows import (
     Polarity,
     Provenance,
     Status,
+    SummaryRow,
     TurnRow,
     Wording,
     marks,
+    summary_told,
 )
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.polarity import polarity
@@ -78,6 +80,7 @@ class Result(Displayed, frozen=True, kw_only=True):
     where that is `text`, and `passage` is of it.
     `importance_confirmed`, `status`, `category` and `polarity` are those of a memory's row; a turn has its polarity.
     `stale` says that a memory was neither said nor used for as long as its category is fresh.
+    `sums` are the captured ids of what a summary sums up, whose `at` is the time of the last of these.
     """
 
     canonical: str
@@ -107,6 +110,7 @@ class Result(Displayed, frozen=True, kw_only=True):
     category: Category | None = None
     polarity: Polarity = "fact"
     stale: bool = False
+    sums: tuple[str, ...] = ()
 
 
 _OF_MEMORY = (
@@ -115,10 +119,12 @@ _OF_MEMORY = (
 )
 
 
-def result_of(shown: MemoryRow | TurnRow | Event) -> Result:
+def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:
     """Return a row, or a capture of the tail, as a result that nobody has asked for yet."""
     if isinstance(shown, Event):
         return _from_event(shown)
+    if isinstance(shown, SummaryRow):
+        return _from_summary(shown)
     return _from_memory(shown) if isinstance(shown, MemoryRow) else _from_turn(shown)
 
 
@@ -152,6 +158,31 @@ def _from_memory(row: MemoryRow) -> Result:
 
 def _from_turn(row: TurnRow) -> Result:
     return _result(row, 0, row.captions)
+
+
+def _from_summary(row: SummaryRow) -> Result:
+    """Return a summary, which a rule or a model made, as a result."""
+    return Result(
+        id=row.id,
+        canonical=row.id,
+        text=row.text,
+        kind=row.kind,
+        scope=row.scope,
+        score=0.0,
+        at=row.last_at,
+        source=None,
+        origin="model",
+        actor=SYSTEM.name,
+        session=None,
+        provenance=(),
+        tags=(),
+        marks=(summary_told(row),),
+        confirmations=0,
+        captions=(),
+        projected=True,
+        valid_from=row.first_at,
+        sums=row.sources,
+    )
 
 
 def _from_event(event: Event) -> Result:

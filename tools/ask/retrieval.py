@@ -23,17 +23,22 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
     EdgeRow,
+    LifeMark,
     MemoryRow,
+    SummaryRow,
     TurnRow,
     UseRow,
     Watermark,
+    project_told,
 )
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
+from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.search_index import NOTHING, Opened
 from memtape.sinks.tables import Shard, foreign
 from memtape.state.core.erasures import erasures_of
+from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.meaning import Among
@@ -45,6 +50,7 @@ from memtape.state.subjects.usage import hot, times_of
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.views.effects import TAIL_TYPES
 from memtape.state.views.filters import NO_FILTERS
+from memtape.tools.ask.aged import life_of, purged_of
 from memtape.tools.ask.choosing import Told, best, holding, said_of, told_otherwise
 from memtape.tools.ask.found import Found, among_of, found_of, holding_at
 from memtape.tools.ask.naming import erased_for_good, nowhere
@@ -58,6 +64,8 @@ if TYPE_CHECKING:
 ReadT = TypeVar("ReadT")
 
 PAGE_SLOTS = 5_000
+FEW_RESULTS, MOST_SUMMARIES = 3, 3
+"""Where fewer texts than that are found, so many summaries at most are told beside them."""
 OFFERED_FROM = 20
 """So many of the best results are looked at for what a prompt surely needs."""
 _SAID_ONCE = ("forgotten", "restored", "withdrawn")
@@ -85,7 +93,8 @@ class Answer(NamedTuple):
 
     `read` has how each scope read the question, where that was asked for; `held` how many texts the scope itself shows.
     `lanes` says how many texts each lane has found or moved, in all scopes that were read; `note` why vectors were not.
-    `warnings` say what is wrong with the views, a sentence each.
+    `warnings` say what is wrong with the views, a sentence each. `aside` is a sentence on what was not searched, where
+    little was found: texts that are archived, by themselves or with their project.
     """
 
     results: list[Result]
@@ -98,6 +107,7 @@ class Answer(NamedTuple):
     read: tuple[Read, ...] = ()
     held: int = 0
     warnings: tuple[str, ...] = ()
+    aside: str = ""
 
 
 Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
@@ -105,12 +115,15 @@ Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
 
 
 class ScopeView(NamedTuple):
-    """Where the views of one scope stand, and when the last event of the scope itself was sent (0 for none)."""
+    """Where the views of one scope stand, when the last event of the scope itself was sent (0 for none), and how the
+    project stands.
+    """
 
     mark: Mark
     lag: int
     revision: int
     sent: int
+    life: LifeMark = LifeMark()
 
 
 class Plain(NamedTuple):
@@ -190,7 +203,7 @@ class Retriever:
         self.dense = dense
         self.past = past
         self._shards: dict[int, Shard] = {}
-        self._ready: dict[str, _Ready] = {}
+        self._ready: dict[tuple[str, Choice], _Ready] = {}
         self._past_forgotten = False
         self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
         self._serving: Build | None = None
@@ -317,23 +330,70 @@ class Retriever:
         repeats: bool = False,
         session: str | None = None,
         valid_at: int | None = None,
+        archived: bool = False,
     ) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project, by these lanes.
 
-        `now` is that of a search which is asked again, by default as `Retriever.now` says. With `explain` every result
-        has the parts of its relevance. Of turns that say the same only the best placed is returned, with the count of
-        the others, unless `repeats` are asked for, as who measures by the ids of turns does. `session` is that of who
-        asks: what it has just said stands below what answers the same.
+        With `archived` what is archived is found too. Where little is found, summaries tell of what else was said,
+        below what was found, unless `repeats` or a time at which it held are asked for. `now` is that of a search which
+        is asked again, by default as `Retriever.now` says. With `explain` every result has the parts of its relevance,
+        but summaries. Of turns that say the same only the best placed is returned, with the count of the others, unless
+        `repeats` are asked for, as who measures by the ids of turns does. `session` is that of who asks: what it has
+        just said stands below what answers the same.
         """
+        choice = EVERY_TEXT if archived else AT_HAND
+        asked = (scope, query, limit, filters, lanes, now, explain, repeats, session, valid_at)
+        answer = self._ranked(*asked, choice)
+        if repeats or len(answer.results) >= min(limit, FEW_RESULTS):
+            return answer
+        answer = answer._replace(aside="" if archived else self._aside(scope, bool(answer.results)))
+        return answer if valid_at is not None else self._with_summaries(answer, scope, query, limit, filters, lanes)
+
+    def _with_summaries(
+        self, answer: Answer, scope: str, query: str, limit: int, filters: Filters, lanes: Collection[Lane]
+    ) -> Answer:
+        """Return an answer with the best summaries below what was found."""
+        if not any(self.opened(name).has_any("summaries") for name in scopes_read(scope)):
+            return answer
+        most = min(MOST_SUMMARIES, limit - len(answer.results))
+        told = self._ranked(scope, query, most, filters, lanes, answer.now, choice=SUMMARIES).results
+        least = min((result.score for result in answer.results), default=1.0)
+        below = [msgspec.structs.replace(result, score=min(result.score, least)) for result in told]
+        return answer._replace(results=[*answer.results, *below])
+
+    def _aside(self, scope: str, is_found: bool) -> str:
+        """Return what is told of texts that were not searched, where little was found or nothing."""
+        life = self._get_ready(scope).view.life
+        if life.state == "finished" or life.is_purged:
+            return project_told(life)
+        kept = 0 if is_found else life.archived - life.purged
+        return f"{many(kept, 'text is', 'texts are')} archived; `memtape search --archived` finds them." if kept else ""
+
+    def _ranked(
+        self,
+        scope: str,
+        query: str,
+        limit: int,
+        filters: Filters,
+        lanes: Collection[Lane] = LANES,
+        now: int | None = None,
+        explain: bool = False,
+        repeats: bool = False,
+        session: str | None = None,
+        valid_at: int | None = None,
+        choice: Choice = AT_HAND,
+    ) -> Answer:
+        """Return the best of what was chosen, as `search` says."""
         found: list[tuple[Result, int | None]] = []
         counts: dict[Lane, int] = {}
-        readies = [self._get_ready(name) for name in scopes_read(scope)]
+        readies = [self._get_ready(name, choice) for name in scopes_read(scope)]
         views = [ready.view for ready in readies]
         # What was said within the hour is told apart by when it was said; `now` is never before it.
         now = max(self.now(views), *(ready.corpus.latest for ready in readies)) if now is None else now
-        readies = [self._used_at(ready, name, now) for ready, name in zip(readies, scopes_read(scope), strict=True)]
+        names = scopes_read(scope)
+        readies = [self._used_at(ready, (name, choice), now) for ready, name in zip(readies, names, strict=True)]
         reads: list[Read] = []
-        for name, ready in zip(scopes_read(scope), readies, strict=True):
+        for name, ready in zip(names, readies, strict=True):
             among = _among(ready, filters, valid_at)
             ranking = self._ranking(ready, query, among, lanes, now, explain, session)
             reading = ready.corpus.told(query)[1] if explain else None
@@ -361,7 +421,7 @@ class Retriever:
             self.dense.note if self.dense is not None else "",
             tuple(reads),
             readies[0].corpus.count,
-            self._warnings(partition_of(name, self._log.partitions) for name in scopes_read(scope)),
+            self._warnings(partition_of(name, self._log.partitions) for name in names),
         )
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
@@ -370,14 +430,14 @@ class Retriever:
         Orders about memory, and what people want left out by one, are not among them. Nor is what was replaced, or a
         turn that says so: what holds instead is as sure as that was.
         """
-        answer = self.search(scope, prompt, OFFERED_FROM, NO_FILTERS)
+        answer = self._ranked(scope, prompt, OFFERED_FROM, NO_FILTERS)
         if answer.results and (names := self._left_out(scope)):
             results = [it for it in answer.results if not (it.polarity == "meta" or is_about(it.text, names))]
             answer = answer._replace(results=results)
         weighed: dict[str, Weighed] = {}
         for name in scopes_read(scope):
             if results := [result for result in answer.results if result.scope == name]:
-                ready = self._ready[name]
+                ready = self._ready[name, AT_HAND]
                 places = [place for result in results if (place := ready.found.place_of(result)) is not None]
                 weighed |= zip([result.id for result in results], ready.corpus.weighed(prompt, places), strict=True)
         results, heirs = holding(answer.results)
@@ -388,7 +448,8 @@ class Retriever:
 
     def _left_out(self, scope: str) -> list[frozenset[str]]:
         """Return the terms of what people want left out, by each of their orders in what a scope reads."""
-        return [named_by(order.text) for name in scopes_read(scope) for order in orders_among(self._ready[name].found)]
+        read = [self._ready[name, AT_HAND].found for name in scopes_read(scope)]
+        return [named_by(order.text) for found in read for order in orders_among(found)]
 
     def _ranking(
         self,
@@ -423,14 +484,14 @@ class Retriever:
         ]
         return Plain(documents, np.concatenate(rows), partial(self.dense.of_query, embedder=readies[0].embedder))
 
-    def found(self, scope: str) -> tuple[Found, ScopeView]:
+    def found(self, scope: str, choice: Choice = AT_HAND) -> tuple[Found, ScopeView]:
         """Return what can be found in a scope, and where its views stand."""
-        ready = self._get_ready(scope)
+        ready = self._get_ready(scope, choice)
         return ready.found, ready.view
 
     def opened(self, scope: str) -> Opened:
         """Return the search index of a scope as it is written now, from which its rows are read without any table."""
-        shard, ready = self.shard(partition_of(scope, self._log.partitions)), self._ready.get(scope)
+        shard, ready = self.shard(partition_of(scope, self._log.partitions)), self._ready.get((scope, AT_HAND))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         return opened or NOTHING
 
@@ -439,9 +500,9 @@ class Retriever:
         return self._get_ready(scope).corpus.to_encode(query) or query
 
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
-        """Return the memory or turn that an id resolves to, hidden ones included, or a capture of the tail.
+        """Return the memory or turn that an id resolves to, hidden ones included, or a capture that no view holds.
 
-        Raises `NotFound`, also for what is no id.
+        That is one of the tail, or one whose rows have left the views. Raises `NotFound`, also for what is no id.
         """
         for name in scopes_read(scope):
             partition = partition_of(name, self._log.partitions)
@@ -456,7 +517,21 @@ class Retriever:
             for event in self.tail(name, self.offset(partition)):
                 if event.id == id and isinstance(event.body, Captured):
                     return event
+            life = self.life(name)
+            gone = purged_of(self._log, self.opened(name), name, id) if life.purged or life.is_purged else None
+            if gone is not None:
+                return gone
         raise nowhere(scope, id)
+
+    def summary(self, scope: str, id: str) -> SummaryRow | None:
+        """Return the summary of an id, None where there is none. Raises `NotFound` while it is to be made anew."""
+        for name in scopes_read(scope):
+            row = self.opened(name).row("summaries", id)
+            if isinstance(row, SummaryRow):
+                if self.found(name, SUMMARIES)[0].texts.called(id) is None:
+                    raise NotFound(f"Some of what {id} sums up has just been hidden.", "Ask again in a moment.")
+                return row
+        return None
 
     def tail(self, scope: str, offset: int) -> Iterator[Event]:
         """Yield a scope's events behind the watermark that change what is visible."""
@@ -476,6 +551,11 @@ class Retriever:
         shard = self.shard(partition)
         return shard.watermark() if shard.exists() else None
 
+    def life(self, scope: str) -> LifeMark:
+        """Return how a scope as a whole stands, as its views know."""
+        mark = self.watermark(partition_of(scope, self._log.partitions))
+        return mark.lives.get(scope, LifeMark()) if mark is not None else LifeMark()
+
     def offset(self, partition: int) -> int:
         """Return the offset up to which (exclusive) the views of a partition are true."""
         watermark = self.watermark(partition)
@@ -494,29 +574,33 @@ class Retriever:
         """Hold nothing ready."""
         self._ready.clear()
 
-    def _get_ready(self, scope: str) -> _Ready:
+    def _get_ready(self, scope: str, choice: Choice = AT_HAND) -> _Ready:
         """Return a scope's texts. The watermark is read first: the index may only be newer than it."""
         partition = partition_of(scope, self._log.partitions)
         shard = self.shard(partition)
         watermark = self.watermark(partition)
+        life = life_of(watermark, scope)
+        if choice == EVERY_TEXT and not life.archived and life.state != "finished":
+            choice = AT_HAND  # It is the same, and may be ready.
         tail = list(self.tail(scope, watermark.offset if watermark else 0))
-        ready = self._ready.get(scope)
+        ready = self._ready.get((scope, choice))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         number = opened.manifest.number if opened is not None else 0
         key = _Key(shard.path, watermark, number, tuple(event.id for event in tail))
         if ready is None or ready.key != key:
             known = None if ready is None else ready.found.texts
-            found = found_of(opened, tail, partial(text_at, self._log, partition), known)
-            ready = self._ready[scope] = _make_ready(key, shard, scope, found, tail, self.dense)
+            shown = choice._replace(past=life.since if life.state == "finished" else None)
+            found = found_of(opened, tail, partial(text_at, self._log, partition), known, shown)
+            ready = self._ready[scope, choice] = _make_ready(key, shard, scope, found, tail, self.dense)
         return ready
 
-    def _used_at(self, ready: _Ready, scope: str, now: int) -> _Ready:
+    def _used_at(self, ready: _Ready, name: tuple[str, Choice], now: int) -> _Ready:
         """Return what is ready with its uses and edges as of the hour of `now`, by which they hardly change."""
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:
             return ready
         ready = ready._replace(corpus=ready.corpus.with_use(ready.use.at(hour)), use_at=hour)
-        self._ready[scope] = ready
+        self._ready[name] = ready
         return ready
 
 
@@ -532,7 +616,8 @@ def _make_ready(
     embedder = watermark.embedder if watermark is not None else FLOOR
     vectors = dense.of_texts(found, embedder) if dense is not None else None
     mark = Mark(offset=watermark.offset if watermark else 0, partition=shard.partition)
-    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, last_sent(scope, watermark, tail))
+    sent, life = last_sent(scope, watermark, tail), life_of(watermark, scope)
+    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life)
     use = None
     if uses := {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}:
         ties = [tie_of(row) for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
@@ -609,7 +694,9 @@ def _told(ready: _Ready, told: Told, passage: str, reading: Reading | None, now:
         terms=own,
         around=around,
     )
-    document = judged(ready.found.result(hit.place), ready.found.row(hit.place), now)
+    document = ready.found.result(hit.place)
+    if not document.sums:
+        document = judged(document, ready.found.row(hit.place), now)
     lanes = tuple(hit.lanes)
     marks = document.marks
     if told.mark:

@@ -15,7 +15,7 @@ from memtape.schemas.events import EVENT_TYPES, Captured, Event, Kind, Origin
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Slot, backwards
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import PassMark
+from memtape.schemas.rows import PassMark, SummaryRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.results import Result
 
 FOLLOW_S = 0.2
+SOURCE_CHARS = 200
 
 
 @click.command()
@@ -67,6 +68,7 @@ def search(
     since: str | None,
     until: str | None,
     valid_at: str | None,
+    archived: bool,
     quiet: bool,
     explain: bool,
     without: tuple[Lane, ...],
@@ -81,6 +83,7 @@ def search(
       memtape search "staging database port" --from-origin user --from-origin operator
       memtape search "staging database port" --explain
       memtape search "staging database port" --valid-at 2026-03-01
+      memtape search "staging database port" --archived
     """
     filters = make_filters(
         now_us(), kinds=kinds, origins=origins, sessions=sessions, since=since, tags=tags, until=until
@@ -94,6 +97,7 @@ def search(
         without=without,
         explain=explain,
         valid_at=None if valid_at is None else parse_time(valid_at, now_us()),
+        archived=archived,
     )
     answer = found.answer
     if as_json:
@@ -105,17 +109,20 @@ def search(
                 "lanes": answer.lanes,
                 "recall_id": found.recall_id,
                 "warnings": answer.warnings,
+                "aside": answer.aside,
                 **({"read": answer.read} if explain else {}),
             }
         )
         return
     for number, result in enumerate(answer.results, start=1):
         say(_result(number, result))
-        if explain:
+        if explain and not result.sums:
             say("\n".join(explained(result, answer.read)))
     if explain:
         say("\n".join(explained_question(answer)))
-    if not answer.results:
+    if answer.aside:
+        say(answer.aside if answer.results else f"Nothing found. {answer.aside}")
+    elif not answer.results:
         say(_nothing(client.scope, answer.held, as_of))
         if origins and answer.held:
             say("What is piped is captured as an agent's, unless --origin says whose it is.")
@@ -138,7 +145,7 @@ def show(
     as_of: str | None,
     as_json: bool,
 ) -> None:
-    """Open one memory or turn whole, by the id of any of its captures.
+    """Open one memory or turn whole, by the id of any of its captures, or a summary with what it sums up.
 
     With --whole a document is read back from all its parts: what was captured, without its secrets. A terminal shows
     it so that nothing in it acts; a file or a pipe gets its bytes.
@@ -319,6 +326,8 @@ def _nothing(scope: str, held: int, as_of: str | None) -> str:
 
 def _result(number: int, result: Result) -> str:
     about = [result.kind, format_time(result.at)[:10], f"{one_line(result.actor, 40)} ({result.origin})"]
+    if result.sums:
+        about = ["not what was said"]
     if result.confirmations:
         about.append(f"confirmed {result.confirmations}x")
     if result.again:
@@ -351,7 +360,10 @@ def _opened(opened: Opened) -> list[str]:
     if opened.captured is not None:
         event = opened.captured
         assert isinstance(event.body, Captured)
-        return [visible(event.body.text), "", _event(event), "Not yet folded: `memtape run --once` projects it."]
+        waits = ("Not yet folded: `memtape run --once` projects it.",)
+        return [visible(event.body.text), "", _event(event), *(opened.marks or waits)]
+    if opened.summary is not None:
+        return _summary(opened, opened.summary)
     row = opened.memory or opened.turn
     assert row is not None
     lines = [visible(row.text), "", f"{row.kind} {row.id} in {row.scope}"]
@@ -391,6 +403,19 @@ def _hidden(opened: Opened) -> list[str]:
         return []
     again = f"memtape restore {row.id} --scope {row.scope}"
     return [f"Hidden: {opened.why_hidden()}. To show it again: {again}"]
+
+
+def _summary(opened: Opened, row: SummaryRow) -> list[str]:
+    written = "A model wrote this" if row.by_model else "Summed up by rule"
+    lines = [visible(row.text), "", *opened.marks, f"{row.kind} {row.id} in {row.scope}"]
+    if row.keywords:
+        lines.append("keywords " + ", ".join(map(one_line, row.keywords)))
+    lines.append(f"{written}, from {format_time(row.first_at)} to {format_time(row.last_at)}. In full:")
+    for source in opened.sources:
+        marks = f" ({', '.join(source.marks)})" if source.marks else ""
+        text = "erased" if source.text is None else one_line(source.text, SOURCE_CHARS)
+        lines.append(f"  {format_time(source.at)}  {source.id}  {text}{marks}")
+    return lines
 
 
 def _behind(behind: Behind) -> str:

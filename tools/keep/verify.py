@@ -143,7 +143,10 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int, scope: str |
         found.indexes.update((name, its) for name, its in shard.indexes().items() if scope in (None, name))
     except Exception:  # As above.
         found.differences.append(Difference("index", "", str(number), "unreadable"))
-    scopes = dict.fromkeys(row.scope for rows in found.rows.values() for row in rows.values())
+    named = (row.scope for rows in found.rows.values() for row in rows.values())
+    # A scope can have pages where all its rows have left the tables.
+    known = watermark.sent if watermark is not None else {}
+    scopes = dict.fromkeys((*named, *(name for name in known if scope in (None, name))))
     if watermark is not None and foreign(log, watermark):
         return _Found(0, {}, {}, {}, [Difference("watermarks", "", str(number), "unexpected")], {})
     if vault is not None:

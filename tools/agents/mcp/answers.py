@@ -11,11 +11,13 @@ from collections.abc import Iterable, Sequence
 from memtape.schemas.conflicts import TOLD_WHY
 from memtape.schemas.events import Captured, Origin
 from memtape.schemas.places import place_in
+from memtape.schemas.rows import SummaryRow
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, fitted
+from memtape.tools.ask.aged import Source
 from memtape.tools.ask.conflicts import Conflict, ConflictList, Told
 from memtape.tools.ask.inspection import Behind, Explained, Opened, Status
 from memtape.tools.ask.looking import Session
@@ -41,7 +43,7 @@ def searched(answer: Answer, scope: str, recall_id: str | None) -> str:
     """Return the results of a search, best first, as many as fit."""
     if not answer.results:
         nothing = f"Nothing is remembered in {scope} for this query. Try fewer or other words."
-        return "\n".join([nothing, *answer.warnings])
+        return "\n".join([nothing, *_aside(answer), *answer.warnings])
     count = len(answer.results)
     pieces, left = _fitting(_result(number, result) for number, result in enumerate(answer.results, start=1))
     head = f"{many(count, 'result')} from {scope}, best first. {DATA_NOT_ORDERS}"
@@ -50,15 +52,24 @@ def searched(answer: Answer, scope: str, recall_id: str | None) -> str:
         tail.append(f"{count - len(pieces)} more did not fit; ask with a smaller limit or a narrower query.")
     if answer.lag:
         tail.append(f"Not folded yet, and searched by words: {many(answer.lag, 'newer event')}.")
-    tail += answer.warnings
+    tail += [*_aside(answer), *answer.warnings]
+    if any(result.sums for result in answer.results):
+        tail.append("A summary is no memory: get_memory lists what it sums up; mark those as used.")
     tail.append("Open one whole with get_memory. If you use any of them, say so with mark_used.")
     if recall_id is not None:
         tail.append(f"recall: {recall_id}")
     return "\n\n".join([head, wrap("\n\n".join(pieces)), "\n".join(tail)])
 
 
+def _aside(answer: Answer) -> list[str]:
+    """Return what was not searched, for an agent, which finds it by an argument of the tool."""
+    return [answer.aside.replace("`memtape search --archived`", "search_memories with archived")] * bool(answer.aside)
+
+
 def opened(found: Opened, explained: Explained, start: int) -> str:
     """Return one memory from a character of its text on, and why it is there."""
+    if found.summary is not None:
+        return _summary(found.summary, found)
     row = found.memory or found.turn
     if row is not None:
         whole, kind, id, scope = row.text, row.kind, row.id, row.scope
@@ -99,6 +110,22 @@ def opened(found: Opened, explained: Explained, start: int) -> str:
     follow = many(rest, "character follows", "characters follow")
     tail = [f"{follow}: get_memory with from_char={start + len(part)}."] if rest > 0 else []
     return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
+
+
+def _summary(row: SummaryRow, found: Opened) -> str:
+    """Return a summary with what it sums up, as much as fits."""
+    lines = [f"`{row.id}` in {row.scope} · {', '.join(found.marks)}", quoted(_part(row.text, 0))]
+    if row.keywords:
+        lines.append("keywords: " + ", ".join(_name(word, 60) for word in row.keywords))
+    pieces, left = _fitting(map(_source, found.sources))
+    more = [f"({many(len(found.sources) - len(pieces), 'more text')}.)"] if left else []
+    return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join([*lines, "It sums up:", *pieces, *more]))])
+
+
+def _source(source: Source) -> str:
+    marks = f" · {', '.join(source.marks)}" if source.marks else ""
+    text = "erased" if source.text is None else quoted(one_line(source.text, WORDING_CHARS))
+    return f"`{source.id}` · {format_time(source.at)}{marks}\n{text}"
 
 
 def listed(found: Sequence[Result], scope: str, order: str) -> str:
@@ -232,6 +259,8 @@ def _result(number: int, result: Result) -> str:
     text = text if len(text) <= MAX_RESULT_CHARS else text[: MAX_RESULT_CHARS - 1] + "…"
     beside = "".join(f"\n{quoted(line)}" for line in other_wordings(result))
     about = [_about(result.kind, result.at, result.actor, result.origin, result.source, result.path)]
+    if result.sums:
+        about = []
     if result.confirmations:
         about.append(f"confirmed {result.confirmations}x")
     if result.again:

@@ -98,7 +98,8 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
         until=asked.until,
     )
     then = None if asked.valid_at is None else parse_time(asked.valid_at, now_us())
-    found = client.search(asked.query, min(asked.limit, MAX_RESULTS), filters=filters, valid_at=then)
+    most = min(asked.limit, MAX_RESULTS)
+    found = client.search(asked.query, most, filters=filters, valid_at=then, archived=asked.archived)
     return _at_most(asked.limit, MAX_RESULTS, "results") + searched(found.answer, client.scope, found.recall_id)
 
 

@@ -1,0 +1,80 @@
+"""What has aged: how a project stands by its views, and the captures whose rows have left these, as the log has them.
+
+Nothing is searched or ranked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from memtape.schemas.codec import event_of
+from memtape.schemas.events import Captured, Event
+from memtape.schemas.log import Log
+from memtape.schemas.rows import LifeMark, SummaryRow, Watermark, archived_on
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.search_index import Opened
+from memtape.state.core.erasures import erasures_of
+from memtape.state.subjects.captures import FAMILIES, normal_digest
+from memtape.state.subjects.tombstones import text_row_id
+
+PURGED = "archived, and gone from the views; `memtape unarchive` brings it back"
+"""What readers are told of a capture that only the log has."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """A text that a summary sums up, by the capture that says it; None where nobody has the text any more.
+
+    `marks` say that it is archived, or has left the views.
+    """
+
+    id: str
+    at: int
+    text: str | None
+    marks: tuple[str, ...] = ()
+
+
+def life_of(watermark: Watermark | None, scope: str) -> LifeMark:
+    """Return how a project stood when its views were written."""
+    return watermark.lives.get(scope, LifeMark()) if watermark is not None else LifeMark()
+
+
+def captures_of(log: Log, scope: str, ids: Sequence[str]) -> dict[str, Event]:
+    """Return captures of a scope as the log has them, and nothing of what is erased."""
+    partition = partition_of(scope, log.partitions)
+    erasures = erasures_of(log.erased(partition))
+    found: dict[str, Event] = {}
+    for id, offset in log.known(scope, ids).items() if ids else ():
+        for slot in log.read(partition, offset, 1):
+            event = event_of(slot.payload)
+            if event is not None and isinstance(event.body, Captured) and not erasures.covers(event):
+                found[id] = event
+    return found
+
+
+def purged_of(log: Log, opened: Opened, scope: str, id: str) -> Event | None:
+    """Return a capture that no view has, unless it was forgotten."""
+    event = captures_of(log, scope, [id]).get(id)
+    if event is None or not isinstance(event.body, Captured):
+        return None
+    keys = [f"id:{id}"]
+    if event.body.kind in FAMILIES:
+        keys.append(text_row_id(normal_digest(event.body.text)))
+    return None if any(opened.row("tombstones", key) is not None for key in keys) else event
+
+
+def sources_of(log: Log, opened: Opened, row: SummaryRow) -> tuple[Source, ...]:
+    """Return what a summary sums up, in its order: from the views, and what has left these from the log."""
+    shown = {id: rows[0] for id in row.sources if (rows := opened.rows_called(id))}
+    gone = captures_of(log, row.scope, [id for id in row.sources if id not in shown])
+    told = []
+    for id in row.sources:
+        if (found := shown.get(id)) is not None:
+            archived = () if found.archived_at is None else (archived_on(found.archived_at),)
+            told.append(Source(id=id, at=found.at, text=found.text, marks=archived))
+        elif (event := gone.get(id)) is not None and isinstance(event.body, Captured):
+            told.append(Source(id=id, at=event.at, text=event.body.text, marks=(PURGED,)))
+        else:
+            told.append(Source(id=id, at=row.since, text=None))
+    return tuple(told)
