@@ -349,7 +349,8 @@ def _wake(state: Lifecycle, context: Context[Others]) -> list[Change]:
 def stand(state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[Others]) -> list[Change]:
     """Let a project stand otherwise from now on, and return the rows that this touched; none of its rows is purged."""
     was_purged = state.project.purged
-    state.project = msgspec.structs.replace(state.project, state=how, since=context.clock, purged=False)
+    since = max(context.clock, context.at)  # The clock stands still between ticks, and texts are said meanwhile.
+    state.project = msgspec.structs.replace(state.project, state=how, since=since, purged=False)
     state.forget_due()
     return project_rows(state, context) if was_purged else [Change("scope", context.scope, "")]
 

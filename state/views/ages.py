@@ -45,7 +45,7 @@ since and so is never archived by age, `no room` what is beyond `MOST_A_PASS`.
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """How many units of a scope stand where; each is counted once, so that all counts but `summaries` add up to `total`.
+    """How many units of a scope stand where. Each is counted once: all but `summaries` add up to `total`.
 
     `archived` are those that have not left the views, which `purged` have. `apart` counts what does not age, by why:
     pinned, hidden, consolidated, or its kind.
@@ -102,6 +102,7 @@ class Age(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: str
+    scope: str
     now: int
     tier: Tier
     retention: dict[str, int]
@@ -175,12 +176,13 @@ def age_of(scope: Scope, unit: int, settings: Settings, now: int) -> Age:
     groups = ((id, state.summaries[id].group) for id in state.within.get(unit, ()))
     return Age(
         id=scope.captures.by_seq[unit].id,
+        scope=scope.name,
         now=now,
         tier=state.tier(unit),
         retention={} if kept is None else {name: getattr(kept, name) for name in Retention._fields[1:]},
         total=None if kept is None else kept.total,
         last_at=None if kept is None else kept.last,
-        limit=None if limit is None or kept is None else limit * 10_000,
+        limit=None if limit is None or kept is None or archiving is not None else limit * 10_000,
         stays=None if isinstance(why, Step) else why,
         moves_to=None if step is None else PLACES[step.group.level],
         moves_at=None if step is None else step.at,

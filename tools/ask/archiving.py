@@ -146,6 +146,4 @@ def _told(scope: Scope, id: str, captures: int) -> Named:
     """Return what was named: its text is that which speaks for it, or of what is hidden its first."""
     unit = _unit(scope, id)
     capture = spoken_of(scope, unit) or scope.captures.by_seq[unit]
-    return Named(
-        id=id, scope=scope.name, kind=capture.kind, text=scope.captures.body(capture).text, captures=captures
-    )
+    return Named(id=id, scope=scope.name, kind=capture.kind, text=scope.captures.body(capture).text, captures=captures)

@@ -13,6 +13,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.rows import (
     Counters,
     DeadLetter,
+    LifeMark,
     MemberRow,
     MemoryRow,
     PassMark,
@@ -124,7 +125,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `left_out` counts what hooks were told and did not store, by reason.
     `paused` are the pauses that last now, in which nothing is stored.
     `model` is what models were asked today and in all, and windows of talk by outcome; `model_budget` is how much they
-    may be asked in a day at most, of which tokens are no part.
+    may be asked in a day at most, of which tokens are no part. `lives` says how the scopes have aged of which any has.
     """
 
     home: str
@@ -155,6 +156,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     model_budget: Use
     scopes: dict[str, ScopeCount]
     positions: dict[int, PartitionPosition]
+    lives: dict[str, LifeMark] = {}
 
 
 def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
@@ -240,6 +242,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
     scopes: dict[str, Counter[str]] = {}
     waiting: dict[str, int] = {}
     passes: dict[str, PassMark] = {}
+    lives: dict[str, LifeMark] = {}
     hidden: list[str] = []
     dead_letters: list[DeadLetter] = []
     for number, mark in marks.items():
@@ -247,6 +250,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
             continue
         _add(counters, mark.counters)
         passes |= mark.passes
+        lives |= mark.lives
         shard = retriever.shard(number)
         for scope, opened in shard.indexes().items():
             if counts := +opened.counts():
@@ -299,6 +303,7 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
             number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
             for number, end in enumerate(ends)
         },
+        lives=dict(sorted(lives.items())),
     )
 
 

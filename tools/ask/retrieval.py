@@ -23,6 +23,7 @@ from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
     EdgeRow,
+    LifeMark,
     MemoryRow,
     TurnRow,
     UseRow,
@@ -470,6 +471,11 @@ class Retriever:
         """Return how far the views of a partition are."""
         shard = self.shard(partition)
         return shard.watermark() if shard.exists() else None
+
+    def life(self, scope: str) -> LifeMark:
+        """Return how a scope as a whole stands, as its views know."""
+        mark = self.watermark(partition_of(scope, self._log.partitions))
+        return mark.lives.get(scope, LifeMark()) if mark is not None else LifeMark()
 
     def offset(self, partition: int) -> int:
         """Return the offset up to which (exclusive) the views of a partition are true."""
