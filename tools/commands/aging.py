@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memtape.schemas.errors import NotFound
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
 from memtape.state.views.ages import Age, Moving, Pass, Place, Standing, Stays
 from memtape.tools.ask.aging import Aging
+from memtape.tools.ask.inspection import Explained
+from memtape.tools.client import Client
 
 PARTS = {
     "recency": "falls from 0.350 on the day when it was last said or used to 0 after 180 days",
@@ -37,6 +40,23 @@ TOLD_PLACES: dict[Place, str] = {
     "purged": "out of the views",
 }
 TEXT_CHARS = 120
+
+
+def why_of(client: Client, id: str) -> tuple[Explained, Age | None]:
+    """Return every event behind an id, none of what has left the views, and how it has aged. Raises `NotFound`.
+
+    What is no memory or turn, as a summary, has no age.
+    """
+    try:
+        age = client.age(id)
+    except NotFound:
+        return client.why(id), None
+    try:
+        return client.why(id), age
+    except NotFound:
+        if not age.purged:
+            raise
+        return Explained(id=age.id, scope=age.scope, revises=None, events=()), age
 
 
 def age_lines(age: Age) -> Iterator[str]:

@@ -173,12 +173,9 @@ def why(
     Example:
       memtape why 019ab0c4-9a3c-7000-8000-0123456789ab
     """
-    from memtape.tools.ask.inspection import Explained
-    from memtape.tools.commands.aging import age_lines
+    from memtape.tools.commands.aging import age_lines, why_of
 
-    age = client.age(id)
-    # Of what has left the views the log alone knows.
-    explanation = Explained(id=age.id, scope=age.scope, revises=None, events=()) if age.purged else client.why(id)
+    explanation, age = why_of(client, id)
     if as_json:
         print_json({**msgspec.structs.asdict(explanation), "age": age})
         return
@@ -187,7 +184,7 @@ def why(
         say(f"revises {explanation.revises}")
     for behind in explanation.events:
         say(_behind(behind))
-    for line in age_lines(age):
+    for line in () if age is None else age_lines(age):
         say(line)
 
 
