@@ -19,7 +19,7 @@ from memtape.schemas.ids import ID_PATTERN, derived_id
 from memtape.schemas.scopes import GLOBAL, SCOPE_PATTERN
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
-from memtape.schemas.upcasts import Step, decided_2, recalled_2
+from memtape.schemas.upcasts import Step, decided_2, decided_3, recalled_2
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
@@ -272,15 +272,16 @@ class Operation(_Body, frozen=True):
     `replace`: the text of the capture `by` stands for these memories, of which the first holds what is so now and the
     others what was before. `remove`: the memory of the input `by` says the same and stands for these. `add`: the text
     of the capture `by` was drawn from these, which stand as they did. `conflict`: the memory of the input `by` and each
-    of these cannot both hold, and people are asked which does.
+    of these cannot both hold, and people are asked which does. `reword`: the text of the capture `by` tells what the
+    summary `ids` tells, an input whose `seq` is how often the summary had changed.
     """
 
     by: Id
     ids: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MAX_INPUTS)]
-    op: Literal["add", "conflict", "replace", "remove"]
+    op: Literal["add", "conflict", "replace", "remove", "reword"]
 
 
-MAKING = ("add", "replace")
+MAKING = ("add", "replace", "reword")
 """The operations that have a text made; the others are about inputs alone."""
 COVERING = ("remove", "replace")
 """The operations after which something else stands for the inputs that they name."""
@@ -359,7 +360,7 @@ EVENT_TYPES: dict[str, EventType] = {
     "withdrawn": EventType(Withdrawn),
     "archived": EventType(Archived, effect="answers"),
     "scope_changed": EventType(ScopeChanged, effect="answers"),
-    "decided": EventType(Decided, (decided_2,)),
+    "decided": EventType(Decided, (decided_2, decided_3)),
     "embedded": EventType(Embedded, of_anyone=True, effect="views"),
     "configured": EventType(Configured, has_scope=False, can_be_blank=False, effect="nothing"),
     "ticked": EventType(Ticked, has_scope=False, can_be_blank=False, effect="nothing"),
@@ -548,10 +549,16 @@ def _check_decided(decided: Decided) -> None:
         fault = "What stands for others is not itself removed or replaced."
     elif any(id in covered for id in opposed):
         fault = "What is removed or replaced is in conflict with nothing."
+    elif any(it.op == "reword" for it in decided.operations) and not all(map(_rewords_one, decided.operations)):
+        fault = "Who tells a summary in other words decides nothing else, and names one at a time."
     elif any(it.by in it.ids for it in decided.operations if it.op == "conflict"):
         fault = "Nothing is in conflict with itself."
     if fault:
         raise InvalidEvent("invalid", fault, "$.body")
+
+
+def _rewords_one(operation: Operation) -> bool:
+    return operation.op == "reword" and len(operation.ids) == 1
 
 
 def check_text_size(field: str, text: str) -> None:

@@ -35,6 +35,16 @@ def decided_2(old: dict[str, Any]) -> dict[str, Any]:
     return old
 
 
+def decided_3(old: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 could not tell a summary in other words. What is no such body is left to its type to refuse."""
+    body = old["body"]
+    operations = body.get("operations") if isinstance(body, dict) else None
+    if isinstance(operations, list) and any(isinstance(it, dict) and it.get("op") == "reword" for it in operations):
+        message = "$.body.operations: no operation of version 2 tells a summary in other words."
+        raise InvalidEvent("invalid", message, "$.body.operations")
+    return old
+
+
 def upcast(payload: dict[str, Any], steps: Sequence[Step]) -> dict[str, Any]:
     """Return the decoded object at the newest version of its type, one step at a time; `steps` are those from 1 on.
 

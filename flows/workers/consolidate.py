@@ -68,11 +68,14 @@ class Passed(NamedTuple):
 
 
 class Consolidation(Worker):
-    """Consolidates each scope whose gate is open. `marks` tells how passes go, by scope, as far as the views know."""
+    """Consolidates each scope whose gate is open, and then has `reword` tell its summaries.
+
+    `marks` tells how passes go, by scope, as far as the views know.
+    """
 
     def __init__(
         self, log: Log, marks: Callable[[], Mapping[str, PassMark]], state_at: StateAt, conclude: Conclude,
-        alone: Callable[[], AbstractContextManager[object]], now_us: Callable[[], int],
+        reword: Callable[[Scope], int], alone: Callable[[], AbstractContextManager[object]], now_us: Callable[[], int],
         is_wanted: Callable[[], bool], on_note: OnNote,
     ) -> None:  # fmt: skip
         super().__init__(on_note)
@@ -80,6 +83,7 @@ class Consolidation(Worker):
         self._marks = marks
         self._state_at = state_at
         self._conclude = conclude
+        self._reword = reword
         self._alone = alone
         self._now_us = now_us
         self._is_wanted = is_wanted
@@ -115,7 +119,7 @@ class Consolidation(Worker):
         scope = self._state_at(number, self._log.ends()[number]).scopes.get(name)
         if scope is not None and gate(scope.passes.mark(), now).is_open:  # The views may be behind.
             passed = consolidate(self._log, scope, self._conclude, self._now_us)
-            self.done += len(passed.conclusions)
+            self.done += len(passed.conclusions) + self._reword(scope)
             self.changed = True
             for problem in passed.problems:
                 self.note(f"Memories that are alike were not consolidated: {problem}")
@@ -138,13 +142,13 @@ def consolidate(
             concluded = [conclusion for conclusion in conclude(each) if is_wanted(scope, conclusion)]
         except BudgetSpent:
             left = min(due.first for due in planned.due[place:])
-            _append(log, [_end_of(scope, max(scope.passes.until, min(planned.until, left)), now_us())])
+            append(log, [_end_of(scope, max(scope.passes.until, min(planned.until, left)), now_us())])
             raise
         conclusions += concluded
         for conclusion in concluded:
-            _append(log, events_of(scope, conclusion, now_us()))
+            append(log, events_of(scope, conclusion, now_us()))
     on_cluster(len(planned.due), len(planned.due))
-    _append(log, [_end_of(scope, planned.until, now_us())])
+    append(log, [_end_of(scope, planned.until, now_us())])
     problems = [f"{it.problem} {_THEN[it.attempt < MAX_ATTEMPTS]}" for it in conclusions if it.problem]
     return Passed(len(planned.due), [it for it in conclusions if it.operations], problems)
 
@@ -180,7 +184,7 @@ def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
         attempt=conclusion.attempt, inputs=inputs, operations=operations, reason=conclusion.problem or None, until=None
     )
     actor = conclusion.actor or SYSTEM
-    decided = _event("decided", id, body, scope, actor, captures, now_us, now_us)
+    decided = event_of_pass("decided", id, body, scope, actor, captures, now_us, now_us)
     return [decided] + [
         _made(scope, conclusion, it, text, id, now_us)
         for it, text in zip(conclusion.operations, texts, strict=True)
@@ -207,7 +211,7 @@ def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided:
     )
     at = max(candidate.at for candidate in made.of)
     captures = dict.fromkeys(id for candidate in made.of for id in candidate.captures)
-    return _event("captured", id, body, scope, actor, (decided, *captures)[:MAX_IDS], at, max(now_us, at))
+    return event_of_pass("captured", id, body, scope, actor, (decided, *captures)[:MAX_IDS], at, max(now_us, at))
 
 
 def _tags(of: Iterable[Candidate]) -> list[str]:
@@ -220,17 +224,17 @@ def _tags(of: Iterable[Candidate]) -> list[str]:
 def _end_of(scope: Scope, until: int, now_us: int) -> Event:
     body = Decided(attempt=1, inputs=(), operations=(), reason=None, until=until)
     id = derived_id("decided", scope.name, "memtape", f"until:{until}")
-    return _event("decided", id, body, scope.name, SYSTEM, (), now_us, now_us)
+    return event_of_pass("decided", id, body, scope.name, SYSTEM, (), now_us, now_us)
 
 
-def _event(
+def event_of_pass(
     type: str, id: str, body: Body, scope: str, actor: Actor, refs: tuple[str, ...], at: int, sent: int
 ) -> Event:
     v = EVENT_TYPES[type].version
     return Event(actor=actor, at=at, body=body, id=id, refs=refs, scope=scope, sent=sent, session=None, type=type, v=v)
 
 
-def _append(log: Log, events: list[Event]) -> None:
+def append(log: Log, events: list[Event]) -> None:
     """Append events, unless something that they were made of was erased meanwhile."""
     if not events:
         return

@@ -11,18 +11,28 @@ from typing import NamedTuple
 
 from memtape.schemas.visible import one_line
 from memtape.state.lifecycle.retention import importance_of
-from memtape.state.text.normal import normal_text
-from memtape.state.text.statements import sentences
-from memtape.state.text.terms import is_common, language_of, worded_terms
+from memtape.state.text.normal import words
+from memtape.state.text.statements import LEAST_WORDS, sentences
+from memtape.state.text.terms import is_common, language_of, terms, worded_terms
 
 MOST_HIGHLIGHTS, HIGHLIGHT_CHARS = 5, 180
 MOST_KEYWORDS = 12
 LEAST_WORD_CHARS = 3
 READ_CHARS = 2_000
-"""So much of the beginning of a text is read for its highlight; what is longer is mostly pasted."""
+"""So much of the beginning of a text is read; what is longer is mostly pasted."""
 GOOD_HIGHLIGHTS, GOOD_KEYWORDS = 3, 6
 GOOD, POOR = 75, 45
 """Quality in hundredths: of a summary with enough highlights and keywords, and of one with fewer (capability L3)."""
+_STATED, _SAID, _SHORT = 4, 2, 1
+"""What a word counts in a statement, in another sentence, and in one of few words, which says nothing by itself."""
+
+
+class Said(NamedTuple):
+    """A text as it is summed up: who said it, and what of it is known to state something."""
+
+    text: str
+    actor: str
+    stated: tuple[str, ...] = ()
 
 
 class Summed(NamedTuple):
@@ -33,18 +43,22 @@ class Summed(NamedTuple):
     quality: int
 
 
-def summed(texts: Sequence[str]) -> Summed:
-    """Return what texts say in short, in their order; nothing of a text stands there twice."""
-    read = [text[:READ_CHARS] for text in texts]
-    spoken = _keywords(read)
-    lines = [_highlight(text, spoken) for text in read]
-    worth = {n: _worth(line, spoken) for n, line in enumerate(lines) if line}
-    chosen: dict[str, int] = {}
-    for n in sorted(worth, key=lambda n: (-worth[n], n)):
-        if len(chosen) < MOST_HIGHLIGHTS:
-            chosen.setdefault(normal_text(lines[n]), n)
-    highlights = tuple(lines[n] for n in sorted(chosen.values()))
-    keywords = tuple(spoken[term][0] for term in list(spoken)[:MOST_KEYWORDS])
+class _Line(NamedTuple):
+    """A sentence that may be a highlight: of which text it is, its terms, and what each of them counts."""
+
+    place: int
+    text: str
+    terms: frozenset[str]
+    weight: int
+
+
+def summed(said: Sequence[Said]) -> Summed:
+    """Return what texts say in short: the lines that together carry most of their words, and these words."""
+    read = [its._replace(text=its.text[:READ_CHARS]) for its in said]
+    spoken = _spoken(read)
+    lines = [line for place, its in enumerate(read) for line in _lines(place, its)]
+    highlights = tuple(line.text for line in sorted(_chosen(lines, spoken)))
+    keywords = tuple(word for word, _ in list(spoken.values())[:MOST_KEYWORDS])
     is_good = len(highlights) >= GOOD_HIGHLIGHTS and len(keywords) >= GOOD_KEYWORDS
     return Summed(highlights, keywords, GOOD if is_good else POOR)
 
@@ -53,30 +67,49 @@ _Spoken = dict[str, tuple[str, int]]
 """By its term a word of the group as it was first written, and how many texts hold it; the most common first."""
 
 
-def _keywords(texts: Sequence[str]) -> _Spoken:
-    """Return the words of texts that carry meaning, those that most texts hold first."""
+def _spoken(said: Sequence[Said]) -> _Spoken:
+    """Return the words of texts that carry meaning, but for the names of who speaks."""
     held: Counter[str] = Counter()
     written: dict[str, str] = {}
-    for text in texts:
-        pairs = [(word, term) for word, term in worded_terms(text, language_of(text)) if _tells(word)]
+    names = frozenset(word for its in said for word in words(its.actor))
+    for its in said:
+        pairs = [(word, term) for word, term in worded_terms(its.text, language_of(its.text)) if _tells(word, names)]
         held.update(list(dict.fromkeys(term for _, term in pairs)))
         for word, term in pairs:
             written.setdefault(term, word)
     return {term: (written[term], held[term]) for term in sorted(held, key=lambda term: (-held[term], term))}
 
 
-def _tells(word: str) -> bool:
-    return len(word) >= LEAST_WORD_CHARS and not word.isdigit() and not is_common(word)
+def _tells(word: str, names: frozenset[str]) -> bool:
+    return len(word) >= LEAST_WORD_CHARS and not word.isdigit() and not is_common(word) and word not in names
 
 
-def _highlight(text: str, spoken: _Spoken) -> str:
-    """Return the sentence of a text that carries most, on one line."""
-    said = [line for sentence in sentences(text) if (line := one_line(sentence, HIGHLIGHT_CHARS))]
-    return max(said, key=lambda line: _worth(line, spoken), default=one_line(text, HIGHLIGHT_CHARS))
+def _lines(place: int, said: Said) -> list[_Line]:
+    """Return what of a text may be a highlight, each once: what it states, and its sentences; of none the beginning."""
+    stated = dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in said.stated)
+    others = sentences(said.text) or [said.text]
+    lines = stated | dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in others)
+    return [
+        _Line(place, line, terms_of, _weight(line, is_stated=number < len(stated)))
+        for number, line in enumerate(lines)
+        if (terms_of := frozenset(terms(line)))
+    ]
 
 
-def _worth(line: str, spoken: _Spoken) -> int:
-    """Return how many texts share the words of a line, each word once, and more where the line is important."""
-    terms = dict.fromkeys(term for _, term in worded_terms(line, language_of(line)))
-    shared = sum(spoken[term][1] for term in terms if term in spoken)
-    return shared * (100 + importance_of(None, line))
+def _weight(line: str, *, is_stated: bool) -> int:
+    kind = _STATED if is_stated else _SAID if len(line.split()) >= LEAST_WORDS else _SHORT
+    return kind * (100 + importance_of(None, line))
+
+
+def _chosen(lines: Sequence[_Line], spoken: _Spoken) -> list[_Line]:
+    """Return the lines that carry most words which no line before them carries, one a text."""
+    left, chosen, told = list(lines), list[_Line](), frozenset[str]()
+    while left and len(chosen) < MOST_HIGHLIGHTS:
+        worth = [line.weight * sum(spoken[term][1] for term in line.terms - told if term in spoken) for line in left]
+        best = max(range(len(left)), key=lambda n: (worth[n], -n))
+        if not worth[best]:
+            break
+        chosen.append(left[best])
+        told |= chosen[-1].terms
+        left = [line for line in left if line.place != chosen[-1].place]
+    return chosen

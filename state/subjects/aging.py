@@ -28,6 +28,7 @@ from memtape.state.subjects.lifecycle import (
     all_rows_of,
     archive,
     archive_id,
+    change_summary,
     kind_of,
     living_of,
     project_rows,
@@ -200,7 +201,7 @@ def _apply(state: Lifecycle, move: Move, context: Context[Others]) -> list[Chang
             before = state.within.get(unit, ())
             state.within[unit] = paths.setdefault(before, (*before, summary.id))
         state.long += len(units) if group.level == LONG else 0
-        changes.append(Change("summaries", scope, summary.id))
+        changes += change_summary(state, summary.id, context)
     for unit in units:
         if group.level == ARCHIVE:
             changes += archive(state, unit, "age", context)

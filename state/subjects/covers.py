@@ -177,6 +177,8 @@ def has_ended(of: HasCaptures, covers: Covers, memory: Memory) -> bool:
 
 def _decide(state: Covers, decided: Decided, context: Context[Others], touched: list[Cover]) -> None:
     """Let what was decided hold, or wait for its texts; all of it is dropped where an input is not as it was seen."""
+    if decided.operations[0].op == "reword":  # Summaries are no memories, and cover nothing.
+        return
     of, seen = context.of, {input.id: input.seq for input in decided.inputs}
     cluster = tuple(seen)
     texts = [operation.by for operation in decided.operations if operation.op in MAKING]
@@ -185,7 +187,8 @@ def _decide(state: Covers, decided: Decided, context: Context[Others], touched: 
         context.dropped.append(cluster)
         return
     for operation in decided.operations:
-        if operation.op == "conflict":  # Both sides stand as they did; `conflicts` asks of them.
+        # Both sides of a conflict stand as they did; `conflicts` asks of them.
+        if operation.op == "conflict" or operation.op == "reword":
             continue
         own = (*operation.ids, operation.by) if operation.op == "remove" else operation.ids
         cover = Cover(operation.op, operation.by, operation.ids, {id: seen[id] for id in own}, cluster)

@@ -14,6 +14,7 @@ import msgspec
 from memtape.schemas.events import (
     Archived,
     Captured,
+    Decided,
     Event,
     Forgotten,
     Linked,
@@ -61,11 +62,18 @@ class Group(NamedTuple):
 
 
 class Summary(msgspec.Struct):
-    """A group that was summed up, by the units in it. `id` follows from the scope and the group."""
+    """A group that was summed up, by the units in it. `id` follows from the scope and the group.
+
+    `changes` counts how often any of it has changed. `told` is the seq of the text in which a model tells it, as long
+    as it has not changed since, and `awaited` the id under which such a text is to come; -1 and nothing without one.
+    """
 
     id: str
     group: Group
     units: list[int]
+    changes: int = 0
+    told: int = -1
+    awaited: str = ""
 
 
 class Archiving(msgspec.Struct):
@@ -106,6 +114,9 @@ class Lifecycle:
     `within` has by its unit the ids of the summaries that have taken it in, level 1 first. `long` counts the units of
     that tier, `purged` those that have left the views.
 
+    `awaited` has by the id of each text that is to come the summary that it tells, `told` the same by the seq of each
+    that came.
+
     `due`, `ready` and `ripe` follow from the rest: what is to be looked at when, what is due and waits for others of
     its group, and which groups the next pass looks at. `due` is None where all of it is to be made anew.
     """
@@ -114,6 +125,8 @@ class Lifecycle:
         self.summaries: dict[str, Summary] = {}
         self.within: dict[int, tuple[str, ...]] = {}
         self.archived: dict[int, Archiving] = {}
+        self.awaited: dict[str, str] = {}
+        self.told: dict[int, str] = {}
         self.project = Project()
         self.long = 0
         self.purged = 0
@@ -173,6 +186,8 @@ def evolve(state: Lifecycle, event: Event, context: Context[Others]) -> list[Cha
             changes += [change for unit in _units(of, ids) for change in come_back(state, unit, context)]
         case ScopeChanged() as changed:
             changes += _change(state, changed, context)
+        case Decided() as decided:
+            _await(state, decided)
         case Pinned(ids=ids, on=on):
             again += _units(of, ids)
             changes += [change for unit in again if on for change in come_back(state, unit, context)]
@@ -184,7 +199,10 @@ def evolve(state: Lifecycle, event: Event, context: Context[Others]) -> list[Cha
             pass
     for unit in (*touched, *again):
         look_at(state, unit)
-    changes += [Change("summaries", context.scope, id) for unit in touched for id in state.within.get(unit, ())]
+    moved = [id for unit in touched for id in state.within.get(unit, ())]
+    moved += [state.told[seq] for seq in context.flipped if seq in state.told]
+    changes += [change for id in dict.fromkeys(moved) for change in change_summary(state, id, context)]
+    changes += _take_text(state, event, context)
     if isinstance(event.body, ACTIVE):
         changes += _wake(state, context)
     return changes
@@ -267,6 +285,39 @@ def window_end(group: Group) -> int:
     return group.start + DAY_US * (1 if group.level == 1 else DAYS_A_WEEK)
 
 
+def change_summary(state: Lifecycle, id: str, context: Context[Others]) -> list[Change]:
+    """Note that something of a summary has changed, so that no model has told it as it is, and return its row."""
+    summary = state.summaries[id]
+    state.told.pop(summary.told, None)
+    summary.changes, summary.told, summary.awaited = summary.changes + 1, -1, ""
+    return [Change("summaries", context.scope, id)]
+
+
+def _await(state: Lifecycle, decided: Decided) -> None:
+    """Wait for the texts that tell summaries in other words, of those that have not changed since."""
+    seen = {input.id: input.seq for input in decided.inputs}
+    for operation in decided.operations:
+        summary = state.summaries.get(operation.ids[0]) if operation.op == "reword" else None
+        if summary is not None and summary.changes == seen[summary.id]:
+            summary.awaited = operation.by
+            state.awaited[operation.by] = summary.id
+
+
+def _take_text(state: Lifecycle, event: Event, context: Context[Others]) -> list[Change]:
+    """Let a text that was waited for tell its summary, if that has not changed since."""
+    id = state.awaited.pop(event.id, None) if isinstance(event.body, Captured) else None
+    capture = context.of.captures.get(event.id)
+    if id is None or capture is None:
+        return []
+    summary = state.summaries[id]
+    if summary.awaited != event.id or not capture.made or capture.hidden:
+        return []
+    state.told.pop(summary.told, None)
+    summary.told, summary.awaited = capture.seq, ""
+    state.told[capture.seq] = id
+    return [Change("summaries", context.scope, id)]
+
+
 def summary_of(scope: str, group: Group) -> Summary:
     """Return the summary of a group, with nothing in it yet."""
     label = ":".join(map(str, group))
@@ -280,7 +331,8 @@ def _touched(event: Event, context: Context[Others]) -> list[int]:
     captures += [capture for name in context.touched if (capture := of.captures.get(name)) is not None]
     if isinstance(event.body, Captured):
         captures.append(of.captures.by_seq[context.seq])
-    return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
+    turns = [capture.turn for capture in captures if capture.turn >= 0]  # Its summary tells what was taken from it.
+    return list(dict.fromkeys([*(unit_of(of, capture) for capture in captures), *turns]))
 
 
 def _said_again(event: Event, context: Context[Others]) -> list[int]:
@@ -320,7 +372,7 @@ def _drop(state: Lifecycle, birth: int, context: Context[Others]) -> list[Change
     state.long -= len(path) == LONG
     for id in path:
         state.summaries[id].units.remove(birth)
-        changes.append(Change("summaries", context.scope, id))
+        changes += change_summary(state, id, context)
     if (archiving := state.archived.pop(birth, None)) is not None:
         state.purged -= archiving.purged
         changes.append(Change("archive", context.scope, archive_id(context.of, birth)))
@@ -373,15 +425,16 @@ def kind_of(of: Others, unit: int) -> str:
 
 def snapshot(state: Lifecycle) -> bytes:
     """Return the bytes from which, with the other subjects, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.summaries.values()), state.archived, state.project))
+    return msgspec.msgpack.encode((list(state.summaries.values()), state.awaited, state.archived, state.project))
 
 
 def restore(data: bytes, of: object) -> Lifecycle:
     """Return the state of a snapshot; what is due is found out again at the next tick."""
     state = Lifecycle()
-    summaries, state.archived, state.project = msgspec.msgpack.decode(
-        data, type=tuple[list[Summary], dict[int, Archiving], Project]
+    summaries, state.awaited, state.archived, state.project = msgspec.msgpack.decode(
+        data, type=tuple[list[Summary], dict[str, str], dict[int, Archiving], Project]
     )
+    state.told = {summary.told: summary.id for summary in summaries if summary.told >= 0}
     state.summaries = {summary.id: summary for summary in summaries}
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
     for summary in sorted(summaries, key=lambda summary: summary.group.level):
@@ -397,7 +450,8 @@ def digest(state: Lifecycle, of: Others) -> Iterator[Any]:
     """Yield what the state hash covers: summaries by what is in them, what is archived, and how the project stands."""
     by_seq = of.captures.by_seq
     for summary in sorted(state.summaries.values(), key=lambda summary: summary.group):
-        yield summary.id, summary.group, [by_seq[unit].id for unit in summary.units]
+        told = by_seq[summary.told].id if summary.told >= 0 else ""
+        yield summary.id, summary.group, [by_seq[unit].id for unit in summary.units], summary.changes, told
     for unit, archiving in sorted(state.archived.items()):
         yield "archived", by_seq[unit].id, archiving
     project = state.project

@@ -115,6 +115,8 @@ def _count_anew(state: Passes, event: Event, context: Context[Others]) -> None:
 def _settle(state: Passes, decided: Decided, context: Context[Others]) -> None:
     """Take a cluster from the queue that was decided, and queue one that failed, or set it aside."""
     cluster = tuple(input.id for input in decided.inputs)
+    if any(operation.op == "reword" for operation in decided.operations):  # A summary is no cluster.
+        return
     state.queued.pop(cluster, None)
     for operation in () if context.dropped else decided.operations:
         state.applied[operation.op] = state.applied.get(operation.op, 0) + 1

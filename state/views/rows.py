@@ -34,7 +34,7 @@ from memtape.schemas.rows import (
 )
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.lifecycle.summing import summed
+from memtape.state.lifecycle.summing import Said, summed
 from memtape.state.subjects import validity
 from memtape.state.subjects.association import UNLEARNED
 from memtape.state.subjects.captures import REPLACING, Capture, whole_text
@@ -333,8 +333,9 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
     if summary is None or not spoken:
         return None
     group = summary.group
-    made = summed([whole_text(scope.captures.body(capture)) for capture in spoken])
+    made = summed([_said(scope, capture) for capture in sorted(spoken, key=lambda its: (its.at, its.seq))])
     times = [capture.at for capture in spoken]
+    told = scope.captures.body(scope.captures.by_seq[summary.told]) if summary.told >= 0 else None
     return SummaryRow(
         key=_key(scope, id),
         id=id,
@@ -346,12 +347,21 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
         until=window_end(group),
         first_at=min(times),
         last_at=max(times),
-        text="\n".join(made.highlights),
+        text=told.text if told is not None else "\n".join(made.highlights),
         highlights=made.highlights,
         keywords=made.keywords,
         sources=tuple(capture.id for capture in spoken),
         quality=made.quality,
+        by_model=told is not None,
     )
+
+
+def _said(scope: Scope, capture: Capture) -> Said:
+    """Return a text with what states something: of a turn what was taken from it, else all of it."""
+    text, stated = whole_text(scope.captures.body(capture)), scope.captures.stated.get(capture.seq, ())
+    taken = (its for seq in stated if not (its := scope.captures.by_seq[seq]).hidden)
+    known = tuple(scope.captures.body(its).text for its in taken) if capture.kind == "turn" else (text,)
+    return Said(text, capture.actor.name, known)
 
 
 _SUMMED_KINDS: dict[str, Kind] = {"turn": "turn", "journal": "journal", "fact": "fact"}

@@ -6,15 +6,15 @@ that names what it was not given is refused whole. When a pass begins is for `st
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
 from memtape.flows.workers.consolidate import consolidate, is_wanted
+from memtape.flows.workers.reword import reword
 from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 from memtape.schemas.events import COVERING, MAX_INPUTS, Actor
 from memtape.schemas.log import Log
@@ -28,19 +28,19 @@ from memtape.state.consolidation import rules
 from memtape.state.consolidation.clusters import Candidate, Cluster, Due, plan
 from memtape.state.consolidation.gate import Gate, gate
 from memtape.state.consolidation.rules import Conclusion, Operation
-from memtape.state.text.polarity import standing
 from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.model_words import LIMIT_S, MAX_NAME_CHARS, check_words, is_told_by, turning
 from memtape.tools.keep.models import about, model_for, without_thoughts
+from memtape.tools.keep.rewording import Reworder
 from memtape.tools.keep.states import state_at
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
 
-LIMIT_S, WAIT_S = 60.0, 30.0
+WAIT_S = 30.0
 MOST_CHARS = 400
-MAX_NAME_CHARS = 200
 _WHAT = "a list of memories that may say the same, each with its number, day and who said it"
 _TASK = """\
 Say what should become of them, as a JSON list of operations; a memory that none names stays as it is:
@@ -52,13 +52,6 @@ where several together say something that none says alone. {{"op": "conflict", "
 thing what cannot both hold, and neither words nor days tell which of them does; then people are asked. `text` is one
 statement of at most {chars} characters that stands by itself, in words that these memories have and no others. If
 nothing is to be done, and where you are in doubt, write []."""
-_VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
-_TURNING = re.compile(
-    r"\b(?:no|not|never|none|nothing|nobody|without|except|unless|only|cannot|neither|nor|kein\w*|nicht|nie|ohne|nur)\b"
-    r"|n['’]t\b",
-    re.IGNORECASE,
-)
-_TELLING = "since previously previous before earlier until formerly now currently then"
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -149,7 +142,7 @@ def _operation(answer: Answer, cluster: Cluster) -> Operation:
     match answer.op:
         case "remove":
             gone, survivor = named(answer.id), named(answer.survivor)
-            if gone is survivor or gone.family != survivor.family or not _is_told_by(gone.text, survivor.text):
+            if gone is survivor or gone.family != survivor.family or not is_told_by(gone.text, survivor.text):
                 raise BadAnswer("The model's answer removes what is no duplicate.", "Try another model.")
             return Operation("remove", (gone,), survivor=survivor)
         case "replace":
@@ -169,8 +162,8 @@ def _conflict(of: Cluster) -> Operation:
     if len(of) != 2 or any(it.made or it.family != "fact" for it in of):
         raise BadAnswer("The model's answer opposes what are no two facts.", "Try another model.")
     one, other = of
-    tells = _is_told_by(one.text, other.text) or _is_told_by(other.text, one.text)
-    if tells and frozenset(_turning(one.text)) == frozenset(_turning(other.text)):
+    tells = is_told_by(one.text, other.text) or is_told_by(other.text, one.text)
+    if tells and frozenset(turning(one.text)) == frozenset(turning(other.text)):
         raise BadAnswer("The model's answer opposes what says the same.", "Try another model.")
     if not frozenset(terms(one.text)) & frozenset(terms(other.text)):
         raise BadAnswer("The model's answer opposes what has no word in common.", "Try another model.")
@@ -206,39 +199,16 @@ def _checked(text: str, of: Cluster) -> str:
     text = " ".join(said(text).split())
     if not 0 < len(text) <= MOST_CHARS:
         raise BadAnswer(f"The model's answer has a text that is empty or of more than {MOST_CHARS} characters.")
-    known = " ".join(f"{format_day(it.at)} {it.text}" for it in of)
-    if not _is_part(_values(text), _values(known)):
-        raise BadAnswer("The model's answer has a number or address that no memory has.", "Try another model.")
-    if not _is_part(terms(text), [*terms(known), *terms(_TELLING)]) or not _is_part(_turning(text), _turning(known)):
-        raise BadAnswer("The model's answer says what no memory says.", "Try another model.")
-    if standing(text):
-        raise BadAnswer("The model's answer gives an order.", "Try another model.")
+    check_words(text, " ".join(f"{format_day(it.at)} {it.text}" for it in of))
     return text
 
 
 def _whole(text: str, of: Cluster) -> str:
     """Return a text that stands for memories. Raises `BadAnswer` for one that loses what one of them says."""
     for it in of:
-        if it.family != of[0].family or not _is_told_by(it.text, text):
+        if it.family != of[0].family or not is_told_by(it.text, text):
             raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
     return text
-
-
-def _is_told_by(text: str, other: str) -> bool:
-    """Whether another text has every term, value and word of a text that turns a statement around."""
-    return all(_is_part(find(text), find(other)) for find in (terms, _values, _turning))
-
-
-def _values(text: str) -> list[str]:
-    return [value.rstrip(".:/-,;)").lower() for value in _VALUES.findall(text)]
-
-
-def _turning(text: str) -> list[str]:
-    return [word.lower().replace("’", "'") for word in _TURNING.findall(text)]
-
-
-def _is_part(some: Iterable[str], all: Iterable[str]) -> bool:
-    return frozenset(some) <= frozenset(all)
 
 
 def alone_in(home: Home, wait_s: float = 0) -> AbstractContextManager[None]:
@@ -247,13 +217,17 @@ def alone_in(home: Home, wait_s: float = 0) -> AbstractContextManager[None]:
 
 
 class Consolidated(NamedTuple):
-    """What a pass came to, or would: whether its gate was open, its clusters, what was decided, and what went wrong."""
+    """What a pass came to, or would: whether its gate was open, its clusters, what was decided, and what went wrong.
+
+    `retold` counts the summaries that a model told.
+    """
 
     gate: Gate
     is_done: bool
     clusters: int
     conclusions: list[Conclusion]
     problems: list[str]
+    retold: int = 0
 
 
 def consolidate_scope(
@@ -280,7 +254,8 @@ def consolidate_scope(
         if not (opened.is_open or at_once):
             return Consolidated(opened, False, 0, [], [])
         passed = consolidate(log, scope, Consolidator(home), now_us, on_cluster)
-    return Consolidated(opened, True, passed.clusters, passed.conclusions, passed.problems)
+        retold = reword(log, scope, Reworder(home), now_us)
+    return Consolidated(opened, True, passed.clusters, passed.conclusions, passed.problems, retold)
 
 
 def marks_of(home: Home, log: Log) -> dict[str, PassMark]:

@@ -14,6 +14,7 @@ from memtape.flows.workers.commits import Commits
 from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.distill import Answered, Ask, Distillation
 from memtape.flows.workers.extract import Extraction
+from memtape.flows.workers.reword import reword
 from memtape.flows.workers.summarise import Summaries
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.events import Event
@@ -75,13 +76,17 @@ def _summaries(home: Home, log: Log, on_note: OnNote) -> Worker:
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     # It loads what folds a state, for which nobody who only asks should wait.
     from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of
+    from memtape.tools.keep.rewording import Reworder
     from memtape.tools.keep.states import state_at
+
+    reworder = Reworder(home)
 
     def state_before(number: int, offset: int) -> Partition:
         return state_at(log, home.current(), number, offset)
 
     return Consolidation(
-        log, lambda: marks_of(home, log), state_before, Consolidator(home), lambda: alone_in(home), now_us,
+        log, lambda: marks_of(home, log), state_before, Consolidator(home),
+        lambda scope: reword(log, scope, reworder, now_us), lambda: alone_in(home), now_us,
         lambda: local_settings(home).consolidate, on_note,
     )  # fmt: skip
 

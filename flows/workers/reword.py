@@ -1,0 +1,69 @@
+"""How summaries come to be told by a model: a scope's state -> what nobody has told yet -> `decided`, and the text.
+
+A model owns words and nothing else: which texts a summary is of, and when it is told anew, is for `state`. How a model
+is asked, and what of its answer is refused, is handed in. Ids follow from what was told of what, so that two workers,
+or one that was killed, add nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from memtape.flows.workers.consolidate import append, event_of_pass
+from memtape.schemas.events import CONSOLIDATED_TAG, MAX_IDS, Actor, Captured, Decided, Event, Input, Operation
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Log
+from memtape.state.consolidation.untold import Untold, untold
+from memtape.state.core.scope import Scope
+
+
+class Retold(NamedTuple):
+    """A summary in other words, and who wrote them."""
+
+    text: str
+    actor: Actor
+
+
+Retell = Callable[[Untold], Retold | None]
+"""Returns how a model tells a summary, None where no model is named or its answer is no use. Raises `BudgetSpent`, and
+`MemtapeError` where a model cannot be asked."""
+
+
+def reword(log: Log, scope: Scope, retell: Retell, now_us: Callable[[], int]) -> int:
+    """Have a model tell summaries of a scope that it has not told yet, and return how many it told."""
+    count = 0
+    for summary in untold(scope):
+        told = retell(summary) if len(summary.sources) < MAX_IDS else None
+        if told is not None:
+            append(log, _events(scope.name, summary, told, now_us()))
+            count += 1
+    return count
+
+
+def _events(scope: str, summary: Untold, told: Retold, now_us: int) -> list[Event]:
+    decided = derived_id("decided", scope, "memtape", f"reword:{summary.id}:{summary.changes}:{told.text}")
+    text = derived_id("captured", scope, "memtape", f"reworded:{decided}")
+    body = Decided(
+        attempt=1,
+        inputs=(Input(id=summary.id, seq=summary.changes),),
+        operations=(Operation(by=text, ids=(summary.id,), op="reword"),),
+        reason=None,
+        until=None,
+    )
+    said = Captured(
+        branch=None,
+        importance_given=None,
+        kind="journal",
+        media=(),
+        part=None,
+        path=None,
+        source=None,
+        tags=(CONSOLIDATED_TAG,),
+        text=told.text,
+    )
+    refs = (decided, *summary.sources)
+    return [
+        event_of_pass("decided", decided, body, scope, told.actor, summary.sources, now_us, now_us),
+        event_of_pass("captured", text, said, scope, told.actor, refs, now_us, now_us),
+    ]

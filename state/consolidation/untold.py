@@ -1,0 +1,40 @@
+"""Which summaries a model may tell in other words: those that no model has told since they changed, latest first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.captures import whole_text
+from memtape.state.subjects.lifecycle import Summary, spoken_of
+
+MOST = 5
+"""So many summaries are told in one pass, so that no model is asked about a year at once."""
+LEAST_SOURCES = 3
+
+
+class Untold(NamedTuple):
+    """A summary as it is now: how often it has changed, and the ids and texts of what it sums up, in their order."""
+
+    id: str
+    changes: int
+    sources: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+def untold(scope: Scope) -> list[Untold]:
+    """Return the summaries of a scope that are to be told."""
+    summaries = sorted(scope.lifecycle.summaries.values(), key=lambda summary: summary.group, reverse=True)
+    found = list[Untold]()
+    for summary in summaries:
+        if len(found) < MOST and summary.told < 0 and not summary.awaited:
+            made = _untold(scope, summary)
+            found += [made] if len(made.sources) >= LEAST_SOURCES else []
+    return found
+
+
+def _untold(scope: Scope, summary: Summary) -> Untold:
+    spoken = [capture for unit in summary.units if (capture := spoken_of(scope, unit)) is not None]
+    spoken.sort(key=lambda capture: (capture.at, capture.seq))
+    texts = tuple(whole_text(scope.captures.body(capture)) for capture in spoken)
+    return Untold(summary.id, summary.changes, tuple(capture.id for capture in spoken), texts)
