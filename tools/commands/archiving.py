@@ -38,6 +38,9 @@ def archive(client: Client, ids: tuple[str, ...], reason: str | None, as_json: b
         return
     _say_done(done, "Archived", "Archived before")
     if done.done:
+        say(
+            "It leaves searches, starts and MEMORY.md, and comes back by itself where it is used, pinned or said again."
+        )
         say(f"To undo: memtape unarchive {' '.join(it.id for it in done.done)}")
 
 
