@@ -148,8 +148,9 @@ def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
             due[why.group] += 1
         else:
             stays[why] += 1
+    begun = dict.fromkeys(move.group for move in moves)
     for group, count in due.items():
-        stays[_why_left(scope, group, count, any(move.group == group for move in moves))] += count
+        stays[_why_left(scope, group, count, group in begun)] += count
     told = tuple(
         Moving(to=PLACES[group.level], since=group.start, kind=group.kind, label=group.label, count=len(units))
         for group, units in moves
