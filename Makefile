@@ -7,6 +7,8 @@ PYTEST_FLAGS ?=
 BENCH_FLAGS ?=
 # What `make bench-agents` measures with, such as AGENTS_FLAGS="--facts updates.jsonl --corpus locomo.json".
 AGENTS_FLAGS ?=
+# What `make bench-year` draws its texts from, such as YEAR_FLAGS="--corpus locomo.json --changes updates.jsonl --out DIR".
+YEAR_FLAGS ?=
 # More words for the soaks, such as SOAK_FLAGS="--hypothesis-seed=7 -k kafka".
 SOAK_FLAGS ?=
 # How many kills `make crash` and `make soak` are for.
@@ -25,7 +27,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 	--generate-hashes --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo dense test test-fast test-clients bench-agents lint types wheel bench bench-scale one-day one-day-anew crash soak soak-short mutants \
+.PHONY: help venv demo dense test test-fast test-clients bench-agents lint types wheel bench bench-scale bench-year one-day one-day-anew crash soak soak-short mutants \
 	schemas lock clean
 
 help: ## List the targets.
@@ -98,6 +100,11 @@ bench: venv ## Run the benchmarks.
 
 bench-scale: venv ## Measure at 2,000 to 100,000 texts, and write docs/scale.md.
 	$(BIN)/python -m memtape.tools.measure.scale $(SCALE_FLAGS)
+
+# Hundreds of short processes are started, which should not compile what they import.
+bench-year: export PYTHONDONTWRITEBYTECODE =
+bench-year: venv ## Fold a year of a synthetic team in one go and day by day with kills; write docs/year.md. YEAR_FLAGS names the data.
+	$(BIN)/python -m memtape.tools.measure.year $(YEAR_FLAGS)
 
 crash: venv ## Kill projectors at KILLS points and see that what they leave comes right.
 	$(BIN)/python tests/crash.py --kills $(KILLS)

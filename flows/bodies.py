@@ -11,8 +11,9 @@ from memtape.schemas.log import Log
 
 HELD, HELD_CHARS = 8_192, 4_000_000
 """So many bodies, and so many characters of them, stay in memory: those that were put or asked for last."""
-PAGE_SLOTS = 256
-"""So many slots are read at once, since who asks for one mostly asks for those behind it too."""
+PAGE_SLOTS, FEW_SLOTS = 256, 8
+"""So many slots are read at once by whoever reads on, and so few where one is asked for here and one there, as for what
+was recalled of long ago: a page for each would take most of a fold, and push out what was said just now."""
 
 
 class LoggedBodies:
@@ -23,6 +24,7 @@ class LoggedBodies:
         self._partition = partition
         self._held: OrderedDict[int, Captured] = OrderedDict()
         self._chars = 0
+        self._read_to = 0
 
     def put(self, offset: int, body: Captured) -> None:
         """See `Bodies.put`."""
@@ -38,7 +40,10 @@ class LoggedBodies:
         if wanted is not None:
             self._held.move_to_end(offset)
             return wanted
-        for slot in self._log.read(self._partition, offset, PAGE_SLOTS):
+        reads_on = self._read_to <= offset < self._read_to + PAGE_SLOTS
+        slots = self._log.read(self._partition, offset, PAGE_SLOTS if reads_on else FEW_SLOTS)
+        self._read_to = offset + len(slots)
+        for slot in slots:
             body = body_of_capture(slot.payload)
             if body is not None:
                 self.put(slot.offset, body)

@@ -21,8 +21,8 @@ class InvalidEvent(MemtapeError):
     """An event that may not stand on the log.
 
     `code` is a stable word (`not_json`, `unknown_type`, `reserved_type`, `newer_version`, `oversized`, `misplaced`,
-    `denied`, `private`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty. Neither holds
-    anything that the payload said, so both may be kept in a dead letter; the message may quote it.
+    `denied`, `private`, `unimportant`, `invalid`) and `where` the path of the offending field (`$.body.text`) or empty.
+    Neither holds anything that the payload said, so both may be kept in a dead letter; the message may quote it.
     """
 
     def __init__(self, code: str, message: str, where: str = "") -> None:
@@ -50,6 +50,14 @@ class OnlyPrivate(Denied):
     def __init__(self) -> None:
         InvalidEvent.__init__(self, "private", "The text is private as a whole, and nothing was stored.", "$.body.text")
         self.hint = "What stands outside of <private>…</private> is stored."
+
+
+class Unimportant(Denied):
+    """A capture of which its maker says that it is less important than the profile in force takes."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        InvalidEvent.__init__(self, "unimportant", message, "$.body.importance_given")
+        self.hint = hint
 
 
 class InvalidScope(MemtapeError):

@@ -386,8 +386,16 @@ SUMMARY_TAG = "summary"
 CONSOLIDATED_TAG = "consolidated"
 """The tag of a capture that a consolidation made of other memories."""
 
+DEV_TAG = "env:dev"
+"""The tag of a capture under a profile of development, by which it is pruned."""
+PRUNED_BEFORE = "7d"
+"""What development has left is pruned when it is older."""
+
 REPOSITORY_TAG = "repository"
 """The tag of a capture that tells of the project's repository; the tag after it says what, and the last one holds."""
+
+OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, SUMMARY_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
+"""The tags that Memtape gives by itself."""
 
 
 class Actor(_Body, frozen=True):

@@ -18,7 +18,10 @@ MIN_TIME_US = -62_135_596_800 * US_PER_S  # 0001-01-01, the first instant that p
 MAX_TIME_US = 253_402_300_799 * US_PER_S  # 9999-12-31T23:59:59.
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_AGO = re.compile(r"^(\d{1,6})([smhdw])\Z")
+_AGO = re.compile(
+    r"(?:(\d{1,6})\s*|an?\s+)(?:([smhdw])|(s)ec(?:ond)?s?|(m)in(?:ute)?s?|(h)(?:ou)?rs?|(d)ays?|(w)eeks?)(?:\s+ago)?\Z"
+)
+_DAYS_AGO = {"today": 0, "yesterday": 1}
 _UNIT_S = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
@@ -43,10 +46,22 @@ def _format_day(day: int) -> str:
 
 
 def parse_time(text: str, now_us: int) -> int:
-    """Read ISO 8601 (UTC where no zone is given), or an age such as `90m`, `3d`, `2w` before `now_us`."""
-    age = _AGO.match(text.strip())
-    if age:
-        return now_us - int(age[1]) * _UNIT_S[age[2]] * US_PER_S
+    """Read what a person gives as a time: ISO 8601 as `parse_iso` does, or what is told from `now_us` backwards.
+
+    That is an age, as `90m`, `3d`, `2 days ago` or `an hour ago`, or `now`, `today` and `yesterday`: days in UTC, from
+    their beginning. Raises `MemtapeError`.
+    """
+    said = text.strip().lower()
+    if age := _AGO.match(said):
+        count = int(age[1] or 1)
+        return now_us - count * _UNIT_S[next(filter(None, age.groups()[1:]))] * US_PER_S
+    if said in _DAYS_AGO:
+        return (now_us // DAY_US - _DAYS_AGO[said]) * DAY_US
+    return now_us if said == "now" else parse_iso(text)
+
+
+def parse_iso(text: str) -> int:
+    """Read ISO 8601, in UTC where no zone is given. Raises `MemtapeError`."""
     try:
         # Python 3.10 does not read the suffix Z.
         moment = datetime.fromisoformat(re.sub(r"[zZ]\Z", "+00:00", text.strip()))
@@ -55,5 +70,6 @@ def parse_time(text: str, now_us: int) -> int:
         return (moment - _EPOCH) // timedelta(microseconds=1)
     except (ValueError, OverflowError):
         raise MemtapeError(
-            f"{text[:60]!r} is not a time.", "Give ISO 8601, as 2026-11-21T09:30:00Z, or an age, as 90m, 3d or 2w."
+            f"{text[:60]!r} is not a time.",
+            "Give ISO 8601, as 2026-11-21T09:30:00Z, or an age, as 90m, 3d or 2 days ago.",
         ) from None

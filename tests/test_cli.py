@@ -70,7 +70,7 @@ def test_every_command_has_help_with_an_example_json_and_a_place_in_the_docs(nam
 
 def test_capture_search_show_why_forget_restore() -> None:
     placed = document("capture", "The staging database listens on port 5433.", *SCOPE, "--tag", "infra")
-    assert set(placed) == {"id", "partition", "offset", "redacted"}
+    assert set(placed) == {"id", "partition", "offset", "redacted", "profile"}
     capture("the staging db listens on port 5433")
     found = document("search", "staging port", *SCOPE)
     (result,) = found["results"]
@@ -128,7 +128,12 @@ def test_many_lines_at_once_and_the_bad_ones_named(tmp_path: Path) -> None:
     assert (status["memories"], status["lag"]) == (2_500, 0)
     path = tmp_path / "more.jsonl"
     path.write_text('{"text": "From a file.", "kind": "turn"}\n')
-    assert document("capture", "--file", str(path), *SCOPE) == {"count": 1, "refused": [], "redacted": {}}
+    assert document("capture", "--file", str(path), *SCOPE) == {
+        "count": 1,
+        "refused": [],
+        "redacted": {},
+        "profile": "prod",
+    }
 
 
 @pytest.mark.parametrize("at", ["", ', "at": 1767323045000000'])

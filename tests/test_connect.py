@@ -20,6 +20,7 @@ import pytest
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import DAY_US, format_time
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.tools.agents.connecting import CONNECTABLE, connect, disconnect, own_command, plugin_folder
 from memtape.tools.agents.doctor import LOOKS, Finding
 from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
@@ -342,7 +343,7 @@ def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path: Path) -> N
         findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
         assert done.returncode == 0, findings
         looked = (findings[subject]["state"] for subject in ("capture and search", "log", "MCP server"))
-        assert list(looked) == ["good"] * 3 and f"{sum(ends):,} events" in findings["log"]["seen"]
+        assert list(looked) == ["good"] * 3 and f"{sum(ends):,} slots" in findings["log"]["seen"]
         assert findings["Codex"]["state"] == "not there"
         assert client.log.ends() == ends and all(scope.hidden == 0 for scope in client.status().scopes)
     assert {path.name for path in home.iterdir()} <= {*names, "serving"}
@@ -350,6 +351,12 @@ def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path: Path) -> N
     done = memtape(home, "doctor", path="/usr/bin:/bin")
     assert done.returncode == 1 and "bad        log" in done.stdout and "Traceback" not in done.stderr
     assert "good       capture and search" in done.stdout
+
+
+def test_a_run_that_stores_nothing_is_no_fault(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CAPTURE_VARIABLE, CAPTURE_OFF)
+    found = LOOKS["capture and search"]("capture and search", Home(home))
+    assert found.state == "not there" and "stores nothing" in found.seen
 
 
 @pytest.mark.parametrize("days", [0, 2])

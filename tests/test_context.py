@@ -251,7 +251,7 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
         fact_id = memory.capture("Staging listens on port 8081.", source="runbook.md").id
         memory.forget(hidden)
         found = memory.context()
-        assert item_ids(found.items) == [said, style, statement_id("project:a", said, 0), goal, fact_id, erased]
+        assert item_ids(found.items) == [said, said, style, statement_id("project:a", said, 0), goal, fact_id, erased]
         assert '- "I prefer short answers."\n' in found.text, "said by the user, and just now"
         from memtape.tools.keep.erasing import plan
 
@@ -319,6 +319,20 @@ def test_a_start_is_told_where_the_last_session_was_left(tmp_path: Path) -> None
         assert left(memory)[1].startswith("asked: We decided")
 
 
+def test_a_prompt_that_nobody_answered_leaves_the_session_before_it_told(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a", origin="user") as memory:
+        talk(memory, "silent", ("user", "Which port does staging use?"))
+        assert left(memory) == ["session without an answer, 2026-09-21", "asked: Which port does staging use?"]
+        talk(memory, "last", *LAST, day=1)
+        before = left(memory)
+        assert before[0].startswith("session of ") and before[1].startswith("asked: Move")
+        for n in range(2):
+            talk(memory, f"unanswered {n}", ("user", f"Hello, number {n}: are you there?"), day=2 + n)
+            assert left(memory) == before
+            memory.project()
+            assert left(memory) == before, "from the views"
+
+
 @pytest.mark.parametrize("origin", ["tool", "web", "model"])
 def test_what_no_person_or_agent_said_is_neither_asked_nor_decided_nor_a_file(tmp_path: Path, origin: Origin) -> None:
     output = (
@@ -343,7 +357,11 @@ def test_what_tools_put_out_does_not_crowd_out_what_was_asked(tmp_path: Path) ->
         asked: list[tuple[str, str]] = [("user", f"Please look at the broker number {n}.") for n in range(6)]
         talk(memory, "last", *asked, *[("tool", f"Broker {n} runs.") for n in range(100)])
         talk(memory, "printing", ("tool", "Nobody speaks in this session."), day=1)
-        told = ["asked: Please look at the broker number 0.", "then asked: Please look at the broker number 5."]
+        told = [
+            "session without an answer, 2026-09-21",
+            "asked: Please look at the broker number 0.",
+            "then asked: Please look at the broker number 5.",
+        ]
         assert left(memory) == told
 
 
@@ -370,7 +388,7 @@ def test_what_an_agent_did_is_told_folded_by_file_with_how_the_last_test_ended(t
                 told = left(memory)
                 count = {6: "2", 3: "4"}[kept]
                 files = f"edited: cart/prices.py ({count} times), cart/tax.py"
-                assert told[:1] + told[1:2] == [
+                assert told[1:3] == [
                     "asked: Round the prices in cart/prices.py, and read cart/vouchers.py.",
                     files,
                 ]

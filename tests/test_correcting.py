@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Event, Linked
 from memtape.state.text.correcting import corrected, correction_of
+from memtape.state.text.polarity import corrections_in
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
 
 PORT = "The staging database listens on port 5433."
 RIGHT = "The staging database listens on port 5434."
@@ -30,9 +33,13 @@ RIGHT = "The staging database listens on port 5434."
         "That's wrong, it listens on 5434.",
         "No, it's 5434, not 5433.",
         "Wrong: 5434",
+        "Sorry, no, it is 5434",
+        "Oops, no, sorry: it is 5434.",
+        "Hm, no no, actually it's 5434.",
     ],
 )
 def test_a_correction_gives_a_text_another_value(said: str) -> None:
+    assert corrections_in(said) == (said,)
     correction = correction_of(said)
     assert correction is not None
     made = corrected(PORT, correction, "")
@@ -75,9 +82,12 @@ def turn(client: Client, text: str, origin: Any = "user", session: str = "s-1") 
     return client.capture_many([Line(text=text, kind="turn", origin=origin, session=session)])[0].id
 
 
+def events_of(client: Client) -> list[Event]:
+    return [decode(slot.payload) for n in range(client.log.partitions) for slot in client.log.read(n, 0, 1_000)]
+
+
 def said_so(client: Client) -> list[Event]:
-    events = [decode(slot.payload) for n in range(client.log.partitions) for slot in client.log.read(n, 0, 1_000)]
-    return [event for event in events if isinstance(event.body, Linked)]
+    return [event for event in events_of(client) if isinstance(event.body, Linked)]
 
 
 def test_what_the_session_was_shown_is_replaced(client: Client) -> None:
@@ -165,3 +175,48 @@ def test_a_captured_correction_stands_in_whole_words(client: Client) -> None:
     best = client.search("staging database port").results
     assert best[0].text == RIGHT
     assert all(result.valid_to is not None for result in best if result.id in (old, bare))
+
+
+def corrected_home(client: Client) -> tuple[str, str, str]:
+    """Let a person correct what was shown; return the ids of the old value, of its turn and of the correction."""
+    old = client.capture(PORT, origin="agent").id
+    client.project()
+    client.search("staging database port")
+    said = turn(client, "It listens on 5433.", "agent")
+    turn(client, "No, it is 5434.")
+    client.project()
+    return old, said, client.search("staging database port").results[0].id
+
+
+def erase(client: Client, *words: str) -> Result:
+    return CliRunner().invoke(main, ["erase", *words, "--home", str(client.home.path), "--scope", client.scope])
+
+
+def test_a_correction_goes_with_what_it_corrects_only_where_somebody_says_so(client: Client) -> None:
+    old, said, right = corrected_home(client)
+    ends = client.log.ends()
+    refused = erase(client, old)
+    assert refused.exit_code == 1 and "--keep-corrections" in refused.output and client.log.ends() == ends
+    for line in (f"{right}  {RIGHT}", f"{said}  turn  It listens on 5433."):
+        assert line in refused.output
+    assert erase(client, old, "--yes").exit_code == 0
+    assert client.search("staging database port").results == []
+
+
+def test_a_correction_that_is_kept_outlives_what_it_corrects(client: Client) -> None:
+    old, _, right = corrected_home(client)
+    for _ in range(2):  # Called again, as after a kill, it is kept once.
+        erased = erase(client, old, "--keep-corrections")
+        assert ("Erased for good" in erased.output) or "Erased before" in erased.output, erased.output
+    (kept,) = client.search("staging database port").results
+    assert kept.id != right and kept.text == RIGHT and kept.origin == "user" and kept.actor == "Ada"
+    shown = client.show(kept.id).memory
+    assert shown is not None and shown.status != "deprecated" and client.verify().ok
+    person = next(event for event in events_of(client) if event.id == kept.id).refs
+    assert erase(client, *person).exit_code == 0
+    assert client.search("staging database port").results == []
+
+
+def test_what_was_asked_for_itself_is_no_correction_to_keep(client: Client) -> None:
+    old, _, right = corrected_home(client)
+    assert erase(client, old, right).exit_code == 0

@@ -96,3 +96,24 @@ def test_what_a_project_tells_otherwise_stands_above_what_holds_everywhere(tmp_p
     with Client(tmp_path, scope="project:other", origin="user") as other:
         (only,) = other.search("Which port has the staging database?").results
         assert only.id == older and not any("otherwise" in mark for mark in only.marks)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_marked"),
+    [
+        ("The staging database listens on port 5433.", "Billing listens on port 8081.", False),
+        ("staging db port: 5433", "billing port: 8081", False),
+        ("Port 5433 is the staging database.", "The billing service now runs on port 8081.", False),
+        ("Staging runs version 2.8.", "Production runs version 2.7.", False),
+        ("The staging database listens on port 5433.", "staging db port: 5434", True),
+        ("The port is 5433.", "The port is 5434.", True),
+        ("Migration 0042 waits for approval.", "Migration 0042 is applied.", True),
+    ],
+)
+def test_a_value_of_one_thing_is_not_older_than_that_of_another(one: str, other: str, is_marked: bool) -> None:
+    """Whichever was said later; and however much of the question each holds."""
+    for texts in ((one, other), (other, one)):
+        for held in ((1.0, 1.0),) if is_marked else ((1.0, 0.4), (0.4, 1.0), (1.0, 1.0)):
+            found = [told(text, n * DAY_US, share) for n, (text, share) in enumerate(zip(texts, held, strict=True))]
+            placed = latest_first(found)
+            assert any(it.above for it in placed) is is_marked

@@ -449,7 +449,7 @@ def test_the_command_lists_erases_and_proves(client: Client, tmp_path: Path) -> 
     text = tmp_path / "text"
     text.write_text(TEXT)
     again = CliRunner().invoke(main, ["verify", "--erased", id, "--text", str(text), "--home", str(client.home.path)])
-    assert again.exit_code == 0 and "Nothing of it was found." in again.output
+    assert again.exit_code == 0 and "Nothing of what was looked for was found." in again.output
     (client.home.path / "stray").write_text(TEXT)
     again = CliRunner().invoke(main, ["verify", "--erased", id, "--text", str(text), "--home", str(client.home.path)])
     assert again.exit_code == 1 and "stray" in again.output
@@ -478,7 +478,7 @@ def test_what_cannot_be_looked_for_is_not_called_gone(client: Client, tmp_path: 
         if "--json" in words:
             assert json.loads(result.stdout)["proven"] is False
         else:
-            assert "Not proven" in result.output and "othing of it was found" not in result.output
+            assert "Not proven" in result.output and "looked for was found" not in result.output
             assert (f"session {TEXT!r} of 1 event in project:b" in result.output) is (text == TEXT)
 
 
@@ -638,6 +638,23 @@ def test_a_word_of_the_text_in_a_label_of_another_event_leaves_it_unproven(clien
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("User: open the saffron lighthouse.\nclaude-code: it is open.", {"source": "claude-code"}),
+        ("done: a summary of the saffron lighthouse", {"tags": ["summary"]}),
+        ("The decision about the saffron lighthouse stands.", {"tags": ["stated", "decision"]}),
+    ],
+)
+def test_a_word_that_memtape_files_captures_under_by_itself_gives_nothing_away(
+    client: Client, text: str, other: dict[str, Any]
+) -> None:
+    id = client.capture(text, "journal").id
+    client.capture("Something else.", **other)
+    result = call("erase", id, client=client)
+    assert result.exit_code == 0 and "Erased for good" in result.output, result.output
+
+
 @pytest.mark.parametrize("text", ["The vault opens with saffron-lighthouse.", "saffron-lighthouse"])
 @pytest.mark.parametrize("file", ["settings.toml", "folders.json", "copies.json"])
 def test_a_word_that_a_path_of_the_machine_has_too_does_not_keep_a_text_from_being_gone(
@@ -656,4 +673,4 @@ def test_a_word_that_a_path_of_the_machine_has_too_does_not_keep_a_text_from_bei
     assert "saffron" in (client.home.path / file).read_text()
     result = call("erase", id, client=client)
     assert result.exit_code == 0, result.output
-    assert "nothing of it was found" in result.output
+    assert "nothing of what was looked for was found" in result.output

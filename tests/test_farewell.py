@@ -177,3 +177,13 @@ def test_a_server_of_hooks_is_stopped(user: Path) -> None:
         assert serving.wait(10) == 0 and home.hook_server_lock().holder() is None
     finally:
         subprocess.run(["rm", "-r", str(home.path)], check=False)
+
+
+def test_a_host_that_cannot_be_connected_leaves_no_block(user: Path) -> None:
+    home, file = user / "memory", user / "AGENTS.md"
+    env = {**os.environ, "PATH": "/usr/bin:/bin"}
+    words = ["connect", "claude", "--instructions", str(file), "--home", str(home)]
+    done = subprocess.run(
+        [sys.executable, "-m", "memtape", *words], env=env, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1 and not file.exists() and "was added" not in done.stderr

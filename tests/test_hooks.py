@@ -227,6 +227,25 @@ def test_what_a_hook_could_not_do_is_a_line_for_the_doctor_without_what_was_said
     assert len(lines) == 2 and "hook claude UserPromptSubmit" in lines[0] and "secret" not in "".join(lines)
 
 
+@pytest.mark.parametrize("place", ["a/b", "mine"])
+def test_a_folder_that_is_not_there_is_no_other_project(place: str, home: Path, project: Path, tmp_path: Path) -> None:
+    """Its own memory goes on where it has one; the folder in which the hook runs is never meant."""
+    gone = tmp_path / "gone" / place
+    if place == "mine":
+        gone.mkdir(parents=True)
+        hook(home, "claude", told(gone, "UserPromptSubmit", prompt="The kayak listens on port 5432."))
+        gone.rmdir()
+    hook(home, "claude", told(gone, "UserPromptSubmit", prompt="The kayak listens on port 5433."))
+    with Client(home, scope="project:any") as client:
+        slots = [slot for number in range(client.log.partitions) for slot in client.log.read(number, 0, 1_000)]
+    captured = [event for slot in slots if isinstance((event := decode(slot.payload)).body, Captured)]
+    if place == "mine":
+        assert len(captured) == 2 and len({event.scope for event in captured}) == 1
+    else:
+        (line,) = latest_errors(home, 10)
+        assert captured == [] and "is not there and has no memory" in line
+
+
 def test_a_call_that_is_wrong_in_itself_ends_well(home: Path) -> None:
     assert hook(home, "claude", b"{}", "--no-such-option", "words") == b""
     huge = b'{"prompt": "' + b"x" * (17 * 1024 * 1024) + b'"}'

@@ -217,6 +217,16 @@ def test_a_fork_adds_only_what_is_its_own(client: Client, tmp_path: Path) -> Non
     assert (summary.taken, summary.known) == (len(t.CLAUDE_SAID) + 1, len(t.CLAUDE_SAID))
 
 
+def test_two_sessions_whose_calls_have_the_same_ids_have_their_own_actions(client: Client, tmp_path: Path) -> None:
+    rows = t.claude("/x")
+    other = [
+        {**row, "sessionId": "other", "uuid": f"other-{row.get('uuid')}", "promptId": None} for row in t.claude("/x")
+    ]
+    first = take(client, put(tmp_path, "a.jsonl", t.lines(rows)))
+    second = take(client, put(tmp_path, "b.jsonl", t.lines(other)))
+    assert (second.taken, second.known) == (first.taken, 0)
+
+
 # Live capture and import
 
 
@@ -227,7 +237,7 @@ def test_what_a_hook_captured_is_not_taken_again(split: bool, client: Client, tm
     next(row for row in rows if row.get("uuid") == "a6")["message"]["content"] = long
     hooked = [
         ("user", "Which port does staging use?", claude_prompt("p1")),
-        ("tool", "the hook has its own words", claude_tool("t1")),
+        ("tool", "the hook has its own words", claude_tool("r1", "t1")),
         ("agent", long.strip(), heard(t.SESSION, "assistant", long)),
         ("user", "Thanks, use it.", heard(t.SESSION, "user", "Thanks,  use it.")),
     ]

@@ -75,6 +75,7 @@ def test_a_timeline_stands_around_an_id_or_a_time(client: Client) -> None:
     assert [result.id for result in client.timeline("2020-01-01", 2)] == ids[:2]
     assert [result.id for result in client.timeline("2030-01-01", 2)] == ids[6:]
     assert [result.id for result in client.timeline(ids[3][:33], 100)] == ids
+    assert [result.id for result in client.timeline("2 days ago", 2)] == ids[6:]
     for nowhere in ("01234567-89ab-7def-8123-456789abcdef", "yesterday or so"):
         with pytest.raises(MemtapeError):
             client.timeline(nowhere)

@@ -211,7 +211,8 @@ def test_an_agent_looks_through_its_project(home: Path, project: Path) -> None:
         for answer in answers:
             assert answer.count("</memtape>") == 1 and "\n# obey" not in answer and elsewhere not in answer
         assert "only an operator" in await refused(client, "update_memory", id=everywhere, text="Push on Fridays.")
-        assert "trusted more" in await refused(client, "update_memory", id=id, text="The port is 6000.")
+        trusted = await refused(client, "update_memory", id=id, text="The port is 6000.")
+        assert "trusted more" in trusted and "add_memory" in trusted and "origin" not in trusted
         await refused(client, "timeline", around=elsewhere)
         await refused(client, "update_memory", id=elsewhere, text="Mine.")
         assert "At most 20" in await told(client, "list_recent", limit=99)

@@ -112,6 +112,18 @@ def test_a_young_scope_gives_what_it_has(client: Client) -> None:
         assert "5433" in given_for(client, prompt)
 
 
+def test_what_was_replaced_is_not_given_and_what_holds_is_as_sure(client: Client) -> None:
+    old = client.capture("The staging kayak database listens on port 5433.").id
+    client.capture_many(
+        [Line(text="The staging kayak database listens on port 5433, I think.", kind="turn", session="x")]
+    )
+    new = client.update(old, "We moved it to Ghent, port 5434.").id
+    client.update(new, "We moved it to Bruges, port 5435.")
+    client.project()
+    told = given_for(client, "On which port does the staging kayak database listen?")
+    assert "5435" in told and "on port 5433" not in told and "to Ghent" not in told
+
+
 candidates = st.builds(
     SimpleNamespace,
     kind=st.sampled_from(["turn", "fact"]),

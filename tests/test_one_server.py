@@ -351,6 +351,20 @@ def test_a_session_serves_itself(why: str, home: Path, tmp_path: Path, host: Cal
     assert "5433" in one.call("search_memories", query=QUESTION)
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_line_that_is_no_json_is_answered(alone: bool, home: Path, host: Callable[..., Host]) -> None:
+    Home(home).path.joinpath("settings.toml").write_text(f"hook_server = {str(not alone).lower()}\n")
+    one = host()
+    assert one.process.stdin is not None
+    for line in ("no json\n", "\n", '{"jsonrpc": "2.0", "id": 9\n'):
+        one.process.stdin.write(line)
+        one.process.stdin.flush()
+        if line.strip():
+            heard = one.hear()
+            assert (heard["id"], heard["error"]["code"]) == (None, -32_700)
+    one.call("list_recent")
+
+
 def test_a_wrong_scope_is_told_as_ever(home: Path, project: Path, host: Callable[..., Host]) -> None:
     host()
     for words in (["--scope", "global"], ["--scope", "Nonsense"]):
@@ -407,5 +421,7 @@ def test_what_is_no_session_disturbs_nobody(home: Path, project: Path, host: Cal
     one.send(id=7)  # An answer to what nobody asked.
     assert one.process.stdin is not None
     one.process.stdin.write("no JSON\n")
+    one.process.stdin.flush()
+    assert one.hear()["error"]["code"] == -32_700
     assert "Remembered" in one.call("add_memory", text=PORT)
     assert server_of(home) == pid and not re.search("Traceback", str(latest_errors(home, 5)))

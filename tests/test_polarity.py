@@ -278,3 +278,21 @@ def test_any_text_is_read(text: str) -> None:
 def test_a_long_text_is_read_as_well(piece: str) -> None:
     """Where a pattern tried too much, this would never end."""
     standing(piece * 8_000 + " never")
+
+
+@pytest.mark.parametrize(
+    ("said", "is_standing"),
+    [
+        ("And in tests never sleep, use the fixture.", True),
+        ("and no bare excepts", True),
+        ("Also no bare except clauses, please.", True),
+        ("also we keep one branch from now on: main", True),
+        ("plus never commit to main", True),
+        ("Also please from now on: short answers.", True),
+        ("In tests the worker never has anything to do.", False),
+        ("We met at nine from now on then.", False),
+        ("No bare metal is left here.", False),
+    ],
+)
+def test_an_instruction_is_told_behind_what_leads_to_it(said: str, is_standing: bool) -> None:
+    assert bool(standing(said)) is is_standing

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -10,13 +12,19 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.times import parse_iso, parse_time
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.tools import call as call_tool
+from memtape.tools.ask.naming import shortened
 from memtape.tools.capture.lines import CHUNK_CHARS, OVERLAP_CHARS, chunks
+from memtape.tools.capture.writing import default_actor
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.importing.records import time_of
 
 SCOPE = ("--scope", "project:test")
 
@@ -193,3 +201,47 @@ def test_what_is_no_limit_is_refused_for_programs_too(home: Path) -> None:
         for limit in (True, None, "ten", 0.5):
             with pytest.raises(MemtapeError, match="not a whole number"):
                 client.search("x", limit)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("said", "ago"),
+    [
+        ("90m", 90 * 60), ("2 days ago", 2 * 86_400), ("2 days", 2 * 86_400), ("an hour ago", 3_600),
+        ("a week ago", 604_800), ("1 min ago", 60), ("3 hrs", 3 * 3_600), ("now", 0), ("Today", 36_000),
+        ("yesterday", 36_000 + 86_400),
+    ],
+)  # fmt: skip
+def test_a_time_is_told_as_people_tell_it(said: str, ago: int) -> None:
+    now = parse_iso("2026-11-23T10:00:00Z")
+    assert parse_time(said, now) == now - ago * 1_000_000
+
+
+@pytest.mark.parametrize("said", ["am", "days ago", "ago", "two days ago", "", "3 moons ago", "tomorrow"])
+def test_what_is_no_time_is_refused(said: str) -> None:
+    with pytest.raises(MemtapeError, match="is not a time"):
+        parse_time(said, 0)
+
+
+def test_what_a_file_says_of_its_time_is_no_age() -> None:
+    assert time_of("yesterday") is None and time_of("2 days ago") is None and time_of("2026-11-23") is not None
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**16), st.booleans()), max_size=20))
+def test_shortened_ids_tell_all_apart(made: list[tuple[int, int, bool]]) -> None:
+    """Ids that begin alike, as those of one millisecond do."""
+    ids = [f"0000000{n}-0000-{'7' if new else '8'}000-8000-{rest:012x}" for n, rest, new in made]
+    short = shortened(ids)
+    assert list(short) == sorted(set(ids))
+    for id, begin in short.items():
+        assert id.startswith(begin) and len(begin) >= (13 if id[14] == "7" else 8) and begin[-1] != "-"
+        assert [other for other in short if other.startswith(begin)] == [id]
+
+
+def test_who_speaks_has_the_name_of_the_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("USER", "LOGNAME"):
+        monkeypatch.delenv(name, raising=False)
+    assert default_actor() == pwd.getpwuid(os.getuid()).pw_name
+    monkeypatch.setattr(os, "getuid", lambda: 4_294_967_000)
+    assert default_actor() == "unknown"
+    monkeypatch.setenv("LOGNAME", "ada")
+    assert default_actor() == "ada"

@@ -227,7 +227,7 @@ def document(*words: object) -> Any:
 def test_what_all_hosts_have_kept_is_taken_once_and_found(hosts: Path) -> None:
     expected = len(t.CLAUDE_SAID) + len(t.CODEX_SAID) + len(t.GEMINI_SAID)
     dry = document("import", "--all", "--dry-run")
-    assert (dry["taken"], dry["dry_run"], list(dry["scopes"])) == (expected, True, ["project:x-new"])
+    assert (dry["taken"], dry["dry_run"], list(dry["scopes"])) == (expected, True, ["project:x (new)"])
     with Client(hosts / "home", scope=SCOPE) as client:
         assert sum(client.log.ends()) == client.log.partitions
     assert not (hosts / "home/imports.json").exists()

@@ -20,14 +20,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtape.schemas.events import Filters, Kind, Origin, Pinned
+from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Filters, Kind, Origin, Pinned
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
-from memtape.sinks.logs.opening import open_log
+from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.ask.naming import Ids
+from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.project import Began
 from memtape.tools.capture.writing import Receipt, Writer, now_us
 
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.embedder_state import EmbedderState
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
+    from memtape.tools.keep.pruning import Pruned
     from memtape.tools.keep.rebuild import OnPhase
     from memtape.tools.keep.refolding import Folding, Refolded
     from memtape.tools.keep.verify import Verification
@@ -68,6 +70,9 @@ class Client(Writer):
 
     `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `log` is by default what `$MEMTAPE_LOG` or
     the home's settings name, else the log in the home itself. The rest is as for a `Writer`.
+
+    Under the profile `dev_no_persist` nothing is written and no home is read: all such clients of one home in a process
+    share a log in its memory, and what has to be kept on a disk raises `MemtapeError`.
 
     An id may be given by its beginning, of eight characters or more. A client whose scope is named, or that is
     `confined`, takes ids of its scope and `global` alone; any other finds the scope in which an id stands.
@@ -85,11 +90,25 @@ class Client(Writer):
         folder: Path | None = None,
         began: Began | None = None,
         confined: bool = False,
+        profile: str | None = None,
     ) -> None:
-        place = home if isinstance(home, Home) else Home(Path(home) if home is not None else default_home())
-        opened = open_log(place) if log is None else log
+        path = home.path if isinstance(home, Home) else Path(home) if home is not None else default_home()
+        asked = profile_of(path, profile)
+        if asked.keeps:
+            place = home if isinstance(home, Home) else Home(path)
+            opened = open_log(place) if log is None else log
+        else:
+            place, opened = Home.nowhere(), passing_log(path, log)
         super().__init__(
-            place, opened, scope=scope, actor=actor, origin=origin, session=session, folder=folder, began=began
+            place,
+            opened,
+            scope=scope,
+            actor=actor,
+            origin=origin,
+            session=session,
+            folder=folder,
+            began=began,
+            profile=asked.name,
         )
         self._owns_log = log is None
         self._confined = confined or scope is not None
@@ -392,7 +411,13 @@ class Client(Writer):
         accepting.check_person(self.actor.origin)
         rule, before = accepting.meant(self.proposals(), id)
         everywhere = Writer(
-            self.home, self.log, scope=GLOBAL, actor=self.actor.name, origin="operator", session=self.session
+            self.home,
+            self.log,
+            scope=GLOBAL,
+            actor=self.actor.name,
+            origin="operator",
+            session=self.session,
+            profile=self.profile.name,
         )
         (accepting.decline if declined else accepting.accept)(everywhere, rule, before)
         return rule
@@ -408,10 +433,30 @@ class Client(Writer):
         """Return the one scope in which captures or recalls stand, and their whole ids; raise as `use` does."""
         return self._ids.of_one_scope(ids)
 
+    def prune(
+        self,
+        tags: Sequence[str] = (DEV_TAG,),
+        before: str = PRUNED_BEFORE,
+        *,
+        every: bool = False,
+        dry_run: bool = False,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Pruned:
+        """Forget what carries one of these tags and was captured before a time, and return what went.
+
+        `before` is ISO 8601 or an age as 7d. It is of the scope, or of `every` one; a dry run forgets nothing.
+        Raises `MemtapeError` where no tag is named.
+        """
+        from memtape.tools.keep.pruning import plan, prune
+
+        made = plan(self, tags, parse_time(before, now_us()), every=every, on_progress=on_progress)
+        return made if dry_run else prune(self, made)
+
     def erase(
         self, made: ErasurePlan, on_phase: OnPhase = lambda *_: None, on_note: Callable[[str], None] = lambda note: None
     ) -> Erasure:
         """Erase for good what `tools.keep.erasing.plan` has planned, and return the proof. Raises `StillHeld`."""
+        check_kept(self.home, "An erasure")
         from memtape.tools.keep.erasing import erase
 
         return erase(self.home, self.log, made, self.append, on_phase, on_note)
@@ -426,12 +471,14 @@ class Client(Writer):
 
     def verify(self, scope: str | None = None, on_progress: Callable[[int], None] | None = None) -> Verification:
         """Replay the log and compare what it says with the views, of all scopes or one."""
+        check_kept(self.home, "A verification")
         from memtape.tools.keep.verify import verify
 
         return verify(self.home, self.log, scope=scope, on_progress=on_progress)
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
+        check_kept(self.home, "A projection")
         return self.reader.project(on_progress)
 
     def catch_up(self) -> None:
@@ -449,6 +496,7 @@ class Client(Writer):
 
         `fold` switches folding on or off with it. A dry run changes nothing. The views follow when they are projected.
         """
+        check_kept(self.home, "A folding")
         from memtape.tools.keep.refolding import refold
 
         return refold(self.home, self.log, fold, on_phase, dry_run=dry_run)
@@ -466,6 +514,7 @@ class Client(Writer):
 
         It is asked about what it has not answered yet, or `again` about all. Raises `MemtapeError` where it cannot be.
         """
+        check_kept(self.home, "What a model is asked")
         from memtape.flows.workers.distill import distill_session
         from memtape.sinks.home.asked_windows import AskedWindows
         from memtape.tools.keep.facts import FactAsker
@@ -487,6 +536,7 @@ class Client(Writer):
         A dry run tells what the rules would do and appends nothing. Raises `MemtapeError` where a model that is named
         cannot be asked, and `Locked` where another process does the same.
         """
+        check_kept(self.home, "A consolidation")
         from memtape.tools.keep.consolidating import consolidate_scope
 
         return consolidate_scope(

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.events import Kind, Origin
+from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Kind, Origin
 
 Effect = Literal["reads", "adds", "hides", "shows"]
 """What a tool does for agents: `adds` only ever adds; `hides` changes what is found, which `shows` undoes."""
@@ -179,6 +179,13 @@ class OrdersArguments(Arguments, frozen=True):
     pass
 
 
+class PruneArguments(Arguments, frozen=True):
+    tags: Annotated[Tags, Meta(description="What carries this tag, by default what development has left.")] = (DEV_TAG,)
+    before: Annotated[str, Meta(description="What was captured before then: ISO 8601, or an age as 3d.")] = (
+        PRUNED_BEFORE
+    )
+
+
 class ConflictsArguments(Arguments, frozen=True):
     settled: Annotated[bool, Meta(description="Also what was settled or has expired.", extra={"option": "--all"})] = (
         False
@@ -223,7 +230,8 @@ class Decision(NamedTuple):
 class Verb(NamedTuple):
     """One verb. `command` is a file of `tools/commands/` and a function there; `method` is one of the client.
 
-    Of a `decision` no function is written: command and tool are made from this row, and call the method.
+    One that is `in_memory` also works in a process that keeps nothing (profile dev_no_persist); all others are refused
+    there. Of a `decision` no function is written: command and tool are made from this row, and call the method.
     """
 
     command: str
@@ -231,6 +239,7 @@ class Verb(NamedTuple):
     arguments: type[Arguments] | None = None
     tool: Offer | None = None
     decision: Decision | None = None
+    in_memory: bool = False
 
 
 VERBS: dict[str, Verb] = {
@@ -245,6 +254,7 @@ VERBS: dict[str, Verb] = {
             "adds",
             idempotent=False,
         ),
+        in_memory=True,
     ),
     "import": Verb("importing.import_command"),
     "watch": Verb("importing.watch"),
@@ -258,6 +268,7 @@ VERBS: dict[str, Verb] = {
             "Find what was said, decided and learned in this project, best first, with ids.",
             "reads",
         ),
+        in_memory=True,
     ),
     "show": Verb(
         "ask.show",
@@ -269,13 +280,15 @@ VERBS: dict[str, Verb] = {
             "Open one memory or turn whole, and see why it is there.",
             "reads",
         ),
+        in_memory=True,
     ),
-    "why": Verb("ask.why", "why", IdArguments),
+    "why": Verb("ask.why", "why", IdArguments, in_memory=True),
     "recent": Verb(
         "looking.recent",
         "recent",
         RecentArguments,
         Offer("list_recent", "List recent memories", "What was remembered last, without a query.", "reads"),
+        in_memory=True,
     ),
     "sessions": Verb(
         "looking.sessions",
@@ -284,6 +297,7 @@ VERBS: dict[str, Verb] = {
         Offer(
             "list_sessions", "List sessions", "The latest sessions of all agents: when, who, what was asked.", "reads"
         ),
+        in_memory=True,
     ),
     "timeline": Verb(
         "looking.timeline",
@@ -296,8 +310,9 @@ VERBS: dict[str, Verb] = {
             "reads",
             common=False,
         ),
+        in_memory=True,
     ),
-    "given": Verb("looking.given", "given", GivenArguments),
+    "given": Verb("looking.given", "given", GivenArguments, in_memory=True),
     "context": Verb(
         "context.context",
         "context",
@@ -308,6 +323,7 @@ VERBS: dict[str, Verb] = {
             "What to know before starting: rules, goal, plan, facts, recent work.",
             "reads",
         ),
+        in_memory=True,
     ),
     "update": Verb(
         "capture.update",
@@ -320,6 +336,7 @@ VERBS: dict[str, Verb] = {
             "adds",
             idempotent=False,
         ),
+        in_memory=True,
     ),
     "used": Verb(
         "capture.used",
@@ -331,6 +348,7 @@ VERBS: dict[str, Verb] = {
             "Say which memories helped, so that they are found sooner.",
             "adds",
         ),
+        in_memory=True,
     ),
     "forget": Verb(
         "deciding.forget",
@@ -349,6 +367,7 @@ VERBS: dict[str, Verb] = {
             "Forgot",
             undo="restore",
         ),
+        in_memory=True,
     ),
     "restore": Verb(
         "deciding.restore",
@@ -356,6 +375,7 @@ VERBS: dict[str, Verb] = {
         RestoreArguments,
         Offer("restore_memory", "Restore a memory", "Bring back a memory that was forgotten.", "shows"),
         Decision("Show again what was forgotten.", "Restored"),
+        in_memory=True,
     ),
     "pin": Verb(
         "deciding.pin",
@@ -369,6 +389,7 @@ VERBS: dict[str, Verb] = {
             common=False,
         ),
         Decision("Pin a memory or turn: it stays at hand whatever its age, and is marked.", "Pinned", undo="unpin"),
+        in_memory=True,
     ),
     "unpin": Verb(
         "deciding.unpin",
@@ -376,6 +397,7 @@ VERBS: dict[str, Verb] = {
         IdArguments,
         Offer("unpin_memory", "Unpin a memory", "End the pins on a memory.", "shows", common=False),
         Decision("End the pins on a memory or turn.", "Unpinned"),
+        in_memory=True,
     ),
     "archive": Verb(
         "archiving.archive",
@@ -416,6 +438,7 @@ VERBS: dict[str, Verb] = {
         decision=Decision(
             "Split for good a memory whose captures should not have been folded: each stands by itself.", "Unfolded"
         ),
+        in_memory=True,
     ),
     "holds": Verb(
         "deciding.holds",
@@ -425,6 +448,7 @@ VERBS: dict[str, Verb] = {
             "Say that a memory holds, whatever was said later: no rule replaces it from now on, until --undo.",
             "Noted what holds of",
         ),
+        in_memory=True,
     ),
     "replaced": Verb(
         "deciding.replaced",
@@ -436,10 +460,11 @@ VERBS: dict[str, Verb] = {
             undo="holds",
             example=" --by 019ab0c4-f4e8-7000-8000-0123456789ab",
         ),
+        in_memory=True,
     ),
     "refold": Verb("refold.refold", "refold"),
-    "stale": Verb("standing.stale", "stale", StaleArguments),
-    "orders": Verb("standing.orders", "orders", OrdersArguments),
+    "stale": Verb("standing.stale", "stale", StaleArguments, in_memory=True),
+    "orders": Verb("standing.orders", "orders", OrdersArguments, in_memory=True),
     "conflicts": Verb(
         "conflicts.conflicts",
         "conflicts",
@@ -451,9 +476,11 @@ VERBS: dict[str, Verb] = {
             "reads",
             common=False,
         ),
+        in_memory=True,
     ),
-    "settle": Verb("conflicts.settle", "settle", SettleArguments),
+    "settle": Verb("conflicts.settle", "settle", SettleArguments, in_memory=True),
     "accept": Verb("accept.accept"),
+    "prune": Verb("prune.prune", "prune", PruneArguments),
     "erase": Verb("erase.erase"),
     "pause": Verb("pausing.pause"),
     "resume": Verb("pausing.resume"),
@@ -468,12 +495,13 @@ VERBS: dict[str, Verb] = {
             "reads",
             common=False,
         ),
+        in_memory=True,
     ),
     "distill": Verb("distill.distill", "distill"),
     "consolidate": Verb("consolidate.consolidate", "consolidate"),
-    "log": Verb("ask.log", "read_log"),
+    "log": Verb("ask.log", "read_log", in_memory=True),
     "adopt": Verb("project.adopt"),
-    "edges": Verb("edges.edges", "edges"),
+    "edges": Verb("edges.edges", "edges", in_memory=True),
     "diff": Verb("ask.diff_command", "diff"),
     "eval": Verb("measure.eval_command"),
     "compare": Verb("measure.compare_command", "compare"),
@@ -484,8 +512,8 @@ VERBS: dict[str, Verb] = {
     "embedder": Verb("embedder.embedder", "embedder"),
     "connect": Verb("agents.connect"),
     "disconnect": Verb("agents.disconnect"),
-    "doctor": Verb("agents.doctor"),
-    "mcp": Verb("agents.mcp"),
+    "doctor": Verb("agents.doctor", in_memory=True),
+    "mcp": Verb("agents.mcp", in_memory=True),
     "hook": Verb("agents.hook"),
 }
 """The verbs by the name of their command, in the order in which help lists them."""

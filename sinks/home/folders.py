@@ -12,6 +12,8 @@ from memtape.schemas.scopes import project_name
 from memtape.sinks.home.locks import FileLock, all_of
 
 HOME_VARIABLE = "MEMTAPE_HOME"
+_NOWHERE = Path("/proc/self/memtape-nowhere")
+"""Where not even the superuser can make a folder. A system without `/proc` lets nobody else make one there."""
 UNFINISHED = ".new"
 """The ending of a file that is not whole yet. Each has one writer, so that what a killed one left is written over."""
 
@@ -130,6 +132,16 @@ class Home:
                 f"The home {path} cannot be used: {error.strerror}.",
                 "Choose another with --home or MEMTAPE_HOME.",
             ) from error
+
+    @classmethod
+    def nowhere(cls) -> Home:
+        """Return a home in which nothing can be made: who reads finds nothing, and the system refuses who writes."""
+        return cls(_NOWHERE, make=False)
+
+    @property
+    def is_nowhere(self) -> bool:
+        """Whether nothing can be made in it."""
+        return self.path == _NOWHERE
 
     @property
     def log_path(self) -> Path:

@@ -11,6 +11,7 @@ from msgspec import Meta
 from memtape.schemas.embedding import EmbedderOptions
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.model import ModelOptions
+from memtape.schemas.variables import PROD
 from memtape.sinks.home.folders import Home, write_whole
 
 CHOICE_VARIABLE = "MEMTAPE_EMBEDDER"
@@ -28,6 +29,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     `shown`: whether hosts show a person how much of the memory an agent was given.
     `hook_server`: whether a hook that finds no server leaves one behind, which ends by itself.
     `log`: the URL of the home's log, where it is not the embedded one; `$MEMTAPE_LOG` goes before it.
+    `profile`: how what is captured here is remembered (`tools/capture/profiles.py`); `$MEMTAPE_PROFILE` goes before it.
     `embedder`: which embedder is wanted here; `$MEMTAPE_EMBEDDER` goes before its choice.
     `model`: the model that writes text for Memtape, if any; `$MEMTAPE_MODEL_URL` and `_COMMAND` go before it.
     """
@@ -42,6 +44,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     every_tool: bool = False
     hook_server: bool = True
     log: str | None = None
+    profile: str = PROD
     embedder: EmbedderOptions = EmbedderOptions()
     model: ModelOptions = ModelOptions()
 
@@ -54,7 +57,7 @@ def local_settings(home: Home) -> LocalSettings:
     """Return the settings of a home, the defaults where it has none."""
     try:
         settings = msgspec.toml.decode(home.settings_path.read_bytes(), type=LocalSettings)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         settings = LocalSettings()
     except (msgspec.MsgspecError, ValueError) as error:
         raise MemtapeError(f"{home.settings_path} cannot be used: {error}.", "Mend or delete it.") from None

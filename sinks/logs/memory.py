@@ -1,4 +1,6 @@
-"""A log in this process's memory: for tests, of this project and of those who use it. Nothing of it survives."""
+"""A log in this process's memory: for tests, of this project and of those who use it, and for a process that keeps
+nothing. Nothing of it survives.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,15 @@ from memtape.schemas.log import Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
+
+_of_process: dict[str, MemoryLog] = {}
+_making = threading.Lock()
+
+
+def log_of_process(place: str) -> MemoryLog:
+    """Return the log that this process has in its memory for a place, made at the first call."""
+    with _making:
+        return _of_process.setdefault(place, MemoryLog())
 
 
 class MemoryLog:

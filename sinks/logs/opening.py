@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
+from memtape.schemas.variables import NO_PERSIST
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -28,6 +29,21 @@ def open_log(home: Home) -> Log:
     from memtape.sinks.logs.kafka import KafkaLog
 
     return KafkaLog(url, ids=home.known_ids)
+
+
+def passing_log(home: Path, given: Log | None) -> Log:
+    """Return the log of a process that keeps nothing: the one that was handed in, else one in the process's memory.
+
+    Raises `MemtapeError` for a log that keeps what stands on it.
+    """
+    # Who keeps the log in the home does not load it.
+    from memtape.sinks.logs.memory import MemoryLog, log_of_process
+
+    if given is not None and not isinstance(given, MemoryLog):
+        raise MemtapeError(
+            f"{given.place} keeps what is captured, and profile {NO_PERSIST} keeps nothing.", "Hand no log in."
+        )
+    return given or log_of_process(str(home.absolute()))
 
 
 def log_url(home: Home) -> str | None:

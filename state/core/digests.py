@@ -25,13 +25,13 @@ from memtape.state.index.segments import Segment
 from memtape.state.index.vectors import VectorSegment
 from memtape.state.text.terms import TOLD_LANGUAGES
 
-VIEWS_VERSION = 12
+VIEWS_VERSION = 13
 """The version of the rules by which rows and pages are made of the state."""
 
 DUPLICATES_VERSION = 2
 """The version of the rule which event of an id counts, and which erases; no leaf of its own depends on it."""
 
-INDEX_VERSION = 4
+INDEX_VERSION = 5
 """The version of the rules by which texts are taken apart for the search index, which follows from the rows."""
 
 RULES = {subject.name: subject.version for subject in SUBJECTS}

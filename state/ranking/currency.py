@@ -30,6 +30,8 @@ LEAST_SHARED = 0.5
 """Values of one class are of one thing where the texts share more than half of what the shorter one says besides."""
 
 
+TELLING = frozenset(terms("port listens listening binds version runs running serves costs price"))
+"""What says that there is a value, and not of what it is one."""
 CODE = "code "
 """What the classes of names with a number begin with: a code says by itself what it is a value of."""
 LEAST_KIN, LEAST_STEM = 5, 3
@@ -137,7 +139,7 @@ def _when(told: Memory | None) -> int:
 
 def _is_later(one: Memory | None, other: Memory | None) -> bool:
     """Whether one that stands above another may tell what holds instead of that: of this a reader is told."""
-    if one is None or other is None or not _may_follow(one, other):
+    if one is None or other is None or not _may_follow(one, other) or _are_apart(one, other):
         return _may_precede(one, other)
     if one.held >= LEAST_TOLD * other.held > 0 and not one.about.isdisjoint(other.about):
         return True
@@ -152,6 +154,8 @@ def _may_follow(one: Memory, other: Memory) -> bool:
 def _may_precede(one: Memory | None, other: Memory | None) -> bool:
     if one is None or other is None or one is other:
         return False
+    if _are_apart(one, other):
+        return False
     if not _may_follow(one, other):
         is_of_people = one.trust >= TRUST["user"] > other.trust and one.family == other.family
         return is_of_people and one.held > 0 and _is_another_value(one, other)
@@ -165,11 +169,28 @@ def _are_of_one(one: Value, other: Value) -> bool:
     shared = one.subject & other.subject
     if one.cls.startswith(CODE) and shared:
         return True
-    return len(shared) > LEAST_SHARED * min(len(one.subject), len(other.subject)) or any(map(_has_digit, shared))
+    of, of_other = one.subject - TELLING, other.subject - TELLING
+    if of and of_other:
+        shared = of & of_other
+    else:
+        of, of_other = one.subject, other.subject
+    return len(shared) > LEAST_SHARED * min(len(of), len(of_other)) or any(map(_has_digit, shared))
 
 
 def _has_digit(term: str) -> bool:
     return any(map(str.isdigit, term))
+
+
+def _are_apart(one: Memory, other: Memory) -> bool:
+    """Whether both give a value of one class, of things that share no word: two ports are no two values of a port."""
+    pairs = [(its, that) for its in one.values for that in other.values if its.cls == that.cls]
+    return bool(pairs) and all(
+        its.tokens != that.tokens
+        and its.subject - TELLING
+        and that.subject - TELLING
+        and not (its.subject & that.subject) - TELLING
+        for its, that in pairs
+    )
 
 
 def _is_another_value(one: Memory, other: Memory) -> bool:

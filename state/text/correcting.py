@@ -21,7 +21,8 @@ _I = re.IGNORECASE
 MOST_WORDS = 12
 """A longer correction tells more than a value."""
 _OPENER = lazy(
-    r"\A(?:(?:oh|ah|hmm|sorry|wait|hey|ok(?:ay)?|well|no|nope|nah|wrong|actually|correction|not quite"
+    r"\A(?:(?:oh|ah|hm+|oops|my (?:bad|mistake)|apologies|sorry|wait|hey|ok(?:ay)?|well|no|nope|nah|wrong|actually"
+    r"|correction|not quite"
     r"|that(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|outdated)|i meant(?: to say)?)"
     r"\b[\s,:;.!–—-]*)+",
     _I,

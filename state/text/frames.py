@@ -7,6 +7,8 @@ somebody likes does. When in doubt the answer is no: both texts then stand. Engl
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
@@ -76,7 +78,7 @@ class Value(NamedTuple):
 def changed_value(older: str, newer: str) -> Value | None:
     """Return the value that the newer text gives where the older gave another, None where no value was replaced."""
     a, b = _words(older), _words(newer)
-    if not a or not b or not _MORE.isdisjoint(word.lower().strip(_ENDS) for word in b):
+    if not a or not b or _says_more(newer):
         return None
     start = words_alike(a, b)
     end = min(words_alike(a[::-1], b[::-1]), min(len(a), len(b)) - start)
@@ -135,7 +137,7 @@ def are_of_one_kind(older: str, newer: str, *, is_state: bool = False) -> bool:
     return numbered[0] == numbered[1] and opening[0] == opening[1] and not said
 
 
-def _differ_twice(a: list[str], b: list[str]) -> bool:
+def _differ_twice(a: Sequence[str], b: Sequence[str]) -> bool:
     """Whether two values differ before and behind a preposition: what stands behind it is of what they are told."""
     shared = [word for word in a[1:] if word in b[1:] and word in ("on", "for", "in", "at", "of", "with", "to", "by")]
     return any(a[: a.index(word)] != b[: b.index(word)] and a[a.index(word) :] != b[b.index(word) :] for word in shared)
@@ -147,14 +149,22 @@ def _tells_more(after: str) -> bool:
     return bool(re.search(told, after, re.IGNORECASE))
 
 
-def _words(text: str) -> list[str]:
+@lru_cache(maxsize=8_192)
+def _words(text: str) -> tuple[str, ...]:
+    """Return the words of a text that is compared with up to thirty others, one after the other."""
     words = [word for word in _WORD.findall(text.strip()) if word.lower().strip(_ENDS) not in _TIMES]
     if words:
         words[-1] = words[-1].rstrip(".!") or words[-1]
-    return words
+    return tuple(words)
 
 
-def words_alike(a: list[str], b: list[str]) -> int:
+@lru_cache(maxsize=8_192)
+def _says_more(text: str) -> bool:
+    """Whether a text says that something holds beside what held."""
+    return not _MORE.isdisjoint(word.lower().strip(_ENDS) for word in _words(text))
+
+
+def words_alike(a: Sequence[str], b: Sequence[str]) -> int:
     """Return how many words two rows begin with alike, whatever their case."""
     count = 0
     for one, other in zip(a, b, strict=False):

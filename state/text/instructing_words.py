@@ -98,7 +98,8 @@ UNWANTED = _any("""
     co-authored-by(?:_lines?|_trailers?)? (?:new|external|third-party)_dependenc(?:y|ies) inline_(?:styles|css)
     nested_ternar(?:y|ies) one-letter_(?:names|variables) raw_sql barrel_files snapshots?(?:_tests)? sleeps?
     marketing_(?:speak|language) summaries drive-by_\\w+ match_statements (?:class_)?inheritance floats singletons
-    wildcards? lambdas? decorators? (?:git_)?submodules (?:ts-ignores?|type:_ignores?) eslint-disables? bare_excepts?
+    wildcards? lambdas? decorators? (?:git_)?submodules (?:ts-ignores?|type:_ignores?) eslint-disables?
+    bare_(?:excepts?(?:_(?:clauses?|blocks?))?|type:?_ignores?|dicts?|asserts?|strings?|quoted)
     commented-out_code dead_code monkey-?patch\\w* any unwraps? (?:unsafe|eval|goto|var|lodash|moment|jquery)
 """)
 HELD = _any("""

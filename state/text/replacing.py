@@ -8,6 +8,7 @@ it that a weaker source replaces no stronger one. What texts tell is in `claims`
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -83,7 +84,7 @@ def without_serial(text: str) -> str:
 def replaces(older: str, newer: str) -> Replacement | None:
     """Return why the newer of two texts of one family replaces the older, None where both may hold."""
     first, second = _SERIAL.match(older), _SERIAL.match(newer)
-    if any(_CODE.search(text) or "?" in text or _DOUBTS.match(text) for text in (older, newer)):
+    if not (_states(older) and _states(newer)):
         return None
     if is_of_several(older) or not (_is_per(older, newer) and _is_per(newer, older)):
         return None
@@ -106,11 +107,22 @@ def replaces(older: str, newer: str) -> Replacement | None:
 
 def _is_per(text: str, other: str) -> bool:
     """Whether the other text counts by what a text counts by, or has the word at least."""
-    counted = {"".join(found).lower() for found in _PER.findall(text)}
-    others = {"".join(found).lower() for found in _PER.findall(other)}
+    counted, others = _counted_by(text), _counted_by(other)
     return counted <= others or (
         not others & _SPANS and (counted <= _SPANS or all(it in other.lower() for it in counted))
     )
+
+
+# A text is compared with up to thirty others, one after the other.
+@lru_cache(maxsize=8_192)
+def _states(text: str) -> bool:
+    """Whether a text may state something: it is no code, no question and no doubt."""
+    return not (_CODE.search(text) or "?" in text or _DOUBTS.match(text))
+
+
+@lru_cache(maxsize=8_192)
+def _counted_by(text: str) -> frozenset[str]:
+    return frozenset("".join(found).lower() for found in _PER.findall(text))
 
 
 def _by_value(before: Told, now: Told) -> Replacement | None:

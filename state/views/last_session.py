@@ -100,14 +100,14 @@ def summary_id(scope: str, last_turn: str) -> str:
 
 
 def session_line(turns: Sequence[Turn]) -> list[Line]:
-    """Return the line that says whose session it was, and when; none of a session in which no agent spoke."""
+    """Return the line that says whose session it was, and when."""
     named = [turn.actor.partition(" ")[0] for turn in turns if turn.origin == "agent"]
-    if not turns or not named:
+    if not turns:
         return []
     first, last = format_day(turns[0].at), format_day(turns[-1].at)
     day = first if first == last else f"{first} to {last}"
     agents = ", ".join(dict.fromkeys(named))
-    return [Line(f"session of {agents}, {day}", 0)]
+    return [Line(f"session of {agents}, {day}" if named else f"session without an answer, {day}", 0)]
 
 
 def _done(turns: Sequence[Turn], agents: Sequence[int]) -> list[Line]:

@@ -38,6 +38,7 @@ from memtape.tools.agents.own_files import own_file
 from memtape.tools.agents.plugins import PLUGIN, SELECTOR, opencode_words, started_by
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.pausing import OF_RUN, silence_by
+from memtape.tools.capture.profiles import chosen, keeps_nothing
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.keep.lifecycle_settings import lifecycle_settings
@@ -68,6 +69,8 @@ def examine(home: Home) -> Iterator[Finding]:
     for subject, look in LOOKS.items():
         try:
             yield look(subject, home)
+            if keeps_nothing(home.path):  # All else looks at what is kept.
+                return
         except MemtapeError as error:
             yield Finding(subject, "bad", str(error), error.hint)
         except Exception as error:  # A doctor who faints helps nobody.
@@ -75,6 +78,8 @@ def examine(home: Home) -> Iterator[Finding]:
 
 
 def _round_trip(subject: str, home: Home) -> Finding:
+    if stores_nothing():
+        return Finding(subject, "not there", "It was not tried, since this run stores nothing.")
     word = f"probe{uuid_utils.uuid7().hex}"
     with _trial(home) as client:
         begun = time.monotonic()
@@ -103,11 +108,11 @@ def _trial(home: Home) -> Iterator[Client]:
 def _log(subject: str, home: Home) -> Finding:
     with Client(home.path) as client:
         client.log.check()
-        events = sum(client.log.ends())
+        slots = sum(client.log.ends())
         begun = time.monotonic()
         client.offer("doctor", lambda *_: [], 1)
         took_ms = round((time.monotonic() - begun) * 1_000)
-        return Finding(subject, "good", f"{events:,} events on {client.log.place}, searched in {took_ms} ms.")
+        return Finding(subject, "good", f"{slots:,} slots on {client.log.place}, searched in {took_ms} ms.")
 
 
 def _storing(subject: str, home: Home) -> Finding:
@@ -116,6 +121,12 @@ def _storing(subject: str, home: Home) -> Finding:
     if told:
         return Finding(subject, "to do", " ".join(it.told for it in told), " ".join(it.then for it in told))
     return Finding(subject, "good", "Nothing is paused.")
+
+
+def _profile(subject: str, home: Home) -> Finding:
+    profile, by = chosen(home.path)
+    seen = f"{profile.name} ({by}). {profile.told}".strip()
+    return Finding(subject, "good", seen if profile.keeps else f"{seen} Nothing else was looked at.")
 
 
 def _views(subject: str, home: Home) -> Finding:
@@ -289,6 +300,7 @@ def _errors(subject: str, home: Home) -> Finding:
 
 
 LOOKS: dict[str, Callable[[str, Home], Finding]] = {
+    "profile": _profile,
     "storing": _storing,
     "capture and search": _round_trip,
     "log": _log,

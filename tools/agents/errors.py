@@ -16,6 +16,7 @@ from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
+from memtape.tools.capture.profiles import keeps_nothing
 
 ERRORS_NAME = "agents.log"
 LOST_NAME = "agents.lost"
@@ -32,8 +33,13 @@ def homeless() -> Path:
 
 
 def note_error(home: Path, where: str, error: BaseException) -> None:
-    """Append a line about an error. Never raises: where not even a line can be written, that is remembered."""
+    """Append a line about an error, where anything is kept.
+
+    Never raises: where not even a line can be written, that is remembered.
+    """
     folder = home
+    if keeps_nothing(home):
+        return
     try:
         told = f"{one_line(where, 60)}  {_told(error)}"
         if not home.is_dir():

@@ -44,6 +44,7 @@ from memtape.tools.capture.native_ids import (
     opencode_message,
 )
 from memtape.tools.capture.noise import noise_in
+from memtape.tools.capture.profiles import keeps_nothing, profile_of, stands_apart
 from memtape.tools.capture.writing import default_actor, now_us
 from memtape.tools.client import Client
 
@@ -67,9 +68,12 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
     if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return b""
     where = home or default_home()
+    if keeps_nothing(where):
+        return _unkept(host, where, data)
     if _is_gone(home, f"hook {host}"):
         return b""
     try:
+        profile_of(where)  # Nothing is done under a name that is none.
         if len(data) > MAX_INPUT_BYTES:
             raise MemtapeError(f"A hook was told more than {MAX_INPUT_BYTES:,} bytes.")
         told = read(host, data)
@@ -95,6 +99,17 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, hande
     finally:
         late.cancel()
         turn.end()
+
+
+def _unkept(host: str, home: Path, data: bytes) -> bytes:
+    """Return what a host is told where nothing is kept: at a start, that it is so. Nothing is noted."""
+    try:
+        told = read(host, data) if len(data) <= MAX_INPUT_BYTES else None
+        if told is not None and told.action == "start":
+            return in_form(Turn(told, home, data, alone=False), profile_of(home).told)
+    except Exception:  # What a host tells wrongly is its own affair where there is no place to note it.
+        return b""
+    return b""
 
 
 def _leave_out(told: Told, home: Path) -> None:
@@ -134,9 +149,12 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
 def may_leave_server(home: Path) -> bool:
     """Whether a hook may leave a server behind, which could listen in this home.
 
-    It may not under `MEMTAPE_HOOKS=alone`, as where a test counts processes, nor for a run that stores nothing.
+    It may not under `MEMTAPE_HOOKS=alone`, as where a test counts processes, nor for a run that stores nothing or that
+    names another profile than the home has.
     """
     if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF) or stores_nothing():
+        return False
+    if stands_apart(home):
         return False
     if len(os.fsencode(home.absolute() / FOLDER / "1234567.sock")) > MAX_ADDRESS_BYTES:
         return False
@@ -148,7 +166,7 @@ def distill(home: Path | None, place: str) -> None:
     from memtape.tools.agents import distilling
 
     where = home or default_home()
-    if _is_gone(home, "distillation of a flush"):
+    if keeps_nothing(where) or _is_gone(home, "distillation of a flush"):
         return
     try:
         os.nice(NICENESS)
@@ -185,8 +203,9 @@ def _begun(turn: Turn, client: Client) -> bytes:
     tell_session(turn.home, client.scope, client.session or "")
     began, name = now_us(), (turn.home, client.scope, client.session or "")
     asked = asked_to_start(turn, client)
-    # A server does not know of a run that it is not to be stored, and could not tell that.
-    with ask(turn.home, asked, 0 if turn.handed.late or stores_nothing() else CONTEXT_WAIT_S) as answered:
+    # A server does not know of a run that it is not to be stored or has another profile, and could not tell that.
+    by_itself = turn.handed.late or stores_nothing() or stands_apart(turn.home)
+    with ask(turn.home, asked, 0 if by_itself else CONTEXT_WAIT_S) as answered:
         if answered.by_a_server:
             answered.shown()
             note_told(*name, began)

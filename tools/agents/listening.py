@@ -24,6 +24,7 @@ from memtape.sinks.home.pauses import stores_nothing
 from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, NOT_MINE, SHOWN, read_line
 from memtape.tools.agents.taking import is_as_here, take
 from memtape.tools.agents.warm import Asked, Offered
+from memtape.tools.capture.profiles import keeps_nothing, stands_apart
 
 SERVED_WAIT_S = 5
 BACKLOG = 64
@@ -56,9 +57,10 @@ class Warm:
     def start(self) -> None:
         """Listen from now on, in a thread of its own.
 
-        The server of a run that stores nothing hears no hooks: those of other runs are to be stored.
+        The server of a run that stores nothing, or has a profile of its own, hears no hooks: those of other runs are to
+        be stored as they say.
         """
-        if stores_nothing():
+        if stores_nothing() or stands_apart(self._home):
             return
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -96,6 +98,8 @@ class Warm:
         with suppress(Exception), asking:
             asking.settimeout(SERVED_WAIT_S)
             asked = orjson.loads(read_line(asking, time.monotonic() + SERVED_WAIT_S))
+            if keeps_nothing(self._home):  # The settings say so by now.
+                return asking.sendall(NOT_MINE)
             if "hook" in asked:
                 if (took := take(self._home, asked, self._answer, partial(_exchange, asking))) is not None:
                     self._after(took)

@@ -16,7 +16,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from memtape.schemas.variables import HOOKS_ALONE, HOOKS_OFF, HOOKS_VARIABLE, SESSION_VARIABLE
+from memtape.schemas.variables import (
+    HOOKS_ALONE,
+    HOOKS_OFF,
+    HOOKS_VARIABLE,
+    NO_PERSIST,
+    PROD,
+    PROFILE_VARIABLE,
+    SESSION_VARIABLE,
+)
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.handing import FOLDER, MAX_ADDRESS_BYTES, discard, read_line
 from memtape.tools.keep.starting import NOWHERE, python_of
@@ -119,18 +127,21 @@ def _may_start(home: str) -> bool:
     """Whether a server may be started, as `hooks.may_leave_server` says it."""
     if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF):
         return False
+    named = os.environ.get(PROFILE_VARIABLE) or ""
     try:
         with open(os.path.join(home, "settings.toml"), "rb") as file:
             text = file.read()
     except FileNotFoundError:
-        return True
-    if b"hook_server" not in text:
-        return True
+        return named in ("", PROD)
+    if b"hook_server" not in text and b"profile" not in text:
+        return named in ("", PROD)
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
-    return tomllib.loads(text.decode()).get("hook_server") is not False
+    settings = tomllib.loads(text.decode())
+    own = settings.get("profile", PROD)
+    return settings.get("hook_server") is not False and named in ("", own) and own != NO_PERSIST
 
 
 def _start(home: str) -> subprocess.Popen[bytes]:

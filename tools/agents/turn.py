@@ -11,11 +11,13 @@ import threading
 from pathlib import Path
 
 from memtape.schemas.errors import MemtapeError
+from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import Handed, tell
 from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS, MAX_CONTEXT_CHARS, Told, answer, placed
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.native_ids import HEARD, HOSTS
+from memtape.tools.capture.project import is_unmade, scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.starting import NOWHERE, python_of
@@ -55,13 +57,21 @@ class Turn:
         self.home = home
         self.alone = alone
         self.handed = handed or Handed()
-        self.folder = folder.absolute() if told.folder and folder.is_dir() else began_in or Path.cwd()
+        self.folder = folder.absolute() if told.folder else began_in or Path.cwd()
         self.captured = False
         self._data = data
         self._ending = threading.Lock()
 
     def client(self) -> Client:
-        """Return a client of the project that the host works in."""
+        """Return a client of the project that the host works in.
+
+        Raises `MemtapeError` where the host tells a folder that is not there and has no memory: no other folder's
+        memory, as that of the hook's own, is meant then.
+        """
+        if not self.folder.is_dir():
+            scope = scope_of_folder(self.folder, Home(self.home, make=False), pin=False, began=self._began)
+            if is_unmade(scope):
+                raise MemtapeError(f"The folder {self.folder} is not there and has no memory; nothing is stored of it.")
         client = Client(self.home, folder=self.folder, began=self._began, actor=SOURCES[self.told.host], origin="agent")
         client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
         return client

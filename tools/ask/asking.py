@@ -93,7 +93,9 @@ class Asking:
             ),
             as_of,
         )
-        answer = answer._replace(warnings=(*self._reader.notes, *answer.warnings))
+        profile = self._writer.profile
+        unkept = () if profile.keeps else (profile.told,)
+        answer = answer._replace(warnings=(*unkept, *self._reader.notes, *answer.warnings))
         self._reader.notes.clear()
         return Found(answer, None if is_past else self._record(query, limit, filters, answer))
 
@@ -208,12 +210,14 @@ class Asking:
         from memtape.tools.ask.context import context_of, ending_with
 
         silence = self._writer.silence() if form == "prompt" and as_of is None else None
+        told = self._writer.profile.told if form == "prompt" and as_of is None else ""
+        last = "\n".join(filter(None, (told, str(silence or ""))))
 
         def read(views: Retriever, scope: str) -> ProjectContext:
             def of(budget_tokens: int) -> ProjectContext:
                 return context_of(views, scope, budget_tokens, form, session=self._writer.session, since=since)
 
-            return of(budget_tokens) if silence is None else ending_with(str(silence), budget_tokens, of)
+            return ending_with(last, budget_tokens, of) if last else of(budget_tokens)
 
         if as_is:
             return self._reader.held(lambda views: read(views, self._writer.scope))
@@ -253,9 +257,10 @@ class Asking:
         """Return counts, positions and lag of the whole home."""
         from memtape.tools.ask.inspection import status
 
+        profile = self._writer.profile.name
         if as_of is None:
-            return self._reader.held(lambda views: status(self._home, self._log, views))
-        return self._read(lambda views, _: status(self._home, self._log, views), as_of)
+            return self._reader.held(lambda views: status(self._home, self._log, views, profile))
+        return self._read(lambda views, _: status(self._home, self._log, views, profile), as_of)
 
     def embedder(self) -> EmbedderState:
         """Return which embedder decides, what this machine has, which is opened for it, and how many texts wait."""

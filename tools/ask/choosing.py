@@ -156,6 +156,23 @@ def told_otherwise(found: Sequence[tuple[Result, int | None]]) -> list[tuple[Res
     return told
 
 
+def holding(found: Sequence[Result]) -> tuple[list[Result], dict[str, str]]:
+    """Return the results that hold, without turns that say what was replaced, and by its id what stands for each other.
+
+    That is what replaced it, or in the end replaced that.
+    """
+    closed = {it.id: it for it in found if it.valid_to is not None}
+    heirs: dict[str, str] = {}
+    for id, it in closed.items():
+        heir, met = it.replaced_by, {id: None}
+        while heir in closed and heir not in met:
+            met[heir] = None
+            heir = closed[heir].replaced_by
+        if heir is not None:
+            heirs[id] = heir
+    return [it for it in found if it.id not in closed and not mark_of_turn(it.text, closed.values())], heirs
+
+
 def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:
     """Return what is told of a turn that says in so many words what a memory said that was replaced."""
     words = " ".join(text.split()).lower()

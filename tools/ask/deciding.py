@@ -23,6 +23,7 @@ from memtape.schemas.events import (
     Used,
 )
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
+from memtape.schemas.variables import PROD
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects import validity
@@ -56,13 +57,14 @@ class Updated(msgspec.Struct, frozen=True, kw_only=True):
     """A text that took the place of a memory: its id, and that of the memory it `replaced`.
 
     None was replaced where the text says the same in other words: then it is one more wording of that memory.
-    `redacted` counts the secrets that were taken out of the text, by kind.
+    `redacted` counts the secrets that were taken out of the text, by kind; `profile` is the one that was in force.
     """
 
     id: str
     scope: str
     replaced: str | None
     redacted: dict[str, int] = {}
+    profile: str = PROD
 
 
 class Deciding:
@@ -151,7 +153,11 @@ class Deciding:
         if not is_same:
             self._writer.append("linked", Linked(id=id, on=True, relation="replaced_by", to=receipt.id), scope.name)
         return Updated(
-            id=receipt.id, scope=scope.name, replaced=None if is_same else id, redacted=dict(receipt.redacted)
+            id=receipt.id,
+            scope=scope.name,
+            replaced=None if is_same else id,
+            redacted=dict(receipt.redacted),
+            profile=receipt.profile,
         )
 
     def _check_trust(self, id: str, scope: Scope, memory: Memory) -> None:

@@ -136,8 +136,9 @@ class Found(NamedTuple):
     def last_sessions(self, but: str | None) -> list[list[MemoryRow | TurnRow | Event]]:
         """Return the turns, in their order, of the session that was spoken in last, and of the last of other agents.
 
-        One session is left out, as that of who asks. Of a long one it is the beginning and the end of what people and
-        agents said, and the last that tools put out.
+        A session in which no agent spoke or did anything is told only where there is no other: a prompt that nobody
+        answered leaves nothing. One session is left out, as that of who asks. Of a long one it is the beginning and
+        the end of what people and agents said, and the last that tools put out.
         """
         texts = self.texts
         own = None if but is None else texts.sessions.number_of(but)
@@ -147,15 +148,19 @@ class Found(NamedTuple):
             turns &= texts.sessions.number != own
         places = np.flatnonzero(turns & spoken)
         numbers = texts.sessions.number[places[np.argsort(-texts.column("at", places), kind="stable")]]
-        agents: dict[str, None] = {}
-        told: list[list[MemoryRow | TurnRow | Event]] = []
+        agents: dict[str | None, None] = {None: None}
+        told: list[Ints] = []
+        unanswered: list[Ints] = []
         for number in list(dict.fromkeys(numbers.tolist()))[:LAST_SESSIONS]:
             same = np.flatnonzero(turns & (texts.sessions.number == number))
-            agent = self._agent_of(same[texts.column("origins", same) == ORIGINS.index("agent")])
-            if not told or (agent is not None and agent not in agents):
-                told.append([self.row(place) for place in self.ends_of(same)])
-                agents |= {} if agent is None else {agent: None}
-        return told
+            origins = texts.column("origins", same)
+            agent = self._agent_of(same[origins == ORIGINS.index("agent")])
+            if agent is None and not (origins == ORIGINS.index("tool")).any():
+                unanswered.append(same)
+            elif not told or agent not in agents:
+                told.append(same)
+                agents[agent] = None
+        return [[self.row(place) for place in self.ends_of(same)] for same in told or unanswered[:1]]
 
     def _agent_of(self, places: Ints) -> str | None:
         """Return the name of the agent that spoke at some places first; those that it has started share it."""

@@ -117,6 +117,7 @@ class PartitionPosition(msgspec.Struct, frozen=True, kw_only=True):
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a home. Counts are those of the views; `lag` is how many events they lack, `log` the log's place.
 
+    `profile` is the one in force for who asks.
     `hook_server_pid` is that of the server which a hook has left behind, if one is there.
     `kept` are files of the vault that somebody had changed and that stand beside the pages under another name.
     `zones` say what of people's zones in pages could not be taken, a sentence each.
@@ -129,6 +130,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     home: str
+    profile: str
     log: str
     log_id: str
     embedder: EmbedderState
@@ -234,8 +236,8 @@ def _due(offset: int) -> tuple[str, ...]:
     return (*PENDING_TYPES, "configured") if offset else PENDING_TYPES
 
 
-def status(home: Home, log: Log, retriever: Retriever) -> Status:
-    """Return counts, positions and lag of a home, read from its views and the ends of its log."""
+def status(home: Home, log: Log, retriever: Retriever, profile: str) -> Status:
+    """Return counts, positions and lag of a home, from its views and the ends of its log, for who has a profile."""
     ends = log.ends()
     marks = {number: retriever.watermark(number) for number in range(log.partitions)}
     counters = Counters()
@@ -262,7 +264,8 @@ def status(home: Home, log: Log, retriever: Retriever) -> Status:
     totals = sum(scopes.values(), Counter())
     settings, now = local_settings(home), now_us()
     return Status(
-        home=str(home.path),
+        home="nowhere" if home.is_nowhere else str(home.path),
+        profile=profile,
         log=log.place,
         log_id=log.log_id,
         embedder=embedder_state(home, log, counters, opened=False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 from memtape.schemas.errors import MemtapeError, NotFound
@@ -14,8 +15,21 @@ from memtape.schemas.scopes import GLOBAL
 ActionT = TypeVar("ActionT")
 
 LEAST_CHARS = 8
+LEAST_NEW_CHARS = 13
+"""Of an id of version 7 that much is a time, to the millisecond: fewer characters are those of all ids of a minute."""
 SHOWN = 5
 _BEGINNING = re.compile(rf"[0-9a-f-]{{{LEAST_CHARS},36}}\Z")
+
+
+def shortened(ids: Iterable[str]) -> dict[str, str]:
+    """Return the shortest beginning of each id by which it is told from the others, as commands print and take it."""
+    ordered = sorted(dict.fromkeys(ids))
+    least = {id: LEAST_NEW_CHARS if id[14] == "7" else LEAST_CHARS for id in ordered}
+    for one, other in pairwise(ordered):
+        # Of ids in order the neighbours share most.
+        differs = next(n for n, (a, b) in enumerate(zip(one, other, strict=True)) if a != b) + 1
+        least[one], least[other] = max(least[one], differs), max(least[other], differs)
+    return {id: id[:length] for id, length in least.items()}
 
 
 def nowhere(scope: str, id: str) -> NotFound:

@@ -15,6 +15,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import now_us
 
 ReadT = TypeVar("ReadT")
@@ -45,6 +46,7 @@ class Reader:
         if as_of is None:
             self.catch_up(scope)
             return self.retriever
+        check_kept(self._home, "A view of the past")
         from memtape.tools.ask.as_of import PastViews, parse_position, time_asked
 
         now = now_us()
@@ -83,7 +85,12 @@ class Reader:
                     return
 
     def catch_up(self, scope: str) -> None:
-        """Project what is pending for a scope if that is quick and nobody else does, else start a projector."""
+        """Project what is pending for a scope if that is quick and nobody else does, else start a projector.
+
+        A process that keeps nothing has no views: what it has captured is read from its log.
+        """
+        if self._home.is_nowhere:
+            return
         from memtape.tools.ask.inspection import pending
 
         partitions = {partition_of(read, self._log.partitions): None for read in scopes_read(scope)}

@@ -46,7 +46,7 @@ from memtape.state.subjects.usage import hot, times_of
 from memtape.state.text.orders import is_about, named_by
 from memtape.state.views.effects import TAIL_TYPES
 from memtape.state.views.filters import NO_FILTERS
-from memtape.tools.ask.choosing import Told, best, said_of, told_otherwise
+from memtape.tools.ask.choosing import Told, best, holding, said_of, told_otherwise
 from memtape.tools.ask.found import Found, among_of, found_of, holding_at
 from memtape.tools.ask.naming import erased_for_good, nowhere
 from memtape.tools.ask.results import Read, Result, Why
@@ -368,7 +368,8 @@ class Retriever:
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
         """Return those of the best results for a prompt, at most `limit`, that are `sure`.
 
-        Orders about memory, and what people want left out by one, are not among them.
+        Orders about memory, and what people want left out by one, are not among them. Nor is what was replaced, or a
+        turn that says so: what holds instead is as sure as that was.
         """
         answer = self.search(scope, prompt, OFFERED_FROM, NO_FILTERS)
         if answer.results and (names := self._left_out(scope)):
@@ -380,7 +381,11 @@ class Retriever:
                 ready = self._ready[name]
                 places = [place for result in results if (place := ready.found.place_of(result)) is not None]
                 weighed |= zip([result.id for result in results], ready.corpus.weighed(prompt, places), strict=True)
-        return answer._replace(results=sure(answer.results, [weighed[result.id] for result in answer.results], limit))
+        results, heirs = holding(answer.results)
+        for id, heir in heirs.items():
+            if heir in weighed:
+                weighed[heir] = weighed[heir]._replace(share=max(weighed[heir].share, weighed[id].share))
+        return answer._replace(results=sure(results, [weighed[result.id] for result in results], limit))
 
     def _left_out(self, scope: str) -> list[frozenset[str]]:
         """Return the terms of what people want left out, by each of their orders in what a scope reads."""

@@ -48,6 +48,8 @@ _SPEAKERS = ("system", "assistant", "human", "function_results", "tool_result")
 _TAG = lazy(rf"<(/?)({'|'.join(_PAIRED)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
 _ACTING = lazy(rf"<(?=\s*/?\s*(?:{'|'.join((*_PAIRED, *_SPEAKERS))})(?![\w-]))", re.IGNORECASE)
 _LINE_START = lazy(r"(?:\A|\n)[ \t]*\Z")
+_BEGUN = f"<{MARKER}>\n"
+"""How every context of ours begins."""
 _INCLUDE = lazy(r"\A\s*# (?:AGENTS|CLAUDE|GEMINI)(?:\.\w+)?\.md instructions\b", re.IGNORECASE)
 
 
@@ -115,7 +117,8 @@ def asks_memory(arguments: object) -> bool:
 def without_injected(text: str) -> str:
     """Return a text without its injected blocks; empty where nothing else is in it.
 
-    Blocks nest. One that never ends runs to the end of the text if it starts a line; else its tag is just a word.
+    Blocks nest. One that never ends runs to the end of the text if it starts a line, or is ours and ends a line, as
+    where somebody pastes the beginning of one; else its tag is just a word.
     """
     if _INCLUDE.match(text):
         return ""
@@ -161,10 +164,15 @@ def _blocks(text: str) -> list[tuple[int, int]]:
             while opened[-1][0] != tag:
                 opened.pop()
             _close(closed, opened.pop()[1], found.end())
-    endless = next((start for _, start in opened if _LINE_START.search(text, max(0, start - 80), start)), None)
+    endless = next((start for _, start in opened if _is_begun(text, start)), None)
     if endless is not None:
         _close(closed, endless, len(text))
     return closed
+
+
+def _is_begun(text: str, start: int) -> bool:
+    """Whether a tag that nothing ends begins a block all the same."""
+    return bool(_LINE_START.search(text, max(0, start - 80), start)) or text.startswith(_BEGUN, start)
 
 
 def _close(closed: list[tuple[int, int]], start: int, end: int) -> None:

@@ -102,9 +102,12 @@ def claude_message(uuid: str) -> str:
     return uuid
 
 
-def claude_tool(tool_use_id: str) -> str:
-    """What a tool of Claude Code answered: `tool_use_id` of the hook's input and of the block `tool_result`."""
-    return f"tool:{tool_use_id}"
+def claude_tool(row: str, tool_use_id: str) -> str:
+    """What a tool of Claude Code answered: the row's `uuid`, which a fork keeps, and `tool_use_id` of its block.
+
+    The `tool_use_id` alone would not do: some models count their calls from one on in every session.
+    """
+    return f"{row}:tool:{tool_use_id}"
 
 
 def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role, text: str) -> str:

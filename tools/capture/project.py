@@ -99,6 +99,12 @@ def _common(folder: Path) -> str:
     return str(git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
 
 
+def passing_scope(unmade: str, folder: Path) -> str:
+    """Return the scope of a folder for a process that keeps none, the same as long as the folder has its path."""
+    top = git(folder, "rev-parse", "--show-toplevel") or str(folder.resolve())
+    return f"{unmade.removesuffix(_UNMADE)}-{blake2b(top.encode(), digest_size=4).hexdigest()}"
+
+
 def _is_in_tree(folder: Path) -> bool:
     """Whether a folder surely stands in a working tree; one of git's own folders does not."""
     return ".git" not in folder.parts and any((place / ".git").exists() for place in (folder, *folder.parents))
@@ -107,6 +113,11 @@ def _is_in_tree(folder: Path) -> bool:
 def is_unmade(scope: str) -> bool:
     """Whether a scope that was found without `pin` is none yet: the digits of those that are made never end so."""
     return scope.endswith(_UNMADE)
+
+
+def told_scope(scope: str) -> str:
+    """Return how people are told of a scope: one that is unmade has no digits yet, and no name to ask by."""
+    return f"{scope.removesuffix(_UNMADE)} (new)" if is_unmade(scope) else scope
 
 
 def _name_of(top: str, origin: str | None, redactor: Redactor) -> str:

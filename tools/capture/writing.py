@@ -22,12 +22,13 @@ from memtape.schemas.log import Log, Position
 from memtape.schemas.private import is_private
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
-from memtape.schemas.variables import SESSION_VARIABLE
+from memtape.schemas.variables import PROD, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.lines import Line, check_size, chunks
 from memtape.tools.capture.native_ids import BEFORE_PARTS, DOCUMENT
 from memtape.tools.capture.pausing import Silence, check_storing, silence_of
-from memtape.tools.capture.project import Began, is_unmade, scope_of_folder
+from memtape.tools.capture.profiles import profile_of
+from memtape.tools.capture.project import Began, is_unmade, passing_scope, scope_of_folder
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -39,12 +40,14 @@ Erased = dict[str, dict[str, None]]
 class Receipt(NamedTuple):
     """A capture that is durable: its id, where it stands, and how many secrets of which kind were taken out of it.
 
+    `profile` is the one that was in force. Under one that keeps nothing the capture lasts as long as its process.
     Of a document in parts, what was taken out is with the first.
     """
 
     id: str
     position: Position
     redacted: Mapping[str, int] = {}
+    profile: str = PROD
 
 
 class Receipts(list[Receipt]):
@@ -57,7 +60,8 @@ class Writer:
     """One actor's way onto a log. Not for several threads at once.
 
     `scope` is by default that of the project of a `folder`, by default the current one; `began` tells the folder that a
-    session began in. `origin` says what kind of actor speaks, see `schemas.events`.
+    session began in. `profile` is by default that of the environment or of the home. `origin` says what kind of actor
+    speaks, see `schemas.events`.
     """
 
     def __init__(
@@ -71,7 +75,9 @@ class Writer:
         session: str | None = None,
         folder: Path | None = None,
         began: Began | None = None,
+        profile: str | None = None,
     ) -> None:
+        self.profile = profile_of(home.path, profile)
         self.home = home
         self.log = log
         self._scope = check_scope(scope) if scope is not None else None
@@ -104,13 +110,15 @@ class Writer:
         if self._scope is not None:
             return self._scope
         scope = scope_of_folder(self._folder or Path.cwd(), self.home, pin=False, began=self._began)
+        if is_unmade(scope) and not self.profile.keeps:
+            scope = passing_scope(scope, self._folder or Path.cwd())
         if not is_unmade(scope):
             self._scope = scope
         return scope
 
     def made_scope(self) -> str:
         """Return the scope; create and pin it if it does not exist yet."""
-        if not self._pinned:
+        if not self._pinned and self.profile.keeps:
             self._scope = scope_of_folder(self._folder or Path.cwd(), self.home, began=self._began)
             self._pinned = True
         return self.scope
@@ -148,7 +156,7 @@ class Writer:
             redacted += [{} if counts == before else counts - Counter(before), *({} for _ in made[1:])]
         positions = self.log.append(events) if events else []
         receipts = Receipts(
-            Receipt(event.id, position, taken)
+            Receipt(event.id, position, taken, self.profile.name)
             for event, position, taken in zip(events, positions, redacted, strict=True)
         )
         receipts.refused = tuple(refused)
@@ -157,7 +165,7 @@ class Writer:
     def events_of(self, line: Line, erased: Erased) -> list[Event]:
         """Return the `captured` events of a line, without its secrets: one, or one for each part of a document.
 
-        Raises `Paused` where nothing is stored now.
+        Raises `Paused` where nothing is stored now. The profile in force checks and tags what is captured.
 
         `erased` is shared by the lines of a batch; the ids of a scope are added when the first native id needs them.
         Raises `InvalidEvent` and `Denied`.
@@ -171,15 +179,17 @@ class Writer:
         if at > now + MAX_AT_LEAD_US:
             raise InvalidEvent("invalid", "The time of a capture is more than 5 minutes in the future.", "$.at")
         scope = check_scope(line.scope) if line.scope is not None else self.made_scope()
+        kind, importance = line.kind or "fact", None if line.importance is None else round(line.importance * 100)
+        self.profile.check(kind, importance)
         body = Captured(
             branch=line.branch,
-            importance_given=None if line.importance is None else round(line.importance * 100),
-            kind=line.kind or "fact",
+            importance_given=importance,
+            kind=kind,
             media=line.media_of_event() if line.media else (),
             part=None,
             path=line.path,
             source=line.source,
-            tags=line.tags,
+            tags=self.profile.tagged(line.tags),
             text=line.text,
         )
         actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
@@ -246,12 +256,22 @@ class Writer:
         now = now_us()
         event = _event(type, _new_id(), body, scope, self.actor, self.session, at=now, sent=now)
         event = replace(event, refs=refs)
-        return Receipt(event.id, self.log.append([self.redactor.event(event)])[0])
+        return Receipt(event.id, self.log.append([self.redactor.event(event)])[0], profile=self.profile.name)
 
 
 def default_actor() -> str:
-    """Return the name of the user that runs this process."""
-    return os.environ.get("USER") or os.environ.get("LOGNAME") or UNKNOWN
+    """Return the account's name of the user that runs this process: git's would be a person's full name."""
+    return os.environ.get("USER") or os.environ.get("LOGNAME") or _account() or UNKNOWN
+
+
+def _account() -> str:
+    """Return the name of the account of this process, empty where the system tells none, as in some containers."""
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError):
+        return ""
 
 
 def now_us() -> int:

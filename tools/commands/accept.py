@@ -58,12 +58,15 @@ def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool, as
 
 def _go_through(client: Client, waiting: list[Proposal]) -> None:
     """List what waits; at a terminal a person answers each by one key."""
+    from memtape.tools.ask.naming import shortened
+
     asks = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and client.actor.origin != "agent"
+    short = shortened(rule.id for rule in waiting)
     for number, rule in enumerate(waiting, start=1):
         say(f"{number:2}. {one_line(rule.text, TEXT_CHARS)}")
         say(f"    {format_day(rule.at)} · {one_line(rule.actor, 40)} ({rule.origin}) · {rule.scope}")
         if not asks:
-            say(f"    memtape accept {rule.id} --scope {rule.scope}, or with --no")
+            say(f"    memtape accept {short[rule.id]} --scope {rule.scope}, or with --no to decline it")
             continue
         match _key():
             case "y":

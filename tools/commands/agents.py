@@ -16,6 +16,7 @@ from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many, visible
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.pauses import CAPTURE_OFF, CAPTURE_VARIABLE
+from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
 from memtape.tools.commands.options import print_json, say, with_folder
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def mcp(
     if not http:
         serve_stdio(memory)
         return
-    token, path = token_of(Home(home))
+    folder = opened_home(home)
+    check_kept(folder, "A server over HTTP")
+    token, path = token_of(folder)
     listening = listen(port)
     url = f"http://{LOOPBACK}:{listening.getsockname()[1]}{HTTP_PATH}"
     if as_json:
@@ -148,19 +151,18 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
     folder = Home(home, make=not only_print)
     if host == GENERIC or only_print:
         _show(folder, host, as_json)
-    if instructions_file is not None and not only_print:
+    else:
+        from memtape.tools.agents.connecting import CONNECTABLE
+        from memtape.tools.agents.connecting import connect as install
+
+        ran = install(folder, host)
+        done = f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}"
+        _tell(host, ran, None, " ".join(filter(None, (done, _offered(host)))), as_json)
+    if instructions_file is not None and not only_print:  # Last, so that a host that cannot be connected leaves none.
         from memtape.tools.agents.generic import write_instructions
 
         added = write_instructions(folder, instructions_file)
         say(f"A block of instructions {'was added to' if added else 'is in'} {instructions_file}.", err=True)
-    if host == GENERIC or only_print:
-        return
-    from memtape.tools.agents.connecting import CONNECTABLE
-    from memtape.tools.agents.connecting import connect as install
-
-    ran = install(folder, host)
-    done = f"{CONNECTABLE[host].name} is connected. {CONNECTABLE[host].then}"
-    _tell(host, ran, None, " ".join(filter(None, (done, _offered(host)))), as_json)
 
 
 def _show(home: Home, host: str, as_json: bool) -> None:
@@ -301,7 +303,7 @@ def doctor(home: Path, as_json: bool) -> None:
     from memtape.tools.agents.doctor import examine
 
     findings = []
-    for finding in examine(Home(home)):
+    for finding in examine(Home(home, make=not keeps_nothing(home))):
         findings.append(finding)
         if not as_json:
             say(f"{finding.state:<10} {finding.subject}: {visible(finding.seen)}")

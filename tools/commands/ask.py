@@ -25,6 +25,7 @@ from memtape.sinks.page_files import kept_beside
 from memtape.state.views.filters import make_filters
 from memtape.tools.ask.telling import confirmed, held, lives_told, other_wordings, said_of, when_of
 from memtape.tools.capture.pausing import OF_RUN, silence_by
+from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.explaining import explained, explained_question
@@ -317,7 +318,7 @@ def _nothing(scope: str, held: int, as_of: str | None) -> str:
     if as_of is not None:
         return f"{scope} held nothing then. `memtape status` says what there is now."
     elsewhere = "`memtape status` says what other scopes hold, and --scope asks one."
-    return f"{scope} holds nothing yet. `memtape capture` and `memtape import` add to it; {elsewhere}"
+    return f"{told_scope(scope)} holds nothing yet. `memtape capture` and `memtape import` add to it; {elsewhere}"
 
 
 def _result(number: int, result: Result) -> str:
@@ -424,6 +425,7 @@ def _status(state: Status) -> list[str]:
     lines = [
         *(f"PAUSED        {line}" for line in paused),
         f"home          {state.home}",
+        f"profile       {state.profile}",
         f"log           {state.log}",
         f"memories      {state.memories:,}",
         f"turns         {state.turns:,}",

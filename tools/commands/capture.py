@@ -98,7 +98,8 @@ def capture(
     receipts = client.capture_many([line])
     for _, error in receipts.refused:
         raise error
-    first, taken_out = receipts[0], {"redacted": dict(receipts[0].redacted)}
+    first = receipts[0]
+    taken_out = {"redacted": dict(first.redacted), "profile": first.profile}
     if as_json and len(receipts) == 1:
         print_json({"id": first.id, "partition": first.position.partition, "offset": first.position.offset} | taken_out)
     elif as_json:
@@ -106,7 +107,8 @@ def capture(
     else:
         parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
         partition, offset = first.position.partition, first.position.offset
-        say(f"{first.id}{parts} ({client.scope}, partition {partition}, offset {offset})")
+        place = f"partition {partition}, offset {offset}" if client.profile.keeps else "kept nowhere"
+        say(f"{first.id}{parts} ({client.scope}, {place}, profile {first.profile})")
         _print_redacted(first.redacted)
 
 
@@ -128,7 +130,7 @@ def update(client: Client, id: str, text: str, as_json: bool) -> None:
         print_json(done)
         return
     said = "It says the same, and is one memory with it." if done.replaced is None else f"It replaced {done.replaced}."
-    say(f"{done.id} ({done.scope}). {said}")
+    say(f"{done.id} ({done.scope}, profile {done.profile}). {said}")
     _print_redacted(done.redacted)
 
 
@@ -201,9 +203,11 @@ def _capture_lines(
             refused += sorted(refusals, key=lambda refusal: refusal.line)
             bar.update(stored if size is None else sum(len(data) for _, data in batch))
     if as_json:
-        print_json({"count": count, "refused": refused, "redacted": dict(client.redactor.counts)})
+        said = {"count": count, "refused": refused, "redacted": dict(client.redactor.counts)}
+        print_json(said | {"profile": client.profile.name})
     else:
-        say(f"Captured {many(count, 'event')}.")
+        kept = "" if client.profile.keeps else ", kept nowhere"
+        say(f"Captured {many(count, 'event')}{kept}. Profile {client.profile.name}.")
         _print_redacted(client.redactor.counts)
     for refusal in refused[:SHOWN_REFUSALS]:
         say(f"Line {refusal.line} was refused: {refusal.error}", err=True)

@@ -13,6 +13,7 @@ import click
 
 from memtape import __version__
 from memtape.schemas.visible import visible
+from memtape.tools.commands.profile import profile_option
 from memtape.tools.verbs import VERBS
 
 
@@ -58,6 +59,7 @@ class Commands(click.Group):
     commands=_Commands({name: verb.command for name, verb in VERBS.items()}),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@profile_option
 @click.version_option(__version__, prog_name="memtape")
 def main() -> None:
     """Agent memory you can replay.

@@ -31,14 +31,18 @@ LISTED = 50
 @click.option("--limit", default=20, show_default=True, help="The most results of --query.")
 @click.option("--only", is_flag=True, help="Just the named captures, not every capture that is the same memory.")
 @click.option("--everywhere", is_flag=True, help="Also other events, of any scope, that carry the text.")
+@click.option(
+    "--keep-corrections", is_flag=True, help="Capture anew what people corrected, which goes with what it corrects."
+)
 @click.option("--dry-run", is_flag=True, help="Only list what would go.")
-@click.option("--yes", is_flag=True, help="Do not ask before erasing what was selected.")
+@click.option("--yes", is_flag=True, help="Do not ask before erasing what was selected, or a correction.")
 @with_speaker
 def erase(
     client: Client,
     ids: tuple[str, ...],
     only: bool,
     everywhere: bool,
+    keep_corrections: bool,
     dry_run: bool,
     yes: bool,
     as_json: bool,
@@ -75,8 +79,9 @@ def erase(
         if as_json:
             print_json(_as_json(made) | {"copies": copies})
         return
-    if chosen and not yes and not _confirmed():
+    if chosen and not yes and not _confirmed("Erase these for good?"):
         raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
+    made.keep_corrections = keep_corrections or _keeps(made, yes)
     started = time.monotonic()
     with Phases() as phases:
         erasure = client.erase(made, phases.update, lambda note: say(note, err=True))
@@ -155,8 +160,24 @@ def carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
     }
 
 
-def _confirmed() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty() and click.confirm("Erase these for good?", err=True)
+def _confirmed(question: str) -> bool:
+    return _is_asked() and click.confirm(question, err=True)
+
+
+def _is_asked() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _keeps(made: ErasurePlan, yes: bool) -> bool:
+    """Ask whether corrections of people are kept. Raises `MemtapeError` where nobody can say."""
+    if not made.corrections or yes:
+        return False
+    if not _is_asked():
+        raise MemtapeError(
+            f"Nothing was erased: {many(len(made.corrections), 'correction')} of people would go too.",
+            "--keep-corrections captures them anew, --yes lets them go.",
+        )
+    return click.confirm("Keep what was corrected, captured anew?", default=True, err=True)
 
 
 def _print_plan(made: ErasurePlan) -> None:
@@ -165,6 +186,16 @@ def _print_plan(made: ErasurePlan) -> None:
     if made.erased_before:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
     _print_items(f"{len(made.items)} of {made.scope} to erase:", made.items)
+    if made.corrections:
+        say("Corrections of people go too, since their words come from both, unless --keep-corrections is given:")
+    for correction in made.corrections[:LISTED]:
+        say(f"  {correction.event.id}  {one_line(correction.text, 80)}")
+    _print_more(made.corrections)
+    if made.standing:
+        say("What says the replaced value stays, and nothing marks it afterwards:")
+    for standing in made.standing[:LISTED]:
+        say(f"  {standing.id}  {standing.kind}  {one_line(standing.text, 80)}")
+    _print_more(made.standing)
     print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
@@ -211,11 +242,12 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
             say(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
     print_search(after)
     if after.only_own:
-        say(f"It is gone from all that Memtape made, in {seconds:.1f} s, and stands in files of your own.", err=True)
+        gone = f"What was looked for is gone from all that Memtape made, in {seconds:.1f} s"
+        say(f"{gone}, and stands in files of your own.", err=True)
     elif not erasure.ok:
         say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
     elif erasure.proven:
-        say(f"Erased for good, in {seconds:.1f} s: nothing of it was found in any file.")
+        say(f"Erased for good, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
     else:
         say("It is erased for every reader.", err=True)
     print_unproven(after.needles, erasure.ok)
@@ -248,6 +280,9 @@ def _as_json(made: ErasurePlan, erasure: Erasure | None = None) -> dict[str, Any
         "scope": made.scope,
         "erased": [item._asdict() for item in made.items],
         "erased_before": made.erased_before,
+        "corrections": [{"id": it.event.id, "text": it.text, "replaced": it.older} for it in made.corrections],
+        "keeps_corrections": made.keep_corrections,
+        "standing": [it._asdict() for it in made.standing],
         **carried_as_json(made),
     }
     if erasure is not None:

@@ -82,6 +82,8 @@ def import_command(
         print_json(summary)
     else:
         _print_summary(summary)
+        if speaker.profile.told and not dry_run:
+            say(speaker.profile.told)
     if summary.nothing_read:
         say("Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True)
         sys.exit(1)

@@ -161,11 +161,11 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str], as_js
         for partition, offset in proven.slots:
             say(f"  slot {partition}/{offset} of the log still has its body")
         if proven.search.only_own and not proven.slots:
-            say("Nothing of it was found in what Memtape made.")
+            say("Nothing of what was looked for was found in what Memtape made.")
         elif not proven.ok:
             say("Not all of it is gone; `memtape erase` goes on.")
         elif proven.proven:
-            say("Nothing of it was found.")
+            say("Nothing of what was looked for was found.")
         print_unproven(needles, proven.ok)
     if not proven.proven:
         sys.exit(1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,7 @@ from memtape.schemas.events import Kind
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
-from memtape.tools.commands.options import print_json, say, with_arguments, with_client, with_speaker
+from memtape.tools.commands.options import print_list, with_arguments, with_client, with_speaker
 
 if TYPE_CHECKING:
     from memtape.tools.ask.given import Given, GivenMemory
@@ -59,14 +60,7 @@ def sessions(client: Client, limit: int, as_json: bool) -> None:
     Example:
       memtape sessions --limit 3
     """
-    found = client.sessions(limit)
-    if as_json:
-        print_json({"sessions": found})
-        return
-    for session in found:
-        say("\n".join(_session(session)))
-    if not found:
-        say("No session was kept yet.")
+    print_list("sessions", client.sessions(limit), _session, "No session was kept yet.", as_json)
 
 
 @click.command()
@@ -83,46 +77,41 @@ def given(client: Client, limit: int, session: str | None, since: str | None, as
       memtape given --limit 5
       memtape given --since 1d --json
     """
+    from memtape.tools.ask.naming import shortened
+
     found = client.given(limit, session=session, since=since)
-    if as_json:
-        print_json({"given": found})
-        return
-    for one in found:
-        say("\n".join(_given(one)))
-    if not found:
-        say("Nothing was given to an agent unasked.")
+    short = shortened(memory.id for one in found for memory in one.memories)
+    print_list("given", found, partial(_given, short), "Nothing was given to an agent unasked.", as_json)
 
 
 def _print(name: str, found: Sequence[Result], as_json: bool) -> None:
-    if as_json:
-        print_json({name: found})
-        return
-    for result in found:
-        about = f"{result.kind} · {one_line(result.actor, 40)} ({result.origin})"
-        marks = "".join(f" · {one_line(mark, TEXT_CHARS)}" for mark in result.marks)
-        say(f"{format_time(result.at)}  {result.id}  {about}{marks}")
-        say(f"    {one_line(result.text, TEXT_CHARS)}")
-    if not found:
-        say("Nothing is remembered yet. `memtape recent --kind turn` lists what was said.")
+    nothing = "Nothing is remembered yet. `memtape recent --kind turn` lists what was said."
+    print_list(name, found, _result, nothing, as_json)
 
 
-def _session(session: Session) -> list[str]:
+def _result(_: int, result: Result) -> list[str]:
+    about = f"{result.kind} · {one_line(result.actor, 40)} ({result.origin})"
+    marks = "".join(f" · {one_line(mark, TEXT_CHARS)}" for mark in result.marks)
+    return [f"{format_time(result.at)}  {result.id}  {about}{marks}", f"    {one_line(result.text, TEXT_CHARS)}"]
+
+
+def _session(_: int, session: Session) -> list[str]:
     agents = ", ".join(one_line(agent, 40) for agent in session.agents) or "no agent"
     when = f"{format_time(session.since)} to {format_time(session.until)}"
     left = [f"    {one_line(line, TEXT_CHARS)}" for line in session.left]
     return [f"{one_line(session.id, 80)}  {agents}, {many(session.turns, 'turn')}, {when}", *left]
 
 
-def _given(one: Given) -> list[str]:
+def _given(short: Mapping[str, str], _: int, one: Given) -> list[str]:
     tokens = "" if one.tokens is None else f", {many(one.tokens, 'token')}"
     count = f"{many(len(one.memories), 'memory', 'memories')}{tokens}"
     session = f", session {one_line(one.session, 80)}" if one.session else ""
     head = f"{format_time(one.at)}  {one.by}: {count} to {one_line(one.actor, 40)} in {one.scope}{session}"
-    return [head, *map(_memory, one.memories)]
+    return [head, *(_memory(memory, short[memory.id]) for memory in one.memories)]
 
 
-def _memory(memory: GivenMemory) -> str:
+def _memory(memory: GivenMemory, id: str) -> str:
     used = {True: "used", False: "not used", None: "use unknown"}[memory.used]
     now = "" if memory.now == "shown" else f", {memory.now} since"
     line = "(erased)" if memory.line is None else one_line(memory.line, LINE_CHARS)
-    return f"    {memory.id}  {line}  [{used}{now}]"
+    return f"    {id}  {line}  [{used}{now}]"

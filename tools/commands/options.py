@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
@@ -21,10 +21,13 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.schemas.visible import visible, visible_json
 from memtape.sinks.home.folders import HOME_VARIABLE, default_home
+from memtape.tools.capture.profiles import profile_of
 from memtape.tools.client import Client
+from memtape.tools.commands.profile import profile_option
 from memtape.tools.verbs import VERBS
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+ListedT = TypeVar("ListedT")
 Option = Callable[[CommandT], CommandT]
 
 DISK_HINT = "See that the disk has room and the home can be written. What was acknowledged stands on the log."
@@ -78,7 +81,9 @@ def _parameter(field: inspect.Field) -> Option[Any]:
         return click.option(extra.get("option") or f"--{field.name}", field.name, is_flag=True, help=help)
     if isinstance(kind, inspect.VarTupleType):
         name, values = extra.get("option") or f"--{field.name.removesuffix('s')}", _values(kind.item_type)
-        return click.option(name, field.name, multiple=True, type=values, help=f"{help} May be repeated.")
+        given = () if field.required else field.default
+        more: dict[str, Any] = {"default": given, "show_default": bool(given), "type": values}
+        return click.option(name, field.name, multiple=True, help=f"{help} May be repeated.", **more)
     name, shown = extra.get("option") or f"--{field.name.replace('_', '-')}", field.default is not None
     if field.required:
         return click.option(name, field.name, required=True, type=_values(kind), help=help)
@@ -133,9 +138,11 @@ def _with(
 
     @functools.wraps(command)
     def wrapped(as_json: bool, **kwargs: Any) -> Any:
-        described = {name: kwargs.pop(name) for name in options}
-        with _explained(as_json), make(home=kwargs.pop("home"), **described) as client:
-            return command(client, as_json=as_json, **kwargs)
+        described, home = {name: kwargs.pop(name) for name in options}, kwargs.pop("home")
+        with _explained(as_json):
+            _check_kept(home)
+            with make(home=home, **described) as client:
+                return command(client, as_json=as_json, **kwargs)
 
     home = click.option(
         "--home",
@@ -146,9 +153,23 @@ def _with(
     )
     as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
     decorated: Any = wrapped
-    for option in (as_json, home, *reversed(options.values())):
+    for option in (profile_option, as_json, home, *reversed(options.values())):
         decorated = option(decorated)
     return cast(CommandT, decorated)
+
+
+def _check_kept(home: str | None) -> None:
+    """Raise `MemtapeError` for a profile that is none, and for a command that cannot do without files that stay."""
+    profile = profile_of(Path(home) if home is not None else default_home())
+    context = click.get_current_context()
+    while context.parent is not None and context.parent.parent is not None:  # One verb may have several commands.
+        context = context.parent
+    verb = context.info_name or ""
+    if not profile.keeps and not VERBS[verb].in_memory:
+        raise MemtapeError(
+            f"`memtape {verb}` works on files that stay, and profile {profile.name} keeps none. Nothing was done.",
+            "Name another profile by --profile.",
+        )
 
 
 def default_origin() -> Origin:
@@ -184,6 +205,19 @@ def print_json(value: Any, *, indent: bool = True) -> None:
     document = orjson.dumps(plain, option=form | orjson.OPT_APPEND_NEWLINE)
     sys.stdout.buffer.write(visible_json(document))
     sys.stdout.buffer.flush()
+
+
+def print_list(
+    name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str, as_json: bool
+) -> None:
+    """Print what was found under its name as JSON, or in lines each, which are told its number from 1 on."""
+    if as_json:
+        print_json({name: found})
+        return
+    for number, one in enumerate(found, start=1):
+        say("\n".join(lines(number, one)))
+    if not found:
+        say(nothing)
 
 
 class Phases:

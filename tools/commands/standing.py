@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +11,11 @@ from memtape.schemas.rows import stale as stale_mark
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
-from memtape.tools.commands.options import print_json, say, with_arguments, with_client
+from memtape.tools.commands.options import print_list, with_arguments, with_client
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.listing import Stale
+    from memtape.tools.ask.standing import Order
 
 SHOWN_CHARS = 300
 
@@ -29,23 +34,7 @@ def stale(client: Client, limit: int, as_json: bool) -> None:
     Example:
       memtape stale --limit 5
     """
-    found = client.stale(limit)
-    if as_json:
-        print_json({"stale": found})
-        return
-    for number, it in enumerate(found, start=1):
-        used = f"used {many(it.uses, 'time')}" if it.uses else "never used"
-        say(f"{number:2}. {one_line(it.text, SHOWN_CHARS)}")
-        say(f"    {it.kind} · {it.category} · {stale_mark(it.last_at)} · {used}")
-        of = f"--scope {it.scope}"
-        if len(it.text) <= SHOWN_CHARS and "\n" not in it.text:
-            say(f"    still so: memtape capture {shlex.quote(it.text)} --kind {it.kind} {of}")
-        else:
-            say(f"    still so: capture its text again; memtape show {it.id} {of}")
-        say(f"    replaced: memtape replaced {it.id} --by ID {of}")
-        say(f"    unwanted: memtape forget {it.id} {of}")
-    if not found:
-        say("Nothing is stale.")
+    print_list("stale", client.stale(limit), _stale, "Nothing is stale.", as_json)
 
 
 @click.command()
@@ -60,15 +49,29 @@ def orders(client: Client, as_json: bool) -> None:
     Example:
       memtape orders
     """
-    found = client.orders()
-    if as_json:
-        print_json({"orders": found})
-        return
-    for number, it in enumerate(found, start=1):
-        about = f"leaves out what has {', '.join(it.about)}" if it.about else "names nothing that could be left out"
-        say(f"{number:2}. {one_line(it.text, SHOWN_CHARS)}")
-        say(f"    {format_day(it.at)} · {one_line(it.actor, 40)} ({it.origin}) · {about}")
-        ends = "; ".join(f"memtape forget {id} --scope {it.scope}" for id in it.ids)
-        say(f"    to end it: {ends}")
-    if not found:
-        say("Nobody has ordered anything about memory.")
+    print_list("orders", client.orders(), _order, "Nobody has ordered anything about memory.", as_json)
+
+
+def _stale(number: int, it: Stale) -> list[str]:
+    used = f"used {many(it.uses, 'time')}" if it.uses else "never used"
+    of = f"--scope {it.scope}"
+    again = f"capture its text again; memtape show {it.id} {of}"
+    if len(it.text) <= SHOWN_CHARS and "\n" not in it.text:
+        again = f"memtape capture {shlex.quote(it.text)} --kind {it.kind} {of}"
+    return [
+        f"{number:2}. {one_line(it.text, SHOWN_CHARS)}",
+        f"    {it.kind} · {it.category} · {stale_mark(it.last_at)} · {used}",
+        f"    still so: {again}",
+        f"    replaced: memtape replaced {it.id} --by ID {of}",
+        f"    unwanted: memtape forget {it.id} {of}",
+    ]
+
+
+def _order(number: int, it: Order) -> list[str]:
+    about = f"leaves out what has {', '.join(it.about)}" if it.about else "names nothing that could be left out"
+    ends = "; ".join(f"memtape forget {id} --scope {it.scope}" for id in it.ids)
+    return [
+        f"{number:2}. {one_line(it.text, SHOWN_CHARS)}",
+        f"    {format_day(it.at)} · {one_line(it.actor, 40)} ({it.origin}) · {about}",
+        f"    to end it: {ends}",
+    ]

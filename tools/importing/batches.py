@@ -19,7 +19,7 @@ from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import BEFORE_PARTS, CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENT, GEMINI
 from memtape.tools.capture.noise import noise_in
-from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.project import scope_of_folder, told_scope
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Erased, Writer, now_us
 from memtape.tools.importing.actions import ran_text
@@ -104,7 +104,7 @@ class Batch:
             if events and not self._summary.dry_run:
                 self._writer.log.append(events)
         for source, scope in counted:
-            self._summary.count(source, scope, known=False)
+            self._summary.count(source, told_scope(scope), known=False)
         self._waiting.clear()
         self._chars = 0
 

@@ -142,7 +142,8 @@ def _answer(row: dict[str, Any], block: dict[str, Any], state: State) -> Iterato
         yield Skipped("a tool's answer without an id", problem=True)
         return
     output, fields = blocks_text(block.get("content"), *_ANSWERS), _fields(row)
-    yield from actions_of(called(state, id), output, claude_tool(id), fields, failed=bool(block.get("is_error")))
+    native_id = claude_tool(clean(text_of(row, "uuid", "sessionId") or ""), id)
+    yield from actions_of(called(state, id), output, native_id, fields, failed=bool(block.get("is_error")))
 
 
 def _turn(row: dict[str, Any], role: Role, text: str, uuid: Any, prompt: str | None) -> Found:

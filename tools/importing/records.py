@@ -11,7 +11,7 @@ import msgspec
 from memtape.schemas.actions import Act
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
-from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
+from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_iso
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.noise import TOOL_ERROR
@@ -101,7 +101,7 @@ def time_of(value: Any) -> int | None:
         if isinstance(value, date):  # YAML reads dates and moments by itself.
             value = value.isoformat()
         if isinstance(value, str):
-            return _sound(parse_time(value, 0)) if len(value) >= 8 else None
+            return _sound(parse_iso(value)) if len(value) >= 8 else None
         if isinstance(value, int | float):
             return _sound(round(value * (1_000 if abs(value) >= 10**11 else US_PER_S)))
     except (MemtapeError, ValueError, OverflowError):

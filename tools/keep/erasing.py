@@ -14,6 +14,7 @@ from memtape.schemas.errors import MemtapeError, NotFound, StillHeld
 from memtape.schemas.events import (
     EVENT_TYPES,
     MAX_IDS,
+    OWN_TAGS,
     Body,
     Captured,
     Embedded,
@@ -32,16 +33,23 @@ from memtape.sinks.proof.sqlite_pages import Piece
 from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.scope import Scope
+from memtape.state.text.statements import IMPORTANCE
 from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
+from memtape.tools.capture.native_ids import HEARD, SOURCES
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import scrub_or_ask
 from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import state_at
+from memtape.tools.keep.surviving import Correction, Standing, corrections_among, kept_anew, still_saying
 
 Append = Callable[[str, Body, str], object]
 Gone = Mapping[tuple[str | None, str], None]
 """Scope and id of what is erased."""
+
+
+OWN_LABELS = frozenset((*OWN_TAGS, *IMPORTANCE, *SOURCES, *HEARD.values()))
+"""What Memtape files captures under by itself, whatever is said in them: it gives nothing away."""
 
 
 class ErasedItem(NamedTuple):
@@ -87,7 +95,8 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
     `items` go: captures, and what derives from them. `carriers` are other events of any scope that carry a
     text of theirs; `unreadable` slots (partition, offset) carry it too, and names that are `kept`. `erased_before` is
     asked for again. `texts` are what somebody said in what goes, so far as the log still has it, `labels` what it was
-    filed under.
+    filed under. `corrections` of people go too, unless they are to be kept: then they are captured anew. `standing`
+    still says what they replaced, and nothing marks that afterwards.
     """
 
     scope: str
@@ -98,13 +107,19 @@ class ErasurePlan(msgspec.Struct, kw_only=True):
     erased_before: list[str]
     texts: list[str]
     labels: list[str]
+    corrections: list[Correction] = []
+    standing: list[Standing] = []
     take_unreadable: bool = False
+    keep_corrections: bool = False
 
     def take_carriers(self) -> None:
         """Let what carries the texts go as well."""
         self.items += self.carriers
         self.carriers = []
         self.take_unreadable = True
+        gone = {item.id: None for item in self.items if item.scope == self.scope}
+        self.corrections = [it for it in self.corrections if it.event.refs[0] not in gone]
+        self.standing = [it for it in self.standing if it.id not in gone]
 
     def ids(self) -> dict[str, list[str]]:
         """Return the ids that go, by scope."""
@@ -125,7 +140,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
     captures = [capture for id in asked if (capture := state.captures.get(id))] if only else whole(state, asked)
     wanted = dict.fromkeys([*asked, *(capture.id for capture in captures)])
     items, texts, labels = _derived(log, number, end, scope, wanted, before)
-    found = {item.id for item in items}
+    found = {item.id: None for item in items}
     missing = [id for id in asked if id not in found]
     if missing:
         raise NotFound(
@@ -133,6 +148,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
             "`memtape search` and `memtape log` show ids; without --scope one is found wherever it is.",
         )
     carried = carried_by_others(log, {(item.scope, item.id): None for item in items}, texts)
+    corrections = corrections_among(log, state, found, wanted)
     return ErasurePlan(
         scope=scope,
         items=items,
@@ -142,6 +158,8 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
         erased_before=before,
         texts=texts,
         labels=labels,
+        corrections=corrections,
+        standing=still_saying(log, scope, corrections, found),
     )
 
 
@@ -236,6 +254,8 @@ def erase(home: Home, log: Log, made: ErasurePlan, append: Append, on_phase: OnP
         [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
     )
     on_phase("reading the log", 0, 1)
+    if made.keep_corrections:
+        log.append([kept_anew(correction) for correction in made.corrections])
     needles, before = Needles(ids=_ids(gone), texts=(), words=()), None
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
@@ -290,6 +310,8 @@ def needles_of(log: Log, gone: Gone, texts: Sequence[str], labels: Iterable[str]
             if is_gone:
                 event = msgspec.structs.replace(event, body=None)
             for said in texts_of_body(event.body) if event.body is not None else ():
+                if said.role == "label" and said.text in OWN_LABELS:
+                    continue
                 (spoken if said.role == "statement" else labelled).update(all_words(said.text))
             for string in _strings(event):
                 carried.update(dict.fromkeys(traces.find(string).texts))

@@ -1,4 +1,5 @@
-"""Draws what was measured as a small SVG: bars for what `memtape eval` found, curves for what things cost.
+"""Draws what was measured as a small SVG: bars for what `memtape eval` found, curves for what things cost,
+and areas for what grows.
 
 It is drawn by hand: pygal 3.1.3 takes about half the lines, but at its own size the values over nine bars lie on each
 other (17 px apart, 38 px wide), two charts of the same figures differ, and each has a script and four times the bytes.
@@ -6,7 +7,7 @@ other (17 px apart, 38 px wide), two charts of the same figures differ, and each
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import ceil, floor, log10
 from textwrap import wrap
@@ -89,6 +90,31 @@ def curves(title: str, series: Mapping[str, Mapping[int, float]]) -> str:
         parts.append(f'<rect x="{LEFT}" y="{y - 10}" width="12" height="12" fill="{colour}"/>')
         parts.append(_text(LEFT + 18, y, name, "start"))
     return _svg(width, top + HEIGHT + 40 + ROW * len(series), parts)
+
+
+def areas(title: str, places: Sequence[str], series: Mapping[str, Sequence[float]]) -> str:
+    """Return the SVG of amounts that stand upon each other, each at some places from left to right."""
+    width, high = LEFT + PLOT + GAP, max(map(sum, zip(*series.values(), strict=True))) or 1
+    parts = [_text(LEFT, 24, title, "start", 15)]
+
+    def at(place: int, value: float) -> str:
+        return f"{LEFT + PLOT * place // max(1, len(places) - 1)},{TOP + HEIGHT - round(HEIGHT * value / high)}"
+
+    for tenth in TENTHS:
+        y = TOP + HEIGHT - HEIGHT * tenth // 10
+        parts.append(f'<line x1="{LEFT}" x2="{width - GAP}" y1="{y}" y2="{y}" stroke="#d9dee3"/>')
+        parts.append(_text(LEFT - 6, y + 4, f"{high * tenth / 10:,.0f}", "end", 9))
+    below = [0.0] * len(places)
+    for number, (name, values) in enumerate(series.items()):
+        above = [low + value for low, value in zip(below, values, strict=True)]
+        edge = [*map(at, range(len(places)), above), *reversed([*map(at, range(len(places)), below)])]
+        y, colour, below = TOP + HEIGHT + 44 + number * ROW, CURVES[number % len(CURVES)], above
+        parts.append(f'<polygon points="{" ".join(edge)}" fill="{colour}"/>')
+        parts.append(f'<rect x="{LEFT}" y="{y - 10}" width="12" height="12" fill="{colour}"/>')
+        parts.append(_text(LEFT + 18, y, name, "start"))
+    for place, name in enumerate(places):
+        parts.append(_text(int(at(place, 0).split(",")[0]), TOP + HEIGHT + 18, name, "middle"))
+    return _svg(width, TOP + HEIGHT + 40 + ROW * len(series), parts)
 
 
 def _svg(width: int, height: int, parts: list[str]) -> str:

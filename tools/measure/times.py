@@ -6,7 +6,7 @@ import re
 from datetime import datetime, timezone
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_time
+from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_iso
 
 MOST_SECONDS, MOST_MILLISECONDS = 10**11, 10**14
 """A number below the first is seconds, below the second milliseconds, else microseconds: each of them then lies between
@@ -59,6 +59,6 @@ def _of_text(said: str) -> int:
             continue
         return round(moment.timestamp()) * US_PER_S
     try:
-        return parse_time(said, 0)
+        return parse_iso(said)
     except MemtapeError:
         raise ValueError(said) from None

@@ -26,6 +26,7 @@ from memtape.tools.ask.retrieval import Answer
 from memtape.tools.ask.telling import WORDING_CHARS, confirmed, held, lives_told, other_wordings, said_of, when_of
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.pausing import silence_by
+from memtape.tools.capture.profiles import PROFILES
 
 MAX_RESULT_CHARS = 1_200
 PART_CHARS = 8_000
@@ -210,6 +211,7 @@ def status(state: Status, scope: str) -> str:
         lines.append(f"- {lives_told([life])}")
         lines += [f"- {told}"] if (told := project_told(life)) else []
     lines.append("- newer events wait to be folded; they are found all the same" if state.lag else "- up to date")
+    lines += [f"- {told}"] if (told := PROFILES[state.profile].told) else []
     lines += [f"- {silence_by(it).told}" for it in state.paused if it.concerns(scope)]
     lines += [f"- {warning}" for warning in state.warnings]
     lines.append(f"- embedder: {state.embedder.effective}")

@@ -89,7 +89,7 @@ class Handlers:
         """Tell which tools there are: those used often, or every one where the settings say so."""
         # Since the protocol of 2026-07-28 clients do not say that they are initialized.
         self._memory.ready.refresh(self._likely)
-        every = local_settings(Home(self._memory.home)).every_tool
+        every = local_settings(Home(self._memory.home, make=False)).every_tool
         return types.ListToolsResult(
             tools=[_described(name, tool, every) for name, tool in TOOLS.items() if every or tool.offer.common]
         )
@@ -115,13 +115,10 @@ class Handlers:
     ) -> types.GetPromptResult | types.InputRequiredResult:
         """Do what a prompt is for, and answer with its message."""
         name, arguments = params.name, params.arguments or {}
-        try:
-            text = await self._do(ctx, params, name, lambda client: prompted(client, name, arguments))
-        except MemtapeError as error:
-            raise MCPError(types.INVALID_PARAMS, _sentence(error)) from None
+        text = await self._read(ctx, params, name, lambda client: prompted(client, name, arguments))
         if not isinstance(text, str):
             return text
-        message = types.TextContent(type="text", text=bounded(text))
+        message = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=message)])
 
     async def list_resources(
@@ -142,14 +139,21 @@ class Handlers:
     ) -> types.ReadResourceResult | types.InputRequiredResult:
         """Read a resource as Markdown."""
         uri = str(params.uri)
-        try:
-            text = await self._do(ctx, params, "a resource", lambda client: read(client, uri))
-        except MemtapeError as error:
-            raise MCPError(types.INVALID_PARAMS, _sentence(error)) from None
+        text = await self._read(ctx, params, "a resource", lambda client: read(client, uri))
         if not isinstance(text, str):
             return text
-        found = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=bounded(text))
+        found = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[found])
+
+    async def _read(
+        self, ctx: Context, params: Params, what: str, action: Callable[[Client], str]
+    ) -> str | types.InputRequiredResult:
+        """Return the text that an action makes, as long as hosts show one. Raises `MCPError`."""
+        try:
+            text = await self._do(ctx, params, what, action)
+        except MemtapeError as error:
+            raise MCPError(types.INVALID_PARAMS, _sentence(error)) from None
+        return bounded(text) if isinstance(text, str) else text
 
     async def _do(
         self, ctx: Context, params: Params, what: str, action: Callable[[Client], ResultT]

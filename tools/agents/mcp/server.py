@@ -21,7 +21,6 @@ import anyio
 import mcp_types as types
 import uuid_utils
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -33,9 +32,11 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.listening import Warm
 from memtape.tools.agents.mcp.handlers import Handlers
+from memtape.tools.agents.mcp.lines import lines
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS, call
 from memtape.tools.agents.ready import Offer, Ready
 from memtape.tools.agents.warm import Asked, told_session
+from memtape.tools.capture.profiles import opened_home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
@@ -129,7 +130,7 @@ class ServedMemory:
         client = self._clients.pop(key, None)
         if client is None:
             scope, folder = (None, project) if isinstance(project, Path) else (project, None)
-            name = Redactor(Home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
+            name = Redactor(opened_home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
             client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", confined=True)
         self._clients[key] = client  # The last used stands last.
         while len(self._clients) > MAX_CLIENTS:
@@ -162,7 +163,7 @@ def serve_stdio(memory: ServedMemory) -> None:
 
     async def serve() -> None:
         server = make_server(memory, fallback=Path.cwd())
-        async with stdio_server() as (incoming, outgoing):
+        async with lines() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
     with _hooks_answered(memory, at_once=True):

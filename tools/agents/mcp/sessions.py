@@ -15,11 +15,11 @@ from typing import Any
 import anyio
 import msgspec
 import orjson
-from mcp.server.stdio import stdio_server
 
 from memtape.schemas.errors import InvalidScope
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.tools.agents.handing import NOT_MINE
+from memtape.tools.agents.mcp.lines import lines
 from memtape.tools.agents.mcp.server import ServedMemory, make_server
 from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.agents.ready import Ready
@@ -52,7 +52,7 @@ def serve(ready: Ready, home: Path, told: dict[str, Any], talking: socket.socket
             os.fdopen(os.dup(talking.fileno()), "r", encoding="utf-8", errors="replace") as hears,
             os.fdopen(os.dup(talking.fileno()), "w", encoding="utf-8") as says,
         ):
-            async with stdio_server(anyio.wrap_file(hears), anyio.wrap_file(says)) as (incoming, outgoing):
+            async with lines(anyio.wrap_file(hears), anyio.wrap_file(says)) as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
 
     try:

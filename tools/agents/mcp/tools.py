@@ -80,8 +80,8 @@ def add_memory(client: Client, asked: AddMemory) -> Answered:
         asked.text, asked.kind, tags=asked.tags, importance=asked.importance, source=asked.source or None
     )
     place = f"{receipt.position.partition}/{receipt.position.offset}"
-    told = f"Remembered in {client.scope} as `{receipt.id}` (position {place})."
-    return Answered(told, {"id": receipt.id, "scope": client.scope})
+    told = f"Remembered in {client.scope} as `{receipt.id}` (position {place}).{_profile(client)}"
+    return Answered(told, {"id": receipt.id, "scope": client.scope, "profile": receipt.profile})
 
 
 def search_memories(client: Client, asked: SearchMemories) -> str:
@@ -130,7 +130,13 @@ def update_memory(client: Client, asked: verbs.UpdateArguments) -> Answered:
     told = f"Remembered as `{done.id}`. It replaced `{done.replaced}`, which is kept as what was before."
     if done.replaced is None:
         told = f"Remembered as `{done.id}`: it says the same as {asked.id}, and is one memory with it."
-    return Answered(told, {"id": done.id, "scope": done.scope, "replaced": done.replaced})
+    data = {"id": done.id, "scope": done.scope, "replaced": done.replaced, "profile": done.profile}
+    return Answered(f"{told}{_profile(client)}", data)
+
+
+def _profile(client: Client) -> str:
+    """Return what an agent is told of the profile under which it captures, nothing where that is the usual one."""
+    return f" {client.profile.told}" if client.profile.told else ""
 
 
 def list_recent(client: Client, asked: verbs.RecentArguments) -> str:
@@ -253,6 +259,7 @@ _ADDED: dict[str, Any] = {
         "id": {"type": "string", "description": "The id of what was remembered."},
         "scope": {"type": "string", "description": "The project in which it stands."},
         "replaced": {"type": ["string", "null"], "description": "The id of the memory that it replaced, if any."},
+        "profile": {"type": "string", "description": "The profile under which it was captured."},
         "redacted": {
             "type": "object",
             "description": "How many secrets of which kind were taken out of it.",
@@ -322,6 +329,8 @@ def _for_agents(error: MemtapeError) -> str:
     """Return what an agent can do about an error; what only a person can do is said to be for the user."""
     if "`memtape " not in error.hint and "--" not in error.hint:
         return error.hint
+    if "--origin" in error.hint:  # An agent that could say so would speak for a person.
+        return "The user can change that; add_memory adds what you know beside it."
     if isinstance(error, NotFound):
         return "search_memories shows ids of this project, and in its last line the id of the recall."
     return f"For the user: {error.hint}"

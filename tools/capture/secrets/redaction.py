@@ -63,8 +63,8 @@ class Redactor:
 
     def __init__(self, home: Home, *, keeps_key: bool = True) -> None:
         self.home = home
-        self._keeps_key = keeps_key
-        self._met = MetSecrets(home.met_secrets_path, writes=keeps_key)
+        self._keeps_key = keeps_key and not home.is_nowhere
+        self._met = MetSecrets(home.met_secrets_path, writes=self._keeps_key)
         self.counts: Counter[str] = Counter()
         self._key: bytes | None = None
         self._denied: tuple[str, ...] | None = None

@@ -1,0 +1,497 @@
+"""A profile holds at every door: what development captures is tagged, and dev_no_persist leaves no byte anywhere."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from test_cli import every_command
+from test_handing import patient, server
+from test_hooks import events_of, told
+from test_mcp import environment
+from test_one_server import Host
+from test_pausing import transcript
+
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import MemtapeError, Unimportant
+from memtape.schemas.events import DEV_TAG, Captured, Event
+from memtape.schemas.variables import HOOKS_VARIABLE, NO_PERSIST, PROD, PROFILE_VARIABLE
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.state.subjects.captures import FAMILIES
+from memtape.tools.agents import reaching
+from memtape.tools.agents.doctor import examine
+from memtape.tools.agents.errors import homeless, latest_errors, note_error
+from memtape.tools.agents.hook_hosts import HOSTS_OF_HOOKS
+from memtape.tools.agents.hooks import may_leave_server
+from memtape.tools.agents.mcp.tools import TOOLS, call
+from memtape.tools.agents.taking import is_as_here
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
+from memtape.tools.verbs import VERBS
+
+DEV = [name for name, profile in PROFILES.items() if profile.tag is not None]
+KEEPING = [name for name, profile in PROFILES.items() if profile.keeps]
+ROOT = Path(__file__).parent.parent
+ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
+KAYAK = "The staging kayak listens on port 5433."
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "capture": (KAYAK,),
+    "import": ("session.jsonl",),
+    "watch": (),
+    "search": ("kayak",),
+    "show": (ID,),
+    "why": (ID,),
+    "recent": (),
+    "sessions": (),
+    "timeline": ("1h",),
+    "given": (),
+    "context": (),
+    "update": (ID, "The staging kayak listens on port 5434."),
+    "used": (ID,),
+    "forget": (ID,),
+    "restore": (ID,),
+    "pin": (ID,),
+    "unpin": (ID,),
+    "unfold": (ID,),
+    "holds": (ID,),
+    "replaced": (ID, "--by", ID),
+    "refold": (),
+    "stale": (),
+    "orders": (),
+    "conflicts": (),
+    "settle": (ID, "--keep", "A"),
+    "accept": (),
+    "prune": (),
+    "erase": (ID,),
+    "pause": (),
+    "resume": (),
+    "status": (),
+    "distill": ("s-1",),
+    "consolidate": (),
+    "log": (),
+    "adopt": ("../other",),
+    "edges": (ID,),
+    "diff": ("3d", "1h"),
+    "eval": ("session.jsonl",),
+    "compare": (),
+    "run": ("--once",),
+    "verify": (),
+    "rebuild": (),
+    "copy": ("--to", "elsewhere"),
+    "embedder status": (),
+    "embedder set": ("floor",),
+    "embedder retry": (),
+    "embedder rollback": (),
+    "connect": ("claude",),
+    "disconnect": ("claude",),
+    "doctor": (),
+    "mcp": (),
+    "hook": ("--host", "claude"),
+}
+"""Words with which each command can be called."""
+
+ASKED: dict[str, dict[str, Any]] = {
+    "add_memory": {"text": "The harbour crane is number seven."},
+    "search_memories": {"query": "harbour crane"},
+    "get_memory": {"id": ID},
+    "list_recent": {},
+    "list_sessions": {},
+    "timeline": {"around": "1h"},
+    "get_context": {},
+    "update_memory": {"id": ID, "text": "The harbour crane is number eight."},
+    "mark_used": {"ids": [ID]},
+    "forget_memory": {"id": ID},
+    "restore_memory": {"id": ID},
+    "pin_memory": {"id": ID},
+    "unpin_memory": {"id": ID},
+    "list_conflicts": {},
+    "memory_status": {},
+}
+"""What each tool can be called with."""
+
+
+class Machine:
+    """The folders of a user: all that a process of Memtape may write to, and what stands in them."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.home, self.project, self.outside = root / "home", root / "repository", root / "outside"
+        folders = {"HOME": "user", "TMPDIR": "tmp", "XDG_CONFIG_HOME": "config", "XDG_STATE_HOME": "state"}
+        folders |= {"XDG_CACHE_HOME": "cache", "XDG_DATA_HOME": "data", "XDG_RUNTIME_DIR": "run"}
+        self.variables = {name: str(root / folder) for name, folder in folders.items()} | {HOOKS_VARIABLE: ""}
+        for folder in (*folders.values(), "outside", "repository"):
+            (root / folder).mkdir()
+        subprocess.run(["git", "init", "--quiet", str(self.project)], check=True)
+        transcript(self.project, ("s-1", 1, "Where does the kayak listen?"))
+        self.variables[PROFILE_VARIABLE] = NO_PERSIST
+
+    def call(self, *words: str, folder: Path | None = None, input: bytes = b"", **more: str) -> Any:
+        return subprocess.run(
+            [sys.executable, "-m", "memtape", *words],
+            env=environment(self.home) | self.variables | more,
+            cwd=folder or self.project, input=input, capture_output=True, timeout=120, check=False,
+        )  # fmt: skip
+
+    def bytes(self) -> dict[str, tuple[int, int, str]]:
+        """Return what stands where: mode, time of the last change and digest of each file and folder."""
+        found = {}
+        for path in sorted(self.root.rglob("*")):
+            stat = path.lstat()
+            said = path.read_bytes() if path.is_file() else b""
+            found[str(path.relative_to(self.root))] = stat.st_mode, stat.st_mtime_ns, blake2b(said).hexdigest()
+        return found
+
+
+@pytest.fixture(params=["no home", "a home", "its settings"])
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
+    """Where there is no home, where one has a memory, and where its settings name the profile."""
+    made = Machine(tmp_path)
+    if request.param != "no home":
+        with Client(made.home, folder=made.project, origin="user") as client:
+            client.capture(KAYAK)
+            client.project()
+        if request.param == "its settings":
+            Home(made.home).settings_path.write_text(f'profile = "{NO_PERSIST}"\n')
+            made.variables[PROFILE_VARIABLE] = ""
+    return made
+
+
+def test_the_tables_name_every_door() -> None:
+    assert WORDS.keys() == {name for name, _ in every_command()} and ASKED.keys() == TOOLS.keys()
+    assert {*LONG_TERM} == {*FAMILIES}
+
+
+def test_only_the_writer_makes_captures_of_what_is_said() -> None:
+    """What else makes one makes it of captures on the log, and is pruned with these."""
+    makers = set()
+    for room in ("flows", "sinks", "tools"):
+        for path in (ROOT / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Captured":
+                    makers.add(str(path.relative_to(ROOT)))
+    derived = {"flows/workers/consolidate.py", "flows/workers/stating.py"}
+    derived |= {"tools/keep/facts.py", "tools/keep/summaries.py"}
+    assert makers == {"tools/capture/writing.py"} | derived
+
+
+@pytest.mark.slow
+def test_no_command_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
+    before = machine.bytes()
+    for name, words in WORDS.items():
+        verb, *more = name.split()
+        done = machine.call(verb, *more, *words, *([] if name == "mcp" else ["--json"]))
+        assert machine.bytes() == before, name
+        if name not in ("mcp", "hook") and not VERBS[verb].in_memory:
+            assert done.returncode == 1 and b"keeps none. Nothing was done." in done.stderr, (name, done)
+        assert b"Traceback" not in done.stderr, (name, done)
+    kept = machine.call("capture", KAYAK, **{PROFILE_VARIABLE: PROD})
+    assert kept.returncode == 0 and machine.bytes() != before  # The walk sees what is written.
+
+
+@pytest.mark.slow
+def test_no_hook_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
+    before = machine.bytes()
+    for host, form in HOSTS_OF_HOOKS.items():
+        for event, action in form.actions.items():
+            path = str(machine.project / "session.jsonl")
+            said = {form.prompt: "On which port does the kayak listen?", form.answer or "answer": "On 5433."}
+            data = told(machine.project, event, transcript_path=path, **said)
+            for folder in (machine.project, machine.outside):
+                words = ("hook", "--host", host, "--home", str(machine.home))
+                done = machine.call(*words, folder=folder, input=json.dumps(data | {"cwd": str(folder)}).encode())
+                assert done.returncode == 0 and not done.stderr and machine.bytes() == before, (host, event, done)
+                assert (b"nothing is kept" in done.stdout) == (action == "start"), (host, event)
+        for nonsense in (b"", b"{", b"[1]", b"x" * 100):
+            assert not machine.call("hook", "--host", host, input=nonsense).stdout
+        assert machine.call("hook", "--host", host, "--stay").returncode == 0
+    assert machine.bytes() == before
+
+
+@pytest.mark.slow
+def test_a_server_finds_what_it_was_told_and_leaves_no_byte_however_it_ends(machine: Machine) -> None:
+    before = machine.bytes()
+    for kill in (False, True):
+        host = Host(machine.home, machine.project, **machine.variables)
+        added = host.call("add_memory", **ASKED["add_memory"])
+        assert "nothing is kept" in added and "number seven" in host.call("search_memories", query="harbour crane")
+        for name, asked in ASKED.items():
+            host.ask("tools/call", name=name, arguments=asked)
+        id = added.partition("`")[2].partition("`")[0]
+        assert "number seven" in host.call("get_memory", id=id)
+        host.call("update_memory", id=id, text="The harbour crane is number nine.")
+        host.call("mark_used", ids=[id])
+        host.call("forget_memory", id=id)
+        assert "number seven" not in host.call("search_memories", query="harbour crane")
+        host.call("restore_memory", id=id)
+        assert "nothing is kept" in host.call("memory_status") and "nothing is kept" in host.call("get_context")
+        assert "5433" not in host.call("search_memories", query="staging kayak port")  # No home is read.
+        assert machine.bytes() == before
+        other = Host(machine.home, machine.project, **machine.variables)
+        assert "number" not in other.call("search_memories", query="harbour crane")
+        other.close()
+        if kill:
+            host.process.kill()
+            host.process.communicate()
+        else:
+            host.close()
+        assert machine.bytes() == before
+
+
+def test_a_client_keeps_nothing_and_says_what_it_cannot_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(tmp_path)
+    monkeypatch.chdir(machine.outside)
+    for name, value in (machine.variables | {PROFILE_VARIABLE: ""}).items():
+        monkeypatch.setenv(name, value)
+    before = machine.bytes()
+    with Client(machine.home, profile=NO_PERSIST) as client, Client(machine.home, profile=NO_PERSIST) as same:
+        receipt = client.capture(KAYAK)
+        assert receipt.profile == NO_PERSIST
+        assert [it.id for it in same.search("staging kayak").results] == [receipt.id]
+        assert client.use([receipt.id]) and client.status().home == "nowhere"
+        assert [it.text for it in client.recent()] == [KAYAK] and client.show(receipt.id).captured is not None
+        elsewhere = Client(tmp_path / "another", profile=NO_PERSIST)
+        assert elsewhere.search("staging kayak").results == []
+        for refused in (client.project, client.verify, client.refold, client.consolidate, client.prune):
+            with pytest.raises(MemtapeError, match="profile dev_no_persist keeps none"):
+                refused()
+        with pytest.raises(MemtapeError, match="keeps none"):
+            client.search("kayak", as_of="1h")
+        note_error(machine.home, "nothing", ValueError())  # As prod, since the argument is of the client alone.
+    (machine.root / "state" / "memtape" / "agents.log").unlink()
+    (machine.root / "state" / "memtape").rmdir()
+    assert machine.bytes().keys() == before.keys()
+    monkeypatch.setenv(PROFILE_VARIABLE, NO_PERSIST)
+    note_error(machine.home, "nothing", ValueError())
+    assert machine.bytes().keys() == before.keys()
+
+
+def test_a_log_that_keeps_is_not_written_where_nothing_is_kept(tmp_path: Path) -> None:
+    log = EmbeddedLog(tmp_path / "log.db")
+    with pytest.raises(MemtapeError, match="profile dev_no_persist keeps nothing"):
+        Client(tmp_path / "home", log=log, profile=NO_PERSIST)
+    log.close()
+    with Client(tmp_path / "home", scope="project:a", log=MemoryLog(), profile=NO_PERSIST) as client:
+        client.capture(KAYAK)
+    assert not (tmp_path / "home").exists()
+
+
+def test_folders_of_one_name_never_meet_where_nothing_is_kept(tmp_path: Path) -> None:
+    folders = [tmp_path / parent / "api" for parent in "ab"]
+    scopes = []
+    for folder in folders:
+        folder.mkdir(parents=True)
+        with Client(tmp_path / "home", folder=folder, profile=NO_PERSIST) as client:
+            scopes.append(client.scope)
+            assert client.made_scope() == client.scope == Client(client.home, folder=folder, profile=NO_PERSIST).scope
+    assert scopes[0] != scopes[1]
+
+
+def captures(home: Path) -> Iterator[tuple[Event, Captured]]:
+    with Client(home, scope="project:a", profile=PROD) as client:
+        for number in range(client.log.partitions):
+            for slot in client.log.read(number, 0, 10_000, types=("captured",)):
+                event = decode(slot.payload)
+                assert isinstance(event.body, Captured)
+                yield event, event.body
+
+
+@pytest.mark.parametrize("name", KEEPING)
+def test_what_each_door_captures_has_the_tag_of_its_profile(
+    name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PROFILE_VARIABLE, name)
+    monkeypatch.chdir(project)
+    path = transcript(project, ("s-9", 1, "What was imported?"))
+    (project / "notes.md").write_text("# Notes\n\nThe crane is red.\n\n" + "It is a long crane. " * 100)
+
+    def run(*words: str, **more: Any) -> str:
+        done = CliRunner().invoke(main, [*words, "--home", str(home)], **more)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    with Client(home, folder=project) as client:
+        ids = [client.capture("one").id, client.capture_many([Line(text="two", tags=("mine",))])[0].id]
+        assert client.update(ids[0], "one and a half").profile == name
+        call(client, "add_memory", {"text": "three"})
+        call(client, "update_memory", {"id": ids[1], "text": "two and a half"})
+    doors: dict[str, Callable[[], object]] = {
+        "text": lambda: run("capture", "four"),
+        "stdin": lambda: run("capture", "-", input="five"),
+        "lines": lambda: run("capture", "-", input='{"text": "six", "tags": ["env:dev", "mine"]}\n{"text": "seven"}'),
+        "document": lambda: run("capture", "--file", "notes.md"),
+        "import": lambda: run("import", str(path)),
+        "import of notes": lambda: run("import", "notes.md"),
+    }
+    for host, form in HOSTS_OF_HOOKS.items():
+        for event, action in form.actions.items():
+            if action in ("prompt", "answer"):
+                said = {(form.prompt if action == "prompt" else form.answer or "x"): f"{host} {action} says eight"}
+                data = told(project, event, **said) | {"session_id": f"s-{host}"}
+                doors[f"{host} {event}"] = lambda host=host, data=data: patient(home, host, data)  # type: ignore[misc]
+    flushed = told(project, "PreCompact", transcript_path=str(path), trigger="auto")
+    doors["flush"] = lambda: patient(home, "claude", flushed)
+    for door, walk in doors.items():
+        before = sum(1 for _ in captures(home))
+        walk()
+        assert door.startswith("copilot Stop") or sum(1 for _ in captures(home)) > before, door
+    assert not latest_errors(home, 5)
+    for event, body in captures(home):
+        assert body.tags.count(DEV_TAG) == (name in DEV) or body.tags == (DEV_TAG, "mine"), event
+
+
+@pytest.mark.parametrize("kind", ["turn", "document", "page", *LONG_TERM])
+@given(importance=st.none() | st.floats(0, 1), name=st.sampled_from(list(PROFILES)))
+def test_dev_standard_alone_refuses_what_is_long_term_and_unimportant(
+    kind: Any, importance: float | None, name: str
+) -> None:
+    client = Client(Path("/proc/self/nothing"), scope="project:a", log=MemoryLog(), profile=NO_PERSIST)
+    client.profile = PROFILES[name]
+    below = importance is not None and round(importance * 100) < 60
+    if below and name == "dev_standard" and kind in LONG_TERM:
+        with pytest.raises(Unimportant, match=r"0\.6 or more.*nothing was stored"):
+            client.capture("A crane.", kind, importance=importance)
+        receipts = client.capture_many([Line(text="A crane.", kind=kind, importance=importance), Line(text="Another.")])
+        assert len(receipts) == 1 and [place for place, _ in receipts.refused] == [0]
+    else:
+        assert client.capture("A crane.", kind, importance=importance).profile == name
+
+
+NAMES = st.none() | st.sampled_from(list(PROFILES))
+
+
+@given(NAMES, NAMES, NAMES)
+def test_an_argument_goes_before_the_environment_and_that_before_the_settings(
+    tmp_path_factory: pytest.TempPathFactory, argument: str | None, variable: str | None, setting: str | None
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    if setting is not None:
+        (home / "settings.toml").write_text(f'profile = "{setting}"\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(PROFILE_VARIABLE, variable or "")
+        wanted = argument or variable or setting or PROD
+        assert profile_of(home, argument).name == wanted
+        with Client(home, scope="project:a", profile=argument) as client:
+            assert client.status().profile == client.capture("x").profile == wanted
+            assert ("Profile " in client.context().text) == (wanted != PROD)
+            assert "Profile " not in client.context(form="agents").text
+        words = [*(["--profile", argument] if argument else []), "capture", "y", "--home", str(home)]
+        words += ["--scope", "project:a"]
+        told = CliRunner().invoke(main, [*words, "--json"])
+        assert json.loads(told.stdout)["profile"] == wanted
+        assert f"profile {wanted})" in CliRunner().invoke(main, words).stdout
+        last = CliRunner().invoke(main, ["status", "--home", str(home), *(["--profile", argument] if argument else [])])
+        assert f"profile       {wanted}\n" in last.stdout
+        assert os.environ[PROFILE_VARIABLE] == (variable or "")  # A command gives its profile to nobody after it.
+        finding = next(examine(Home(home)))
+        assert finding.subject == "profile" and finding.seen.startswith(variable or setting or PROD)
+
+
+def test_a_name_that_is_none_is_an_error_that_lists_the_four(home: Path, project: Path) -> None:
+    for words, variable, setting in ((["--profile", "dev"], "", None), ([], "dev", None), ([], "", "dev")):
+        Home(home).settings_path.write_text("" if setting is None else f'profile = "{setting}"\n')
+        done = CliRunner().invoke(main, ["capture", "x", "--home", str(home), *words], env={PROFILE_VARIABLE: variable})
+        assert done.exit_code == 1 and "names no profile: 'dev'" in done.output
+        assert "The profiles are prod, dev_standard, dev_memory_test, dev_no_persist." in done.output
+        assert not Home(home).log_path.exists()
+    done = CliRunner().invoke(main, ["capture", "x", "--home", str(home), "--profile", ""])
+    assert done.exit_code == 1 and "The profiles are prod" in done.output
+    with pytest.raises(MemtapeError, match="The argument names no profile"):
+        Client(home, profile="")
+    prompt = told(project, "UserPromptSubmit", prompt="Where does the kayak listen?")
+    assert patient(home, "claude", prompt) == b"" and not Home(home).log_path.exists()
+    assert "names no profile" in latest_errors(home, 1)[0]
+
+
+@pytest.mark.parametrize("name", [*DEV, NO_PERSIST])
+def test_a_hook_of_another_profile_keeps_it_beside_a_server(name: str, home: Path, project: Path) -> None:
+    Home(home)
+    prompts = iter(f"The harbour crane is number {word}, is it not?" for word in ("one", "two", "three", "four"))
+
+    def say(**variables: str) -> bytes:
+        return patient(home, "claude", told(project, "UserPromptSubmit", prompt=next(prompts)), **variables)
+
+    with server(home):
+        say()
+        say(**{PROFILE_VARIABLE: name})
+        start = patient(home, "claude", told(project, "SessionStart", source="startup"), **{PROFILE_VARIABLE: name})
+        assert PROFILES[name].told.encode() in start
+        assert b"Profile" not in patient(home, "claude", told(project, "SessionStart", source="startup"))
+        say()
+    tags = [event.body.tags for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
+    assert tags == ([(), ()] if name == NO_PERSIST else [(), (DEV_TAG,), ()])
+    assert not latest_errors(home, 5)
+
+
+@pytest.mark.parametrize("name", [*DEV, NO_PERSIST])
+def test_a_session_of_another_profile_is_served_by_itself(name: str, home: Path, project: Path) -> None:
+    Home(home)
+    with server(home):
+        host = Host(home, project, **{PROFILE_VARIABLE: name, HOOKS_VARIABLE: "alone"})
+        assert PROFILES[name].told in host.call("add_memory", text="The harbour crane is number seven.")
+        assert patient(home, "claude", told(project, "UserPromptSubmit", prompt="Which crane?", prompt_id="p")) == b""
+        host.close()
+    tags = [body.tags for _, body in captures(home)]
+    assert tags.count((DEV_TAG,)) == (name in DEV) and tags.count(()) == 1
+
+
+@pytest.mark.parametrize("setting", [None, *PROFILES])
+@pytest.mark.parametrize("variable", ["", *PROFILES])
+def test_only_who_has_the_profile_of_the_home_leaves_a_server_for_others(
+    setting: str | None, variable: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOOKS_VARIABLE, "")
+    monkeypatch.setenv(PROFILE_VARIABLE, variable)
+    if setting is not None:
+        Home(home).settings_path.write_text(f'profile = "{setting}"\n')
+    own = setting or PROD
+    may = (variable or own) == own != NO_PERSIST
+    assert may_leave_server(home) == reaching._may_start(str(home)) == may
+
+
+def test_a_server_is_not_of_the_profile_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    from memtape import __version__
+    from memtape.tools.agents.handing import environment as own
+
+    given = {"environment": own(), "version": __version__}
+    assert is_as_here(given)
+    monkeypatch.setenv(PROFILE_VARIABLE, "dev_standard")
+    assert not is_as_here(given)
+
+
+def test_the_state_folder_of_the_user_is_left_alone_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv(PROFILE_VARIABLE, NO_PERSIST)
+    note_error(tmp_path / "gone", "hook", ValueError())
+    assert not homeless().exists()
+
+
+def test_a_capture_is_gone_with_its_process_however_that_ends(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    before = machine.bytes()
+    script = f"from memtape import Client; Client().capture({KAYAK!r}); print('captured', flush=True); input()"
+    running = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=machine.project,
+        env=environment(machine.home) | machine.variables,
+    )  # fmt: skip
+    assert running.stdout is not None and running.stdout.readline() == b"captured\n"
+    assert machine.bytes() == before
+    running.send_signal(signal.SIGKILL)
+    running.communicate()
+    assert machine.bytes() == before

@@ -1,0 +1,131 @@
+"""How a run is to be remembered (C5): as a person's own work, as development, or not at all.
+
+A profile belongs to the process that names it. It is chosen by `--profile` or a client's argument, by the environment,
+or by the settings of the home, in this order. The writer asks it once for each capture (`writing.py`), and no command
+does so by itself. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from memtape.schemas.errors import MemtapeError, Unimportant
+from memtape.schemas.events import DEV_TAG, Kind
+from memtape.schemas.variables import NO_PERSIST, PROD, PROFILE_VARIABLE
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+
+LONG_TERM: tuple[Kind, ...] = ("fact", "insight", "journal", "goal", "plan")
+"""The kinds that are long-term memory."""
+
+
+class Profile(NamedTuple):
+    """What a profile does with captures; `told` is a sentence of it, empty where nothing is out of the ordinary.
+
+    `tag` is given to every capture. A capture of a long-term kind that says how important it is needs `least`, in
+    hundredths. Unless it `keeps`, nothing outlives the process.
+    """
+
+    name: str
+    told: str = ""
+    tag: str | None = None
+    least: int = 0
+    keeps: bool = True
+
+    def tagged(self, tags: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the tags of a capture with that of the profile, each once."""
+        return tags if self.tag is None or self.tag in tags else (*tags, self.tag)
+
+    def check(self, kind: Kind, importance: int | None) -> None:
+        """Raise `Unimportant` for a capture whose importance, in hundredths, is given and is less than this takes."""
+        if importance is not None and importance < self.least and kind in LONG_TERM:
+            raise Unimportant(
+                f"Profile {self.name} takes a {kind} of importance {self.least / 100:g} or more, and this one has"
+                f" {importance / 100:g}: nothing was stored.",
+                "Give it more importance or none, or name another profile.",
+            )
+
+
+_TAGGED = f"what is captured is tagged {DEV_TAG}, and `memtape prune` forgets it later."
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile(PROD),
+        Profile("dev_standard", f"Profile dev_standard: {_TAGGED}", DEV_TAG, least=60),
+        Profile("dev_memory_test", f"Profile dev_memory_test: {_TAGGED}", DEV_TAG),
+        Profile(
+            NO_PERSIST,
+            f"Profile {NO_PERSIST}: nothing is kept, and no memory is read; what is captured ends with this process.",
+            keeps=False,
+        ),
+    )
+}
+
+
+class Chosen(NamedTuple):
+    """A profile, and what named it."""
+
+    profile: Profile
+    by: str
+
+
+def chosen(home: Path, named: str | None = None) -> Chosen:
+    """Return the profile that holds for a home in this process, `named` by whoever asks or not, and what named it.
+
+    Raises `MemtapeError` for a name that is none, and for settings that cannot be read.
+    """
+    variable = os.environ.get(PROFILE_VARIABLE)
+    if named is not None:
+        return _of_name(named, "The argument")
+    return _of_name(variable, f"--profile or {PROFILE_VARIABLE}") if variable else _of_settings(home)
+
+
+def profile_of(home: Path, named: str | None = None) -> Profile:
+    """Return the profile that holds for a home in this process; raise as `chosen` does."""
+    return chosen(home, named).profile
+
+
+def keeps_nothing(home: Path) -> bool:
+    """Whether nothing that this process does for a home may stay. Of a profile that cannot be told others complain."""
+    try:
+        return not profile_of(home).keeps
+    except MemtapeError:
+        return False
+
+
+def stands_apart(home: Path) -> bool:
+    """Whether this process may not do for others what they would do, since their profile may be another.
+
+    So it is where nothing is kept, and where the environment names another profile than the settings of the home.
+    """
+    try:
+        profile = profile_of(home)
+        return not profile.keeps or profile != _of_settings(home).profile
+    except MemtapeError:
+        return True
+
+
+def check_kept(home: Home, doing: str) -> None:
+    """Raise `MemtapeError` where nothing is kept, for what leaves something behind by its nature."""
+    if home.is_nowhere:
+        raise MemtapeError(f"{doing} keeps files, and profile {NO_PERSIST} keeps none.", "Name another profile.")
+
+
+def opened_home(home: Path) -> Home:
+    """Return a home, made where it is missing; one that is nowhere for a process that keeps nothing."""
+    return Home.nowhere() if keeps_nothing(home) else Home(home)
+
+
+def _of_settings(home: Path) -> Chosen:
+    settings = Home(home, make=False)
+    name = local_settings(settings).profile
+    return _of_name(name, "the default" if name == PROD else str(settings.settings_path))
+
+
+def _of_name(name: str, by: str) -> Chosen:
+    profile = PROFILES.get(name)
+    if profile is None:
+        raise MemtapeError(f"{by} names no profile: {name[:60]!r}.", f"The profiles are {', '.join(PROFILES)}.")
+    return Chosen(profile, by)

@@ -1,0 +1,116 @@
+"""What a person corrected and an erasure would take along: its words came from the text that goes as well.
+
+The correction goes with the text, unless somebody decides that it is kept: then it is captured anew as what the person
+said, and refers to the person's own sentence alone. What else goes is planned in `erasing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from memtape.schemas.codec import decode, event_of
+from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Log, slots_between
+from memtape.schemas.scopes import partition_of
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.validity import successor
+from memtape.state.text.correcting import corrected, correction_of
+from memtape.state.text.polarity import corrections_in
+from memtape.state.text.traces import all_words
+from memtape.tools.capture.writing import now_us
+
+CORRECTION_TAGS = (STATED_TAG, "correction")
+
+
+class Correction(NamedTuple):
+    """What a person corrected: the capture that goes, and the value that it replaced, empty where it cannot be told."""
+
+    event: Event
+    older: str
+
+    @property
+    def text(self) -> str:
+        """What holds by it."""
+        assert isinstance(self.event.body, Captured)
+        return self.event.body.text
+
+
+class Standing(NamedTuple):
+    """A text that says a replaced value and stays: its id, its kind and what it says."""
+
+    id: str
+    kind: str
+    text: str
+
+
+def corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[Correction]:
+    """Return what people corrected among what is gone, holds, and was not asked for itself.
+
+    Where the person's own sentence goes, what it corrected goes with it.
+    """
+    left, known = dict.fromkeys(gone), dict.fromkeys(asked)
+    found = []
+    for id in left:
+        capture = scope.captures.get(id)
+        if capture is None or id in known or capture.hidden or capture.kind != "fact":
+            continue
+        if capture.actor.origin not in PEOPLE:
+            continue
+        body = scope.captures.body(capture)
+        memory = scope.memories.of(capture.seq)
+        if body.tags[:2] != CORRECTION_TAGS or memory is None or successor(scope, memory) is not None:
+            continue
+        event = _event(log, scope.name, capture.offset)
+        if event.refs and event.refs[0] not in left:
+            found.append(Correction(event, _older(scope, event)))
+    return found
+
+
+def kept_anew(correction: Correction) -> Event:
+    """Return the capture that keeps a correction: the same words by the same person, of the person's sentence alone.
+
+    Its id follows from the capture that goes, so that an erasure that is called again keeps it once.
+    """
+    event = correction.event
+    id = derived_id("captured", event.scope, "memtape", f"kept:{event.id}")
+    return msgspec.structs.replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
+
+
+def still_saying(log: Log, scope: str, corrections: Iterable[Correction], gone: Iterable[str]) -> list[Standing]:
+    """Return the captures of a scope that say a value that was replaced and stay, in the order of the log.
+
+    A correction marks them as long as what it corrected is there. Afterwards nothing does.
+    """
+    values = [words for it in corrections if (words := all_words(it.older))]
+    left = dict.fromkeys(gone)
+    found: dict[str, Standing] = {}
+    number = partition_of(scope, log.partitions)
+    for slot in slots_between(log, number, 0, log.ends()[number]) if values else ():
+        event = event_of(slot.payload)
+        if event is None or event.scope != scope or event.id in left or not isinstance(event.body, Captured):
+            continue
+        said = dict.fromkeys(all_words(event.body.text))
+        if any(all(word in said for word in words) for words in values):
+            found.setdefault(event.id, Standing(event.id, event.body.kind, event.body.text))
+    return list(found.values())
+
+
+def _older(scope: Scope, event: Event) -> str:
+    """Return the value that a correction replaced, by the sentence and the text that it was made of."""
+    assert isinstance(event.body, Captured)
+    said, *sources = (
+        scope.captures.body(capture).text for id in event.refs if (capture := scope.captures.get(id)) is not None
+    )
+    found = corrections_in(said)
+    correction = correction_of(found[0]) if found else None
+    made = (corrected(source, correction, "") for source in sources if correction is not None)
+    return next((it.older for it in made if it is not None), "")
+
+
+def _event(log: Log, scope: str, offset: int) -> Event:
+    (slot,) = log.read(partition_of(scope, log.partitions), offset, 1)
+    return decode(slot.payload)

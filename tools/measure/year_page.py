@@ -1,0 +1,140 @@
+"""`docs/year.md` and its chart as they are written from what `year` measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from memtape.tools.measure.chart import areas
+from memtape.tools.measure.team_placing import AGES, Team
+
+Told = dict[str, Any]
+Said = Callable[[Told], str]
+
+HEAD = """# A year of a synthetic team
+
+Written by `make bench-year` (`tools/measure/year.py`), and not by hand. Six people and four agents talk about ten
+projects on every day but Sundays: turns, what agents do, facts, journals, goals and plans, searches, uses and pins. A
+topic is talked about for ten days to six weeks, and then dropped until all others had their turn. Facts are said again
+by others, and numbers in them change. One project sleeps for three months and comes back, two fall asleep for good.
+
+Nobody of the team wrote the texts. They are sentences of LoCoMo (Maharana et al., ACL 2024) and BEAM (Tavakoli et al.),
+which their users bring, and values that change, which were written for this project. What is said of a topic is not of
+the turns that a question of these corpora asks for. Those stand once, whole, with their conversation, in three
+projects: in the last 30 days (young), 30 to 180 days before the end (mid) and earlier (old). The same questions are
+asked of each: they differ in age, and in how much else is said in their projects, so that recall of one age compares
+between settings and not with that of another. Facts are what the rules take from turns, and what agents capture. Who
+looks what up, and what is used of that, is drawn by chance.
+
+![Living texts by tier, after each month](year.svg)
+"""
+
+
+def page(team: Team, every: int, measured: Mapping[str, Told]) -> str:
+    """Return the whole page; `measured` has what was measured under each variant of the settings."""
+    taken = "each day" if every == 1 else f"{every} days at a time"
+    size = f"{team.days} days, {team.texts_a_day:,} texts a day, taken in {taken}, seed {team.seed}."
+    parts = [HEAD, f"This page: {size} Processor time is given; two noisy cores say little by the clock.\n"]
+    for name, told in measured.items():
+        parts += [f"## {name.capitalize()}\n", *_variant(told)]
+    return "\n".join(parts)
+
+
+def tiers_chart(measured: Mapping[str, Told]) -> str:
+    """Return the chart of the living texts by tier after each month, of the last variant."""
+    months = list(measured.values())[-1]["days"]["months"]
+    tiers = sorted({tier for month in months for tier in month["tiers"]}, key=("short", "mid", "long").index)
+    # A year begins with nothing.
+    series = {tier: [0, *(month["tiers"].get(tier, 0) for month in months)] for tier in tiers}
+    places = ["0", *(str(number) for number, _ in enumerate(months, 1))]
+    return areas("Living texts by tier, after each month", places, series)
+
+
+def _variant(told: Told) -> list[str]:
+    whole, days, oracle = told["whole"], told["days"], told["oracle"]
+    hashes = {oracle["state_hash"], *(its["state_hash"] for its in told["checked"].values())}
+    sound = all(its["ok"] for its in told["checked"].values())
+    made = f"{told['texts']:,} texts, {told['events']:,} events."
+    return [
+        f"{made} Folded by the oracle, projected in one go, and projected as they came, in new processes of",
+        f"which {days['kills']} were killed: {_hashes(hashes)}",
+        f"The views of both homes are {'what the log says' if sound else '**not** what the log says'}.",
+        f"In one go it took {whole['project_s']:,.0f} s and {whole['project_mb']:,.0f} MB.\n",
+        *_table(["after month", *_numbers(days["months"])], BY_MONTH, days["months"]),
+        "",
+        *_table(["in month", *_numbers(oracle["months"])], FOLDED, oracle["months"]),
+        "",
+        "What a search, an epoch and an idle tick cost in the largest project:\n",
+        *_costs(days["months"]),
+        "",
+        *_recall(told["questions"]),
+        "",
+    ]
+
+
+def _hashes(found: set[str]) -> str:
+    return f"one hash, `{min(found)}`." if len(found) == 1 else f"**{len(found)} hashes.**"
+
+
+def _numbers(months: list[Told]) -> list[str]:
+    return [str(number) for number, _ in enumerate(months, 1)]
+
+
+def _speed(month: Told) -> str:
+    return f"{month['events'] / month['fold_s']:,.0f}"
+
+
+def _number(name: str) -> Said:
+    return lambda figures: f"{figures[name]:,.0f}"
+
+
+def _tier(tier: str) -> Said:
+    return lambda month: f"{month['tiers'].get(tier, 0):,}"
+
+
+BY_MONTH: tuple[tuple[str, Said], ...] = (
+    ("texts", _number("texts")),
+    *((f"living, {tier}", _tier(tier)) for tier in ("short", "mid", "long")),
+    ("log, MB", _number("log_mb")),
+    ("tables, MB", _number("tables_mb")),
+    ("index, MB", _number("index_mb")),
+    ("snapshots, MB", _number("snapshots_mb")),
+    ("vault, MB", _number("vault_mb")),
+    ("projected each day, s in the month", _number("project_s")),
+    ("the most memory of that, MB", _number("project_mb")),
+)
+
+
+def _ms(name: str) -> Said:
+    return lambda figures: f"{figures[f'{name}_p50_s'] * 1_000:,.1f} ({figures[f'{name}_p95_s'] * 1_000:,.1f})"
+
+
+COSTS: tuple[tuple[str, Said], ...] = (
+    ("search in a new process after a capture, beyond the imports", _ms("first")),
+    ("epoch of one capture", _ms("epoch")),
+    ("idle tick", _ms("tick")),
+    ("state read back at a start", lambda month: f"{month['restored_s'] * 1_000:,.0f}"),
+)
+
+
+FOLDED: tuple[tuple[str, Said], ...] = (("events", _number("events")), ("folded by the oracle, events/s", _speed))
+
+
+def _costs(months: list[Told]) -> list[str]:
+    """Return the table of what was measured after the first month and after the last."""
+    measured = [(number, month) for number, month in enumerate(months, 1) if "epoch_p50_s" in month]
+    head = ["ms, p50 (p95)", *(f"month {number}" for number, _ in measured)]
+    return _table(head, COSTS, [month for _, month in measured])
+
+
+def _recall(asked: Told) -> list[str]:
+    classes = {name: its for age in AGES for name, its in asked["classes"].items() if name.split(",")[0] == age}
+    rows = [(f"{its['recall']:.3f}", f"{its['questions']:,}") for its in classes.values()]
+    head = ["| evidence | recall@10 | questions |", "| --- | ---: | ---: |"]
+    lines = [f"| {name} | {recall} | {count} |" for name, (recall, count) in zip(classes, rows, strict=True)]
+    return [*head, *lines, f"\nWarm, a search took {_ms('warm')(asked)} ms, p50 (p95)."]
+
+
+def _table(head: list[str], rows: Iterable[tuple[str, Said]], figures: list[Told]) -> list[str]:
+    body = [[name, *map(said, figures)] for name, said in rows]
+    return [f"| {' | '.join(cells)} |" for cells in [head, ["---", *("---:" for _ in head[1:])], *body]]
